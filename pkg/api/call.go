@@ -1,0 +1,47 @@
+package api
+
+import "encoding/json"
+
+// CallVersion is the version of Call that this code writes and reads.
+const CallVersion = 1
+
+// CallKind says which of its forms a Call has.
+type CallKind string
+
+// The forms of a Call.
+const (
+	CallFile     CallKind = "file"     // a Python file as __main__
+	CallModule   CallKind = "module"   // python -m
+	CallFunction CallKind = "function" // import, then call with keyword arguments
+	CallCommand  CallKind = "command"  // any program, in the workspace
+)
+
+// Call is what the runner runs: a versioned union. All paths are relative to
+// the package root, with forward slashes. It is stored as call.json and named
+// by its SHA-256 in the manifest.
+type Call struct {
+	Version int      `json:"version"`
+	Kind    CallKind `json:"kind"`
+	// File is the Python file of a file call, and of a function call whose
+	// file lies in the bundle.
+	File string `json:"file,omitempty"`
+	// Module is the dotted name of a module call, and the name under which the
+	// module of a function call is imported.
+	Module string `json:"module,omitempty"`
+	// Function is the name in the module to call.
+	Function string `json:"function,omitempty"`
+	// KWArgs are the function's arguments, as JSON texts that nobody has
+	// parsed into numbers on the way.
+	KWArgs map[string]json.RawMessage `json:"kwargs,omitempty"`
+	// Args is sys.argv[1:] of a file or module call, the argv of a command.
+	Args []string `json:"args,omitempty"`
+	// Cwd is where the call runs: the client's working directory when that is
+	// inside the package root, else "".
+	Cwd string `json:"cwd"`
+	// SysPath lists directories for the front of sys.path, in order.
+	SysPath []string `json:"sys_path,omitempty"`
+}
+
+// IsFunction tells whether the call has a return value of its own; the others
+// have output.
+func (c Call) IsFunction() bool { return c.Kind == CallFunction }

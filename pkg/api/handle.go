@@ -1,0 +1,82 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// HandleVersion is the version of Handle that this code writes, and the
+// highest that it reads.
+const HandleVersion = 1
+
+// Handle is the persisted description of a job: enough to reattach to it from
+// any machine that can read the store. It holds names, never secret values.
+// Keys that the Python tool also writes have its names.
+type Handle struct {
+	Version      int       `json:"version"`
+	JobID        string    `json:"job_id"`
+	Backend      Backend   `json:"backend"`
+	Project      string    `json:"project,omitempty"`
+	ClusterName  string    `json:"cluster_name,omitempty"`
+	Zone         string    `json:"zone,omitempty"`
+	Namespace    string    `json:"namespace,omitempty"`
+	K8sName      string    `json:"k8s_name,omitempty"`
+	ImageURI     string    `json:"image_uri,omitempty"`
+	Accelerator  string    `json:"accelerator"`
+	FuncName     string    `json:"func_name"`
+	CreatedAt    time.Time `json:"created_at"`
+	Store        string    `json:"store"`
+	OutputDir    string    `json:"output_dir,omitempty"`
+	CallKind     CallKind  `json:"call_kind"`
+	CallSHA256   string    `json:"call_sha256"`
+	BundleSHA256 string    `json:"bundle_sha256"`
+	Hosts        int       `json:"hosts"`
+	Spot         bool      `json:"spot,omitempty"`
+	Env          []string  `json:"env,omitempty"`
+	SecretEnv    []string  `json:"secret_env,omitempty"`
+	Client       string    `json:"client"`
+}
+
+// NewHandle describes the job of a Spec.
+func NewHandle(s Spec) Handle {
+	h := Handle{
+		Version: HandleVersion, JobID: s.ID, Backend: s.Backend,
+		Project: s.Project, ClusterName: s.Cluster, Zone: s.Zone, Namespace: s.Namespace,
+		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
+		CreatedAt: s.Created.UTC().Truncate(time.Second), Store: s.Store, OutputDir: s.OutputDir,
+		CallKind: s.CallKind, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
+		Hosts: s.Accelerator.Hosts, Spot: s.Accelerator.Spot, SecretEnv: s.SecretEnv,
+		Client: s.ClientVersion,
+	}
+	if s.Backend != BackendLocal {
+		h.K8sName = s.JobName()
+	}
+	for _, e := range s.Env {
+		h.Env = append(h.Env, e.Name)
+	}
+	return h
+}
+
+// ParseHandle reads handle.json. A handle that a newer version wrote is an
+// error that says so; unknown keys of the same version are ignored.
+func ParseHandle(data []byte) (Handle, error) {
+	var h Handle
+	var v struct {
+		Version int    `json:"version"`
+		Client  string `json:"client"`
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return h, fmt.Errorf("not a handle: %w", err)
+	}
+	if v.Version > HandleVersion {
+		return h, fmt.Errorf("the handle has version %d, written by kubectl kinetic %s; this one reads up to version %d: upgrade it", v.Version, v.Client, HandleVersion)
+	}
+	if err := json.Unmarshal(data, &h); err != nil {
+		return h, fmt.Errorf("not a handle: %w", err)
+	}
+	if h.JobID == "" {
+		return h, fmt.Errorf("not a handle: job_id is missing")
+	}
+	return h, nil
+}

@@ -1,0 +1,94 @@
+package api
+
+import "time"
+
+// Backend is what runs a job.
+type Backend string
+
+// The backends.
+const (
+	BackendGKE      Backend = "gke"      // a batch/v1 Job
+	BackendPathways Backend = "pathways" // a LeaderWorkerSet
+	BackendLocal    Backend = "local"    // a process group on this machine
+)
+
+// EnvVar is one environment variable of a job.
+type EnvVar struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Spec describes one job completely: the manifest, the handle and the runner's
+// command line are made from it and from nothing else. It holds the names of
+// secrets, never their values.
+type Spec struct {
+	// ID matches ^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$.
+	ID string
+	// Name is the function, script, module or command as the user knows it.
+	Name      string
+	Namespace string
+	Backend   Backend
+	// Project, Zone and Cluster are those of GKE, where they are known.
+	Project, Zone, Cluster string
+
+	AcceleratorText string // as typed
+	Accelerator     Accelerator
+	Image           string
+	// Store is the URL of the store, without a trailing slash: gs://… or file:///….
+	Store string
+	// OutputDir is KINETIC_OUTPUT_DIR when the user chose one, else empty: the
+	// job's own prefix in the store.
+	OutputDir string
+
+	CallKind CallKind
+	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
+	CallSHA256, BundleSHA256 string
+
+	// Env is in the order given, each name once.
+	Env []EnvVar
+	// SecretEnv are names whose values travel outside of the Spec, sorted.
+	SecretEnv []string
+
+	Retries int
+	// MaxRuntime bounds one attempt; 0 is no bound.
+	MaxRuntime time.Duration
+
+	ServiceAccount string
+	Queue          string
+	// Reservation is NAME or projects/PROJECT/reservations/NAME.
+	Reservation   string
+	PriorityClass string
+	// CPU and Memory are Kubernetes quantities, empty for none.
+	CPU, Memory         string
+	Labels, Annotations map[string]string
+
+	// ClientVersion is the version of the program that made the Spec.
+	ClientVersion string
+	Created       time.Time
+}
+
+// Names that the manifests, the kube and the local code agree on.
+const (
+	// ContainerName is the container that runs the call. Look it up by name:
+	// sidecars may come first.
+	ContainerName = "kinetic-worker"
+	// JobNamePrefix + ID is the name of a Job.
+	JobNamePrefix = "kinetic-"
+	// LabelApp and LabelJobID are the labels objects are found by.
+	LabelApp, LabelJobID = "app", "job-id"
+	AppSingleHost        = "kinetic"
+	// AnnotationPrefix is the domain of our annotations and labels.
+	AnnotationPrefix   = "kubectl-kinetic.github.io/"
+	AnnotationStore    = AnnotationPrefix + "store"
+	AnnotationFunction = AnnotationPrefix + "function"
+	// LabelAccelerator carries the AcceleratorKind.
+	LabelAccelerator = AnnotationPrefix + "accelerator"
+	// DefaultServiceAccount is the one that `up` prepares in a namespace.
+	DefaultServiceAccount = "kinetic"
+)
+
+// JobName is the Kubernetes name of the job's workload.
+func (s Spec) JobName() string { return JobNamePrefix + s.ID }
+
+// SecretName is the Kubernetes Secret that holds the values of SecretEnv.
+func (s Spec) SecretName() string { return JobNamePrefix + s.ID + "-env" }

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// State is where a job is in its life.
+type State string
+
+// The states of a job.
+const (
+	// Pending: accepted, nothing runs yet.
+	Pending State = "PENDING"
+	// Running: the call is executing, or is being prepared on its host.
+	Running State = "RUNNING"
+	// Succeeded: the call ended well and its result is in the store.
+	Succeeded State = "SUCCEEDED"
+	// Failed: it ended otherwise; End says how.
+	Failed State = "FAILED"
+	// NotFound: there is no workload any more. The store may still tell how it ended.
+	NotFound State = "NOT_FOUND"
+)
+
+// States lists all states, in the order of a job's life.
+func States() []State { return []State{Pending, Running, Succeeded, Failed, NotFound} }
+
+// Ended tells whether the state can no longer change.
+func (s State) Ended() bool { return s == Succeeded || s == Failed || s == NotFound }
+
+// Reason says in one word why a job ended.
+type Reason string
+
+// The reasons for an end, and the runner's exit code for each.
+const (
+	Completed        Reason = "Completed"        // 0
+	Exception        Reason = "Exception"        // 1: the function raised
+	ExitCode         Reason = "ExitCode"         // 1–123: the script's own code
+	DeadlineExceeded Reason = "DeadlineExceeded" // 124: --max-runtime
+	RunnerFailure    Reason = "RunnerFailure"    // 125: the runner or the store failed
+	Killed           Reason = "Killed"           // 137: killed from outside, by the kernel when memory ran out
+	Terminated       Reason = "Terminated"       // 143: SIGTERM
+	Cancelled        Reason = "Cancelled"        // by `jobs cancel` or a second thought
+	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
+)
+
+// Status is a job's state at one moment.
+type Status struct {
+	State  State  `json:"state"`
+	Reason Reason `json:"reason,omitempty"`
+	// Message is one sentence for people.
+	Message string `json:"message,omitempty"`
+	// ExitCode is the runner's, once it has ended.
+	ExitCode *int      `json:"exitCode,omitempty"`
+	Attempt  int       `json:"attempt,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+}
+
+// EndVersion is the version of End and Result that this code writes and reads.
+const EndVersion = 1
+
+// End is how a job ended, written once as end.json by whoever knows first: the
+// runner, `jobs cancel`, or the client that sees that the workload is gone.
+type End struct {
+	Version  int       `json:"version"`
+	State    State     `json:"state"`
+	Reason   Reason    `json:"reason"`
+	Message  string    `json:"message,omitempty"`
+	ExitCode int       `json:"exit_code"`
+	Host     int       `json:"host"`
+	Attempt  int       `json:"attempt"`
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+	// By is who wrote it: "runner", "cancel" or "client".
+	By string `json:"by"`
+}
+
+// Status is the state that an End describes.
+func (e End) Status() Status {
+	code := e.ExitCode
+	return Status{State: e.State, Reason: e.Reason, Message: e.Message, ExitCode: &code,
+		Attempt: e.Attempt, Started: e.Started, Finished: e.Finished}
+}
+
+// Attempt is one start of the call, written as attempts/{N}.json by host 0.
+type Attempt struct {
+	Version int `json:"version"`
+	Attempt int `json:"attempt"`
+	// UID is the pod's, or for a local job one made of process id and start time.
+	UID     string    `json:"uid"`
+	Started time.Time `json:"started"`
+}
+
+// Result is result.json: the return value, or the error, of a call.
+type Result struct {
+	Version int  `json:"version"`
+	OK      bool `json:"ok"`
+	// Value is JSON that nobody has parsed into numbers on the way.
+	Value json.RawMessage `json:"value"`
+	// Pickle names the object beside result.json that has the exact value,
+	// where JSON could not carry it.
+	Pickle   *string      `json:"pickle"`
+	Error    *ResultError `json:"error"`
+	Warnings []string     `json:"warnings,omitempty"`
+	Host     int          `json:"host"`
+	Attempt  int          `json:"attempt"`
+	Started  time.Time    `json:"started"`
+	Finished time.Time    `json:"finished"`
+}
+
+// ResultError is the failure of a call as Python tells it.
+type ResultError struct {
+	Type      string `json:"type"`
+	Message   string `json:"message"`
+	Traceback string `json:"traceback"`
+	// Repr is the repr of a value that could not be serialised, cut to 20,000
+	// characters.
+	Repr string `json:"repr,omitempty"`
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+)
+
+// The names of all objects of a store, relative to its URL, stand in this file
+// and nowhere else. The runner has the same table.
+const (
+	blobPrefix  = "blobs/sha256/"
+	handleName  = "handle.json"
+	callName    = "call.json"
+	resultName  = "result.json"
+	endName     = "end.json"
+	attemptsDir = "attempts/"
+	logsDir     = "logs/"
+	outputsDir  = "outputs/"
+)
+
+// Blob names the content-addressed object with the given SHA-256 in lower-case hex.
+func Blob(sha256 string) string { return blobPrefix + sha256[:2] + "/" + sha256 }
+
+// Handle names the persisted description of a job.
+func Handle(id string) string { return path.Join(id, handleName) }
+
+// Call names what the job runs.
+func Call(id string) string { return path.Join(id, callName) }
+
+// Result names the result of the job.
+func Result(id string) string { return path.Join(id, resultName) }
+
+// Pickle names an object beside the result, as Result.Pickle does.
+func Pickle(id, name string) string { return path.Join(id, path.Base(name)) }
+
+// End names the record of how the job ended.
+func End(id string) string { return path.Join(id, endName) }
+
+// Attempts is the prefix of the records of all starts.
+func Attempts(id string) string { return id + "/" + attemptsDir }
+
+// Attempt names the record of the n-th start, counted from 1.
+func Attempt(id string, n int) string { return fmt.Sprintf("%s%d.json", Attempts(id), n) }
+
+// Logs is the prefix of the log parts of all hosts.
+func Logs(id string) string { return id + "/" + logsDir }
+
+// LogPart names the part-th piece (from 1) of what a host printed in an attempt.
+func LogPart(id string, host, attempt, part int) string {
+	return fmt.Sprintf("%s%d/%d-%d.log", Logs(id), host, attempt, part)
+}
+
+// Outputs is the prefix of what the job wrote below KINETIC_OUTPUT_DIR.
+func Outputs(id string) string { return id + "/" + outputsDir }
+
+var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
+
+// reserved words look like ids and are, or were, directories of a store.
+var reserved = map[string]bool{"blobs": true, "outputs": true, "default": true, "_groups": true}
+
+// CheckID rejects what must never become part of a path.
+func CheckID(id string) error {
+	if !idPattern.MatchString(id) {
+		return fmt.Errorf("job id %q: want 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
+	}
+	if reserved[id] {
+		return fmt.Errorf("job id %q is a reserved word", id)
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+// Package store keeps what a job is made of and what it leaves behind, in a
+// directory (file://) or, later, a bucket (gs://). All writes are atomic: a
+// reader sees an object whole or not at all.
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// Errors that callers tell apart with errors.Is. They are wrapped with the
+// object's full name.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrExists   = errors.New("already exists")
+)
+
+// Object describes one stored object.
+type Object struct {
+	// Name is relative to the store's URL.
+	Name    string
+	Size    int64
+	Updated time.Time
+}
+
+// Store is what a bucket and a directory have in common.
+type Store interface {
+	// URL names the store, without a trailing slash.
+	URL() string
+	// Create writes an object that must not exist yet, and returns an error
+	// that is ErrExists if it does.
+	Create(ctx context.Context, name string, r io.Reader) error
+	// PutBlob makes sure that the content-addressed object with this SHA-256
+	// (lower-case hex) and size exists, and reports whether it had to be
+	// written. open is called only then. What it yields is hashed on the way;
+	// other bytes than the promised ones are an error and leave nothing behind.
+	PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (written bool, err error)
+	// Open reads an object; ErrNotFound if there is none.
+	Open(ctx context.Context, name string) (io.ReadCloser, error)
+	// List yields the objects whose names begin with prefix, sorted by name.
+	List(ctx context.Context, prefix string) ([]Object, error)
+	// Dirs yields the first path elements below the store's root, sorted: one
+	// for each job, and the reserved ones.
+	Dirs(ctx context.Context) ([]string, error)
+	// Delete removes an object; one that does not exist is not an error.
+	Delete(ctx context.Context, name string) error
+}
