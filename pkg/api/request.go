@@ -1,0 +1,41 @@
+package api
+
+import "time"
+
+// Request is what a user asked for, typed but not yet looked up, hashed or
+// checked against the world: submit.Plan does that.
+type Request struct {
+	// Target is the TARGET word, empty for a command. Module says that it
+	// follows -m, Command that Args are a command line.
+	Target          string
+	Module, Command bool
+	// Args are the words after --.
+	Args []string
+	// KWArgs are the values of --arg, NAME=VALUE.
+	KWArgs []string
+
+	// Accelerator as typed, "" for cpu.
+	Accelerator string
+	Spot        bool
+	// Backend is empty for auto.
+	Backend Backend
+	Image   string
+
+	// Name replaces the middle of the job id, JobID the whole of it.
+	Name, JobID string
+	// Env is in the order given; Secrets are values that travel outside of
+	// the Spec.
+	Env     []EnvVar
+	Secrets map[string]string
+
+	OutputDir string
+	// Retries is negative for the default: 3 with spot capacity, else 0.
+	Retries    int
+	MaxRuntime time.Duration
+
+	ServiceAccount, Queue, Reservation, PriorityClass string
+	CPU, Memory                                       string
+	Labels, Annotations                               map[string]string
+	// OverlayDir is the user's kustomize component, empty for none.
+	OverlayDir string
+}

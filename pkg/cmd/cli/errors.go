@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The exit codes of every command.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1   // remote failure, API error
+	ExitUsage       = 2   // the command line or the input is wrong; nothing was contacted or changed
+	ExitTimeout     = 124 // timed out, the job goes on
+	ExitInterrupted = 130 // Ctrl-C
+)
+
+// Error carries the exit code of a command. A nil Err has been reported already.
+type Error struct {
+	Code int
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Usage marks an error of the command line or the input: exit code 2.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &Error{Code: ExitUsage, Err: err}
+}
+
+// Usagef is Usage of a new error.
+func Usagef(format string, args ...any) error {
+	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// Exit ends a command with a code after everything has been said.
+func Exit(code int) error {
+	if code == ExitDone {
+		return nil
+	}
+	return &Error{Code: code}
+}
+
+// CodeOf is the exit code that an error stands for.
+func CodeOf(err error) int {
+	var e *Error
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &e):
+		return e.Code
+	default:
+		return ExitFailed
+	}
+}

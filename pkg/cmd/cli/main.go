@@ -1,0 +1,88 @@
+// Package cli is what the binaries share: exit codes, the way a command is
+// started and its errors are told, and the flags that say where a job is.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// Main runs the command of one binary with the process's arguments and streams
+// and returns its exit code. The first SIGINT or SIGTERM cancels the command's
+// context; after that signals do what they do by default, so that a second
+// Ctrl-C never waits for anything.
+func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	return Run(ctx, newCommand(streams), os.Args[1:], streams)
+}
+
+// Run executes a root command and tells its error on ErrOut.
+func Run(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) int {
+	prepare(root)
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = classify(cmd, err)
+	report(streams.ErrOut, err)
+	return CodeOf(err)
+}
+
+// prepare makes cobra quiet about errors, which report tells, and turns its
+// complaints about flags and arguments into usage errors.
+func prepare(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return Usagef("%w; see %s --help", err, c.CommandPath())
+	})
+}
+
+// classify gives errors that cobra found before a RunE started exit code 2.
+func classify(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	if cmd != nil && cmd.Context().Value(startedKey{}) == nil {
+		return Usagef("%w; see %s --help", err, cmd.CommandPath())
+	}
+	return err
+}
+
+type startedKey struct{}
+
+// RunE adapts a function to cobra and remembers that the command line was
+// accepted: from there on an error is no usage error unless it says so.
+func RunE(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		c.SetContext(context.WithValue(c.Context(), startedKey{}, true))
+		return run(c.Context(), args)
+	}
+}
+
+// report prints an error once, unless the reader of our output went away: then
+// there is nobody to tell.
+func report(w io.Writer, err error) {
+	var e *Error
+	if err == nil || errors.Is(err, syscall.EPIPE) || errors.As(err, &e) && e.Err == nil {
+		return
+	}
+	fmt.Fprintln(w, "error: "+strings.TrimRight(err.Error(), "\n"))
+}

@@ -1,0 +1,197 @@
+package submit
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// EnvFlags are the flags that put environment variables into a job.
+type EnvFlags struct {
+	// Set are values of --env: NAME=VALUE, or NAME to copy it from here.
+	Set []string
+	// Capture are patterns of names to copy, as of path.Match.
+	Capture []string
+	// Secret are names to copy as secrets.
+	Secret []string
+}
+
+// Environment is what a job's environment gets.
+type Environment struct {
+	Env []api.EnvVar
+	// Secrets travel outside of manifests, handles and logs.
+	Secrets map[string]string
+	// Notes are sentences about what was copied and how; never values.
+	Notes []string
+}
+
+var (
+	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// secretName matches names whose values should not be seen.
+	secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`)
+)
+
+// runnerNames are set by the runner for every call.
+var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_HOSTS", "KINETIC_ATTEMPT"}
+
+// neverCaptured describe this machine, not the job: a pattern doesn't copy
+// them. Naming one exactly does.
+var neverCaptured = []string{
+	"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TEMP", "TMP",
+	"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH", "LD_PRELOAD",
+	"SSH_AUTH_SOCK", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KERAS_BACKEND",
+}
+
+// ReadEnvironment decides what is copied, from flags and the environment of
+// this process (NAME=VALUE strings).
+func ReadEnvironment(f EnvFlags, environ []string) (Environment, error) {
+	r := envReader{local: map[string]string{}, seen: map[string]string{}}
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			r.local[name] = value
+		}
+	}
+	for _, s := range f.Set {
+		if err := r.set(s); err != nil {
+			return Environment{}, err
+		}
+	}
+	for _, s := range f.Secret {
+		if err := r.secret(s); err != nil {
+			return Environment{}, err
+		}
+	}
+	for _, s := range f.Capture {
+		if err := r.capture(s); err != nil {
+			return Environment{}, err
+		}
+	}
+	r.note()
+	return r.out, nil
+}
+
+type envReader struct {
+	local   map[string]string
+	seen    map[string]string // name → the flag that gave it
+	copied  []string
+	skipped []string
+	out     Environment
+}
+
+func (r *envReader) claim(flag, name string) error {
+	if !envName.MatchString(name) {
+		return fmt.Errorf("%s %q: an environment variable's name has letters, digits and '_' and no digit first", flag, name)
+	}
+	if slices.Contains(runnerNames, name) {
+		return fmt.Errorf("%s %s: the runner sets this variable itself", flag, name)
+	}
+	if other, ok := r.seen[name]; ok {
+		return fmt.Errorf("%s %s: %s gives it already; say it once", flag, name, other)
+	}
+	r.seen[name] = flag
+	return nil
+}
+
+func (r *envReader) set(s string) error {
+	name, value, literal := strings.Cut(s, "=")
+	if err := r.claim("--env", name); err != nil {
+		return err
+	}
+	if !literal {
+		return r.copy("--env", name)
+	}
+	if strings.ContainsRune(value, 0) {
+		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
+	}
+	if secretName.MatchString(name) {
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and its value will stand in the manifest; --secret-env %s keeps it out", name, name))
+	}
+	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
+	return nil
+}
+
+func (r *envReader) secret(name string) error {
+	if before, _, ok := strings.Cut(name, "="); ok {
+		return fmt.Errorf("--secret-env %s=…: takes a name alone, so that the value stays out of the shell's history; export %s=… first", before, before)
+	}
+	if err := r.claim("--secret-env", name); err != nil {
+		return err
+	}
+	value, ok := r.local[name]
+	if !ok {
+		return fmt.Errorf("--secret-env %s: it isn't set here; export %s=… first", name, name)
+	}
+	r.hide(name, value)
+	return nil
+}
+
+func (r *envReader) capture(pattern string) error {
+	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+		return fmt.Errorf("--capture-env %q: not a pattern of names; AWS_* is one", pattern)
+	}
+	names := make([]string, 0, len(r.local))
+	for name := range r.local {
+		if ok, _ := path.Match(pattern, name); ok && r.seen[name] == "" && envName.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if slices.Contains(runnerNames, name) || name != pattern && slices.Contains(neverCaptured, name) {
+			r.skipped = append(r.skipped, name)
+			continue
+		}
+		r.seen[name] = "--capture-env " + pattern
+		if err := r.copy("--capture-env", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy takes a variable over from this machine, as a secret if it looks like one.
+func (r *envReader) copy(flag, name string) error {
+	value, ok := r.local[name]
+	switch {
+	case !ok:
+		return fmt.Errorf("%s %s: it isn't set here; say %s %s=VALUE, or export it first", flag, name, flag, name)
+	case secretName.MatchString(name):
+		r.hide(name, value)
+	default:
+		r.copied = append(r.copied, name)
+		r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
+	}
+	return nil
+}
+
+func (r *envReader) hide(name, value string) {
+	if r.out.Secrets == nil {
+		r.out.Secrets = map[string]string{}
+	}
+	r.out.Secrets[name] = value
+}
+
+func (r *envReader) note() {
+	if len(r.copied) > 0 {
+		r.out.Notes = append(r.out.Notes, "copied from this environment: "+strings.Join(r.copied, ", "))
+	}
+	if len(r.out.Secrets) > 0 {
+		r.out.Notes = append(r.out.Notes, "kept out of manifests and logs, as secrets: "+strings.Join(r.out.secretNames(), ", "))
+	}
+	if len(r.skipped) > 0 {
+		r.out.Notes = append(r.out.Notes, "not copied, as they describe this machine: "+strings.Join(r.skipped, ", "))
+	}
+}
+
+func (e Environment) secretNames() []string {
+	names := make([]string, 0, len(e.Secrets))
+	for name := range e.Secrets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

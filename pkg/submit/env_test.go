@@ -1,0 +1,92 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestReadEnvironment(t *testing.T) {
+	environ := []string{"LANG=C.UTF-8", "HF_TOKEN=hf_secret", "AWS_REGION=eu", "AWS_SECRET_ACCESS_KEY=s3", "PATH=/bin", "EMPTY=", "KINETIC_HOST=3", "bad-name=x", "=weird"}
+	tests := map[string]struct {
+		flags EnvFlags
+		want  Environment
+		err   string
+	}{
+		"literal values in the order given": {
+			flags: EnvFlags{Set: []string{"B=2", "A=1=1", "E="}},
+			want:  Environment{Env: []api.EnvVar{{Name: "B", Value: "2"}, {Name: "A", Value: "1=1"}, {Name: "E", Value: ""}}},
+		},
+		"a name alone is copied": {
+			flags: EnvFlags{Set: []string{"LANG", "EMPTY"}},
+			want: Environment{Env: []api.EnvVar{{Name: "LANG", Value: "C.UTF-8"}, {Name: "EMPTY", Value: ""}},
+				Notes: []string{"copied from this environment: LANG, EMPTY"}},
+		},
+		"a copied name that looks secret is one": {
+			flags: EnvFlags{Set: []string{"HF_TOKEN"}},
+			want: Environment{Secrets: map[string]string{"HF_TOKEN": "hf_secret"},
+				Notes: []string{"kept out of manifests and logs, as secrets: HF_TOKEN"}},
+		},
+		"a literal that looks secret is said": {
+			flags: EnvFlags{Set: []string{"API_KEY=abc"}},
+			want: Environment{Env: []api.EnvVar{{Name: "API_KEY", Value: "abc"}},
+				Notes: []string{"API_KEY looks like a secret, and its value will stand in the manifest; --secret-env API_KEY keeps it out"}},
+		},
+		"a pattern takes what matches, secrets apart": {
+			flags: EnvFlags{Capture: []string{"AWS_*"}},
+			want: Environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "eu"}}, Secrets: map[string]string{"AWS_SECRET_ACCESS_KEY": "s3"},
+				Notes: []string{"copied from this environment: AWS_REGION", "kept out of manifests and logs, as secrets: AWS_SECRET_ACCESS_KEY"}},
+		},
+		"a pattern leaves this machine's own alone": {
+			flags: EnvFlags{Capture: []string{"PA*", "KINETIC_*"}},
+			want:  Environment{Notes: []string{"not copied, as they describe this machine: PATH, KINETIC_HOST"}},
+		},
+		"a pattern that names one exactly takes it": {
+			flags: EnvFlags{Capture: []string{"PATH"}},
+			want:  Environment{Env: []api.EnvVar{{Name: "PATH", Value: "/bin"}}, Notes: []string{"copied from this environment: PATH"}},
+		},
+		"a pattern skips what is given already": {
+			flags: EnvFlags{Set: []string{"AWS_REGION=us"}, Capture: []string{"AWS_R*"}},
+			want:  Environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "us"}}},
+		},
+		"a pattern that matches nothing is fine": {flags: EnvFlags{Capture: []string{"NOPE_*"}}},
+		"any name can be a secret": {
+			flags: EnvFlags{Secret: []string{"LANG"}},
+			want: Environment{Secrets: map[string]string{"LANG": "C.UTF-8"},
+				Notes: []string{"kept out of manifests and logs, as secrets: LANG"}},
+		},
+		"bad name":              {flags: EnvFlags{Set: []string{"1A=x"}}, err: `--env "1A"`},
+		"empty name":            {flags: EnvFlags{Set: []string{"=x"}}, err: `--env ""`},
+		"unset name":            {flags: EnvFlags{Set: []string{"NOPE"}}, err: "--env NOPE: it isn't set here"},
+		"unset secret":          {flags: EnvFlags{Secret: []string{"NOPE"}}, err: "--secret-env NOPE: it isn't set here"},
+		"a secret with a value": {flags: EnvFlags{Secret: []string{"A=hunter2"}}, err: "takes a name alone"},
+		"twice":                 {flags: EnvFlags{Set: []string{"A=1", "A=2"}}, err: "--env gives it already"},
+		"secret and plain":      {flags: EnvFlags{Set: []string{"LANG"}, Secret: []string{"LANG"}}, err: "--env gives it already"},
+		"the runner's own":      {flags: EnvFlags{Set: []string{"KINETIC_JOB_ID=x"}}, err: "the runner sets this variable"},
+		"a NUL byte":            {flags: EnvFlags{Set: []string{"A=\x00"}}, err: "NUL"},
+		"not a pattern":         {flags: EnvFlags{Capture: []string{"[a"}}, err: `--capture-env "[a"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := ReadEnvironment(tt.flags, environ)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("error %v, want one with %q", err, tt.err)
+				}
+				if strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("the error tells the secret: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

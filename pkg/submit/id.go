@@ -1,0 +1,81 @@
+package submit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// maxID is the length of the longest job id: a pod's name, which is made from
+// it, must still be a DNS label.
+const maxID = 50
+
+const stampLayout = "20060102-150405"
+
+// identity is what makes two jobs of the same function different.
+type identity struct {
+	when time.Time
+	// hex are seven lower-case hex digits.
+	hex string
+}
+
+// newID is {accelerator}-{name}-{YYYYMMDD-HHMMSS}-{7 hex}, in UTC, with the
+// name cut so that the whole has at most 50 characters.
+func newID(a api.Accelerator, name string, id identity) string {
+	tail := "-" + id.when.UTC().Format(stampLayout) + "-" + id.hex
+	head := a.Short() + "-"
+	return head + shorten(slug(name), maxID-len(head)-len(tail)) + tail
+}
+
+// slug turns everything but ASCII letters and digits into single dashes.
+func slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else if s := b.String(); s != "" && !strings.HasSuffix(s, "-") {
+			b.WriteByte('-')
+		}
+	}
+	if s := strings.TrimSuffix(b.String(), "-"); s != "" {
+		return s
+	}
+	return "job"
+}
+
+// shorten cuts a name that is longer than limit and puts the beginning of its
+// hash where the end was, so that names that differ only there stay different.
+func shorten(name string, limit int) string {
+	if len(name) <= limit {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	suffix := hex.EncodeToString(sum[:])[:4]
+	return strings.TrimRight(name[:limit-len(suffix)-1], "-") + "-" + suffix
+}
+
+// callName is what a job is called after: the function, the script without
+// .py, the module's last segment, or the command's first word.
+func callName(c api.Call) string {
+	switch c.Kind {
+	case api.CallFunction:
+		return c.Function
+	case api.CallModule:
+		return c.Module[strings.LastIndex(c.Module, ".")+1:]
+	case api.CallCommand:
+		return lastElement(c.Args[0])
+	default:
+		return strings.TrimSuffix(lastElement(c.File), ".py")
+	}
+}
+
+func lastElement(p string) string { return p[strings.LastIndex(p, "/")+1:] }
+
+// hexOf is the first seven hex digits of a SHA-256.
+func hexOf(data []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(data))[:7]
+}
