@@ -1,0 +1,74 @@
+package frontdoor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// product is what people type before the command.
+const product = "kubectl kinetic"
+
+// A command is one word after `kubectl kinetic`: run by another binary, or by
+// the front door itself.
+type command struct {
+	name, summary string
+	binary        string // that runs it; empty for the front door's own
+	usage         string // of the front door's own
+	own           func(p Process, args []string) error
+}
+
+// commands lists what this version has, in the order help shows it.
+func commands() []command {
+	return []command{
+		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
+		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
+		{name: "version", usage: "version [-o json]", own: printVersion, summary: "Print the version of this plugin"},
+		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of one command"},
+		{name: "completion", usage: "completion", own: printCompletion, summary: "Tell how to switch shell completion on"},
+	}
+}
+
+func findCommand(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+func commandNames() []string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func printHelp(p Process, _ []string) error {
+	return write(p.Stdout, overview())
+}
+
+func overview() string {
+	var b strings.Builder
+	b.WriteString("Run Python on the accelerators of a Kubernetes cluster, as jobs that kubectl can see.\n\n")
+	fmt.Fprintf(&b, "Usage:\n  %s COMMAND [flags]\n\nCommands:\n", product)
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-12s%s\n", c.name, c.summary)
+	}
+	fmt.Fprintf(&b, "\nUse \"%s help COMMAND\" for the flags and examples of a command.\n", product)
+	return b.String()
+}
+
+// ownHelp is what `--help` prints for a command of the front door.
+func ownHelp(c command) string {
+	return fmt.Sprintf("%s.\n\nUsage:\n  %s %s\n", c.summary, product, c.usage)
+}
+
+func write(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("write to standard output: %w", err)
+	}
+	return nil
+}

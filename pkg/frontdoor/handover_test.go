@@ -1,0 +1,67 @@
+package frontdoor
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFindsTheSiblingBeforePath(t *testing.T) {
+	mine, path := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", path)
+	writeProgram(t, filepath.Join(path, "kubectl-kinetic_run"), 0o755)
+
+	if got := answerIn(mine, "kubectl-kinetic", "run"); got.Exec[0] != filepath.Join(path, "kubectl-kinetic_run") {
+		t.Errorf("without a sibling it became %q, want the program on PATH", got.Exec)
+	}
+	writeProgram(t, filepath.Join(mine, "kubectl-kinetic_run"), 0o755)
+	if got := answerIn(mine, "kubectl-kinetic", "run"); got.Exec[0] != "kubectl-kinetic_run" {
+		t.Errorf("with a sibling it became %q, want the sibling", got.Exec)
+	}
+}
+
+func TestReportsAMissingSibling(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("PATH", t.TempDir())
+	for name, argv := range map[string][]string{
+		"command":    {"kubectl-kinetic", "jobs", "list"},
+		"completion": {"kubectl_complete-kinetic", "jobs", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := answerIn(folder, argv...)
+			want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + mend + "\n"
+			if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
+				t.Errorf("got %+v, want exit code 1 and %q", got, want)
+			}
+		})
+	}
+}
+
+// A sibling that cannot run must not be replaced by one of another version.
+func TestReportsASiblingThatCannotRun(t *testing.T) {
+	folder, path := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", path)
+	writeProgram(t, filepath.Join(path, "kubectl-kinetic_run"), 0o755)
+	sibling := filepath.Join(folder, "kubectl-kinetic_run")
+	writeProgram(t, sibling, 0o644)
+
+	got := answerIn(folder, "kubectl-kinetic", "run")
+	want := "error: " + sibling + " cannot be run: permission denied; " + mend + "\n"
+	if got.Code != 1 || got.Exec != nil || got.Stderr != want {
+		t.Errorf("got %+v, want exit code 1 and %q", got, want)
+	}
+}
+
+func TestReportsASiblingThatDoesNotStart(t *testing.T) {
+	folder := t.TempDir()
+	sibling := filepath.Join(folder, "kubectl-kinetic_run")
+	writeProgram(t, sibling, 0o755)
+	var stderr bytes.Buffer
+	p := Process{Args: []string{"kubectl-kinetic", "run"}, Executable: filepath.Join(folder, "kubectl-kinetic"), Stderr: &stderr,
+		Exec: func(string, []string) (int, error) { return 0, errors.New("exec format error") }}
+	if code := p.Run(); code != 1 || !strings.HasPrefix(stderr.String(), "error: start "+sibling+": exec format error; ") {
+		t.Errorf("exit code %d, stderr %q", code, stderr.String())
+	}
+}

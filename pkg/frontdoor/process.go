@@ -1,0 +1,123 @@
+package frontdoor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+)
+
+// Exit codes of the front door's own; every other code is that of the program
+// it handed over to.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Process is the process that the front door answers for. Tests put their own
+// parts where the real ones would leave the process.
+type Process struct {
+	// Args is the whole command line; the name in Args[0] tells whether
+	// kubectl wants completions.
+	Args []string
+	// Executable is the path of this program with all links resolved.
+	Executable     string
+	Stdout, Stderr io.Writer
+	// Exec becomes the program at path, with argv as its whole command line.
+	// It returns if that cannot be started, or, where a process cannot be
+	// replaced, with the program's exit code at its end.
+	Exec func(path string, argv []string) (int, error)
+}
+
+// Main answers for the running process and returns its exit code.
+func Main() int {
+	p := Process{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Exec: replace}
+	executable, err := os.Executable()
+	if err == nil {
+		executable, err = filepath.EvalSymlinks(executable)
+	}
+	if err != nil {
+		return p.fail(fmt.Errorf("find the folder of this program: %w", err))
+	}
+	p.Executable = executable
+	return p.Run()
+}
+
+// Run answers one command line and returns the exit code: 2 for a command line
+// that is wrong, 1 for an installation that is.
+func (p Process) Run() int {
+	code, err := p.answer()
+	if err != nil {
+		return p.fail(err)
+	}
+	return code
+}
+
+func (p Process) answer() (int, error) {
+	args := p.Args[1:]
+	if strings.HasPrefix(filepath.Base(p.Args[0]), completionPrefix) {
+		return p.complete(args)
+	}
+	if len(args) == 0 || isHelp(args[0]) {
+		return exitOK, printHelp(p, nil)
+	}
+	name, rest := args[0], args[1:]
+	if strings.HasPrefix(name, "-") {
+		return 0, flagsFirst(name)
+	}
+	if name == "help" && len(rest) > 0 && !isHelp(rest[0]) {
+		name, rest = rest[0], append(slices.Clone(rest[1:]), "--help")
+	}
+	c, ok := findCommand(name)
+	if !ok {
+		return 0, unknownCommand(name)
+	}
+	if c.binary != "" {
+		return p.handOver(c.binary, rest)
+	}
+	if slices.ContainsFunc(rest, isHelp) {
+		return exitOK, write(p.Stdout, ownHelp(c))
+	}
+	return exitOK, c.own(p, rest)
+}
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
+
+// usageError is a command line that is wrong.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// flagsFirst rejects `kubectl kinetic --context=c run`. Whether a flag's value
+// is the next word only the command knows, so nothing is guessed.
+func flagsFirst(flag string) error {
+	if word := strings.TrimLeft(flag, "-"); slices.Contains(commandNames(), word) {
+		return usageError(fmt.Sprintf("%q is a command: %s %s", word, product, word))
+	}
+	return usageError(fmt.Sprintf("flags go after the command: %s COMMAND %s", product, flag))
+}
+
+func unknownCommand(name string) error {
+	hint := nearest.Sentence(name, commandNames())
+	if hint == "" {
+		hint = fmt.Sprintf("%q lists the commands", product+" help")
+	}
+	return usageError(fmt.Sprintf("unknown command %q for %q: %s", name, product, hint))
+}
+
+// fail reports an error and returns its exit code. Where standard error is
+// gone too, the code is all that is left to say.
+func (p Process) fail(err error) int {
+	_, _ = fmt.Fprintf(p.Stderr, "error: %v\n", err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}

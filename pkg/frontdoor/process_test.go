@@ -1,0 +1,150 @@
+package frontdoor
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// outcome is everything the front door does that somebody else can see.
+type outcome struct {
+	Code           int
+	Stdout, Stderr string
+	Exec           []string // the command line it became, folder of the binary cut off
+}
+
+// answer runs one command line with both siblings installed.
+func answer(t *testing.T, argv ...string) outcome {
+	t.Helper()
+	folder := t.TempDir()
+	for _, name := range []string{"kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"} {
+		writeProgram(t, filepath.Join(folder, name), 0o755)
+	}
+	t.Setenv("PATH", t.TempDir())
+	return answerIn(folder, argv...)
+}
+
+func answerIn(folder string, argv ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	var got outcome
+	p := Process{
+		Args: argv, Executable: filepath.Join(folder, "kubectl-kinetic"), Stdout: &stdout, Stderr: &stderr,
+		Exec: func(path string, argv []string) (int, error) {
+			got.Exec = append([]string{strings.TrimPrefix(path, folder+"/")}, argv[1:]...)
+			return 7, nil
+		},
+	}
+	got.Code = p.Run()
+	got.Stdout, got.Stderr = stdout.String(), stderr.String()
+	return got
+}
+
+func writeProgram(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHandsOver(t *testing.T) {
+	tests := map[string]struct{ argv, want []string }{
+		"run with its arguments untouched": {
+			[]string{"/b/kubectl-kinetic", "run", "./my-train.py:f", "--arg=a b", "-n", "ml", "--", "-h", ""},
+			[]string{"kubectl-kinetic_run", "./my-train.py:f", "--arg=a b", "-n", "ml", "--", "-h", ""},
+		},
+		"run without arguments":       {[]string{"kubectl-kinetic", "run"}, []string{"kubectl-kinetic_run"}},
+		"jobs":                        {[]string{"kubectl-kinetic", "jobs", "logs", "x"}, []string{"kubectl-kinetic_jobs", "logs", "x"}},
+		"--help after the command":    {[]string{"kubectl-kinetic", "run", "--help"}, []string{"kubectl-kinetic_run", "--help"}},
+		"help of a command":           {[]string{"kubectl-kinetic", "help", "run"}, []string{"kubectl-kinetic_run", "--help"}},
+		"help of a command's command": {[]string{"kubectl-kinetic", "help", "jobs", "logs"}, []string{"kubectl-kinetic_jobs", "logs", "--help"}},
+		"completion of a command": {
+			[]string{"/b/kubectl_complete-kinetic", "jobs", "ta"},
+			[]string{"kubectl-kinetic_jobs", "__complete", "ta"},
+		},
+		"completion after a flag": {
+			[]string{"kubectl_complete-kinetic.exe", "run", "-a", "tpu", ""},
+			[]string{"kubectl-kinetic_run", "__complete", "-a", "tpu", ""},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := answer(t, tt.argv...)
+			if diff := cmp.Diff(outcome{Code: 7, Exec: tt.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestListsCommands(t *testing.T) {
+	golden := filepath.Join("testdata", "overview.golden")
+	for name, args := range map[string][]string{
+		"no word": nil, "-h": {"-h"}, "--help": {"--help"}, "help": {"help"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := answer(t, append([]string{"kubectl-kinetic"}, args...)...)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got.Stdout), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(outcome{Stdout: string(want)}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRejects(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"a typing mistake":       {[]string{"rnu"}, `unknown command "rnu" for "kubectl kinetic": did you mean "run"?`},
+		"help for one":           {[]string{"help", "job"}, `unknown command "job" for "kubectl kinetic": did you mean "jobs"?`},
+		"a word like no command": {[]string{"zzz"}, `unknown command "zzz" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
+		"a command to come":      {[]string{"pool", "list"}, `unknown command "pool" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
+		"a path":                 {[]string{"../run"}, `unknown command "../run" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
+		"the empty word":         {[]string{""}, `unknown command "" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
+		"flags before the command": {[]string{"--context=c", "run", "train.py"},
+			`flags go after the command: kubectl kinetic COMMAND --context=c`},
+		"a command written as a flag": {[]string{"--version"}, `"version" is a command: kubectl kinetic version`},
+		"a format version lacks":      {[]string{"version", "-o", "yaml"}, `version: -o "yaml" is not a format: leave it out or use -o json`},
+		"a flag version lacks":        {[]string{"version", "--client"}, `version: flag provided but not defined: -client; the only flag is -o json`},
+		"a word after version":        {[]string{"version", "run"}, `version takes no argument, got "run"`},
+		"a shell after completion": {[]string{"completion", "bash"},
+			`completion takes no argument, got "bash": the script is kubectl's own (kubectl completion bash), "kubectl kinetic completion" tells what it needs`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := answer(t, append([]string{"kubectl-kinetic"}, tt.args...)...)
+			if diff := cmp.Diff(outcome{Code: 2, Stderr: "error: " + tt.want + "\n"}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReportsABrokenPipe(t *testing.T) {
+	var stderr bytes.Buffer
+	p := Process{Args: []string{"kubectl-kinetic", "version"}, Stdout: brokenPipe{}, Stderr: &stderr}
+	if code := p.Run(); code != 1 || stderr.String() != "error: write to standard output: nobody reads\n" {
+		t.Errorf("exit code %d, stderr %q", code, stderr.String())
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }

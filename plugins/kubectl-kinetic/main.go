@@ -1,0 +1,10 @@
+// Command kubectl-kinetic is the front door: `kubectl kinetic <command>`.
+package main
+
+import (
+	"os"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
+)
+
+func main() { os.Exit(frontdoor.Main()) }
