@@ -1,0 +1,54 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// Bytes writes a size for people: 0 B, 1.5 KB, 34 KB, 2.0 GB. A step is 1024, as
+// in du -h and in the Python tool this product descends from.
+func Bytes(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size := float64(n)
+	for _, unit := range []string{"KB", "MB", "GB", "TB"} {
+		size /= 1024
+		switch {
+		case size < 9.95:
+			return fmt.Sprintf("%.1f %s", size, unit)
+		case size < 1023.5:
+			return fmt.Sprintf("%.0f %s", size, unit)
+		}
+	}
+	return fmt.Sprintf("%.1f PB", size/1024)
+}
+
+// Count writes a number of things with its noun: 1 file, 12 files.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Age writes how long ago something was, as kubectl does in its AGE column; a
+// time that is not known is <unknown>.
+func Age(then, now time.Time) string {
+	if then.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(now.Sub(then))
+}
+
+// Took writes how long something took: tenths of a second below ten seconds,
+// from then on as ages are written.
+func Took(d time.Duration) string {
+	d = max(d, 0)
+	if d < 9950*time.Millisecond {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return duration.HumanDuration(d.Round(time.Second))
+}

@@ -1,0 +1,63 @@
+package ui
+
+import (
+	"testing"
+	"time"
+)
+
+func TestBytes(t *testing.T) {
+	tests := map[int64]string{
+		0: "0 B", 1: "1 B", 1023: "1023 B", 1024: "1.0 KB", 1536: "1.5 KB",
+		10187: "9.9 KB", 10189: "10 KB", 34 << 10: "34 KB", 1023 << 10: "1023 KB",
+		1<<20 - 1: "1.0 MB", 1 << 20: "1.0 MB", 3 << 29: "1.5 GB", 12 << 40: "12 TB", 1 << 50: "1.0 PB",
+	}
+	for n, want := range tests {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files"} {
+		if got := Count(n, "file"); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	now := newClock().at
+	tests := map[string]struct {
+		then time.Time
+		want string
+	}{
+		"not known":         {time.Time{}, "<unknown>"},
+		"now":               {now, "0s"},
+		"seconds":           {now.Add(-90 * time.Second), "90s"},
+		"minutes":           {now.Add(-5*time.Minute - 3*time.Second), "5m3s"},
+		"days":              {now.Add(-50 * time.Hour), "2d2h"},
+		"clocks disagree":   {now.Add(time.Second), "0s"},
+		"far in the future": {now.Add(time.Hour), "<invalid>"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Age(tt.then, now); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTook(t *testing.T) {
+	tests := map[time.Duration]string{
+		-time.Second: "0.0s", 0: "0.0s", 240 * time.Millisecond: "0.2s", 9949 * time.Millisecond: "9.9s",
+		9950 * time.Millisecond: "10s", 10 * time.Second: "10s", 75*time.Second + 600*time.Millisecond: "76s",
+		10 * time.Minute: "10m", 25 * time.Hour: "25h",
+	}
+	for d, want := range tests {
+		if got := Took(d); got != want {
+			t.Errorf("Took(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// screen is what a terminal shows after these bytes, with \r and "erase to the
+// end of the line" understood.
+func screen(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		parts := strings.Split(line, eraseLine)
+		lines[i] = parts[len(parts)-1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestBarIsDrawnTenTimesASecondAtMost(t *testing.T) {
+	var out bytes.Buffer
+	c := newClock()
+	bar := NewStyled(&out, c.now, Style{Redraw: true, Columns: 80}).Progress("uploading", 1000)
+	for range 1000 {
+		c.pass(time.Millisecond)
+		bar.Add(1)
+	}
+	if got := strings.Count(out.String(), eraseLine); got != 11 {
+		t.Errorf("drawn %d times in a second, want once at the start and then 10 times", got)
+	}
+}
+
+func TestBarIsSilentInAPipe(t *testing.T) {
+	var out bytes.Buffer
+	c := newClock()
+	u := New(&out, c.now)
+	bar := u.Progress("uploading", 1000)
+	c.pass(time.Second)
+	bar.Add(500)
+	bar.Done()
+	u.Close()
+	if out.Len() > 0 {
+		t.Errorf("wrote %q", out.String())
+	}
+}
+
+func TestBarLeavesNothingBehind(t *testing.T) {
+	tests := map[string]struct {
+		end  func(u *UI, bar *Progress)
+		want string
+	}{
+		"Done":                         {func(_ *UI, bar *Progress) { bar.Done() }, ""},
+		"Done twice":                   {func(_ *UI, bar *Progress) { bar.Done(); bar.Done() }, ""},
+		"Close, as after Ctrl-C":       {func(u *UI, _ *Progress) { u.Close() }, ""},
+		"bytes after Done":             {func(_ *UI, bar *Progress) { bar.Done(); bar.Add(1) }, ""},
+		"a note in between":            {func(u *UI, bar *Progress) { u.Note("hello"); bar.Done() }, "hello\n"},
+		"a second bar takes its place": {func(u *UI, bar *Progress) { b := u.Progress("b", 1); bar.Done(); b.Done() }, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			c := newClock()
+			u := NewStyled(&out, c.now, Style{Redraw: true, Columns: 80})
+			bar := u.Progress("uploading", 1000)
+			c.pass(time.Second)
+			bar.Add(500)
+			if got := screen(out.String()); !strings.HasPrefix(got, "uploading") {
+				t.Fatalf("the bar is not there: %q", got)
+			}
+			c.pass(time.Second)
+			tt.end(u, bar)
+			if got := screen(out.String()); got != tt.want {
+				t.Errorf("the terminal shows %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBarCountsWhatIsRead(t *testing.T) {
+	c := newClock()
+	bar := New(io.Discard, c.now).Progress("uploading", 5)
+	if _, err := io.Copy(io.Discard, io.TeeReader(strings.NewReader("12345"), bar)); err != nil {
+		t.Fatal(err)
+	}
+	if bar.done != 5 {
+		t.Errorf("counted %d bytes, want 5", bar.done)
+	}
+}
+
+func TestBarLine(t *testing.T) {
+	tests := map[string]struct {
+		done, total int64
+		elapsed     time.Duration
+		want        string
+	}{
+		"start":              {0, 1 << 20, 0, "uploading   [                        ]   0%  0 B of 1.0 MB"},
+		"half, with a rate":  {512 << 10, 1 << 20, 2 * time.Second, "uploading   [============            ]  50%  512 KB of 1.0 MB  256 KB/s"},
+		"full":               {1 << 20, 1 << 20, 4 * time.Second, "uploading   [========================] 100%  1.0 MB of 1.0 MB  256 KB/s"},
+		"more than promised": {2 << 20, 1 << 20, 0, "uploading   [========================] 100%  2.0 MB of 1.0 MB"},
+		"total not known":    {3 << 20, 0, time.Second, "uploading   3.0 MB  3.0 MB/s"},
+		"very large":         {1 << 59, 1 << 60, 0, "uploading   [============            ]  50%  512.0 PB of 1024.0 PB"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newClock()
+			bar := New(io.Discard, c.now).Progress("uploading", tt.total)
+			bar.done = tt.done
+			if got := bar.line(c.at.Add(tt.elapsed)); got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Style is what the reader's terminal can do; the zero value suits a pipe.
+type Style struct {
+	// Redraw allows lines that are written over, as a progress bar is.
+	Redraw bool
+	// Color allows colours.
+	Color bool
+	// Columns is the width of a line, at least 1 with Redraw.
+	Columns int
+}
+
+const defaultColumns = 80
+
+// Detect finds the style of a writer: everything but a terminal is plain, and so
+// is a terminal with TERM=dumb. NO_COLOR, with any value but the empty one, turns
+// colours off (no-color.org).
+func Detect(w io.Writer) Style {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return Style{}
+	}
+	columns, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || columns < 1 {
+		columns = defaultColumns
+	}
+	return terminalStyle(columns, os.Getenv)
+}
+
+func terminalStyle(columns int, getenv func(string) string) Style {
+	if getenv("TERM") == "dumb" {
+		return Style{}
+	}
+	return Style{Redraw: true, Color: getenv("NO_COLOR") == "", Columns: columns}
+}
+
+// color is a parameter of the ANSI sequence that selects it.
+type color string
+
+const (
+	dim    color = "2"
+	red    color = "31"
+	green  color = "32"
+	yellow color = "33"
+	cyan   color = "36"
+)
+
+func (s Style) paint(c color, text string) string {
+	if !s.Color {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+func colorOf(state api.State) color {
+	switch state {
+	case api.Succeeded:
+		return green
+	case api.Failed:
+		return red
+	case api.Pending:
+		return yellow
+	case api.Running:
+		return cyan
+	default:
+		return dim
+	}
+}

@@ -1,0 +1,87 @@
+// Package ui is what people see on standard error while a command works: a line
+// for each phase, a bar for an upload, notes and warnings. On a terminal it uses
+// colour and redraws; in a pipe or a log it writes plain lines alone. Tables,
+// sizes and ages have one form here for all commands.
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// UI writes lines to people. It is safe for concurrent use. Errors of its
+// writer are not reported: a command does not fail because nobody watches.
+type UI struct {
+	now   func() time.Time
+	style Style
+
+	mu    sync.Mutex
+	w     io.Writer
+	phase time.Time // when the current phase began
+	bar   *Progress // the one being shown, if any
+}
+
+// New returns a UI that writes to w, usually standard error, and takes the time
+// from now. The first phase begins at once.
+func New(w io.Writer, now func() time.Time) *UI { return NewStyled(w, now, Detect(w)) }
+
+// NewStyled is New with a style that the caller knows better.
+func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
+	return &UI{w: w, now: now, style: style, phase: now()}
+}
+
+// Phase says that a step is done, what came of it, and how long it took since
+// the step before: `packaged    12 files, 34 KB, 0 B new (0.2s)`.
+func (u *UI) Phase(done, detail string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.now()
+	took := Took(now.Sub(u.phase))
+	u.phase = now
+	u.print(fmt.Sprintf("%s  %s %s", u.style.paint(green, fmt.Sprintf("%-10s", Clean(done))), Clean(detail), u.style.paint(dim, "("+took+")")))
+}
+
+// Note says something worth knowing.
+func (u *UI) Note(text string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.print(Clean(text))
+}
+
+// Warn says something that may turn out to be a mistake.
+func (u *UI) Warn(text string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.print(u.style.paint(yellow, "warning:") + " " + Clean(text))
+}
+
+// State says which state a job is in, in the state's colour, and what about it:
+// `FAILED      train-20260417: ValueError: …`.
+func (u *UI) State(state api.State, detail string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", Clean(string(state)))), Clean(detail)))
+}
+
+// Close takes a bar that is still shown off the terminal. Call it where a
+// command ends without having come to its end, as after a second Ctrl-C.
+func (u *UI) Close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.erase()
+	u.bar = nil
+}
+
+// print writes a line, above the bar if there is one. The caller holds the lock.
+func (u *UI) print(line string) {
+	u.erase()
+	_, _ = io.WriteString(u.w, strings.TrimRight(line, "\n ")+"\n")
+	if u.bar != nil {
+		u.bar.draw(u.now())
+	}
+}
