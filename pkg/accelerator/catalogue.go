@@ -1,0 +1,201 @@
+// Package accelerator knows what GKE can schedule (the catalogue, one line of
+// data for each machine type) and reads what users type to ask for it:
+// `tpu-v6e-8:spot`, `l4x2`, `v5p-2x2x4`, `gpu`, `cpu`.
+package accelerator
+
+import (
+	"cmp"
+	_ "embed" // for the two data files
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+//go:embed catalogue.txt
+var catalogueText string
+
+//go:embed shorthands.txt
+var shorthandsText string
+
+// builtin is the embedded catalogue. A mistake in the data is one of this
+// program, and every test finds it.
+var builtin = sync.OnceValue(func() *catalogue {
+	c, err := newCatalogue(catalogueText, shorthandsText)
+	if err != nil {
+		panic("accelerator: " + err.Error())
+	}
+	return c
+})
+
+// Catalogue lists every shape that has a line of its own: cpu, the GPUs and the
+// TPUs, each by chips and then by hosts. Shapes that exist on one host and on
+// several are listed twice. Larger boxes of v4, v5p and tpu7x that follow from
+// their rule alone (v5p-4x4x12) can be asked for, but are not listed. The result
+// is the caller's to change.
+func Catalogue() []api.Accelerator {
+	all := []api.Accelerator{cpu(false)}
+	for _, f := range builtin().families {
+		for _, s := range f.shapes {
+			all = append(all, s.accelerator(false))
+		}
+	}
+	return all
+}
+
+// Names lists the names of all accelerators, cpu first, without their aliases.
+func Names() []string {
+	names := []string{string(api.CPU)}
+	for _, f := range builtin().families {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// catalogue is what Parse looks things up in.
+type catalogue struct {
+	families   []*family
+	byName     map[string]*family // aliases too
+	shorthands map[string]string
+}
+
+func newCatalogue(machines, shorthands string) (*catalogue, error) {
+	c := &catalogue{byName: map[string]*family{}}
+	lines, err := readMachines(machines)
+	if err != nil {
+		return nil, fmt.Errorf("catalogue.txt: %w", err)
+	}
+	for _, m := range lines {
+		if err := c.add(m); err != nil {
+			return nil, fmt.Errorf("catalogue.txt: %w", err)
+		}
+	}
+	for _, f := range c.families {
+		if f.standard == nil {
+			return nil, fmt.Errorf("catalogue.txt: no shape of %s is marked with *", f.name)
+		}
+		slices.SortStableFunc(f.shapes, func(a, b shape) int {
+			return cmp.Or(cmp.Compare(a.chips(), b.chips()), cmp.Compare(a.hosts(), b.hosts()))
+		})
+	}
+	if c.shorthands, err = readShorthands(shorthands); err != nil {
+		return nil, fmt.Errorf("shorthands.txt: %w", err)
+	}
+	return c, nil
+}
+
+// add files a line under its name, which may be new.
+func (c *catalogue) add(m machine) error {
+	f := c.byName[m.name]
+	if f == nil {
+		f = &family{name: m.name, kind: m.kind, cores: m.cores}
+		c.families = append(c.families, f)
+	}
+	for _, name := range m.names() {
+		if other := c.byName[name]; other != nil && other != f {
+			return fmt.Errorf("%s is both %s and %s", name, other.name, m.name)
+		}
+		c.byName[name] = f
+	}
+	if m.standard != nil && f.standard != nil {
+		return fmt.Errorf("two shapes of %s are marked with *", m.name)
+	}
+	if m.standard != nil {
+		f.standard = m.standard
+	}
+	if m.cubes > 0 {
+		f.boxes = &m
+	}
+	for _, t := range m.topologies {
+		f.shapes = append(f.shapes, shape{machine: &m, topology: t})
+	}
+	return nil
+}
+
+// family is everything of one name.
+type family struct {
+	name     string
+	kind     api.AcceleratorKind
+	cores    int      // of one chip, as Cloud TPU's names count
+	shapes   []shape  // by chips, then by hosts
+	standard topology // what the bare name stands for
+	boxes    *machine // what large boxes are made of, nil when there are none
+}
+
+// withChips is the listed shape that has n chips.
+func (f *family) withChips(n int, several bool) (shape, bool) {
+	return f.pick(several, func(s shape) bool { return s.chips() == n })
+}
+
+// withTopology is the shape with exactly that topology, listed or not.
+func (f *family) withTopology(t topology, several bool) (shape, bool) {
+	if f.boxes != nil && t.isLargeBox(f.boxes.cubes) {
+		return shape{machine: f.boxes, topology: t}, true
+	}
+	return f.pick(several, func(s shape) bool { return slices.Equal(s.topology, t) })
+}
+
+// pick is the matching shape with the fewest hosts, or with the most when
+// several are wanted.
+func (f *family) pick(several bool, matches func(shape) bool) (shape, bool) {
+	var found []shape
+	for _, s := range f.shapes {
+		if matches(s) {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		return shape{}, false
+	}
+	byHosts := func(a, b shape) int { return cmp.Compare(a.hosts(), b.hosts()) }
+	if several {
+		return slices.MaxFunc(found, byHosts), true
+	}
+	return slices.MinFunc(found, byHosts), true
+}
+
+// spell is how to ask for n chips of the family.
+func (f *family) spell(n int) string {
+	if f.kind == api.TPU {
+		return fmt.Sprintf("%s-%d", f.name, n)
+	}
+	return api.Accelerator{Kind: f.kind, Name: f.name, Chips: n}.Short()
+}
+
+// shape is a slice: hosts of one machine type in one topology.
+type shape struct {
+	*machine
+	topology topology
+}
+
+func (s shape) chips() int { return s.topology.chips() }
+func (s shape) hosts() int { return s.chips() / s.perHost }
+
+func (s shape) accelerator(spot bool) api.Accelerator {
+	a := api.Accelerator{
+		Kind: s.kind, Name: s.name, Chips: s.chips(), Hosts: s.hosts(), ChipsPerHost: s.perHost,
+		MachineType: s.typ, Spot: spot, Resource: "nvidia.com/gpu", Label: s.label,
+	}
+	price, units := s.price, a.Hosts
+	if spot {
+		price = s.spotPrice
+	}
+	if s.kind == api.TPU {
+		a.Topology, a.Resource, units = s.topology.String(), "google.com/tpu", a.Chips
+	}
+	if s.arch != "amd64" {
+		a.Arch = s.arch
+	}
+	if price != nil {
+		// Whole hundredths of a cent: 8 × 0.57 is 4.56 in print.
+		usd := math.Round(*price*float64(units)*1e4) / 1e4
+		a.PricePerHour = &usd
+	}
+	return a
+}
+
+func cpu(spot bool) api.Accelerator {
+	return api.Accelerator{Kind: api.CPU, Name: string(api.CPU), Hosts: 1, Spot: spot}
+}

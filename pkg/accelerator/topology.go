@@ -1,0 +1,99 @@
+package accelerator
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cube is the number of chips in the 4x4x4 blocks that large boxes are built of.
+const cube = 4 * 4 * 4
+
+// tooMany is what numbers above it count as. No slice has as many chips, and
+// two of them still multiply without an overflow.
+const tooMany = 30_000
+
+// topology is the extent of a slice in each dimension, in chips. A GPU machine
+// has one dimension: its count.
+type topology []int
+
+// String is the topology as GKE's labels spell it: "2x4".
+func (t topology) String() string {
+	parts := make([]string, len(t))
+	for i, n := range t {
+		parts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(parts, "x")
+}
+
+// chips is the product, at most tooMany.
+func (t topology) chips() int {
+	n := 1
+	for _, d := range t {
+		n = min(n*d, tooMany)
+	}
+	return n
+}
+
+// isLargeBox tells whether t is one of the boxes above a single cube that Google
+// doesn't list one by one: ascending multiples of 4, at most the given number of
+// cubes. Boxes up to one cube are all listed.
+func (t topology) isLargeBox(cubes int) bool {
+	if len(t) != 3 || !slices.IsSorted(t) || t.chips() > cubes*cube {
+		return false
+	}
+	for _, d := range t {
+		if d == 0 || d%4 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// largeBox is the most compact box of n chips, where n is a number of whole
+// cubes that is at most the given one; otherwise nil.
+func largeBox(n, cubes int) topology {
+	if n == 0 || n%cube != 0 || n/cube > cubes {
+		return nil
+	}
+	var best topology
+	n /= cube
+	for a := 1; a*a*a <= n; a++ {
+		for b := a; a*b*b <= n; b++ {
+			if n%(a*b) != 0 {
+				continue
+			}
+			if c := n / (a * b); best == nil || 4*c < best[2] {
+				best = topology{4 * a, 4 * b, 4 * c}
+			}
+		}
+	}
+	return best
+}
+
+// parseTopology reads numbers with an x between them: "2x4", "2x2x1". Whether a
+// slice has that shape is another question.
+func parseTopology(text string) (topology, bool) {
+	var t topology
+	for part := range strings.SplitSeq(text, "x") {
+		n, ok := number(part)
+		if !ok {
+			return nil, false
+		}
+		t = append(t, n)
+	}
+	return t, true
+}
+
+// number reads ASCII digits; leading zeros are allowed, and what is above
+// tooMany counts as tooMany.
+func number(text string) (int, bool) {
+	n := 0
+	for _, r := range text {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		n = min(10*n+int(r-'0'), tooMany)
+	}
+	return n, text != ""
+}

@@ -1,0 +1,121 @@
+// Package nearest finds the valid words that somebody may have meant by one
+// that is not valid, for messages that end with what would have been right.
+// It uses the standard library alone: the front door links it.
+package nearest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// inSentence is how many words Sentence offers at most.
+const inSentence = 3
+
+// Of lists at most n of the candidates, the nearest to word first. Near is the
+// number of typing mistakes between the two (a letter too many, missing, wrong,
+// or two swapped), without regard to case; a candidate that starts with word
+// or contains it, or that word starts with, is near however long the rest is. Candidates that have little in
+// common with word are left out, so the list is often shorter than n or empty.
+// The order depends on the words alone, not on the order of candidates.
+func Of(word string, candidates []string, n int) []string {
+	if word == "" || n <= 0 {
+		return nil
+	}
+	var near []match
+	for _, c := range candidates {
+		if m, ok := compare(word, c); ok {
+			near = append(near, m)
+		}
+	}
+	slices.SortFunc(near, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.excess, b.excess), cmp.Compare(a.word, b.word))
+	})
+	near = slices.Compact(near)
+	var words []string
+	for _, m := range near[:min(n, len(near))] {
+		words = append(words, m.word)
+	}
+	return words
+}
+
+// Sentence is `did you mean "a", "b" or "c"?` for the nearest candidates, or
+// empty where none is near.
+func Sentence(word string, candidates []string) string {
+	words := Of(word, candidates, inSentence)
+	if len(words) == 0 {
+		return ""
+	}
+	for i, w := range words {
+		words[i] = strconv.Quote(w)
+	}
+	last := len(words) - 1
+	if last == 0 {
+		return "did you mean " + words[0] + "?"
+	}
+	return "did you mean " + strings.Join(words[:last], ", ") + " or " + words[last] + "?"
+}
+
+// match is a candidate that is near.
+type match struct {
+	word   string
+	cost   int
+	excess int // difference in length, between candidates of the same cost
+}
+
+// What unlikeness costs: a beginning is better than a mistake, any other part
+// better than two.
+const (
+	costOfPrefix  = 1
+	costOfMistake = 2
+	costOfPart    = 3
+)
+
+// compare tells how near candidate is to word, and whether it is near at all.
+func compare(word, candidate string) (match, bool) {
+	w, c := strings.ToLower(word), strings.ToLower(candidate)
+	a, b := []rune(w), []rune(c)
+	longer := max(len(a), len(b))
+	m := match{word: candidate, cost: math.MaxInt, excess: longer - min(len(a), len(b))}
+	// One mistake for every three letters. The difference in length alone is
+	// that many mistakes, which saves counting.
+	if limit := (longer + 1) / 3; m.excess <= limit {
+		if d := distance(a, b); d <= limit {
+			m.cost = d * costOfMistake
+		}
+	}
+	switch {
+	case strings.HasPrefix(c, w):
+		m.cost = min(m.cost, costOfPrefix)
+	case strings.Contains(c, w), len(b) > 1 && strings.HasPrefix(w, c):
+		m.cost = min(m.cost, costOfPart)
+	}
+	return m, m.cost < math.MaxInt
+}
+
+// distance counts the insertions, deletions, substitutions and swaps of
+// neighbours that make b of a, no letter being touched twice.
+func distance(a, b []rune) int {
+	var before, above []int // the rows for a[:i-2] and a[:i-1]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, above, row = above, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			wrong := 1
+			if a[i-1] == b[j-1] {
+				wrong = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+wrong)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
