@@ -16,9 +16,9 @@ import (
 // atMost is how many valid values a message offers.
 const atMost = 4
 
-// nameAndCount takes a text apart that has some separator between a name and a
-// count or topology, right or wrong.
-var nameAndCount = regexp.MustCompile(`^(.+?)(?:[^0-9a-z]|x)([0-9]+(?:x[0-9]+)*)$`)
+// nameAndCount takes a text apart that has a wrong separator, or none, between a
+// name and a count or topology.
+var nameAndCount = regexp.MustCompile(`^(.+?)(?:[^0-9a-z]|x)?([0-9]+(?:x[0-9]+)*)$`)
 
 // explain says what is wrong with a request that has none of the known forms.
 func (c *catalogue) explain(r request) error {
@@ -26,7 +26,7 @@ func (c *catalogue) explain(r request) error {
 	if parts := nameAndCount.FindStringSubmatch(r.body); parts != nil {
 		name, count = parts[1], parts[2]
 	}
-	if name == "v2" {
+	if name == "v2" || r.body == "v2" {
 		return errors.New("GKE has no nodes with TPU v2; the nearest are v3-4 and v5e-4")
 	}
 	f := c.byName[r.body]
@@ -37,7 +37,7 @@ func (c *catalogue) explain(r request) error {
 		return c.wrongKind(f, r)
 	}
 	if f != nil && count != "" {
-		if err := c.wrongSeparator(f, count, r); err != nil {
+		if err := c.wrongSeparator(f, count); err != nil {
 			return err
 		}
 	}
@@ -54,12 +54,12 @@ func (c *catalogue) wrongKind(f *family, r request) error {
 
 // wrongSeparator is for l4-4, l4:4, v5e:4 and v5ex4; nil if another separator
 // would not make it right.
-func (c *catalogue) wrongSeparator(f *family, count string, r request) error {
+func (c *catalogue) wrongSeparator(f *family, count string) error {
 	right, what := request{body: f.name + "-" + count}, "the chips or the topology of a TPU"
 	if f.kind == api.GPU {
 		right, what = request{body: f.name + "x" + count}, "the number of GPUs"
 	}
-	if _, err := c.lookup(right); err != nil || right.body == r.body {
+	if _, err := c.lookup(right); err != nil {
 		return nil
 	}
 	return fmt.Errorf("that is not how %s is written; write %s", what, right.body)

@@ -42,6 +42,7 @@ func TestParseErrors(t *testing.T) {
 		"the same after the prefix":          {"gpu-l4-4", `that is not how the number of GPUs is written; write l4x4`},
 		"a colon before the number of GPUs":  {"l4:4", `that is not how the number of GPUs is written; write l4x4`},
 		"a colon before the chips":           {"v5litepod:4", `that is not how the chips or the topology of a TPU is written; write v5e-4`},
+		"nothing before the chips":           {"v6e8", `that is not how the chips or the topology of a TPU is written; write v6e-8`},
 		"an x before the chips":              {"v5litepodx4", `that is not how the chips or the topology of a TPU is written; write v5e-4`},
 		"a colon before the topology":        {"v5p:2x2x2", `that is not how the chips or the topology of a TPU is written; write v5p-2x2x2`},
 		"neither count nor topology":         {"v5e-big", `"big" is neither a number of chips nor a topology; write v5e-4 or v5e-2x2`},

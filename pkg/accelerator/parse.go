@@ -101,7 +101,7 @@ func (c *catalogue) resolve(r request) (shape, error) {
 		if !ok {
 			return shape{}, c.noBareCount(r, n)
 		}
-		r.kind, r.body = "", full
+		r.body = full
 	} else if full, ok := c.shorthands[r.body]; ok && r.kind == "" {
 		r.body = full
 	}

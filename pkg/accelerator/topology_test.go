@@ -37,6 +37,16 @@ func TestIsLargeBox(t *testing.T) {
 	}
 }
 
+func TestChipsDoNotOverflow(t *testing.T) {
+	dims, ok := parseTopology("99999x99999x99999x99999x99999x99999")
+	if !ok {
+		t.Fatal("not read")
+	}
+	if got := dims.chips(); got != tooMany {
+		t.Errorf("%d chips, want %d", got, tooMany)
+	}
+}
+
 func TestLargeBox(t *testing.T) {
 	tests := map[string]struct {
 		chips, cubes int

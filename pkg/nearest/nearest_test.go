@@ -26,6 +26,8 @@ func TestOf(t *testing.T) {
 		"the beginning ranks above the part":       {"a100", []string{"nvidia-tesla-a100", "a100-80gb"}, 3, []string{"a100-80gb", "nvidia-tesla-a100"}},
 		"the word itself comes first":              {"v5p", []string{"v5e", "v5p", "v5"}, 3, []string{"v5p", "v5e", "v5"}},
 		"the beginning ranks above a mistake":      {"v6", []string{"v4", "v6e"}, 3, []string{"v6e", "v4"}},
+		"a part ranks above two mistakes":          {"image", []string{"imaeg1", "build-image"}, 3, []string{"build-image", "imaeg1"}},
+		"one letter is no beginning":               {"restart", []string{"r"}, 3, nil},
 		"the word goes on":                         {"project-name", []string{"project"}, 3, []string{"project"}},
 		"half of the letters is too much":          {"tpu7", []string{"cpu"}, 3, nil},
 		"a part of two letters":                    {"4", []string{"l4"}, 3, []string{"l4"}},
