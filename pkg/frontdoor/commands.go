@@ -39,9 +39,10 @@ func findCommand(name string) (command, bool) {
 }
 
 func commandNames() []string {
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
+	all := commands()
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.name
 	}
 	return names
 }

@@ -119,7 +119,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-func TestSurvivesAWriterThatFails(t *testing.T) {
+func TestSurvivesAWriterThatFails(*testing.T) {
 	c := newClock()
 	u := NewStyled(failing{}, c.now, Style{Redraw: true, Columns: 80})
 	session(u, c)

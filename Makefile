@@ -1,0 +1,76 @@
+# Kinetic for kubectl. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+export GO111MODULE := on
+
+PKG := github.com/kubectl-kinetic/kinetic
+# A release's tag, or the commits since it; a clone without tags says so itself.
+VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null)
+LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/version.linked=$(VERSION))
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+
+# Packages with goroutines: tested once more with the race detector.
+RACE := $(wildcard pkg/job pkg/local pkg/logs pkg/pack pkg/store pkg/ui)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
+
+##@ Build
+
+.PHONY: build
+build: ## Build every binary into bin/
+	@mkdir -p bin
+	$(GO_BUILD) -o bin/ ./plugins/...
+	@ln -sfn kubectl-kinetic bin/kubectl_complete-kinetic
+
+.PHONY: cross
+cross: ## Compile for every platform of a release, keeping nothing
+	@for platform in $(PLATFORMS); do \
+		echo "$$platform"; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -o /dev/null ./plugins/... ; \
+	done
+
+.PHONY: clean
+clean: ## Remove what build made
+	rm -rf bin
+
+##@ Check
+
+.PHONY: test
+test: prepare ## Run all tests: Go, race detector, Python, command scripts
+	CGO_ENABLED=0 go vet ./...
+	CGO_ENABLED=0 go test ./...
+	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
+	python3 -m unittest discover -s runner/tests
+
+.PHONY: test-quick
+test-quick: ## Run the Go tests alone, without the race detector
+	CGO_ENABLED=0 go test ./...
+
+.PHONY: lint
+lint: ## Check style: gofmt, go vet, golangci-lint, go.mod, house rules
+	hack/check-format.sh
+	hack/check-rules.sh
+	go mod tidy -diff
+	CGO_ENABLED=0 go vet ./...
+	CGO_ENABLED=0 $(GOLANGCI) run ./...
+
+.PHONY: golden
+golden: ## Rewrite the golden files of all packages; look at the diff
+	CGO_ENABLED=0 go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
+
+.PHONY: bench
+bench: build ## Measure, as ratios to what you would use instead
+	hack/bench/run.sh
+
+.PHONY: prepare
+prepare: ## Install what the tests need and this machine lacks
+	hack/prepare.sh
+
+##@ Help
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# House rules that no linter knows, one line each: a name, what to do instead,
+# the pattern (extended regular expression), and the files to look in.
+# What may import what is a test: pkg/deps_test.go.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+complain() {
+	echo "house rule: $1" >&2
+	sed 's/^/  /' >&2
+	failed=1
+}
+
+# rule MESSAGE PATTERN PATHSPEC…
+rule() {
+	local found
+	found=$(git grep --untracked -nE -e "$2" -- "${@:3}" ':!hack/check-rules.sh' || true)
+	if [[ -n $found ]]; then complain "$1" <<<"$found"; fi
+}
+
+go=('*.go' ':!*_test.go')
+
+rule "finish it, or open an issue; the code says what is" '\b(TODO|FIXME|XXX)\b' '*.go' '*.py' '*.sh' Makefile
+rule "a test waits for an event, never for a time" 'time\.Sleep\(' '*_test.go'
+rule "take the context from the caller" 'context\.(TODO|Background)\(\)' "${go[@]}" ':!pkg/cmd/cli/main.go'
+rule "write to the streams you were given" '\bfmt\.Print(f|ln)?\(|\bprintln\(' "${go[@]}"
+rule "return an error; only main ends the process" '\bos\.Exit\(|\blog\.Fatal' "${go[@]}" ':!plugins' ':!pkg/cmd/cli/main.go'
+rule "wrap with %w, so that errors.Is sees the cause" 'fmt\.Errorf\(.*%v.*[, ]err\)' "${go[@]}"
+rule "import the parts of cli-runtime that leave text/template out" 'genericclioptions\.NewPrintFlags\(|ActsAsRootCommand' "${go[@]}"
+
+folders=$(git ls-files --cached --others --exclude-standard | grep -E '(^|/)(utils?|common|helpers?|misc)/' || true)
+if [[ -n $folders ]]; then complain "a folder is named after one noun" <<<"$folders"; fi
+
+mains=$(git ls-files --cached --others --exclude-standard 'plugins/*.go' | grep -vE '/main(_test)?\.go$' || true)
+if [[ -n $mains ]]; then complain "a plugin is only a main.go; its code is in pkg/cmd" <<<"$mains"; fi
+
+long=$(git ls-files -z --cached --others --exclude-standard "${go[@]}" 'runner/*.py' | xargs -0 -r wc -l | awk '$2 != "total" && $2 !~ /remote_runner.py$/ && $1 > 450 {print $2 ": " $1 " lines"}')
+if [[ -n $long ]]; then complain "a file holds one noun, in about 400 lines" <<<"$long"; fi
+
+exit "$failed"

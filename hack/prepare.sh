@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Makes sure that the tests have what they need: Go, a C compiler (for the race
+# detector), git and Python. Installs with apt-get what is missing, where it may;
+# elsewhere says what to install. Go modules come with the first build.
+set -euo pipefail
+
+fail() { echo "prepare: $*" >&2; exit 1; }
+
+command -v go >/dev/null || fail "go is missing: install the version in go.mod from https://go.dev/dl/"
+
+missing=()
+need() { # COMMAND PACKAGE…: the packages are for Debian and Ubuntu
+	command -v "$1" >/dev/null || missing+=("${@:2}")
+}
+need git git
+need gcc gcc libc6-dev
+need python3 python3-minimal libpython3-stdlib
+
+if ((${#missing[@]})); then
+	command -v apt-get >/dev/null || fail "install these first: ${missing[*]}"
+	sudo=()
+	if ((EUID != 0)); then
+		command -v sudo >/dev/null || fail "run this as root, once: apt-get install ${missing[*]}"
+		sudo=(sudo -n)
+	fi
+	export DEBIAN_FRONTEND=noninteractive
+	"${sudo[@]}" apt-get update -qq
+	"${sudo[@]}" apt-get install -qq -y --no-install-recommends "${missing[@]}"
+fi
+
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
+	fail "python3 is $(python3 --version): the runner and its tests need 3.9 or newer"

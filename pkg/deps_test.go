@@ -1,0 +1,213 @@
+// Package pkg_test holds what may import what: the rules of CONTRIBUTING.md.
+package pkg_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/kubectl-kinetic/kinetic/"
+	cobra  = "github.com/spf13/cobra"
+	pflag  = "github.com/spf13/pflag"
+)
+
+// mayImport names every package of this module and the packages of this module
+// that it may import, all below pkg/ unless they begin with a slash. It reads
+// from the nouns up to the binaries.
+var mayImport = map[string]string{
+	"api":         "",
+	"version":     "",
+	"nearest":     "",
+	"/manifests":  "",
+	"/runner":     "",
+	"accelerator": "api nearest",
+	"call":        "api nearest",
+	"target":      "api nearest",
+	"ui":          "api",
+	"store":       "api",
+	"pack":        "api store",
+	"bundle":      "api nearest pack store",
+	"render":      "api nearest store version /manifests /runner",
+	"logs":        "api store",
+	"local":       "api logs store /runner",
+	"job":         "api local logs nearest store",
+	"submit":      "accelerator api bundle call job nearest pack render store target version /runner",
+
+	"frontdoor": "nearest version",
+	"cmd/cli":   belowCmd,
+	"cmd/run":   belowCmd + " cmd/cli",
+	"cmd/jobs":  belowCmd + " cmd/cli",
+
+	"/plugins/kubectl-kinetic":      "frontdoor",
+	"/plugins/kubectl-kinetic_run":  "cmd/cli cmd/run",
+	"/plugins/kubectl-kinetic_jobs": "cmd/cli cmd/jobs",
+}
+
+const belowCmd = "accelerator api bundle call job local logs nearest pack render store submit target ui version /manifests /runner"
+
+func TestImportsPointOneWay(t *testing.T) {
+	for name, imports := range sources(t) {
+		allowed, known := mayImport[name]
+		if !known {
+			t.Errorf("%s is not in the table of deps_test.go: add it with what it may import", name)
+			continue
+		}
+		for _, path := range imports {
+			ours, found := strings.CutPrefix(path, module)
+			if !found {
+				continue
+			}
+			if short := shortName(ours); !slices.Contains(strings.Fields(allowed), short) {
+				t.Errorf("%s imports %s; it may import: %s", name, short, allowed)
+			}
+		}
+	}
+}
+
+// A value for pflag may be all that is wrong with a package; client-go itself
+// imports it, which is no concern of ours.
+func TestNoCommandLineBelowCmd(t *testing.T) {
+	linked := links(t)
+	for name, imports := range sources(t) {
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "/plugins/") {
+			continue
+		}
+		if slices.Contains(imports, pflag) {
+			t.Errorf("%s imports %s: flags end in pkg/cmd", name, pflag)
+		}
+		if slices.Contains(linked[name], cobra) {
+			t.Errorf("%s needs %s, maybe through another package: commands end in pkg/cmd", name, cobra)
+		}
+	}
+}
+
+func TestFrontDoorIsStandardLibraryOnly(t *testing.T) {
+	linked := links(t)["/plugins/kubectl-kinetic"]
+	if len(linked) == 0 {
+		t.Fatal("found no front door")
+	}
+	for _, path := range linked {
+		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") && !strings.HasPrefix(path, module) {
+			t.Errorf("the front door links %s: every command pays for its start", path)
+		}
+	}
+}
+
+func TestBinariesLinkOnlyWhatTheyNeed(t *testing.T) {
+	const run = "/plugins/kubectl-kinetic_run"
+	tests := map[string]struct{ path, only, why string }{
+		"kustomize": {"sigs.k8s.io/kustomize/api/krusty", run, "only run renders"},
+		"get":       {"k8s.io/kubectl/pkg/cmd/get", "", "its init costs 15 ms at every start"},
+		"storage":   {"cloud.google.com/go/storage", "", "no command reads a bucket yet"},
+	}
+	linked := links(t)
+	for name := range sources(t) {
+		if !strings.HasPrefix(name, "/plugins/") {
+			continue
+		}
+		for what, tt := range tests {
+			switch found := slices.Contains(linked[name], tt.path); {
+			case found && name != tt.only:
+				t.Errorf("%s links %s (%s): %s", name, what, tt.path, tt.why)
+			case !found && name == tt.only:
+				t.Errorf("%s no longer links %s: is the path %s still right?", name, what, tt.path)
+			}
+		}
+	}
+}
+
+// sources reads the import paths of all packages of this module, tests left
+// out. Reading the files, for every platform, also tells `go test` that its
+// cached answer is old when one of them has changed: it does not see what the
+// go command reads.
+func sources(t *testing.T) map[string][]string {
+	t.Helper()
+	packages := map[string][]string{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return skipFolder(path, entry.Name())
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		name := shortName(filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), ".."+string(filepath.Separator))))
+		imports, err := importPaths(file)
+		packages[name] = append(packages[name], imports...)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("read the sources: %v", err)
+	}
+	if len(packages) == 0 {
+		t.Fatal("found no package")
+	}
+	return packages
+}
+
+func importPaths(file *ast.File) ([]string, error) {
+	var paths []string
+	for _, spec := range file.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// skipFolder leaves out what is no package of this module.
+func skipFolder(path, name string) error {
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	otherModule := err == nil && path != ".."
+	if otherModule || name == "testdata" || path != ".." && strings.HasPrefix(name, ".") {
+		return filepath.SkipDir
+	}
+	return nil
+}
+
+func shortName(folder string) string {
+	if name, below := strings.CutPrefix(folder, "pkg/"); below {
+		return name
+	}
+	return "/" + folder
+}
+
+// links lists for each package what ends up in a program with it, built as the
+// release is.
+func links(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	linked := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		linked[shortName(strings.TrimPrefix(words[0], module))] = words[1:]
+	}
+	return linked
+}
