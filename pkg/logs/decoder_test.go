@@ -1,0 +1,180 @@
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+var begin = time.Date(2026, 11, 20, 8, 20, 19, 123456000, time.UTC)
+
+// stampOf is the stamp of the n-th line: one a second.
+func stampOf(n int) string {
+	return begin.Add(time.Duration(n) * time.Second).Format(stampLayout)
+}
+
+// stamped is text as the runner keeps it.
+func stamped(text string) string {
+	var b strings.Builder
+	for n, line := range strings.SplitAfter(text, "\n") {
+		if line != "" {
+			b.WriteString(stampOf(n) + " " + line)
+		}
+	}
+	return b.String()
+}
+
+// numbered is the text of the lines from..to, numbered.
+func numbered(from, to int) string {
+	var b strings.Builder
+	for n := from; n <= to; n++ {
+		fmt.Fprintf(&b, "line %d\n", n)
+	}
+	return b.String()
+}
+
+// decode writes in to a Decoder in pieces of the given size.
+func decode(t testing.TB, in string, o Options, size int) string {
+	t.Helper()
+	var out bytes.Buffer
+	writeIn(t, NewDecoder(&out, o), in, size)
+	return out.String()
+}
+
+func writeIn(t testing.TB, w io.Writer, in string, size int) {
+	t.Helper()
+	for len(in) > 0 {
+		n := min(size, len(in))
+		if got, err := io.WriteString(w, in[:n]); err != nil || got != n {
+			t.Fatalf("Write of %d bytes: %d, %v", n, got, err)
+		}
+		in = in[n:]
+	}
+}
+
+func TestDecoder(t *testing.T) {
+	long := strings.Repeat("x", MaxLine)
+	tests := map[string]struct {
+		in   string
+		o    Options
+		want string
+	}{
+		"nothing":                         {"", Options{}, ""},
+		"lines":                           {stamped("a\nb\n\nc\n"), Options{}, "a\nb\n\nc\n"},
+		"no final newline":                {stamped("a\nb"), Options{}, "a\nb"},
+		"any bytes":                       {stamped("\x00\xff\x1b[1m\r\n\xc3\n"), Options{}, "\x00\xff\x1b[1m\r\n\xc3\n"},
+		"text like a stamp":               {stamped(stampOf(0) + " a\n"), Options{}, stampOf(0) + " a\n"},
+		"no stamp":                        {"abc\n" + stamped("d\n"), Options{}, "abc\nd\n"},
+		"almost a stamp":                  {stampOf(0) + "x\n2026\n" + stampOf(0)[:12] + "?\n", Options{}, stampOf(0) + "x\n2026\n" + stampOf(0)[:12] + "?\n"},
+		"a torn stamp at the end":         {stamped("a\n") + stampOf(1)[:20], Options{}, "a\n"},
+		"timestamps":                      {stamped("a\nb"), Options{Timestamps: true}, stampOf(0) + " a\n" + stampOf(1) + " b"},
+		"timestamps of a progress bar":    {stamped("1%\r2%\r\n"), Options{Timestamps: true}, stampOf(0) + " 1%\r" + stampOf(0) + " 2%\r\n"},
+		"since a line":                    {stamped("a\nb\nc\n"), Options{Since: begin.Add(time.Second)}, "b\nc\n"},
+		"since after a line":              {stamped("a\nb\nc\n"), Options{Since: begin.Add(1001 * time.Millisecond)}, "c\n"},
+		"since in another zone":           {stamped("a\nb\n"), Options{Since: begin.Add(time.Second).In(time.FixedZone("", 3600))}, "b\n"},
+		"since after all":                 {stamped("a\nb\n"), Options{Since: begin.Add(time.Hour)}, ""},
+		"since begins in mid-line":        {"rest\n" + stamped("a\n"), Options{Since: begin}, "a\n"},
+		"a line of 64 KiB":                {stamped(long + "\nb\n"), Options{}, long + "\nb\n"},
+		"a longer line":                   {stamped(long + "x\nb\n"), Options{}, long + cutMark + "\nb\n"},
+		"a much longer line":              {stamped(long + long + "yyy"), Options{}, long + cutMark},
+		"a character at the cut":          {stamped(long[1:] + "€€\n"), Options{}, long[1:] + "€" + cutMark + "\n"},
+		"a character that ends the line":  {stamped(long[1:] + "€\n"), Options{}, long[1:] + "€\n"},
+		"no character at the cut":         {stamped(long + "\x80\x80\x80\x80\x80\n"), Options{}, long + "\x80\x80\x80" + cutMark + "\n"},
+		"a carriage return begins anew":   {stamped(long + "\r" + long + "\rdone\n"), Options{}, long + "\r" + long + "\rdone\n"},
+		"a long state of a line":          {stamped("a\r" + long + "zzz\rdone\n"), Options{}, "a\r" + long + cutMark + "\rdone\n"},
+		"a longer line with a DOS ending": {stamped(long + "x\r\nb\n"), Options{}, long + cutMark + "\r\nb\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{1 << 30, 4096, 29, 7, 1} {
+				if got := decode(t, tt.in, tt.o, size); got != tt.want {
+					t.Errorf("in pieces of %d bytes: got %q, want %q", size, clip(got), clip(tt.want))
+				}
+			}
+		})
+	}
+}
+
+func clip(s string) string {
+	if len(s) > 300 {
+		return fmt.Sprintf("%s ... (%d bytes) ... %s", s[:100], len(s), s[len(s)-100:])
+	}
+	return s
+}
+
+func TestDecoderNextEndsTheLine(t *testing.T) {
+	tests := map[string]struct{ first, want string }{
+		"a finished line":   {stamped("a\n"), "a\nb\n"},
+		"an unfinished one": {stamped("a"), "a\nb\n"},
+		"a torn stamp":      {stamped("a\n") + "2026-", "a\nb\n"},
+		"a cut line":        {stamped(strings.Repeat("x", MaxLine+1)), strings.Repeat("x", MaxLine) + cutMark + "\nb\n"},
+		"an empty stream":   {"", "b\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			d := NewDecoder(&out, Options{})
+			writeIn(t, d, tt.first, 1<<20)
+			if err := d.Next(); err != nil {
+				t.Fatal(err)
+			}
+			writeIn(t, d, stamped("b\n"), 1<<20)
+			if got := out.String(); got != tt.want {
+				t.Errorf("got %q, want %q", clip(got), clip(tt.want))
+			}
+		})
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestWritersReportABrokenPipe(t *testing.T) {
+	for name, w := range map[string]io.Writer{
+		"decoder": NewDecoder(brokenWriter{}, Options{}), "plain": NewPlain(brokenWriter{}), "terminal": NewTerminal(brokenWriter{}),
+	} {
+		if _, err := io.WriteString(w, stamped("a\n")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: got %v, want %v", name, err, io.ErrClosedPipe)
+		}
+	}
+}
+
+// FuzzDecoder: what the runner stamps comes out as it was, and the size of the
+// pieces never matters, whatever the input.
+func FuzzDecoder(f *testing.F) {
+	f.Add("a\nb\r\n\r1%\r2%", uint8(3))
+	f.Add(stamped("a\nb"), uint8(28))
+	f.Add("\x00\xff\n"+stampOf(0), uint8(1))
+	f.Fuzz(func(t *testing.T, text string, size uint8) {
+		if got := decode(t, stamped(text), Options{}, int(size)+1); got != text && len(text) <= MaxLine {
+			t.Errorf("stamped and decoded: got %q, want %q", got, text)
+		}
+		for _, o := range []Options{{}, {Timestamps: true}, {Since: begin.Add(time.Second)}} {
+			whole, pieces := decode(t, text, o, 1<<30), decode(t, text, o, int(size)+1)
+			if whole != pieces {
+				t.Errorf("%+v: in pieces of %d: %q, at once: %q", o, int(size)+1, pieces, whole)
+			}
+		}
+	})
+}
+
+func BenchmarkDecoder(b *testing.B) {
+	for name, width := range map[string]int{"short lines": 40, "lines of 100": 100, "long lines": 4000} {
+		for option, o := range map[string]Options{"": {}, ", timestamps": {Timestamps: true}} {
+			b.Run(name+option, func(b *testing.B) {
+				line := stampOf(0) + " " + strings.Repeat("x", width) + "\n"
+				in := []byte(strings.Repeat(line, bufferSize/len(line)))
+				d := NewDecoder(io.Discard, o)
+				b.SetBytes(int64(len(in)))
+				for b.Loop() {
+					_, _ = d.Write(in)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Stored writes the log that the job left in the store to w: host by host, and
+// of each host the attempts in order. A line that the end of an attempt left
+// unfinished is ended if something follows. A job without any log is an empty
+// one; asking for a host or an attempt that has none is an error which names
+// those that have. Follow is ignored.
+func Stored(ctx context.Context, s store.Store, id string, o Options, w io.Writer) error {
+	all, err := listParts(ctx, s, id)
+	if err != nil {
+		return fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
+	}
+	chosen, err := choose(all, o)
+	if err != nil {
+		return fmt.Errorf("reading the log of job %s: %w", id, err)
+	}
+	c := &copier{store: s, decoder: NewDecoder(w, o), buf: make([]byte, bufferSize)}
+	for len(chosen) > 0 {
+		n := 1
+		for n < len(chosen) && chosen[n].host == chosen[0].host {
+			n++
+		}
+		if err := c.host(ctx, chosen[:n], o.Tail); err != nil {
+			return fmt.Errorf("reading the log of job %s in %s: %w", id, s.URL(), err)
+		}
+		chosen = chosen[n:]
+	}
+	return nil
+}
+
+// bufferSize bounds how much of a log is in memory at once.
+const bufferSize = 256 << 10
+
+// part is one piece of what a host printed in an attempt.
+type part struct {
+	host, attempt, number int
+	object                string
+}
+
+func (p part) sameStream(q part) bool { return p.host == q.host && p.attempt == q.attempt }
+
+// listParts yields the parts by host, attempt and number. Objects with other
+// names are none of ours.
+func listParts(ctx context.Context, s store.Store, id string) ([]part, error) {
+	objects, err := s.List(ctx, store.Logs(id))
+	if err != nil {
+		return nil, err
+	}
+	var parts []part
+	for _, o := range objects {
+		if p, ok := parsePart(id, o.Name); ok {
+			parts = append(parts, p)
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.attempt, b.attempt), cmp.Compare(a.number, b.number))
+	})
+	return parts, nil
+}
+
+// parsePart is the inverse of store.LogPart.
+func parsePart(id, name string) (part, bool) {
+	p := part{object: name}
+	_, err := fmt.Sscanf(strings.TrimPrefix(name, store.Logs(id)), "%d/%d-%d.log", &p.host, &p.attempt, &p.number)
+	return p, err == nil && store.LogPart(id, p.host, p.attempt, p.number) == name
+}
+
+func choose(all []part, o Options) ([]part, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	ofHost := slices.DeleteFunc(slices.Clone(all), func(p part) bool { return o.Host >= 0 && p.host != o.Host })
+	if len(ofHost) == 0 {
+		return nil, fmt.Errorf("there is none of host %d, only of host %s", o.Host,
+			numbers(all, func(p part) int { return p.host }))
+	}
+	chosen := slices.DeleteFunc(slices.Clone(ofHost), func(p part) bool { return o.Attempt > 0 && p.attempt != o.Attempt })
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("there is none of attempt %d, only of attempt %s", o.Attempt,
+			numbers(ofHost, func(p part) int { return p.attempt }))
+	}
+	return chosen, nil
+}
+
+// numbers lists the different numbers of parts for people: 1, 2, 5.
+func numbers(parts []part, of func(part) int) string {
+	var all []int
+	for _, p := range parts {
+		all = append(all, of(p))
+	}
+	slices.Sort(all)
+	var words []string
+	for _, n := range slices.Compact(all) {
+		words = append(words, strconv.Itoa(n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// copier decodes parts one after the other.
+type copier struct {
+	store   store.Store
+	decoder *Decoder
+	buf     []byte
+	last    part // the part copied last
+}
+
+// host copies the last tail lines of one host's parts, all if tail is negative.
+func (c *copier) host(ctx context.Context, parts []part, tail int) error {
+	var from position
+	if tail >= 0 {
+		var err error
+		if from, err = c.tailOf(ctx, parts, tail); err != nil {
+			return err
+		}
+	}
+	for i := from.part; i < len(parts); i++ {
+		if c.last.object != "" && !c.last.sameStream(parts[i]) {
+			if err := c.decoder.Next(); err != nil {
+				return err
+			}
+		}
+		if err := c.part(ctx, parts[i], from.lines); err != nil {
+			return err
+		}
+		from.lines, c.last = 0, parts[i]
+	}
+	return nil
+}
+
+// part copies what follows the first skip lines of a part.
+func (c *copier) part(ctx context.Context, p part, skip int) error {
+	return c.read(ctx, p, func(b []byte) error {
+		for skip > 0 {
+			n := bytes.IndexByte(b, '\n') + 1
+			if n == 0 {
+				return nil
+			}
+			b = b[n:]
+			skip--
+		}
+		_, err := c.decoder.Write(b)
+		return err
+	})
+}
+
+// read hands the bytes of a part to take, piece by piece.
+func (c *copier) read(ctx context.Context, p part, take func([]byte) error) error {
+	r, err := c.store.Open(ctx, p.object)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := r.Read(c.buf)
+		if n > 0 {
+			if err := take(c.buf[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.object, err)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+const jobID = "cpu-train-20261120-082019-abc1234"
+
+// countingStore remembers which objects were opened.
+type countingStore struct {
+	store.Store
+	opened []string
+}
+
+func (s *countingStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	s.opened = append(s.opened, strings.TrimPrefix(name, store.Logs(jobID)))
+	return s.Store.Open(ctx, name)
+}
+
+// storeWith makes a store in which the job has these objects below logs/.
+func storeWith(t *testing.T, objects map[string]string) *countingStore {
+	t.Helper()
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range objects {
+		if err := s.Create(t.Context(), store.Logs(jobID)+name, strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &countingStore{Store: s}
+}
+
+// everything is an attempt that was killed in mid-line, then one of twelve
+// parts, the third of which ends in the middle of a very long line.
+func everything() map[string]string {
+	objects := map[string]string{
+		"0/1-1.log":   stamped("first 1\nfirst 2\n"),
+		"0/1-2.log":   stamped("first 3\nfirst unfinished"),
+		"0/notes.txt": "not a log\n",
+	}
+	for n, name := range []string{"0/2-1.log", "0/2-2.log", "0/2-3.log", "0/2-4.log", "0/2-5.log", "0/2-6.log",
+		"0/2-7.log", "0/2-8.log", "0/2-9.log", "0/2-10.log", "0/2-11.log", "0/2-12.log"} {
+		objects[name] = stamped(numbered(10*n+1, 10*n+10))
+	}
+	objects["0/2-3.log"] = stamped(numbered(21, 29) + "line ")
+	objects["0/2-4.log"] = "30\n" + stamped(numbered(31, 40))
+	return objects
+}
+
+func TestStored(t *testing.T) {
+	all := Options{Tail: -1, Host: -1}
+	first := "first 1\nfirst 2\nfirst 3\nfirst unfinished\n"
+	option := func(change func(*Options)) Options {
+		o := all
+		change(&o)
+		return o
+	}
+	tests := map[string]struct {
+		o    Options
+		want string
+	}{
+		"all, in the order of numbers": {all, first + numbered(1, 120)},
+		"one attempt":                  {option(func(o *Options) { o.Attempt = 2 }), numbered(1, 120)},
+		"one attempt, unfinished":      {option(func(o *Options) { o.Attempt = 1 }), strings.TrimSuffix(first, "\n")},
+		"one host":                     {option(func(o *Options) { o.Host = 0 }), first + numbered(1, 120)},
+		"since":                        {option(func(o *Options) { o.Since = begin.Add(9 * time.Second); o.Attempt = 2 }), "line 10\nline 20\nline 30\nline 40\nline 50\nline 60\nline 70\nline 80\nline 90\nline 100\nline 110\nline 120\n"},
+		"tail of nothing":              {option(func(o *Options) { o.Tail = 0 }), ""},
+		"tail of more than all":        {option(func(o *Options) { o.Tail = 1000 }), first + numbered(1, 120)},
+		"tail across attempts":         {option(func(o *Options) { o.Tail = 122 }), "first 3\nfirst unfinished\n" + numbered(1, 120)},
+		"tail of one line before":      {option(func(o *Options) { o.Tail = 121 }), "first unfinished\n" + numbered(1, 120)},
+		"tail of an attempt":           {option(func(o *Options) { o.Tail = 2; o.Attempt = 1 }), "first 3\nfirst unfinished"},
+		"tail of all":                  {option(func(o *Options) { o.Tail = 124 }), first + numbered(1, 120)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Stored(t.Context(), storeWith(t, everything()), jobID, tt.o, &out); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+				t.Errorf("log (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestStoredTail holds for each number of lines, and so for each way in which
+// they can fall on parts.
+func TestStoredTail(t *testing.T) {
+	s := storeWith(t, everything())
+	lines := strings.SplitAfter(numbered(1, 120), "\n")[:120]
+	for n := range len(lines) + 1 {
+		var out bytes.Buffer
+		if err := Stored(t.Context(), s, jobID, Options{Tail: n, Host: -1, Attempt: 2}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Join(lines[len(lines)-n:], ""); out.String() != want {
+			t.Fatalf("tail %d: got %q, want %q", n, out.String(), want)
+		}
+	}
+}
+
+func TestStoredTailOpensOnlyWhatItNeeds(t *testing.T) {
+	tests := map[string]struct {
+		tail int
+		want []string
+	}{
+		"nothing":             {0, nil},
+		"a bit of one part":   {3, []string{"0/2-12.log", "0/2-12.log"}},
+		"one whole part":      {10, []string{"0/2-12.log", "0/2-12.log"}},
+		"one and a bit":       {11, []string{"0/2-12.log", "0/2-11.log", "0/2-11.log", "0/2-12.log"}},
+		"two whole parts":     {20, []string{"0/2-12.log", "0/2-11.log", "0/2-11.log", "0/2-12.log"}},
+		"three of many parts": {21, []string{"0/2-12.log", "0/2-11.log", "0/2-10.log", "0/2-10.log", "0/2-11.log", "0/2-12.log"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := storeWith(t, everything())
+			if err := Stored(t.Context(), s, jobID, Options{Tail: tt.tail, Host: -1}, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, s.opened); diff != "" {
+				t.Errorf("opened (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStoredHosts(t *testing.T) {
+	s := storeWith(t, map[string]string{
+		"0/1-1.log": stamped("a\nb"), "10/1-1.log": stamped("e\nf\n"), "2/1-1.log": stamped("c\nd\n"),
+	})
+	tests := map[string]struct {
+		o    Options
+		want string
+	}{
+		"all":          {Options{Tail: -1, Host: -1}, "a\nb\nc\nd\ne\nf\n"},
+		"one":          {Options{Tail: -1, Host: 2}, "c\nd\n"},
+		"tail of each": {Options{Tail: 1, Host: -1}, "b\nd\nf\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Stored(t.Context(), s, jobID, tt.o, &out); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStoredErrorsNameWhatThereIs(t *testing.T) {
+	tests := map[string]struct {
+		o    Options
+		want string
+	}{
+		"host":    {Options{Tail: -1, Host: 3}, "there is none of host 3, only of host 0"},
+		"attempt": {Options{Tail: -1, Attempt: 5, Host: -1}, "there is none of attempt 5, only of attempt 1, 2"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := Stored(t.Context(), storeWith(t, everything()), jobID, tt.o, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), jobID) {
+				t.Errorf("got %v, want it to say %q and the job", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestStoredWithoutAnyLog(t *testing.T) {
+	var out bytes.Buffer
+	if err := Stored(t.Context(), storeWith(t, nil), jobID, Options{Tail: 5, Host: 1, Attempt: 2}, &out); err != nil || out.Len() > 0 {
+		t.Errorf("got %q, %v, want nothing", out.String(), err)
+	}
+}
