@@ -1,0 +1,203 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+)
+
+//go:embed check.py
+var checkScript string
+
+// A python that takes longer than checkTimeout is given up; its pipes get
+// pipeDelay more, which a child of it may still hold.
+const (
+	checkTimeout = 10 * time.Second
+	pipeDelay    = time.Second
+)
+
+// Query asks whether a function of a file can be called with some arguments.
+type Query struct {
+	// Path is the file on this machine; Name is what messages call it.
+	Path, Name string
+	// Function is the name to call.
+	Function string
+	// Args are the names of all arguments, those of --data included.
+	Args []string
+}
+
+// Finding is what is known of a function that may be called.
+type Finding struct {
+	// Coroutine: the function is async, its result is awaited.
+	Coroutine bool
+	// Unchecked says why nothing could be checked on this machine, which the
+	// user should hear; empty if it could.
+	Unchecked string
+	// Python is the path of the interpreter that answered, behind any shim;
+	// empty if none did.
+	Python string
+	// LeftToPod says why only running the file can tell, which is as it
+	// should be: a decorator, for one. Empty if everything is certain.
+	LeftToPod string
+}
+
+// answer is what check.py writes.
+type answer struct {
+	Outcome    string   `json:"outcome"`
+	Why        string   `json:"why"`
+	Line       int      `json:"line"`
+	Text       string   `json:"text"`
+	Message    string   `json:"message"`
+	Python     string   `json:"python"`
+	Functions  []string `json:"functions"`
+	MethodOf   []string `json:"method_of"`
+	Signature  string   `json:"signature"`
+	Named      []string `json:"named"`
+	Unexpected []string `json:"unexpected"`
+	Required   []string `json:"required"`
+	Unnamed    []string `json:"unnamed"`
+	Coroutine  bool     `json:"coroutine"`
+	Executable string   `json:"executable"`
+}
+
+// Check reads the syntax tree of a file with a local python (a path, or a name
+// on PATH) and finds whether the function exists and takes the arguments.
+// Nothing is imported. An error is certain, and says what to change; what is
+// not certain is in the Finding. A context that is cancelled is an error too.
+func Check(ctx context.Context, python string, q Query) (Finding, error) {
+	source, err := os.ReadFile(q.Path)
+	if err != nil {
+		return Finding{}, fmt.Errorf("checking %s:%s: %w", q.Name, q.Function, err)
+	}
+	a, err := ask(ctx, python, q, source)
+	if ctxErr := ctx.Err(); errors.Is(ctxErr, context.Canceled) {
+		return Finding{}, fmt.Errorf("checking %s:%s: %w", q.Name, q.Function, ctxErr)
+	}
+	if err != nil {
+		return Finding{Unchecked: fmt.Sprintf("%s:%s is not checked: %v", q.Name, q.Function, err)}, nil
+	}
+	return a.judge(q)
+}
+
+// ask runs check.py. An error means that there is no answer.
+func ask(ctx context.Context, python string, q Query, source []byte) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	head, err := json.Marshal(map[string]any{"function": q.Function, "args": append([]string{}, q.Args...)})
+	if err != nil {
+		return answer{}, err
+	}
+	var stdout, stderr bytes.Buffer
+	// -I and -S: neither the user's environment nor site-packages take part.
+	cmd := exec.CommandContext(ctx, python, "-I", "-S", "-W", "ignore", "-c", checkScript)
+	cmd.Stdin = bytes.NewReader(slices.Concat(head, []byte("\n"), source))
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = pipeDelay
+	err = cmd.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return answer{}, fmt.Errorf("there is no %s on PATH", python)
+	case ctx.Err() != nil:
+		return answer{}, fmt.Errorf("%s did not answer in time", python)
+	case err != nil:
+		return answer{}, fmt.Errorf("running %s: %w%s", python, err, lastLine(stderr.String()))
+	}
+	var a answer
+	if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
+		return answer{}, fmt.Errorf("%s answered what is not JSON: %w", python, err)
+	}
+	return a, nil
+}
+
+// lastLine is where Python says what went wrong, ready to end a message.
+func lastLine(stderr string) string {
+	stderr = strings.TrimSpace(stderr)
+	if stderr == "" {
+		return ""
+	}
+	return ": " + stderr[strings.LastIndexByte(stderr, '\n')+1:]
+}
+
+// judge makes an error of what is certainly wrong.
+func (a answer) judge(q Query) (Finding, error) {
+	where := q.Name + ":" + q.Function
+	switch a.Outcome {
+	case "ok":
+		return Finding{Coroutine: a.Coroutine, Python: a.Executable}, nil
+	case "unsure":
+		return Finding{LeftToPod: a.Why, Python: a.Executable}, nil
+	case "syntax":
+		return Finding{}, a.complainOfSyntax(q.Name)
+	case "missing":
+		return Finding{}, a.complainOfMissing(q)
+	case "generator":
+		return Finding{}, fmt.Errorf("%s (line %d) is a generator, which yields values instead of returning one: return a list, or name a function that goes through it", where, a.Line)
+	case "arguments":
+		return Finding{}, fmt.Errorf("%s takes %s: %w", where, a.Signature, a.complainOfArguments())
+	default:
+		return Finding{Unchecked: fmt.Sprintf("%s is not checked: python answered %q", where, a.Outcome)}, nil
+	}
+}
+
+func (a answer) complainOfSyntax(name string) error {
+	text := ""
+	if a.Text != "" {
+		text = ": " + a.Text
+	}
+	return fmt.Errorf("%s, line %d: %s (says python %s)%s", name, a.Line, a.Message, a.Python, text)
+}
+
+func (a answer) complainOfMissing(q Query) error {
+	message := fmt.Sprintf("%s has no function %s", q.Name, q.Function)
+	if len(a.MethodOf) > 0 {
+		return fmt.Errorf("%s at its top level, only the method %s.%s: write a function that calls it, and name that", message, a.MethodOf[0], q.Function)
+	}
+	if hint := nearest.Sentence(q.Function, a.Functions); hint != "" {
+		return errors.New(message + ": " + hint)
+	}
+	const shown = 5
+	switch n := len(a.Functions); {
+	case n == 0:
+		return errors.New(message + ", nor any other: name the file alone to run it as a script")
+	case n > shown:
+		return fmt.Errorf("%s; it has %s and %d more", message, strings.Join(a.Functions[:shown], ", "), n-shown)
+	default:
+		return fmt.Errorf("%s; it has %s", message, strings.Join(a.Functions, ", "))
+	}
+}
+
+// complainOfArguments lists everything that is wrong, to be mended at once.
+func (a answer) complainOfArguments() error {
+	var wrong []string
+	for _, name := range a.Unnamed {
+		wrong = append(wrong, fmt.Sprintf("%s cannot be passed by name: remove the / from the def", name))
+	}
+	for _, name := range a.Unexpected {
+		if slices.Contains(a.Unnamed, name) {
+			continue
+		}
+		complaint := "it has no parameter " + name
+		if hint := nearest.Sentence(name, a.Named); hint != "" {
+			complaint += ", " + hint
+		}
+		wrong = append(wrong, complaint)
+	}
+	if len(a.Required) > 0 {
+		var add []string
+		for _, name := range a.Required {
+			add = append(add, "--arg "+name+"=…")
+		}
+		wrong = append(wrong, "add "+strings.Join(add, " "))
+	}
+	return errors.New(strings.Join(wrong, "; "))
+}

@@ -1,0 +1,179 @@
+"""Says from a file's syntax tree whether a function in it can be called.
+
+Standard input is one line of JSON, {"function": NAME, "args": [NAMES]}, and
+then the source, as bytes. Standard output is one JSON object, whose "outcome"
+is one of: ok, missing, generator, arguments, syntax, unsure. Nothing is
+imported or run. What is not certain is "unsure": there are no false alarms.
+Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
+"""
+import ast
+import json
+import platform
+import sys
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+# Names by which a module can change its own names, or a function's signature,
+# out of sight of the syntax tree.
+HIDDEN_CHANGES = {
+    "exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "modules", "builtins", "__builtins__",
+    "f_globals", "f_locals", "__dict__", "__setattr__", "__code__", "__defaults__", "__kwdefaults__",
+}
+HARMLESS_ATTRIBUTES = {"exec", "eval", "vars", "locals"}  # model.eval() is no eval()
+
+
+def children(node):
+    """The nodes directly below one that belong to the same scope."""
+    if isinstance(node, FUNCTIONS):
+        return node.decorator_list + [node.args] + ([node.returns] if node.returns else [])
+    if isinstance(node, ast.Lambda):
+        return [node.args]
+    if isinstance(node, ast.ClassDef):
+        return node.decorator_list + node.bases + node.keywords
+    return list(ast.iter_child_nodes(node))
+
+
+def scope(body):
+    """All nodes of a scope, without the insides of those nested in it."""
+    todo = list(body)
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(children(node))
+
+
+def bound_name(node):
+    """The name that a node binds or deletes, or None."""
+    if isinstance(node, ast.Name):
+        return None if isinstance(node.ctx, ast.Load) else node.id
+    if isinstance(node, ast.alias):
+        return node.asname or node.name.partition(".")[0]
+    for field in ("name", "rest"):  # def, class, except as, and the patterns of match
+        name = getattr(node, field, None)
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def hidden_change(tree, function):
+    """Why the names of a module may be others than they seem, or None."""
+    for node in ast.walk(tree):
+        word = None
+        if isinstance(node, ast.Name):
+            word = node.id
+        elif isinstance(node, ast.alias):
+            word = node.name
+            if word == "*":
+                return "the file has an import of *"
+        elif isinstance(node, ast.Attribute):
+            word = node.attr if node.attr not in HARMLESS_ATTRIBUTES else None
+            if node.attr == function and not isinstance(node.ctx, ast.Load):
+                return f"line {node.lineno} assigns to an attribute {function}"
+        elif isinstance(node, ast.Global) and function in node.names:
+            return f"line {node.lineno} declares {function} global"
+        if word in HIDDEN_CHANGES:
+            return f"the file uses {word}"
+    return None
+
+
+def unsure(why):
+    return {"outcome": "unsure", "why": why}
+
+
+def judge(tree, function, given):
+    hidden = hidden_change(tree, function)
+    if hidden:
+        return unsure(hidden)
+    bound = {}
+    for node in scope(tree.body):
+        bound.setdefault(bound_name(node), []).append(node)
+    if "__getattr__" in bound:
+        return unsure("the file has a __getattr__ of its own")
+    found = bound.get(function, [])
+    if not found:
+        return missing(tree, bound, function)
+    if len(found) > 1:
+        return unsure(f"the file binds {function} more than once")
+    node = found[0]
+    if not isinstance(node, FUNCTIONS) or node not in tree.body:
+        return unsure(f"{function} is not a plain function at the top level of the file")
+    if node.decorator_list:
+        return unsure(f"{function} is decorated")
+    if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in scope(node.body)):
+        return {"outcome": "generator", "line": node.lineno}
+    return arguments(node, given)
+
+
+def missing(tree, bound, function):
+    functions = [name for name, nodes in bound.items() if any(isinstance(n, FUNCTIONS) for n in nodes)]
+    classes = [c.name for c in tree.body if isinstance(c, ast.ClassDef)
+               and any(isinstance(n, FUNCTIONS) and n.name == function for n in c.body)]
+    return {"outcome": "missing", "functions": sorted(functions), "method_of": classes[:1]}
+
+
+def arguments(node, given):
+    """Compares the parameters of a function with the names given."""
+    a = node.args
+    positional = a.posonlyargs + a.args
+    optional = {p.arg for p in positional[len(positional) - len(a.defaults):]}
+    optional |= {p.arg for p, default in zip(a.kwonlyargs, a.kw_defaults) if default}
+    unnamed = [p.arg for p in a.posonlyargs]
+    named = [p.arg for p in a.args + a.kwonlyargs]
+    answer = {
+        "line": node.lineno,
+        "signature": signature(a, optional),
+        "named": named,
+        "unexpected": [n for n in given if n not in named and not a.kwarg],
+        "required": [n for n in named if n not in optional and n not in given],
+        "unnamed": [n for n in unnamed if n not in optional or (n in given and not a.kwarg)],
+        "coroutine": isinstance(node, ast.AsyncFunctionDef),
+    }
+    wrong = answer["unexpected"] or answer["required"] or answer["unnamed"]
+    answer["outcome"] = "arguments" if wrong else "ok"
+    return answer
+
+
+def signature(a, optional):
+    def text(p):
+        return p.arg + "=\u2026" if p.arg in optional else p.arg
+
+    parts = [text(p) for p in a.posonlyargs] + ["/"] * bool(a.posonlyargs) + [text(p) for p in a.args]
+    if a.vararg or a.kwonlyargs:
+        parts.append("*" + (a.vararg.arg if a.vararg else ""))
+    parts += [text(p) for p in a.kwonlyargs]
+    if a.kwarg:
+        parts.append("**" + a.kwarg.arg)
+    return "(" + ", ".join(parts) + ")"
+
+
+def syntax(line, text, message):
+    version = platform.python_version()
+    if sys.version_info < (3, 9):
+        return unsure(f"python {version} is older than what runs in the pod")
+    return {"outcome": "syntax", "line": line, "text": text, "message": message, "python": version}
+
+
+def check(source, function, given):
+    if b"\0" in source:
+        return syntax(source[:source.index(b"\0")].count(b"\n") + 1, "", "source code cannot contain null bytes")
+    try:
+        tree = ast.parse(source)
+        compile(source, "<source>", "exec", dont_inherit=True)  # finds what the grammar alone allows
+    except SyntaxError as error:
+        message = str(error.msg)
+        if message.startswith(("unknown encoding", "encoding problem")):
+            return unsure(message)
+        return syntax(error.lineno or 0, (error.text or "").strip(), message)
+    except (RecursionError, MemoryError):
+        return unsure("the file is too deeply nested for the python here")
+    return judge(tree, function, given)
+
+
+def main():
+    head, _, source = sys.stdin.buffer.read().partition(b"\n")
+    request = json.loads(head)
+    answer = check(source, request["function"], request["args"])
+    json.dump(dict(answer, executable=sys.executable), sys.stdout)
+
+
+main()

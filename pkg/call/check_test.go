@@ -1,0 +1,323 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// python is the interpreter of this machine; tests that need one are skipped
+// where there is none.
+func python(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not on PATH: ", err)
+	}
+	// A shim that chooses among several pythons takes longer than python itself.
+	const where = "import sys; sys.stdout.write(sys.executable if sys.version_info >= (3, 9) else '')"
+	out, err := exec.Command(path, "-I", "-S", "-c", where).Output()
+	if err != nil || len(out) == 0 {
+		t.Skip("python3 does not work or is older than 3.9: ", err)
+	}
+	return string(out)
+}
+
+// query asks for function f of a source text.
+func query(t *testing.T, source string, args ...string) Query {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "train.py")
+	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Query{Path: path, Name: "train.py", Function: "f", Args: args}
+}
+
+type args []string
+
+func TestCheckAllows(t *testing.T) {
+	tests := map[string]struct {
+		source string
+		args
+	}{
+		"no parameters":                        {"def f(): pass\n", nil},
+		"a required parameter":                 {"def f(a): pass\n", args{"a"}},
+		"defaults are optional":                {"def f(a, b=1, *, c=2): pass\n", args{"a"}},
+		"all by name":                          {"def f(a, b=1, *, c): pass\n", args{"c", "b", "a"}},
+		"**kw takes every name":                {"def f(a, **kw): pass\n", args{"a", "x", "class"}},
+		"*args needs nothing":                  {"def f(*args): pass\n", nil},
+		"positional-only with a default":       {"def f(a=1, /, b=2): pass\n", args{"b"}},
+		"its name again among **kw":            {"def f(a=1, /, **kw): pass\n", args{"a"}},
+		"annotations":                          {"def f(a: int, b: 'str' = '') -> None: ...\n", args{"a"}},
+		"no newline at the end":                {"def f(): pass", nil},
+		"carriage returns":                     {"def f(\r\n    a,\r\n):\r\n    return a\r\n", args{"a"}},
+		"a byte order mark":                    {"\ufeffdef f(): pass\n", nil},
+		"a form feed":                          {"\x0c\ndef f(): pass\n", nil},
+		"an encoding":                          {"# -*- coding: latin-1 -*-\ns = '\xe9'\ndef f(a): pass\n", args{"a"}},
+		"letters of another script":            {"größe = 1\ndef f(größe): pass\n", args{"größe"}},
+		"a method of the same name":            {"class A:\n    def f(self, x): pass\n\ndef f(): pass\n", nil},
+		"a local variable of the same name":    {"def g():\n    f = 1\n    return f\ndef f(): pass\n", nil},
+		"an inner function of the same name":   {"def g():\n    def f(x): yield x\n    return f\ndef f(): pass\n", nil},
+		"a yield of an inner function":         {"def f():\n    def g():\n        yield 1\n    return list(g())\n", nil},
+		"a yield of an inner lambda":           {"def f():\n    return lambda: (yield)\n", nil},
+		"model.eval() is no eval":              {"def f(model):\n    model.eval()\n", args{"model"}},
+		"the guard of a script":                {"def f(): pass\n\nif __name__ == '__main__':\n    f()\n", nil},
+		"an invalid escape is only a warning":  {"def f(): return '\\d'\n", nil},
+		"a comment at the end, no code at all": {"def f(): pass\n# bye", nil},
+	}
+	py := python(t)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Check(t.Context(), py, query(t, tt.source, tt.args...))
+			if err != nil {
+				t.Fatalf("false alarm: %v", err)
+			}
+			if got != (Finding{Python: py}) {
+				t.Errorf("got %+v, want certainty", got)
+			}
+		})
+	}
+}
+
+func TestCheckKnowsCoroutines(t *testing.T) {
+	py := python(t)
+	got, err := Check(t.Context(), py, query(t, "async def f():\n    async with x: await y\n"))
+	if err != nil || got != (Finding{Coroutine: true, Python: py}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// Whatever may make the name something else than the def that is seen is left
+// to the pod, even where the arguments look wrong.
+func TestCheckLeavesToPod(t *testing.T) {
+	const def = "def f(): pass\n"
+	tests := map[string]struct{ source, why string }{
+		"a decorator":                   {"@cached\n" + def, "decorated"},
+		"a decorated generator":         {"import contextlib\n@contextlib.contextmanager\ndef f(): yield 1\n", "decorated"},
+		"a decorated coroutine":         {"@wrap\nasync def f(): pass\n", "decorated"},
+		"a definition under if":         {"if X:\n    def f(): pass\n", "top level"},
+		"one under try":                 {"try:\n    import x\nexcept ImportError:\n    def f(): pass\n", "top level"},
+		"one under with":                {"with x:\n    def f(): pass\n", "top level"},
+		"one under for":                 {"for x in y:\n    def f(): pass\n", "top level"},
+		"one under while":               {"while x:\n    def f(): pass\n", "top level"},
+		"two definitions":               {def + "def f(a): pass\n", "more than once"},
+		"two under if and else":         {"if X:\n    def f(): yield\nelse:\n    def f(): pass\n", "more than once"},
+		"an assignment":                 {"f = make()\n", "plain function"},
+		"an assigned lambda":            {"f = lambda: 1\n", "plain function"},
+		"an assignment to several":      {"a, (f, *b) = make()\n", "plain function"},
+		"an annotated assignment":       {"f: object = make()\n", "plain function"},
+		"another assignment":            {def + "f = wrap(f)\n", "more than once"},
+		"an augmented assignment":       {def + "f |= 1\n", "more than once"},
+		"a class":                       {"class f: pass\n", "plain function"},
+		"an import":                     {"import f\n", "plain function"},
+		"an import of a part":           {"import f.g\n", "plain function"},
+		"an import as":                  {"import x as f\n", "plain function"},
+		"a re-export":                   {"from .x import f\n", "plain function"},
+		"a renamed re-export":           {"from .x import g as f\n", "plain function"},
+		"an import of *":                {"from .x import *\n", "import of *"},
+		"an import of * beside the def": {"from .x import *\n" + def, "import of *"},
+		"an import of * under try":      {"try:\n    from .x import *\nexcept ImportError:\n    pass\n", "import of *"},
+		"the module's __getattr__":      {"def __getattr__(name): return 1\n", "__getattr__"},
+		"its __getattr__ under if":      {"if X:\n    def __getattr__(name): return 1\n", "__getattr__"},
+		"its __getattr__ imported":      {"from lazy import attach as __getattr__\n", "__getattr__"},
+		"its __getattr__ unpacked":      {"__getattr__, __dir__ = attach()\n", "__getattr__"},
+		"globals()":                     {"globals()['f'] = 1\n", "globals"},
+		"locals()":                      {"locals().update(x)\n", "locals"},
+		"vars()":                        {"vars()['f'] = 1\n", "vars"},
+		"exec":                          {"exec('def f(): pass')\n", "exec"},
+		"exec inside a function":        {def + "def g(): exec('global f; f = 1')\n", "exec"},
+		"sys.modules":                   {"import sys\nsys.modules[__name__] = X()\n", "modules"},
+		"from sys import modules":       {"from sys import modules as m\nm[__name__] = X()\n", "modules"},
+		"setattr":                       {"import me\nsetattr(me, 'f', 1)\n", "setattr"},
+		"an assigned attribute":         {def + "import me\nme.f = 1\n", "attribute f"},
+		"a changed signature":           {def + "f.__code__ = g.__code__\n", "__code__"},
+		"a global statement":            {def + "def g():\n    global f\n    f = 1\n", "global"},
+		"a global in a method":          {def + "class A:\n    def g(self):\n        global f\n        f = 1\n", "global"},
+		"a global that defines":         {"def g():\n    global f\n    def f(a): pass\n", "global"},
+		"a del":                         {def + "del f\n", "more than once"},
+		"a for target":                  {def + "for f in x: pass\n", "more than once"},
+		"a with target":                 {def + "with x as (f, g): pass\n", "more than once"},
+		"an except target":              {def + "try: pass\nexcept E as f: pass\n", "more than once"},
+		"a walrus":                      {def + "if (f := x): pass\n", "more than once"},
+		"a walrus in a comprehension":   {def + "[(f := x) for x in y]\n", "more than once"},
+		"a walrus in a default":         {def + "def g(a=(f := 1)): pass\n", "more than once"},
+		"a walrus in a decorator":       {def + "@(f := x)\ndef g(): pass\n", "more than once"},
+		"a walrus in a base class":      {def + "class A(f := x): pass\n", "more than once"},
+		"a walrus in a lambda default":  {def + "g = lambda a=(f := 1): a\n", "more than once"},
+		"an unknown encoding":           {"# coding: future_fstrings\n" + def, "unknown encoding"},
+		"nesting beyond the parser":     {"x = " + strings.Repeat("-", 100_000) + "1\n" + def, "deeply nested"},
+		"an overload":                   {"from typing import overload\n@overload\ndef f(a): ...\ndef f(a, b=1): ...\n", "more than once"},
+	}
+	py := python(t)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Check(t.Context(), py, query(t, tt.source, "wrong"))
+			if err != nil {
+				t.Fatalf("false alarm: %v", err)
+			}
+			if !strings.Contains(got.LeftToPod, tt.why) || got.Unchecked != "" || got.Python != py {
+				t.Errorf("got %+v, want left to the pod because of %q", got, tt.why)
+			}
+		})
+	}
+}
+
+// Syntax that only newer pythons have: left to the pod by those, and an error
+// that names the version with an older one.
+func TestCheckNewSyntax(t *testing.T) {
+	const def = "def f(): pass\n"
+	tests := map[string]string{
+		"match captures a name":   def + "match x:\n    case [f, *_]: pass\n",
+		"match captures the rest": def + "match x:\n    case {**f}: pass\n",
+		"match captures a star":   def + "match x:\n    case [*f]: pass\n",
+		"match captures as":       def + "match x:\n    case 1 as f: pass\n",
+		"a def under match":       "match x:\n    case 1:\n        def f(): pass\n",
+		"a type statement":        def + "type f = int\n",
+		"type parameters":         "@d\ndef f[T](a: T) -> T: pass\n",
+	}
+	py := python(t)
+	for name, source := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Check(t.Context(), py, query(t, source, "wrong"))
+			if err != nil && !strings.Contains(err.Error(), "(says python 3.") {
+				t.Errorf("false alarm: %v", err)
+			}
+			if err == nil && got.LeftToPod == "" {
+				t.Errorf("got %+v, want left to the pod", got)
+			}
+		})
+	}
+}
+
+func TestCheckRejects(t *testing.T) {
+	tests := map[string]struct {
+		source string
+		args
+		want []string
+	}{
+		"a name that is nearly right": {"def ff(): pass\ndef train(): pass\n", nil, []string{"train.py has no function f", `did you mean "ff"?`}},
+		"no such function, others":    {"def train(): pass\nif X:\n    def evaluate(): pass\n", nil, []string{"train.py has no function f; it has evaluate, train"}},
+		"no such function, many":      {"def a1(): 0\ndef b1(): 0\ndef c1(): 0\ndef d1(): 0\ndef e1(): 0\ndef g1(): 0\n", nil, []string{"it has a1, b1, c1, d1, e1 and 1 more"}},
+		"no function at all":          {"print('hi')\n", nil, []string{"has no function f, nor any other", "run it as a script"}},
+		"an empty file":               {"", nil, []string{"has no function f"}},
+		"only a method":               {"class Trainer:\n    async def f(self): pass\n", nil, []string{"only the method Trainer.f", "write a function"}},
+		"only a local function":       {"def train():\n    def f(): pass\n", nil, []string{"has no function f"}},
+		"a builtin":                   {"import os\nprint(f)\n", nil, []string{"has no function f"}},
+		"a name only in __all__":      {"__all__ = ['f']\n", nil, []string{"has no function f"}},
+		"a generator":                 {"def f():\n    if X:\n        yield 1\n", nil, []string{"train.py:f (line 1) is a generator"}},
+		"yield from":                  {"\ndef f():\n    yield from x\n", nil, []string{"(line 2) is a generator"}},
+		"a yield that is never met":   {"def f():\n    return 1\n    yield\n", nil, []string{"is a generator"}},
+		"a yield in a default":        {"def f():\n    def g(x=(yield)): pass\n", nil, []string{"is a generator"}},
+		"an async generator":          {"async def f(): yield 1\n", nil, []string{"is a generator"}},
+		"an argument nearly right":    {"def f(epochs=1, *, lr=0.1): pass\n", args{"epoch"}, []string{"train.py:f takes (epochs=…, *, lr=…)", "no parameter epoch", `did you mean "epochs"?`}},
+		"*args takes no names":        {"def f(a=1, *args): pass\n", args{"b"}, []string{"takes (a=…, *args)", "no parameter b"}},
+		"the name of **kw is no name": {"def f(a, **kw): pass\n", args{"kw"}, []string{"takes (a, **kw)", "add --arg a=…"}},
+		"missing arguments":           {"def f(a, b, c=1, *, d, e=2): pass\n", args{"b"}, []string{"add --arg a=… --arg d=…"}},
+		"missing for a coroutine":     {"async def f(a): pass\n", nil, []string{"add --arg a=…"}},
+		"several mistakes at once":    {"def f(a): pass\n", args{"x", "y"}, []string{"no parameter x", "no parameter y", "add --arg a=…"}},
+		"positional-only":             {"def f(a, /, b=1): pass\n", args{"a"}, []string{"takes (a, /, b=…): a cannot be passed by name: remove the /"}},
+		"positional-only, not given":  {"def f(a, /, **kw): pass\n", nil, []string{"a cannot be passed by name"}},
+		"bad syntax":                  {"x = 1\ndef f(:\n    pass\n", nil, []string{"train.py, line 2: invalid syntax (says python 3.", "def f(:"}},
+		"bad indentation":             {"def f():\npass\n", nil, []string{"train.py, line 2: expected an indented block"}},
+		"Python 2":                    {"def f():\n    print 'hi'\n", nil, []string{"train.py, line 2: Missing parentheses"}},
+		"return outside of a def":     {"def f(): pass\nreturn 1\n", nil, []string{"line 2: 'return' outside function"}},
+		"a doubled parameter":         {"def f(a, a): pass\n", nil, []string{"line 1: duplicate argument 'a'"}},
+		"null bytes":                  {"def f(): pass\n\x00", nil, []string{"line 2: source code cannot contain null bytes"}},
+		"not UTF-8":                   {"def f(): return '\xe9'\n", nil, []string{"line 1:", "utf-8"}},
+	}
+	py := python(t)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Check(t.Context(), py, query(t, tt.source, tt.args...))
+			if err == nil {
+				t.Fatalf("got %+v, want an error", got)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got %q, want %q in it", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckReadsLargeFiles(t *testing.T) {
+	source := strings.Repeat("x = [1, 2, 3]\n", 20_000) + "def f(a): pass\n"
+	_, err := Check(t.Context(), python(t), query(t, source))
+	if err == nil || !strings.Contains(err.Error(), "add --arg a=…") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCheckImportsNothing(t *testing.T) {
+	q := query(t, "open('ran', 'w')\nimport neighbour\ndef f(): pass\n")
+	dir := filepath.Dir(q.Path)
+	t.Chdir(dir)
+	if err := os.WriteFile("neighbour.py", []byte("open('ran', 'w')\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PYTHONPATH", dir)
+	if _, err := Check(t.Context(), python(t), q); err != nil {
+		t.Fatal(err)
+	}
+	if isFile("ran") {
+		t.Error("the file was run")
+	}
+}
+
+func TestCheckWithoutAnAnswer(t *testing.T) {
+	script := func(t *testing.T, text string) string {
+		path := filepath.Join(t.TempDir(), "python3")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	tests := map[string]struct{ text, want string }{
+		"a crash":                {"cat >/dev/null; echo 'first' >&2; echo 'ImportError: no ast' >&2; exit 1\n", "exit status 1: ImportError: no ast"},
+		"a crash without a word": {"exit 127\n", "exit status 127"},
+		"chatter":                {"cat >/dev/null; echo hello\n", "what is not JSON"},
+		"another version":        {`cat >/dev/null; echo '{"outcome":"maybe"}'` + "\n", `answered "maybe"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Check(t.Context(), script(t, tt.text), query(t, "def f(): pass\n"))
+			if err != nil || !strings.HasPrefix(got.Unchecked, "train.py:f is not checked: ") || !strings.Contains(got.Unchecked, tt.want) {
+				t.Errorf("got %+v, %v, want unchecked because of %q", got, err, tt.want)
+			}
+		})
+	}
+	t.Run("no python", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		got, err := Check(t.Context(), "python3", query(t, "def f(:\n"))
+		if err != nil || got.Unchecked != "train.py:f is not checked: there is no python3 on PATH" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+	t.Run("it hangs", func(t *testing.T) {
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+		defer cancel()
+		got, err := Check(ctx, script(t, "exec tail -f /dev/null\n"), query(t, "def f(): pass\n"))
+		if err != nil || !strings.Contains(got.Unchecked, "did not answer in time") {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := Check(ctx, "python3", query(t, "def f(): pass\n")); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("no file", func(t *testing.T) {
+		q := Query{Path: filepath.Join(t.TempDir(), "gone.py"), Name: "gone.py", Function: "f"}
+		if _, err := Check(t.Context(), "python3", q); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+)
+
+// absolute is a path that may start at cwd.
+func absolute(path, cwd string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(cwd, path)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// pythonFile is the absolute path of the file that a word names, which must
+// exist.
+func pythonFile(word, cwd string) (string, error) {
+	path := absolute(word, cwd)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", missingFile(word, path, cwd)
+	case err != nil:
+		return "", fmt.Errorf("looking for %s: %w", word, err)
+	case info.IsDir():
+		return "", directory(word, path)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a regular file: save the program in one", word)
+	}
+	return path, nil
+}
+
+// missingFile says what may have been meant: a module, or a file of a similar
+// name.
+func missingFile(word, path, cwd string) error {
+	if isDottedName(word) {
+		if found := moduleFile(cwd, word); found != "" && strings.Contains(word, ".") {
+			return fmt.Errorf("there is no file %s; to run the module of this name say -m %s", word, word)
+		}
+	}
+	dir := filepath.Dir(path)
+	if !isDir(dir) {
+		return fmt.Errorf("there is no file %s: its directory does not exist", word)
+	}
+	base := filepath.Base(path)
+	message := fmt.Sprintf("there is no file %s in %s", base, dir)
+	if hint := nearest.Sentence(base, filesIn(dir)); hint != "" {
+		return errors.New(message + ": " + hint)
+	}
+	return errors.New(message + "; TARGET is a file, FILE:FUNCTION or MODULE:FUNCTION, and -m runs a module")
+}
+
+// filesIn lists the files of a directory that a user may have meant.
+func filesIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there is nothing to suggest then
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func directory(word, path string) error {
+	if isFile(filepath.Join(path, "__main__.py")) && isDottedName(dotted(word)) {
+		return fmt.Errorf("%s is a directory: to run it as a package say -m %s", word, dotted(word))
+	}
+	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
+}
+
+// moduleFile is the file of a module or package of the given dotted name below
+// dir, "" if there is none. Python prefers the package.
+func moduleFile(dir, name string) string {
+	path := filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, ".", "/")))
+	for _, file := range []string{filepath.Join(path, "__init__.py"), path + ".py"} {
+		if isFile(file) {
+			return file
+		}
+	}
+	return ""
+}

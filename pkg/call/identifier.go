@@ -1,0 +1,57 @@
+package call
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// keywords cannot name anything in Python; the soft ones (match, type, case, _)
+// can. https://docs.python.org/3/reference/lexical_analysis.html#keywords
+var keywords = []string{
+	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+	"del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+	"nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+}
+
+func isKeyword(s string) bool { return slices.Contains(keywords, s) }
+
+// isIdentifier tells whether Python accepts s as a name, keywords included.
+// Python's own rule (XID_Start, XID_Continue) is these categories and a
+// handful of characters more.
+func isIdentifier(s string) bool {
+	for i, r := range s {
+		if !isNameStart(r) && (i == 0 || !isNamePart(r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isNameStart(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.Nl) }
+
+func isNamePart(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc) }
+
+// isDottedName tells whether s is one identifier or several with dots between.
+func isDottedName(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		if !isIdentifier(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// toIdentifier makes a name of the stem of a file: my-train becomes my_train.
+func toIdentifier(stem string) string {
+	name := strings.Map(func(r rune) rune {
+		if isNameStart(r) || isNamePart(r) {
+			return r
+		}
+		return '_'
+	}, stem)
+	if !isIdentifier(name) {
+		return "_" + name
+	}
+	return name
+}

@@ -1,0 +1,132 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// parseKWArgs reads the values of --arg. The texts of numbers are kept as they
+// are, whatever their size. The second result are warnings.
+func parseKWArgs(words []string, cwd string) (map[string]json.RawMessage, []string, error) {
+	kwargs := make(map[string]json.RawMessage, len(words))
+	var warnings []string
+	for _, word := range words {
+		name, text, found := strings.Cut(word, "=")
+		switch {
+		case !found:
+			return nil, nil, fmt.Errorf("--arg %s: want NAME=VALUE, as in --arg epochs=3", word)
+		case !isIdentifier(name):
+			return nil, nil, fmt.Errorf("--arg %s: %q is not the name of a Python parameter", word, name)
+		case kwargs[name] != nil:
+			return nil, nil, fmt.Errorf("--arg %s: %s was given before: give each argument once", word, name)
+		}
+		value, warning, err := parseValue(text, cwd)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--arg %s: %w", name, err)
+		}
+		if warning != "" {
+			warnings = append(warnings, fmt.Sprintf("--arg %s: %s", name, warning))
+		}
+		kwargs[name] = value
+	}
+	return kwargs, warnings, nil
+}
+
+// parseValue is the JSON of one value: that in a file, that of the text if it
+// is JSON, else the text as a string.
+func parseValue(text, cwd string) (value json.RawMessage, warning string, err error) {
+	if file, found := strings.CutPrefix(text, "@"); found {
+		value, err = readValue(file, cwd)
+		return value, "", err
+	}
+	if !utf8.ValidString(text) {
+		return nil, "", errors.New("the value is not UTF-8: put it into a file and pass the file's name")
+	}
+	if value, err = compact([]byte(text)); err == nil {
+		return value, "", nil
+	}
+	value, err = quote(text)
+	return value, surprise(text, value), err
+}
+
+// readValue reads a file that must hold one JSON value.
+func readValue(file, cwd string) (json.RawMessage, error) {
+	if file == "" {
+		return nil, fmt.Errorf(`name a JSON file after @; for the text "@" itself say '"@"'`)
+	}
+	data, err := os.ReadFile(absolute(file, cwd))
+	if err != nil {
+		return nil, fmt.Errorf(`reading the value: %w; @ names a JSON file, and for the text itself say '"@%s"'`, err, file)
+	}
+	// Editors on Windows begin a file with a byte order mark.
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%s is not UTF-8, as JSON must be", file)
+	}
+	value, err := compact(data)
+	if err != nil {
+		line, column := position(data, err)
+		return nil, fmt.Errorf("%s, line %d, column %d: not JSON: %w", file, line, column, err)
+	}
+	return value, nil
+}
+
+// compact removes the blanks around and in a JSON text, and nothing else.
+func compact(data []byte) (json.RawMessage, error) {
+	// Checked first, because Compact forgets at which byte it failed.
+	var raw json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// quote is the JSON of a string, without the escapes meant for HTML.
+func quote(text string) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// position is where in data a JSON text stops being one, counted from 1, the
+// column in characters.
+func position(data []byte, err error) (line, column int) {
+	before := data
+	var syntax *json.SyntaxError
+	// Offset counts the bytes read, the wrong one included; at an unexpected
+	// end there is no wrong one.
+	if errors.As(err, &syntax) && syntax.Offset >= 1 && syntax.Offset <= int64(len(data)) && !strings.Contains(syntax.Error(), "end of JSON") {
+		before = data[:syntax.Offset-1]
+	}
+	line = bytes.Count(before, []byte("\n")) + 1
+	lastLine := before[bytes.LastIndexByte(before, '\n')+1:]
+	return line, utf8.RuneCount(lastLine) + 1
+}
+
+// pythonWords are values of Python that JSON spells otherwise, or has not.
+var pythonWords = map[string]string{"True": "true", "False": "false", "None": "null"}
+
+// surprise is a warning where a text becomes a string though it hardly looks
+// like one. A string "False" is true in Python.
+func surprise(text string, value json.RawMessage) string {
+	if right := pythonWords[text]; right != "" {
+		return fmt.Sprintf("%s is passed as a string; the JSON for it is %s", value, right)
+	}
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		return fmt.Sprintf("%s is not JSON, so it is passed as a string", text)
+	}
+	return ""
+}

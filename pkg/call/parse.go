@@ -1,0 +1,208 @@
+// Package call turns what a user typed after `kubectl kinetic run` into an
+// api.Call: it recognises the forms of TARGET, reads --arg, finds the file or
+// module in the project, and checks a function from its syntax tree. It reads
+// files and starts at most one local python3; it imports and changes nothing.
+package call
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Words are the parts of a command line that say what to run.
+type Words struct {
+	// Target is the TARGET word, empty if none was given.
+	Target string
+	// Module is -m, Command is --command.
+	Module, Command bool
+	// Args are the words after --.
+	Args []string
+	// KWArgs are the values of --arg, NAME=VALUE, in the order given.
+	KWArgs []string
+}
+
+// Target is a TARGET whose form is known and whose file, if it names one,
+// exists. Where it lies in the project is not known yet: see Resolve.
+type Target struct {
+	Kind api.CallKind
+	// Path is the absolute path of the file that the target names, empty for
+	// modules and commands.
+	Path string
+	// Module is the dotted name that the target names, empty for files.
+	Module string
+	// Function is the name to call, of a function target.
+	Function string
+	// KWArgs are the function's arguments, as JSON texts.
+	KWArgs map[string]json.RawMessage
+	// Args follow a script or module, or are the whole command.
+	Args []string
+	// Warnings are sentences for the user about what is allowed, but may not
+	// be meant.
+	Warnings []string
+
+	cwd string
+}
+
+// EntryDir is the absolute directory from which the package root is looked
+// for: that of the file, else the working directory, because dotted names and
+// commands start there.
+func (t Target) EntryDir() string {
+	if t.Path != "" {
+		return filepath.Dir(t.Path)
+	}
+	return t.cwd
+}
+
+// Parse recognises the form of the target. Relative paths start at cwd, which
+// is absolute. An error says which word is wrong and what would be right.
+func Parse(w Words, cwd string) (Target, error) {
+	t, err := parseTarget(w, cwd)
+	if err != nil {
+		return Target{}, err
+	}
+	t.cwd = cwd
+	if t.Kind != api.CallFunction {
+		if len(w.KWArgs) > 0 {
+			return Target{}, fmt.Errorf("--arg %s: only a function has named arguments; %s", w.KWArgs[0], insteadOfArg(t.Kind))
+		}
+		t.Args = w.Args
+		return t, nil
+	}
+	if len(w.Args) > 0 {
+		return Target{}, fmt.Errorf("%s is a function, which takes --arg NAME=VALUE and nothing after --, got %q", w.Target, w.Args)
+	}
+	t.KWArgs, t.Warnings, err = parseKWArgs(w.KWArgs, cwd)
+	if err != nil {
+		return Target{}, err
+	}
+	return t, nil
+}
+
+// insteadOfArg says how the other forms take their arguments.
+func insteadOfArg(kind api.CallKind) string {
+	if kind == api.CallCommand {
+		return "put everything into the command after --"
+	}
+	return "pass words to a script after --, as in -- ARGS"
+}
+
+func parseTarget(w Words, cwd string) (Target, error) {
+	switch {
+	case w.Command:
+		return parseCommand(w)
+	case w.Target == "" && w.Module:
+		return Target{}, errors.New("-m: name the module to run, as in -m pkg.mod")
+	case w.Target == "" && len(w.Args) > 0:
+		return Target{}, errors.New("there is no TARGET before --: name one, or say --command before -- to run the words after it as a command")
+	case w.Target == "":
+		return Target{}, errors.New("there is no TARGET: name a script (train.py), a function (train.py:train or pkg.mod:train), a module (-m pkg.mod) or a command (--command -- CMD)")
+	case w.Module:
+		return parseModule(w.Target)
+	}
+	// A file is a script whatever its name, even one with a colon in it.
+	if isFile(absolute(w.Target, cwd)) {
+		return parseScript(w.Target, cwd)
+	}
+	if i := strings.LastIndexByte(w.Target, ':'); i >= 0 {
+		return parseFunction(w.Target[:i], w.Target[i+1:], cwd)
+	}
+	return parseScript(w.Target, cwd)
+}
+
+func parseCommand(w Words) (Target, error) {
+	switch {
+	case w.Module:
+		return Target{}, errors.New("-m and --command name two different targets: give one of them")
+	case w.Target != "":
+		return Target{}, fmt.Errorf("%s: a command stands after --, as in --command -- %s", w.Target, strings.Join(append([]string{w.Target}, w.Args...), " "))
+	case len(w.Args) == 0:
+		return Target{}, errors.New("--command: there is no command after --, as in --command -- nvidia-smi -L")
+	case w.Args[0] == "":
+		return Target{}, errors.New("--command: the first word after --, the program, is empty")
+	}
+	return Target{Kind: api.CallCommand}, nil
+}
+
+func parseModule(name string) (Target, error) {
+	if file, function, found := strings.Cut(name, ":"); found {
+		return Target{}, fmt.Errorf("-m %s: a function is named without -m, as in %s:%s", name, file, function)
+	}
+	if stem, found := strings.CutSuffix(name, ".py"); found && isDottedName(dotted(stem)) {
+		return Target{}, fmt.Errorf("-m %s: -m takes a dotted name, not a file: say -m %s, or leave -m out", name, dotted(stem))
+	}
+	if !isDottedName(name) {
+		return Target{}, fmt.Errorf("-m %s: not a module's name: want Python identifiers with dots between them, as in -m pkg.mod", name)
+	}
+	return Target{Kind: api.CallModule, Module: name}, nil
+}
+
+// dotted is the module's name that somebody meant who typed its path.
+func dotted(path string) string {
+	return strings.ReplaceAll(filepath.ToSlash(filepath.Clean(path)), "/", ".")
+}
+
+// notPython are files that a user may well name, but that Python cannot run,
+// and what to do with them.
+var notPython = map[string]string{
+	".ipynb": "a notebook is no script: make one of it with `jupyter nbconvert --to script`",
+	".sh":    "a shell script is a command: say --command -- sh and its path",
+}
+
+func parseScript(word, cwd string) (Target, error) {
+	if advice := notPython[strings.ToLower(filepath.Ext(word))]; advice != "" {
+		return Target{}, fmt.Errorf("%s: %s", word, advice)
+	}
+	path, err := pythonFile(word, cwd)
+	if err != nil {
+		return Target{}, err
+	}
+	return Target{Kind: api.CallFile, Path: path}, nil
+}
+
+func parseFunction(where, function, cwd string) (Target, error) {
+	word := where + ":" + function
+	t := Target{Kind: api.CallFunction, Function: function}
+	switch {
+	case where == "":
+		return Target{}, fmt.Errorf("%s: name the file or module before the colon, as in train.py:%s", word, function)
+	case strings.HasSuffix(where, ".py") || strings.ContainsRune(where, '/') || strings.ContainsRune(where, os.PathSeparator):
+		path, err := pythonFile(where, cwd)
+		if err != nil {
+			return Target{}, err
+		}
+		if filepath.Ext(path) != ".py" {
+			return Target{}, fmt.Errorf("%s: a function is imported, and Python imports only files that end in .py", word)
+		}
+		t.Path = path
+	case isDottedName(where):
+		t.Module = where
+	case isFile(filepath.Join(cwd, where+".py")):
+		return Target{}, fmt.Errorf("%s: %s is no module's name; name the file: %s.py:%s", word, where, where, function)
+	default:
+		return Target{}, fmt.Errorf("%s: %q is neither a Python file nor a module's name such as pkg.mod", word, where)
+	}
+	return t, checkFunctionName(word, function)
+}
+
+func checkFunctionName(word, function string) error {
+	switch {
+	case function == "":
+		return fmt.Errorf("%s: name the function after the colon, as in %strain", word, word)
+	case isKeyword(function):
+		return fmt.Errorf("%s: %q is a keyword of Python, not the name of a function", word, function)
+	case isIdentifier(function):
+		return nil
+	case isDottedName(function):
+		return fmt.Errorf("%s: %s is not at the top level of its module: write a function there that calls it, and name that", word, function)
+	case strings.ContainsRune(function, '('):
+		return fmt.Errorf("%s: name the function alone and pass its arguments with --arg NAME=VALUE", word)
+	default:
+		return fmt.Errorf("%s: %q is not the name of a Python function", word, function)
+	}
+}

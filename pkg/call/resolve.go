@@ -1,0 +1,150 @@
+package call
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Layout is where a project lies on this machine. All paths are absolute.
+type Layout struct {
+	// Root is the package root: what the bundle holds.
+	Root string
+	// PackageBase is the directory below which dotted names start: the entry
+	// directory, or the nearest one above it that is no package.
+	PackageBase string
+	// EntryDir is Target.EntryDir.
+	EntryDir string
+	// Cwd is the working directory.
+	Cwd string
+}
+
+// Resolve says where in the project a target is. The second result are
+// warnings, those of the target first. A module that is not in the project may
+// be installed in the image: that is a warning and never an error.
+func (t Target) Resolve(l Layout) (api.Call, []string, error) {
+	c := api.Call{
+		Version: api.CallVersion, Kind: t.Kind, Module: t.Module, Function: t.Function,
+		KWArgs: t.KWArgs, Args: t.Args, SysPath: t.sysPath(l),
+	}
+	if cwd, ok := l.relative(l.Cwd); ok {
+		c.Cwd = cwd
+	}
+	warnings := slices.Clone(t.Warnings)
+	path := t.Path
+	if t.Module != "" {
+		path = l.find(t.Module)
+		if path == "" {
+			warnings = append(warnings, fmt.Sprintf("module %s is not in the project %s: the image must have it", t.Module, l.Root))
+			return c, warnings, nil
+		}
+	}
+	if t.Kind == api.CallModule {
+		return c, warnings, checkRunnable(t.Module, path)
+	}
+	if path == "" {
+		return c, warnings, nil
+	}
+	file, ok := l.relative(path)
+	if !ok {
+		return api.Call{}, nil, fmt.Errorf("%s is outside of the package root %s and so would not be in the bundle: set KINETIC_PACKAGE_ROOT to a directory that holds it", path, l.Root)
+	}
+	c.File = file
+	if t.Kind == api.CallFunction && t.Module == "" {
+		c.Module = l.moduleName(file)
+	}
+	return c, warnings, nil
+}
+
+// checkRunnable holds what Python demands of a package after -m.
+func checkRunnable(module, path string) error {
+	if filepath.Base(path) != "__init__.py" || isFile(filepath.Join(filepath.Dir(path), "__main__.py")) {
+		return nil
+	}
+	return fmt.Errorf("-m %s: %s is a package without __main__.py: name one of its modules, as in -m %s.train", module, module, module)
+}
+
+// sysPath is where Python looks for imports first. It is the order in which
+// find looks, so that what was found here is what the pod imports. A command
+// gets what any other process gets.
+func (t Target) sysPath(l Layout) []string {
+	var dirs []string
+	switch {
+	case t.Kind == api.CallCommand:
+		return nil
+	case t.Kind == api.CallFile:
+		dirs = []string{l.EntryDir, l.PackageBase, l.Root}
+	case t.Path != "":
+		// The directory of the file itself comes last: it must not hide the
+		// package's own names, but scripts import their neighbours from it.
+		dirs = []string{l.PackageBase, l.Root, l.EntryDir}
+	default:
+		dirs = l.searched()
+	}
+	var path []string
+	for _, dir := range dirs {
+		if rel, ok := l.relative(dir); ok && !slices.Contains(path, rel) {
+			path = append(path, rel)
+		}
+	}
+	return path
+}
+
+// searched are the directories below which a dotted name is looked for.
+func (l Layout) searched() []string { return []string{l.Cwd, l.Root, l.PackageBase} }
+
+// find is the file of a module in the project, "" if there is none.
+func (l Layout) find(module string) string {
+	for _, dir := range l.searched() {
+		if file := moduleFile(dir, module); file != "" {
+			if _, ok := l.relative(file); ok {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+// relative is a path as the bundle knows it: "" for the root itself, and false
+// for what lies outside of it.
+func (l Layout) relative(path string) (string, bool) {
+	rel, err := filepath.Rel(l.Root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		// One of the two may have come through a symbolic link.
+		root, rootErr := filepath.EvalSymlinks(l.Root)
+		real, pathErr := filepath.EvalSymlinks(path)
+		if rootErr != nil || pathErr != nil {
+			return "", false
+		}
+		if rel, err = filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
+			return "", false
+		}
+	}
+	if rel == "." {
+		return "", true
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// moduleName is the name under which a file of the bundle is imported: dotted
+// from the package base, so that relative imports work in it. Without a package
+// around it, or in one that Python could not name, it is the file's own.
+func (l Layout) moduleName(file string) string {
+	parts := strings.Split(strings.TrimSuffix(file, ".py"), "/")
+	base, ok := l.relative(l.PackageBase)
+	if ok && base != "" && strings.HasPrefix(file, base+"/") {
+		parts = parts[strings.Count(base, "/")+1:]
+	}
+	last := len(parts) - 1
+	packages, stem := parts[:last], parts[last]
+	if slices.ContainsFunc(packages, func(p string) bool { return strings.Contains(p, ".") }) {
+		packages = nil
+	}
+	if stem == "__init__" && len(packages) > 0 {
+		return strings.Join(packages, ".")
+	}
+	return strings.Join(append(slices.Clone(packages), toIdentifier(stem)), ".")
+}
