@@ -1,0 +1,135 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// check rejects a Spec that can't be rendered, or would be rendered into
+// something other than it says.
+func check(s api.Spec) error {
+	if err := store.CheckID(s.ID); err != nil {
+		return err
+	}
+	for _, must := range []struct{ name, value string }{
+		{"namespace", s.Namespace}, {"image", s.Image}, {"store", s.Store},
+		{"hash of the call", s.CallSHA256}, {"hash of the bundle", s.BundleSHA256},
+	} {
+		if must.value == "" {
+			return fmt.Errorf("job %s has no %s", s.ID, must.name)
+		}
+	}
+	if err := checkAccelerator(s); err != nil {
+		return err
+	}
+	if s.Retries < 0 || s.Retries > maxRetries {
+		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, maxRetries)
+	}
+	for _, text := range []struct{ name, value string }{{"name", s.Name}, {"output directory", s.OutputDir}} {
+		if err := checkText(text.value); err != nil {
+			return fmt.Errorf("%s of job %s: %w", text.name, s.ID, err)
+		}
+	}
+	if err := checkEnv(s); err != nil {
+		return err
+	}
+	return checkAnnotations(s.Annotations)
+}
+
+// maxRetries keeps clear of a million, which kustomize writes as 1e+06.
+const maxRetries = 1000
+
+// checkText rejects what kustomize can't write into a manifest or would change,
+// found by fuzzing. Its errors don't repeat the text, which may be a secret.
+func checkText(text string) error {
+	if !utf8.ValidString(text) {
+		return errors.New("it is not UTF-8, and a manifest carries text only")
+	}
+	if strings.HasPrefix(text, "\t") && strings.Contains(text, "\n") {
+		return errors.New("a text of several lines can't begin with a tab in a manifest")
+	}
+	for _, r := range text {
+		if r == 0 || (r >= 0x7f && r < 0xa0) || r == 0xfffe || r == 0xffff {
+			return fmt.Errorf("it has the control character %U, which a manifest can't carry", r)
+		}
+	}
+	return nil
+}
+
+func checkAccelerator(s api.Spec) error {
+	a := s.Accelerator
+	if s.Backend != api.BackendGKE {
+		return fmt.Errorf("backend %q has no manifests; gke has", s.Backend)
+	}
+	if a.Hosts > 1 {
+		return fmt.Errorf("accelerator %s needs %d hosts; jobs on several hosts come with a later version, choose a shape of one host", s.AcceleratorText, a.Hosts)
+	}
+	switch a.Kind {
+	case api.CPU:
+		return nil
+	case api.GPU, api.TPU:
+	default:
+		return fmt.Errorf("accelerator %s is of kind %q; want cpu, gpu or tpu", s.AcceleratorText, a.Kind)
+	}
+	if a.Label == "" || a.Resource == "" || a.ChipsPerHost < 1 || (a.Kind == api.TPU && a.Topology == "") {
+		return fmt.Errorf("accelerator %s is incomplete: label %q, resource %q, topology %q, %d chips on a host",
+			s.AcceleratorText, a.Label, a.Resource, a.Topology, a.ChipsPerHost)
+	}
+	if a.Arch != "" && a.Arch != archARM {
+		return fmt.Errorf("accelerator %s has processors of architecture %q; want %s or none", s.AcceleratorText, a.Arch, archARM)
+	}
+	return nil
+}
+
+func checkEnv(s api.Spec) error {
+	seen := map[string]bool{}
+	once := func(name string) error {
+		if name == podUID {
+			return fmt.Errorf("env %s: the job sets it itself; choose another name", name)
+		}
+		if seen[name] {
+			return fmt.Errorf("env %s is given twice", name)
+		}
+		seen[name] = true
+		return nil
+	}
+	for _, e := range s.Env {
+		if err := once(e.Name); err != nil {
+			return err
+		}
+		if err := checkText(e.Value); err != nil {
+			return fmt.Errorf("value of env %s: %w", e.Name, err)
+		}
+	}
+	for _, name := range s.SecretEnv {
+		if err := once(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kustomizePrefixes begin annotations that kustomize reads: one of them drops
+// the object from the output.
+var kustomizePrefixes = []string{"config.kubernetes.io/", "internal.config.kubernetes.io/", "kustomize.config.k8s.io/", "config.k8s.io/"}
+
+func checkAnnotations(annotations map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if err := checkText(annotations[key]); err != nil {
+			return fmt.Errorf("value of annotation %s: %w", key, err)
+		}
+		for _, prefix := range kustomizePrefixes {
+			if strings.HasPrefix(key, prefix) {
+				return fmt.Errorf("annotation %s: kustomize keeps %s* for itself; choose another key", key, prefix)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package render
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/manifests"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// tree is a kustomization: contents by slash-separated paths below its root.
+type tree map[string][]byte
+
+// program is the runner that the pod mounts.
+type program struct {
+	source []byte
+	hash   string
+}
+
+func (p program) configMap() string { return "kinetic-runner-" + p.hash }
+
+const (
+	kustomizationFile = "kustomization.yaml"
+	runnerFile        = "remote_runner.py"
+	patchFile         = "patch.json"
+	overlayDir        = "overlay"
+	jobDir            = "job"
+	baseDir           = "base/job"
+	componentsDir     = "components"
+
+	archARM = "arm64"
+
+	// marker begins what this package wrote, and may therefore replace.
+	marker = "# Written by kubectl kinetic run --write-overlay"
+	header = marker + ` for job %s.
+# It is replaced as a whole when written again: keep changes of your own in a
+# component elsewhere, for --overlay.
+`
+)
+
+// generate makes the kustomization of a job, with the user's component on top
+// if there is one.
+func generate(s api.Spec, o Overlay, p program) (tree, error) {
+	components := componentsOf(s.Accelerator)
+	files, err := job(s, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range append([]string{baseDir}, components...) {
+		if err := files.copyManifests(dir); err != nil {
+			return nil, err
+		}
+	}
+	components = append(components, jobDir)
+	if !o.empty() {
+		components = append(components, overlayDir)
+		for name, content := range o.files {
+			files[path.Join(overlayDir, name)] = content
+		}
+	}
+	top := types.Kustomization{
+		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
+		Resources:   []string{baseDir},
+		Components:  components,
+		Namespace:   s.Namespace, // of what the overlay adds, too
+		SortOptions: &types.SortOptions{Order: types.LegacySortOrder},
+	}
+	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), top)
+}
+
+// componentsOf lists the components that an accelerator needs, in the order in
+// which they build on each other.
+func componentsOf(a api.Accelerator) []string {
+	names := []string{string(a.Kind)}
+	if a.Arch != "" {
+		names = append(names, a.Arch)
+	}
+	if a.Spot {
+		names = append(names, "spot")
+	}
+	for i, name := range names {
+		names[i] = path.Join(componentsDir, name)
+	}
+	return names
+}
+
+// job is the component that says all that is particular to one job.
+func job(s api.Spec, p program) (tree, error) {
+	steps, err := jobPatch(s, p.configMap()).encode()
+	if err != nil {
+		return nil, fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
+	}
+	files := tree{path.Join(jobDir, runnerFile): p.source, path.Join(jobDir, patchFile): steps}
+	component := types.Kustomization{
+		TypeMeta: types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind},
+		Patches: []types.Patch{{
+			Path:   patchFile,
+			Target: &types.Selector{ResId: resid.ResId{Gvk: resid.Gvk{Group: "batch", Kind: "Job"}}},
+		}},
+		ConfigMapGenerator: []types.ConfigMapArgs{{GeneratorArgs: types.GeneratorArgs{
+			Namespace:     s.Namespace,
+			Name:          p.configMap(),
+			KvPairSources: types.KvPairSources{FileSources: []string{runnerFile}},
+			Options: &types.GeneratorOptions{
+				// Jobs share it: nothing in it names one of them.
+				Labels: map[string]string{
+					"app.kubernetes.io/component":  "runner",
+					"app.kubernetes.io/managed-by": "kubectl-kinetic",
+					"app.kubernetes.io/name":       "kinetic",
+				},
+				DisableNameSuffixHash: true,
+				Immutable:             true,
+			},
+		}}},
+	}
+	return files, files.put(path.Join(jobDir, kustomizationFile), "", component)
+}
+
+// put stores v as YAML below a comment.
+func (t tree) put(name, comment string, v any) error {
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("writing %s of the kustomization: %w", name, err)
+	}
+	t[name] = append([]byte(comment), text...)
+	return nil
+}
+
+func (t tree) copyManifests(dir string) error {
+	return fs.WalkDir(manifests.FS, dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("reading the built-in manifests: %w", err)
+		}
+		if d.IsDir() {
+			return nil
+		}
+		t[name], err = manifests.FS.ReadFile(name)
+		return err
+	})
+}
+
+// with is a copy of the tree in which one file differs.
+func (t tree) with(name string, content []byte) tree {
+	other := maps.Clone(t)
+	other[name] = content
+	return other
+}

@@ -1,0 +1,172 @@
+package render
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Keys that GKE and other controllers read; shared with the components of
+// package manifests, where there is a sample value to replace.
+const (
+	labelInstance = "app.kubernetes.io/instance"
+	labelVersion  = "app.kubernetes.io/version"
+	labelQueue    = "kueue.x-k8s.io/queue-name"
+
+	selectGPU                = "cloud.google.com/gke-accelerator"
+	selectTPU                = "cloud.google.com/gke-tpu-accelerator"
+	selectTopology           = "cloud.google.com/gke-tpu-topology"
+	selectChips              = "cloud.google.com/gke-accelerator-count"
+	selectReservation        = "cloud.google.com/reservation-name"
+	selectReservationProject = "cloud.google.com/reservation-project"
+)
+
+// Places in the Job of manifests/base/job.
+const (
+	jobMetadata = "/metadata"
+	podMetadata = "/spec/template/metadata"
+	podSpec     = "/spec/template/spec"
+	container   = podSpec + "/containers/0"
+)
+
+// jobPatch makes the Job of base and components the one of the Spec. configMap
+// is the name of the runner's ConfigMap.
+func jobPatch(s api.Spec, configMap string) patch {
+	var p patch
+	p.test(container+"/name", api.ContainerName)
+	p.identity(s)
+	p.replace("/spec/backoffLimit", s.Retries)
+	p.replace(container+"/image", s.Image)
+	for _, arg := range arguments(s) {
+		p.add(container+"/args/-", literal(arg))
+	}
+	p.environment(s)
+	p.resources(s)
+	p.accelerator(s.Accelerator)
+	p.reservation(s)
+	if s.ServiceAccount != "" {
+		p.replace(podSpec+"/serviceAccountName", s.ServiceAccount)
+	}
+	if s.PriorityClass != "" {
+		p.add(podSpec+"/priorityClassName", s.PriorityClass)
+	}
+	p.replace(podSpec+"/volumes/0/configMap/name", configMap)
+	return p
+}
+
+func (p *patch) identity(s api.Spec) {
+	labels := map[string]string{
+		api.LabelJobID: s.ID,
+		labelInstance:  s.ID,
+	}
+	if v := labelValue(s.ClientVersion); v != "" {
+		labels[labelVersion] = v
+	}
+	p.replace(jobMetadata+"/name", s.JobName())
+	p.add(jobMetadata+"/namespace", s.Namespace)
+	for _, metadata := range []string{jobMetadata, podMetadata} {
+		p.addEach(metadata+"/labels", labels)
+		p.addEach(metadata+"/labels", s.Labels)
+	}
+	if s.Queue != "" {
+		p.add(pointer(jobMetadata+"/labels", labelQueue), s.Queue)
+	}
+	annotations := map[string]string{api.AnnotationStore: s.Store, api.AnnotationFunction: s.Name}
+	for key, value := range s.Annotations {
+		annotations[key] = value
+	}
+	p.add(jobMetadata+"/annotations", annotations)
+	p.addEach(podMetadata+"/annotations", s.Annotations)
+}
+
+// arguments are the runner's, after --grace, which the base and the spot
+// component set beside terminationGracePeriodSeconds.
+func arguments(s api.Spec) []string {
+	args := []string{"--job", s.ID, "--store", s.Store, "--call", s.CallSHA256, "--bundle", s.BundleSHA256}
+	if s.OutputDir != "" {
+		args = append(args, "--output-dir", s.OutputDir)
+	}
+	if s.MaxRuntime > 0 {
+		seconds := (s.MaxRuntime + time.Second - 1) / time.Second
+		args = append(args, "--max-runtime", strconv.FormatInt(int64(seconds), 10))
+	}
+	return args
+}
+
+// resources asks for cpu and memory. Memory is a limit too: a job that outgrows
+// it is killed itself, instead of what else runs on the node.
+func (p *patch) resources(s api.Spec) {
+	requests, limits := map[string]string{}, map[string]string{}
+	if s.CPU != "" {
+		requests["cpu"] = s.CPU
+	}
+	if s.Memory != "" {
+		requests["memory"], limits["memory"] = s.Memory, s.Memory
+	}
+	at := container + "/resources"
+	if s.Accelerator.Kind != api.CPU {
+		p.addEach(at+"/requests", requests)
+		p.addEach(at+"/limits", limits)
+		return
+	}
+	whole := map[string]any{}
+	if len(requests) > 0 {
+		whole["requests"] = requests
+	}
+	if len(limits) > 0 {
+		whole["limits"] = limits
+	}
+	if len(whole) > 0 {
+		p.add(at, whole)
+	}
+}
+
+// accelerator replaces the samples of the components gpu and tpu.
+func (p *patch) accelerator(a api.Accelerator) {
+	if a.Kind == api.CPU {
+		return
+	}
+	chips := strconv.Itoa(a.ChipsPerHost)
+	sample := func(key, value string) { p.replace(pointer(podSpec+"/nodeSelector", key), value) }
+	switch a.Kind {
+	case api.GPU:
+		sample(selectGPU, a.Label)
+	case api.TPU:
+		sample(selectTPU, a.Label)
+		sample(selectTopology, a.Topology)
+		sample(selectChips, chips)
+	}
+	for _, list := range []string{"/resources/limits", "/resources/requests"} {
+		p.replace(pointer(container+list, a.Resource), chips)
+	}
+}
+
+func (p *patch) reservation(s api.Spec) {
+	if s.Reservation == "" {
+		return
+	}
+	nodes := map[string]string{selectReservation: s.Reservation}
+	if project, name, ok := strings.Cut(strings.TrimPrefix(s.Reservation, "projects/"), "/reservations/"); ok {
+		nodes = map[string]string{selectReservation: name, selectReservationProject: project}
+	}
+	at := podSpec + "/nodeSelector"
+	if s.Accelerator.Kind == api.CPU && !s.Accelerator.Spot {
+		p.add(at, nodes) // nothing was selected so far
+		return
+	}
+	p.addEach(at, nodes)
+}
+
+var notInLabel = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// labelValue makes a version fit for a label: v1.2.3+dirty has a plus sign.
+func labelValue(version string) string {
+	v := notInLabel.ReplaceAllString(version, "-")
+	if len(v) > 63 {
+		v = v[:63]
+	}
+	return strings.Trim(v, "-._")
+}

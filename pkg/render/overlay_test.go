@@ -1,0 +1,202 @@
+package render
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustOverlay(t *testing.T, files map[string]string) Overlay {
+	t.Helper()
+	dir := t.TempDir()
+	writeFiles(t, dir, files)
+	o, err := ReadOverlay(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func wantError(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", want)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("got %q, want one with %q", err, w)
+		}
+	}
+}
+
+func TestOverlayIsAppliedLast(t *testing.T) {
+	s := family["l4"]
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // a line of the output
+	}{
+		"a JSON patch": {
+			map[string]string{"kustomization.yaml": component + "patches:\n- target: {kind: Job}\n  patch: |-\n    - {op: replace, path: /spec/backoffLimit, value: 7}\n"},
+			"  backoffLimit: 7",
+		},
+		"a strategic merge patch in a file": {
+			map[string]string{
+				"kustomization.yaml": component + "patches:\n- path: sub/p.yaml\n  target: {kind: Job}\n",
+				"sub/p.yaml":         "apiVersion: batch/v1\nkind: Job\nmetadata: {name: any}\nspec: {template: {spec: {containers: [{name: kinetic-worker, workingDir: /data}]}}}\n",
+			},
+			"        workingDir: /data",
+		},
+		"an image": {
+			map[string]string{"Kustomization": component + "images:\n- name: us-docker.pkg.dev/p/kn/base-cpu\n  newTag: v2\n"},
+			"        image: us-docker.pkg.dev/p/kn/base-cpu:v2",
+		},
+		"labels on everything": {
+			map[string]string{"kustomization.yml": component + "labels:\n- pairs: {team: vision}\n"},
+			"    team: vision",
+		},
+		"a replacement": {
+			map[string]string{"kustomization.yaml": component + "replacements:\n- source: {kind: Job, fieldPath: metadata.namespace}\n  targets:\n  - select: {kind: Job}\n    fieldPaths: [spec.template.spec.containers.0.workingDir]\n    options: {create: true}\n"},
+			"        workingDir: default",
+		},
+		"a resource of an unknown kind": {
+			map[string]string{
+				"kustomization.yaml":      component + "resources: [more]\n",
+				"more/kustomization.yaml": "resources: [x.yaml]\n",
+				"more/x.yaml":             "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\nanything: goes\n",
+			},
+			"anything: goes",
+		},
+		"a resource, in the namespace of the job": {
+			map[string]string{
+				"kustomization.yaml": component + "resources: [x.yaml]\n",
+				"x.yaml":             "apiVersion: v1\nkind: Secret\nmetadata: {name: x, labels: {a: b}}\n",
+			},
+			"  name: x\n  namespace: default",
+		},
+		"a generated ConfigMap": {
+			map[string]string{
+				"kustomization.yaml": component + "configMapGenerator:\n- name: extra\n  files: [renamed.txt=data.txt]\n  envs: [e.env]\n  literals: [a=b]\n",
+				"data.txt":           "hello\n", "e.env": "c=d\n",
+			},
+			"  renamed.txt: |",
+		},
+		"a nested component": {
+			map[string]string{
+				"kustomization.yaml":      component + "components: [part]\n",
+				"part/kustomization.yaml": component + "patches:\n- target: {kind: Job}\n  patch: |-\n    - {op: replace, path: /spec/backoffLimit, value: 8}\n",
+			},
+			"  backoffLimit: 8",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, files, err := render(s, mustOverlay(t, c.files), testRunner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(r.YAML()), c.want+"\n") {
+				t.Errorf("no line %q in\n%s", c.want, r.YAML())
+			}
+			for file, content := range c.files {
+				if diff := cmp.Diff(content, string(files["overlay/"+file])); diff != "" {
+					t.Errorf("overlay/%s -read +kept:\n%s", file, diff)
+				}
+			}
+		})
+	}
+}
+
+func patches(entries ...string) map[string]string {
+	return map[string]string{"kustomization.yaml": component + "patches:\n" + strings.Join(entries, "")}
+}
+
+// patchJob is a patches entry of one step.
+func patchJob(step string) string {
+	return "- target: {kind: Job}\n  patch: |-\n    - {" + step + "}\n"
+}
+
+func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
+	effect := patchJob("op: replace, path: /spec/backoffLimit, value: 7")
+	worker := "/spec/template/spec/containers/0"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"a target that is not there": {
+			patches(effect, "- target: {kind: Deployment, name: web}\n  patch: |-\n    - {op: remove, path: /spec}\n"),
+			[]string{"kustomization.yaml: patches[1]: no object matches target {kind: Deployment, name: web}", "--dry-run=client -o yaml"},
+		},
+		"a patch that says what is there": {
+			patches(patchJob("op: replace, path: /spec/backoffLimit, value: 0"), effect),
+			[]string{"patches[0]: no object matches target {kind: Job}, or it changes nothing"},
+		},
+		"the only patch has no effect": {
+			patches(patchJob("op: replace, path: /spec/backoffLimit, value: 0")),
+			[]string{"patches[0]: no object matches target {kind: Job}, or it changes nothing"},
+		},
+		"an image that is not used": {
+			map[string]string{"kustomization.yaml": component + "images: [{name: other, newTag: v2}]\n"},
+			[]string{"images[0]: no object matches image other"},
+		},
+		"a replacement without a target": {
+			map[string]string{"kustomization.yaml": component + "replacements:\n- source: {kind: Job, fieldPath: metadata.name}\n  targets:\n  - select: {kind: Pod}\n    fieldPaths: [metadata.name]\n"},
+			[]string{"replacements[0]: no object matches targets {kind: Pod}"},
+		},
+		"a part deep inside": {
+			map[string]string{
+				"kustomization.yaml": component + "components: [part]\nlabels: [{pairs: {a: b}}]\n", "part/kustomization.yml": patches("- target: {kind: Pod}\n  patch: |-\n    - {op: remove, path: /spec}\n")["kustomization.yaml"],
+			},
+			[]string{"part/kustomization.yml: patches[0]: no object matches target {kind: Pod}"},
+		},
+		"nothing that has an effect": {
+			map[string]string{"kustomization.yaml": component + "generatorOptions: {labels: {a: b}}\n"},
+			[]string{"it changes nothing"},
+		},
+		"a field that Kubernetes does not know": {
+			patches(patchJob("op: add, path: " + worker + "/comand, value: [x]")),
+			[]string{`it makes a Job`, `unknown field "spec.template.spec.containers[0].comand"`},
+		},
+		"a value of the wrong type": {
+			patches(patchJob("op: replace, path: /spec/backoffLimit, value: many")),
+			[]string{"that Kubernetes would not take"},
+		},
+		"the job in another namespace":  {patches(patchJob("op: replace, path: /metadata/namespace, value: mine")), []string{"or it changes nothing"}},
+		"the job renamed":               {patches(patchJob("op: replace, path: /metadata/name, value: mine")), []string{"it removes or renames the job kinetic-l4-"}},
+		"everything renamed":            {map[string]string{"kustomization.yaml": component + "namePrefix: x-\n"}, []string{"it removes or renames the job kinetic-l4-"}},
+		"the job's id":                  {patches(patchJob("op: replace, path: /metadata/labels/job-id, value: mine")), []string{"the job's label job-id", `to "mine"`}},
+		"the pod's id":                  {patches(patchJob("op: remove, path: /spec/template/metadata/labels/job-id")), []string{"the pod's label job-id"}},
+		"the label app":                 {map[string]string{"kustomization.yaml": component + "labels: [{pairs: {app: mine}}]\n"}, []string{"the job's label app", `to "mine"`}},
+		"the container renamed":         {patches(patchJob("op: replace, path: " + worker + "/name, value: mine")), []string{"it removes or renames the container kinetic-worker"}},
+		"the command":                   {patches(patchJob("op: replace, path: " + worker + "/command, value: [sh]")), []string{"the command of container kinetic-worker", `to ["sh"]`}},
+		"the mount removed":             {patches(patchJob("op: remove, path: " + worker + "/volumeMounts/0")), []string{"the mount of the runner at /app/remote_runner.py"}},
+		"the mount elsewhere":           {patches(patchJob("op: replace, path: " + worker + "/volumeMounts/0/mountPath, value: /x")), []string{"the mount of the runner at /app/remote_runner.py"}},
+		"the volume of another":         {patches(patchJob("op: replace, path: /spec/template/spec/volumes/0/configMap/name, value: mine")), []string{"the volume runner of the runner"}},
+		"another runner":                {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: add, path: /data/remote_runner.py, value: pass}\n"), []string{"it changes data of the ConfigMap kinetic-runner-"}},
+		"a runner that changes":         {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: remove, path: /immutable}\n"), []string{"it changes immutable of the ConfigMap kinetic-runner-"}},
+		"no runner":                     {patches("- target: {kind: ConfigMap}\n  patch: |-\n    $patch: delete\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: any}\n"), []string{"it removes or renames the ConfigMap kinetic-runner-"}},
+		"a patch that can't be applied": {patches(patchJob("op: replace, path: /spec/nothing/here, value: 1")), []string{"with overlay", "/spec/nothing/here"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := mustOverlay(t, c.files)
+			_, _, err := render(family["l4"], o, testRunner)
+			wantError(t, err, append(c.want, o.Dir())...)
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// patch is a JSON patch (RFC 6902), the one form of patch that kustomize
+// applies without parsing the OpenAPI schema of all of Kubernetes.
+type patch []operation
+
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+func (p *patch) add(path string, value any) {
+	*p = append(*p, operation{"add", path, value})
+}
+
+func (p *patch) replace(path string, value any) {
+	*p = append(*p, operation{"replace", path, value})
+}
+
+func (p *patch) test(path string, value any) {
+	*p = append(*p, operation{"test", path, value})
+}
+
+// encode writes the patch as JSON: YAML writers lose some control characters.
+func (p patch) encode() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(p)
+	return text.Bytes(), err
+}
+
+// addEach adds every pair to a map that exists, in the order of the keys.
+func (p *patch) addEach(path string, pairs map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		p.add(pointer(path, key), pairs[key])
+	}
+}
+
+// pointer is the JSON pointer (RFC 6901) of a key in the map at path.
+func pointer(path, key string) string {
+	return path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}

@@ -1,0 +1,143 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/runner"
+)
+
+// Rendered is what a job applies.
+type Rendered struct {
+	yaml    []byte
+	objects []*unstructured.Unstructured
+}
+
+// Objects renders a job on one host. The overlay, if it isn't the zero one, is
+// applied last; an error names the part of it that has no effect, or what it
+// broke. All errors are faults of the input.
+func Objects(s api.Spec, o Overlay) (Rendered, error) {
+	r, _, err := render(s, o, theRunner())
+	return r, err
+}
+
+// Files is the self-contained kustomization behind Objects, by slash-separated
+// path: `kubectl kustomize` on it prints Rendered.YAML. It fails where Objects
+// fails.
+func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
+	_, files, err := render(s, o, theRunner())
+	return files, err
+}
+
+func theRunner() program {
+	return program{source: runner.Source, hash: runner.Hash()}
+}
+
+func render(s api.Spec, o Overlay, p program) (Rendered, tree, error) {
+	if err := check(s); err != nil {
+		return Rendered{}, nil, err
+	}
+	files, err := generate(s, o, p)
+	if err != nil {
+		return Rendered{}, nil, err
+	}
+	r, err := build(files)
+	if err != nil {
+		if !o.empty() {
+			return Rendered{}, nil, fmt.Errorf("building job %s with overlay %s: %w", s.ID, o.dir, err)
+		}
+		return Rendered{}, nil, fmt.Errorf("building job %s: %w", s.ID, err)
+	}
+	if o.empty() {
+		return r, files, nil
+	}
+	if err := o.verify(s, p, files, r); err != nil {
+		return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
+	}
+	return r, files, nil
+}
+
+// root is where the tree lies in memory; kustomize prints it in its errors.
+const root = "/kinetic"
+
+func build(files tree) (Rendered, error) {
+	memory := filesys.MakeFsInMemory()
+	for name, content := range files {
+		if err := memory.WriteFile(root+"/"+name, content); err != nil {
+			return Rendered{}, err
+		}
+	}
+	return buildIn(memory, root)
+}
+
+func buildIn(system filesys.FileSystem, dir string) (Rendered, error) {
+	resources, err := krusty.MakeKustomizer(&krusty.Options{
+		Reorder:          krusty.ReorderOptionUnspecified, // the kustomization says it
+		LoadRestrictions: types.LoadRestrictionsRootOnly,
+		PluginConfig:     types.DisabledPluginConfig(),
+	}).Run(system, dir)
+	if err != nil {
+		return Rendered{}, err
+	}
+	return newRendered(resources)
+}
+
+func newRendered(resources resmap.ResMap) (Rendered, error) {
+	text, err := resources.AsYaml()
+	if err != nil {
+		return Rendered{}, err
+	}
+	r := Rendered{yaml: text}
+	for _, resource := range resources.Resources() {
+		data, err := resource.MarshalJSON()
+		if err != nil {
+			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
+		}
+		var object unstructured.Unstructured
+		if err := object.UnmarshalJSON(data); err != nil {
+			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
+		}
+		r.objects = append(r.objects, &object)
+	}
+	return r, nil
+}
+
+// YAML is the stream that `kubectl kustomize` prints.
+func (r Rendered) YAML() []byte { return r.yaml }
+
+// JSON is one v1 List, indented as kubectl does it, with a newline at the end.
+func (r Rendered) JSON() ([]byte, error) {
+	list := map[string]any{"apiVersion": "v1", "kind": "List", "items": r.objects}
+	text, err := json.MarshalIndent(list, "", "    ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the objects as JSON: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// Names lists the objects the way kubectl names them, in the order of YAML:
+// configmap/NAME, job.batch/NAME.
+func (r Rendered) Names() []string {
+	var names []string
+	for _, o := range r.objects {
+		gvk := o.GroupVersionKind()
+		kind := strings.ToLower(gvk.Kind)
+		if gvk.Group != "" {
+			kind += "." + gvk.Group
+		}
+		names = append(names, kind+"/"+o.GetName())
+	}
+	return names
+}
+
+// Objects lists the objects in the order of YAML. They belong to the caller,
+// who adds nothing but ownerReferences before applying them.
+func (r Rendered) Objects() []*unstructured.Unstructured { return r.objects }

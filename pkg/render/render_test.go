@@ -1,0 +1,261 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/runner"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// mustRender renders without an overlay.
+func mustRender(t *testing.T, s api.Spec) Rendered {
+	t.Helper()
+	r, _, err := render(s, Overlay{}, testRunner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// mustJob decodes the job strictly.
+func mustJob(t *testing.T, r Rendered, s api.Spec) *batchv1.Job {
+	t.Helper()
+	job, err := jobOf(r, s.JobName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+func TestGolden(t *testing.T) {
+	for name, s := range family {
+		t.Run(name, func(t *testing.T) {
+			got := mustRender(t, s)
+			golden := filepath.Join("testdata", "golden", name+".yaml")
+			if *update {
+				if err := os.WriteFile(golden, got.YAML(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got.YAML())); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if err := decodeAll(got); err != nil {
+				t.Error(err)
+			}
+			checkReferences(t, got, s)
+			for _, o := range got.Objects() {
+				checkNoise(t, o.Object, o.GetKind())
+			}
+		})
+	}
+}
+
+// Every golden file has its case: none is left over from a case that is gone.
+func TestGoldenFilesAreUsed(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if _, used := family[name[:len(name)-len(".yaml")]]; !used {
+			t.Errorf("%s belongs to no case", file)
+		}
+	}
+	if len(files) != len(family) {
+		t.Errorf("%d golden files for %d cases", len(files), len(family))
+	}
+}
+
+// checkReferences makes sure that what the pod asks for is there: ConfigMaps in
+// the set, secrets in the one that submit creates.
+func checkReferences(t *testing.T, r Rendered, s api.Spec) {
+	t.Helper()
+	pod := mustJob(t, r, s).Spec.Template.Spec
+	for _, v := range pod.Volumes {
+		if v.ConfigMap == nil {
+			continue
+		}
+		cm := configMap(r, v.ConfigMap.Name)
+		if cm == nil {
+			t.Errorf("volume %s: there is no ConfigMap %s", v.Name, v.ConfigMap.Name)
+			continue
+		}
+		if cm.GetNamespace() != s.Namespace {
+			t.Errorf("ConfigMap %s is in namespace %q", cm.GetName(), cm.GetNamespace())
+		}
+	}
+	var secrets []string
+	for _, e := range worker(pod).Env {
+		if e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil {
+			continue
+		}
+		if e.ValueFrom.SecretKeyRef.Name != s.SecretName() {
+			t.Errorf("env %s: secret %s is not %s", e.Name, e.ValueFrom.SecretKeyRef.Name, s.SecretName())
+		}
+		secrets = append(secrets, e.ValueFrom.SecretKeyRef.Key)
+	}
+	if !slices.Equal(secrets, s.SecretEnv) {
+		t.Errorf("keys of the secret: got %q, want %q", secrets, s.SecretEnv)
+	}
+}
+
+// checkNoise finds what doesn't belong into a manifest for people.
+func checkNoise(t *testing.T, value any, path string) {
+	t.Helper()
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) == 0 && filepath.Base(path) != "emptyDir" {
+			t.Errorf("%s is an empty map", path)
+		}
+		for key, inner := range v {
+			if key == "status" && path == "Job" || key == "creationTimestamp" {
+				t.Errorf("%s has %s", path, key)
+			}
+			checkNoise(t, inner, path+"/"+key)
+		}
+	case []any:
+		if len(v) == 0 {
+			t.Errorf("%s is an empty list", path)
+		}
+		for _, inner := range v {
+			checkNoise(t, inner, path)
+		}
+	case nil:
+		t.Errorf("%s is null", path)
+	}
+}
+
+// The same input gives the same bytes, whatever order maps have.
+func TestRenderIsStable(t *testing.T) {
+	s := family["v6e-8-everything"]
+	first := mustRender(t, s)
+	for range 5 {
+		if again := mustRender(t, s); !bytes.Equal(first.YAML(), again.YAML()) {
+			t.Fatal(cmp.Diff(string(first.YAML()), string(again.YAML())))
+		}
+	}
+}
+
+func TestFormatsAgree(t *testing.T) {
+	s := family["l4-everything"]
+	r := mustRender(t, s)
+	data, err := r.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		APIVersion, Kind string
+		Items            []map[string]any
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 2 {
+		t.Errorf("got %s %s with %d items, want a v1 List with 2", list.APIVersion, list.Kind, len(list.Items))
+	}
+	want := []string{"configmap/kinetic-runner-0123456789ab", "job.batch/" + s.JobName()}
+	if diff := cmp.Diff(want, r.Names()); diff != "" {
+		t.Errorf("names -want +got:\n%s", diff)
+	}
+	for i, o := range r.Objects() {
+		text, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var object map[string]any
+		if err := json.Unmarshal(text, &object); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(object, list.Items[i]); diff != "" {
+			t.Errorf("item %d -object +JSON:\n%s", i, diff)
+		}
+	}
+}
+
+// What --write-overlay leaves behind is what --dry-run prints, for our
+// kustomize and for the one in kubectl.
+func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Log("no kubectl on PATH: krusty alone")
+	}
+	user := mustOverlay(t, map[string]string{
+		"kustomization.yml": component + "resources: [extra.yaml]\npatches:\n- path: p.yaml\n  target: {kind: Job}\n",
+		"extra.yaml":        "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: extra\n",
+		"p.yaml":            "- {op: add, path: /spec/activeDeadlineSeconds, value: 60}\n",
+	})
+	for name, s := range family {
+		for _, o := range []Overlay{{}, user} {
+			dir := filepath.Join(t.TempDir(), "overlay")
+			r, files, err := render(s, o, testRunner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteOverlay(dir, files); err != nil {
+				t.Fatal(err)
+			}
+			disk, err := buildIn(filesys.MakeFsOnDisk(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(r.YAML()), string(disk.YAML())); diff != "" {
+				t.Errorf("%s: -memory +disk:\n%s", name, diff)
+			}
+			if kubectl == "" {
+				continue
+			}
+			out, err := exec.Command(kubectl, "kustomize", dir).CombinedOutput()
+			if err != nil {
+				t.Fatalf("kubectl kustomize: %v\n%s", err, out)
+			}
+			if diff := cmp.Diff(string(r.YAML()), string(out)); diff != "" {
+				t.Errorf("%s: -memory +kubectl:\n%s", name, diff)
+			}
+		}
+	}
+}
+
+func TestObjectsMountTheRunner(t *testing.T) {
+	s := family["cpu"]
+	r, err := Objects(s, Overlay{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cm := configMap(r, "kinetic-runner-"+runner.Hash())
+	if cm == nil {
+		t.Fatalf("no ConfigMap of the runner in %q", r.Names())
+	}
+	data := cm.Object["data"].(map[string]any)
+	if data["remote_runner.py"] != string(runner.Source) {
+		t.Error("the ConfigMap does not hold the runner's source, byte for byte")
+	}
+	if cm.GetLabels()[api.LabelJobID] != "" {
+		t.Error("the ConfigMap, which jobs share, names one of them")
+	}
+	files, err := Files(s, Overlay{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(files["job/remote_runner.py"], runner.Source) {
+		t.Error("the written overlay does not hold the runner's source")
+	}
+}

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// testRunner stands for the real one, which golden files should not follow.
+var testRunner = program{source: []byte("#!/usr/bin/env python3\nprint(\"the runner\")\n"), hash: "0123456789ab"}
+
+// testSpec is a job that says nothing but what every job says.
+func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
+	a.Hosts = 1
+	s := api.Spec{
+		ID:              a.Short() + "-train-20260417-153012-abc1234",
+		Name:            "train",
+		Namespace:       "default",
+		Backend:         api.BackendGKE,
+		AcceleratorText: a.Short(),
+		Accelerator:     a,
+		Image:           "us-docker.pkg.dev/p/kn/base-cpu:v1",
+		Store:           "gs://p-kn-c-jobs",
+		CallKind:        api.CallFunction,
+		CallSHA256:      "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+		BundleSHA256:    "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
+		ServiceAccount:  api.DefaultServiceAccount,
+		ClientVersion:   "v0.1.0",
+		Created:         time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC),
+	}
+	for _, option := range options {
+		option(&s)
+	}
+	return s
+}
+
+func gpu(name, label string, chips int) api.Accelerator {
+	return api.Accelerator{Kind: api.GPU, Name: name, Chips: chips, ChipsPerHost: chips, Resource: "nvidia.com/gpu", Label: label}
+}
+
+func tpu(name, label, topology string, chips int) api.Accelerator {
+	return api.Accelerator{Kind: api.TPU, Name: name, Topology: topology, Chips: chips, ChipsPerHost: chips, Resource: "google.com/tpu", Label: label}
+}
+
+func arm(a api.Accelerator) api.Accelerator {
+	a.Arch = archARM
+	return a
+}
+
+func spot(s *api.Spec) { s.Accelerator.Spot = true }
+
+func everything(s *api.Spec) {
+	s.Env = []api.EnvVar{{Name: "LR", Value: "0.1"}, {Name: "KERAS_BACKEND", Value: "torch"}, {Name: "EMPTY"}}
+	s.SecretEnv = []string{"HF_TOKEN", "WANDB_API_KEY"}
+	s.OutputDir = "gs://elsewhere/runs/$(date)"
+	s.Retries = 3
+	s.MaxRuntime = 90*time.Minute + time.Millisecond
+	s.ServiceAccount = "trainer"
+	s.Queue = "team-a"
+	s.Reservation = "projects/shared/reservations/block-7"
+	s.PriorityClass = "high"
+	s.CPU, s.Memory = "500m", "16Gi"
+	s.Labels = map[string]string{"team": "vision", "example.com/cost": "on"}
+	s.Annotations = map[string]string{"example.com/note": "why: not\n- a list\n"}
+	s.Namespace = "ml"
+}
+
+var (
+	cpu    = api.Accelerator{Kind: api.CPU, Name: "cpu"}
+	l4     = gpu("l4", "nvidia-l4", 1)
+	v6e8   = tpu("v6e", "tpu-v6e-slice", "2x4", 8)
+	v5e1   = tpu("v5e", "tpu-v5-lite-podslice", "1x1", 1)
+	family = map[string]api.Spec{
+		"cpu":              testSpec(cpu),
+		"cpu-spot":         testSpec(cpu, spot),
+		"cpu-requests":     testSpec(cpu, func(s *api.Spec) { s.CPU, s.Memory = "1", "2Gi" }),
+		"cpu-request":      testSpec(cpu, func(s *api.Spec) { s.CPU = "1" }),
+		"cpu-reservation":  testSpec(cpu, func(s *api.Spec) { s.Reservation = "mine" }),
+		"cpu-everything":   testSpec(cpu, spot, everything),
+		"l4":               testSpec(l4),
+		"l4-spot":          testSpec(l4, spot),
+		"l4x4":             testSpec(gpu("l4", "nvidia-l4", 4)),
+		"l4-everything":    testSpec(l4, everything),
+		"a100-80gb":        testSpec(gpu("a100-80gb", "nvidia-a100-80gb", 1)),
+		"gb200":            testSpec(arm(gpu("gb200", "nvidia-gb200", 4))),
+		"gb200-spot":       testSpec(arm(gpu("gb200", "nvidia-gb200", 4)), spot),
+		"v3-4":             testSpec(tpu("v3", "tpu-v3-device", "2x2", 4)),
+		"v5e-1":            testSpec(v5e1),
+		"v5e-1-spot":       testSpec(v5e1, spot),
+		"v5e-8":            testSpec(tpu("v5e", "tpu-v5-lite-podslice", "2x4", 8)),
+		"v6e-8":            testSpec(v6e8),
+		"v6e-8-spot":       testSpec(v6e8, spot),
+		"v6e-8-everything": testSpec(v6e8, spot, everything),
+		"v5p-4":            testSpec(tpu("v5p", "tpu-v5p-slice", "2x2x1", 4)),
+		"tpu7x-4":          testSpec(tpu("tpu7x", "tpu7x", "2x2x1", 4)),
+	}
+)
