@@ -1,0 +1,1574 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Kinetic for kubectl Authors.
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Runs one call of a Kinetic job: fetch, verify, run, publish.
+
+One file and the standard library only, for Python 3.9 and later, so that it
+works in any image with a python3. It fetches the call and the bundle by the
+SHA-256 that the manifest names, runs the call in a child process, keeps what
+the child prints, and publishes log, result and end to the store.
+
+The process is two halves. The supervisor has no threads: it copies the
+child's output, passes signals on, watches the clocks and publishes. The child
+is a fork of it that becomes the user's program, or imports the user's function
+and calls it.
+
+Exit codes: 0 done, 1-123 the call's own, 124 out of time, 125 the runner or
+the store failed, 137 the call was killed, 143 terminated.
+"""
+
+import os
+import sys
+
+# What a plain `python3` has loaded before the first line of a program. Other
+# modules in sys.modules are there on the runner's account: see forget_shadowed.
+STARTUP_MODULES = frozenset(sys.modules)
+
+if __name__ == "__main__" and sys.path[:1] in ([os.path.dirname(__file__)], [os.path.dirname(os.path.realpath(__file__))]):
+    # The image may keep a json.py of its own beside this file.
+    del sys.path[0]
+
+# Everything is imported before a file of the workspace can shadow it.
+import argparse
+import atexit
+import errno
+import gzip
+import hashlib
+import importlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import math
+import pickle
+import re
+import select
+import shutil
+import signal
+import time
+import traceback
+import types
+import zlib
+from collections import namedtuple
+
+STATIC_SYS_PATH = tuple(sys.path)
+
+VERSION = 1  # of every document that is read or written here
+KIB, MIB = 1 << 10, 1 << 20
+BLOCK = 1 * MIB  # how much of a file is in memory at a time
+CALL_LIMIT = 256 * MIB
+INDEX_LIMIT = 64 * MIB  # compressed, and again decoded: about half a million files
+PIPE_READ = 64 * KIB
+PART_BYTES = 8 * MIB
+PART_SECONDS = 30.0
+DRAIN_SECONDS = 1.0  # for output that outlives the call
+DEADLINE_GRACE = 10.0
+RETRY_DELAYS = (0.1, 0.5, 2.0)
+TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
+TERMINATION_VALUE_LIMIT = 3 * KIB
+TERMINATION_LOG = "/dev/termination-log"
+MESSAGE_LIMIT = 1000  # characters of a message in end.json
+REPR_LIMIT = 20_000
+MAX_DEPTH = 200  # of nesting in a returned value
+MAX_WARNINGS = 10
+MAX_ARRAY_BYTES = 64 * MIB  # an array beyond this is a file, not a return value
+
+COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
+DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
+KILLED, TERMINATED = "Killed", "Terminated"
+EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
+# The cluster may start another attempt after these, so they end nothing.
+RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
+
+JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
+RESERVED_IDS = ("blobs", "outputs", "default", "_groups")
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class RunnerError(Exception):
+    """The runner or the store failed; the message is a sentence for people."""
+
+
+class NotFound(RunnerError):
+    """There is no such object."""
+
+
+class AlreadyExists(RunnerError):
+    """The object is there already and was not touched."""
+
+
+class Stopped(BaseException):
+    """SIGTERM or SIGINT arrived before the call began."""
+
+
+# ---------------------------------------------------------------- small things
+
+
+def timestamp(seconds=None):
+    """UTC as RFC 3339 with microseconds, always 27 characters long."""
+    micros = time.time_ns() // 1000 if seconds is None else int(seconds * 1_000_000)
+    whole, fraction = divmod(micros, 1_000_000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + ".%06dZ" % fraction
+
+
+def encode_text(text):
+    """UTF-8 bytes of any str; a lone surrogate becomes its \\u escape, as JSON writes it."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def encode_json(document):
+    """The document as compact JSON in UTF-8."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
+    return encode_text(text)
+
+
+def shorten(text, limit):
+    """The text, cut to so many characters with a mark."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def write_all(fd, data):
+    """Writes every byte; os.write may stop early."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def file_blocks(path):
+    """Yields the bytes of a file, a block at a time."""
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK):
+            yield block
+
+
+def type_name(kind):
+    """The qualified name of a type as a traceback shows it."""
+    module = getattr(kind, "__module__", None)
+    name = getattr(kind, "__qualname__", kind.__name__)
+    return name if module in (None, "builtins", "__main__") else f"{module}.{name}"
+
+
+def text_of(exc):
+    """str(exc), even where that raises."""
+    try:
+        return str(exc)
+    except Exception:
+        return f"<unprintable {type(exc).__name__} object>"
+
+
+def retried(action):
+    """Calls action until the operating system lets it through, a few times."""
+    for delay in RETRY_DELAYS:
+        try:
+            return action()
+        except OSError:
+            time.sleep(delay)
+    return action()
+
+
+def late_import(name):
+    """Imports a standard module that is rarely needed, past any file of the workspace."""
+    current, sys.path = sys.path, list(STATIC_SYS_PATH)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path = current
+
+
+def unlimited_integers():
+    """Lets integers of any length through JSON; newer Pythons stop at 4300 digits."""
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)
+
+
+# ---------------------------------------------------------------- the store
+
+# Names of objects, relative to the store's URL: the same table as in the
+# package store of the client.
+
+
+def blob_name(sha256):
+    """The content-addressed object of a hash."""
+    return f"blobs/sha256/{sha256[:2]}/{sha256}"
+
+
+def job_name(job, name):
+    """An object of the job: call.json, result.json, result.pkl or end.json."""
+    return f"{job}/{name}"
+
+
+def attempt_name(job, number):
+    """The record of the n-th start, counted from 1."""
+    return f"{job}/attempts/{number}.json"
+
+
+def log_part_name(job, host, attempt, part):
+    """One piece of what a host printed, counted from 1."""
+    return f"{job}/logs/{host}/{attempt}-{part}.log"
+
+
+class FileStore:
+    """A store in a directory of this machine.
+
+    Sources are callables that yield the object's bytes anew, so that a write
+    can be tried again. Writes are atomic: a reader sees an object whole or not
+    at all. What is half-written lies below .tmp, as the client's does, and is
+    synced before it gets its name.
+    """
+
+    def __init__(self, url):
+        self.root = directory_of(url, "store")
+        if not os.path.isdir(self.root):
+            raise RunnerError(f"store {url}: there is no such directory")
+
+    def url(self, name):
+        """The full name of an object, for messages."""
+        return f"file://{self.root}/{name}"
+
+    def outputs(self, job):
+        """What KINETIC_OUTPUT_DIR is when the user chose none."""
+        return os.path.join(self.root, job, "outputs")
+
+    def open(self, name):
+        """A binary file of the object's bytes; NotFound if there is none."""
+        try:
+            return open(os.path.join(self.root, name), "rb")
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(f"{self.url(name)} does not exist") from None
+
+    def create(self, name, source):
+        """Writes an object that must not exist yet; AlreadyExists if it does."""
+        try:
+            self._put(name, source, os.link)
+        except FileExistsError:
+            raise AlreadyExists(f"{self.url(name)} exists already") from None
+
+    def write(self, name, source):
+        """Writes an object, in place of an older one."""
+        self._put(name, source, os.replace)
+
+    def _put(self, name, source, publish):
+        path = os.path.join(self.root, name)
+        temporary = os.path.join(self.root, ".tmp", f"runner-{os.getpid()}-{time.time_ns()}")
+        for folder in (os.path.dirname(path), os.path.dirname(temporary)):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        try:
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(fd, "wb", buffering=0) as file:
+                for block in source():
+                    write_all(fd, block)
+                os.fsync(fd)
+            publish(temporary, path)
+        finally:
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+
+
+def directory_of(url, what):
+    """The path of a file:// URL or of an absolute path."""
+    path = url[len("file://") :] if url.startswith("file://") else url
+    if "://" in path:
+        raise RunnerError(f"{what} {url}: this runner can only use file:// and an absolute path")
+    if not os.path.isabs(path):
+        raise RunnerError(f"{what} {url}: want file:// and an absolute path")
+    return os.path.normpath(path)
+
+
+def copy_verified(store, name, sha256, limit, sink):
+    """Copies an object of at most limit bytes to sink and checks its SHA-256.
+
+    Returns the number of bytes. What sink got must not be used if this raises.
+    """
+    digest, size = hashlib.sha256(), 0
+    with store.open(name) as source:
+        while block := source.read(BLOCK):
+            size += len(block)
+            if size > limit:
+                raise RunnerError(f"{store.url(name)} is larger than the {limit} bytes it may have: it was changed; {RESUBMIT}")
+            digest.update(block)
+            sink(block)
+    if digest.hexdigest() != sha256:
+        raise RunnerError(
+            f"{store.url(name)} has SHA-256 {digest.hexdigest()}, want {sha256}: it was changed or cut off; {RESUBMIT}"
+        )
+    return size
+
+
+RESUBMIT = "delete it and submit the job again, which uploads it anew"
+
+
+def read_verified(store, name, sha256, limit):
+    """The bytes of a small object whose SHA-256 was checked."""
+    buffer = io.BytesIO()
+    copy_verified(store, name, sha256, limit, buffer.write)
+    return buffer.getvalue()
+
+
+# ---------------------------------------------------------------- documents
+
+
+def parse_document(data, where):
+    """The JSON object in data, of the version that this runner reads."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as exc:
+        raise RunnerError(f"{where} is not JSON: {exc}") from None
+    if not isinstance(document, dict):
+        raise RunnerError(f"{where} is not a JSON object")
+    version = document.get("version")
+    if version != VERSION:
+        raise RunnerError(f"{where} has version {version!r:.20}, this runner reads version {VERSION}: use one client for both")
+    return document
+
+
+def field(document, key, kind, where, default=None):
+    """A member that must have exactly the given type; missing or null is the default."""
+    value = document.get(key)
+    if value is None and default is not None:
+        return default
+    if type(value) is not kind:
+        raise RunnerError(f"{where}: {key} is {value!r:.60}, want {kind.__name__}")
+    return value
+
+
+def strings(document, key, where):
+    """A member that is a list of strings, [] when missing."""
+    values = field(document, key, list, where, [])
+    for value in values:
+        if type(value) is not str or "\0" in value:
+            raise RunnerError(f"{where}: {key} contains {value!r:.60}, want text without NUL")
+    return values
+
+
+def check_path(path, where):
+    """Rejects a path that could leave the workspace or be read in two ways."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise RunnerError(f"{where}: path {path!r:.200} is not relative and plain")
+    if any(char == "\\" or char == "\0" or "\ud800" <= char <= "\udfff" for char in path):
+        raise RunnerError(f"{where}: path {path!r:.200} contains a character that no path may have")
+    return path
+
+
+def check_directory(path, where):
+    """The same for a directory, where "" and "." are the package root."""
+    return "" if path in ("", ".") else check_path(path, where)
+
+
+class Call:
+    """What to run: the checked form of call.json. Paths are relative to the package root."""
+
+    def __init__(self, document, where):
+        self.kind = field(document, "kind", str, where)
+        self.file = field(document, "file", str, where, "")
+        self.module = field(document, "module", str, where, "")
+        self.function = field(document, "function", str, where, "")
+        self.kwargs = field(document, "kwargs", dict, where, {})
+        self.args = strings(document, "args", where)
+        self.cwd = check_directory(field(document, "cwd", str, where, ""), where)
+        self.sys_path = [check_directory(path, where) for path in strings(document, "sys_path", where)]
+        if self.file:
+            check_path(self.file, where)
+        needs = {"file": self.file, "module": self.module, "function": self.module and self.function, "command": self.args}
+        if self.kind not in needs:
+            raise RunnerError(f"{where}: kind is {self.kind!r:.60}, want one of {', '.join(needs)}")
+        if not needs[self.kind]:
+            raise RunnerError(f"{where}: a {self.kind} call does not say what to run")
+        if self.module and "" in self.module.split("."):
+            raise RunnerError(f"{where}: module is {self.module!r:.200}, want a dotted name")
+
+    @property
+    def title(self):
+        """What messages call it."""
+        if self.kind == "function":
+            return f"{self.file or self.module}:{self.function}"
+        return {"file": self.file, "module": f"python -m {self.module}"}.get(self.kind) or self.args[0]
+
+
+# ---------------------------------------------------------------- the bundle
+
+Blob = namedtuple("Blob", "name sha256 size gzipped")
+File = namedtuple("File", "path executable size blob offset")
+Index = namedtuple("Index", "blobs files dirs")
+
+
+def read_index(store, sha256):
+    """The bundle's index, verified and checked in full."""
+    name = blob_name(sha256)
+    where = f"bundle index {store.url(name)}"
+    packed = read_verified(store, name, sha256, INDEX_LIMIT)
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            data = file.read(INDEX_LIMIT + 1)
+    except (OSError, EOFError, zlib.error) as exc:
+        raise RunnerError(f"{where} cannot be decompressed: {exc}") from None
+    if len(data) > INDEX_LIMIT:
+        raise RunnerError(f"{where} is larger than {INDEX_LIMIT} bytes when decompressed")
+    return parse_index(data, where)
+
+
+def parse_index(data, where):
+    """Index of its JSON text. Nothing in it can write outside of a directory."""
+    document = parse_document(data, where)
+    blobs = [parse_blob(entry, where) for entry in field(document, "blobs", list, where, [])]
+    files = [parse_file(entry, blobs, where) for entry in field(document, "files", list, where, [])]
+    dirs = [check_path(path, where) for path in strings(document, "dirs", where)]
+    check_tree([file.path for file in files], dirs, where)
+    return Index(blobs, files, dirs)
+
+
+def parse_blob(entry, where):
+    """One blob of an index."""
+    entry = entry if isinstance(entry, dict) else {}
+    sha256 = field(entry, "sha256", str, where)
+    encoding = field(entry, "encoding", str, where, "")
+    size = field(entry, "size", int, where)
+    if not SHA256.fullmatch(sha256) or encoding not in ("", "gzip") or size < 0:
+        raise RunnerError(f"{where}: blob {sha256!r:.70} of {size} bytes with encoding {encoding!r:.20} is malformed")
+    return Blob(blob_name(sha256), sha256, size, encoding == "gzip")
+
+
+def parse_file(entry, blobs, where):
+    """One file of an index, with a place in one of the blobs."""
+    entry = entry if isinstance(entry, dict) else {}
+    path = check_path(field(entry, "path", str, where), where)
+    executable = field(entry, "executable", bool, where, False)
+    file = File(path, executable, *(field(entry, key, int, where) for key in ("size", "blob", "offset")))
+    if min(file.size, file.blob, file.offset) < 0 or file.blob >= len(blobs):
+        raise RunnerError(f"{where}: {path} lies outside of all blobs")
+    blob = blobs[file.blob]
+    if not blob.gzipped and file.offset + file.size > blob.size:
+        raise RunnerError(f"{where}: {path} lies outside of its blob")
+    return file
+
+
+def check_tree(files, dirs, where):
+    """Rejects a path that occurs twice, or a file that is also a directory."""
+    seen = set()
+    for path in files + dirs:
+        if path in seen:
+            raise RunnerError(f"{where}: {path} occurs twice")
+        seen.add(path)
+    names = set(files)
+    for path in files + dirs:
+        parent = os.path.dirname(path)
+        while parent:
+            if parent in names:
+                raise RunnerError(f"{where}: {parent} is both a file and a directory")
+            parent = os.path.dirname(parent)
+
+
+def fetch_bundle(store, index, scratch, workspace):
+    """Writes the files of the index to the workspace, a new directory.
+
+    Every blob is verified before the first file is written.
+    """
+    paths = [os.path.join(scratch, f"blob-{number}") for number in range(len(index.blobs))]
+    for blob, path in zip(index.blobs, paths):
+        with open(path, "wb") as file:
+            size = copy_verified(store, blob.name, blob.sha256, blob.size, file.write)
+        if size != blob.size:
+            raise RunnerError(f"{store.url(blob.name)} has {size} bytes, the bundle index says {blob.size}")
+    for directory in index.dirs:
+        os.makedirs(os.path.join(workspace, directory), exist_ok=True)
+    files = [[] for _ in index.blobs]
+    for file in index.files:
+        files[file.blob].append(file)
+    for blob, path, members in zip(index.blobs, paths, files):
+        unpack(path, blob, members, workspace, store.url(blob.name))
+
+
+def unpack(path, blob, files, workspace, where):
+    """Cuts a verified blob into its files, and removes it."""
+    if len(files) == 1 and not blob.gzipped and files[0].size == blob.size:
+        target = new_path(workspace, files[0])
+        shutil.move(path, target)
+        os.chmod(target, 0o755 if files[0].executable else 0o644)
+        return
+    with gzip.open(path) if blob.gzipped else open(path, "rb") as source:
+        for file in sorted(files, key=lambda file: file.offset):
+            try:
+                source.seek(file.offset)
+                cut(source, file, new_path(workspace, file))
+            except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
+                raise RunnerError(f"{where} does not hold {file.path}: {exc}") from None
+    os.unlink(path)
+
+
+def cut(source, file, target):
+    """Copies the next bytes of source to a file that does not exist yet."""
+    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with open(fd, "wb", buffering=0) as out:
+        left = file.size
+        while left:
+            block = source.read(min(left, BLOCK))
+            if not block:
+                raise EOFError(f"it ends {left} bytes too early")
+            write_all(fd, block)
+            left -= len(block)
+        os.fchmod(fd, 0o755 if file.executable else 0o644)
+
+
+def new_path(workspace, file):
+    """Where the file goes. Its directories are made; they are never links, for only the runner has written here."""
+    target = os.path.join(workspace, file.path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.lexists(target):
+        raise RunnerError(f"{file.path}: another file of the bundle has the same name on this file system")
+    return target
+
+
+def empty_directory(path):
+    """Makes path an empty directory, whatever an earlier attempt left there. A link is not followed."""
+    if os.path.islink(path):
+        os.unlink(path)
+    os.makedirs(path, exist_ok=True)
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)
+
+
+# ---------------------------------------------------------------- the log
+
+
+class Spool:
+    """The log on disk, every line with its time, and which of it is still to be published.
+
+    A file that is kept is the whole log and only grows; else the file holds
+    no more than what is pending.
+    """
+
+    def __init__(self, path, keep):
+        self._keep = keep
+        flags = os.O_RDWR | os.O_CREAT | (os.O_APPEND if keep else os.O_TRUNC)
+        self.fd = os.open(path, flags, 0o600)
+        self._start = os.fstat(self.fd).st_size
+        self.pending = 0  # bytes
+        self.line_open = False  # the last line has no end yet
+
+    def append(self, data):
+        """Adds what was printed; lines that begin in it begin with the time of now."""
+        if not data:
+            return
+        stamp = (timestamp() + " ").encode()
+        stamped = data[:-1].replace(b"\n", b"\n" + stamp) + data[-1:]
+        if not self.line_open:
+            stamped = stamp + stamped
+        write_all(self.fd, stamped)
+        self.pending += len(stamped)
+        self.line_open = data[-1:] != b"\n"
+
+    def whole_lines(self, limit):
+        """How many of the first pending bytes, at most limit, are whole lines."""
+        end = min(limit, self.pending)
+        while end > 0:
+            begin = max(0, end - BLOCK)
+            found = os.pread(self.fd, end - begin, self._start + begin).rfind(b"\n")
+            if found >= 0:
+                return begin + found + 1
+            end = begin
+        return 0
+
+    def blocks(self, length):
+        """Yields the first pending bytes."""
+        done = 0
+        while done < length:
+            block = os.pread(self.fd, min(BLOCK, length - done), self._start + done)
+            if not block:
+                raise RunnerError("the log file was cut while the job ran")
+            yield block
+            done += len(block)
+
+    def release(self, length):
+        """Forgets the first pending bytes, which are published."""
+        self._start += length
+        self.pending -= length
+        if self._keep:
+            return
+        end = 0
+        for block in self.blocks(self.pending):
+            end += os.pwrite(self.fd, block, end)
+        os.ftruncate(self.fd, end)
+        os.lseek(self.fd, end, os.SEEK_SET)
+        self._start = 0
+
+
+class Log:
+    """Where the call's output and the runner's own few lines go, in one order."""
+
+    def __init__(self, spool, out):
+        self.spool = spool
+        self._out = out  # a descriptor that gets the bytes as they are, or None
+
+    def write(self, data):
+        """Takes bytes that the call printed."""
+        if self._out is not None:
+            try:
+                write_all(self._out, data)
+            except OSError:
+                self._out = None  # nobody reads any more; the spool goes on
+        self.spool.append(data)
+
+    def say(self, text):
+        """Prints a message of the runner, on a line of its own."""
+        line = encode_text(f"kinetic: {text}\n")
+        self.write(b"\n" + line if self.spool.line_open else line)
+
+
+class LogParts:
+    """Publishes the spool in parts, logs/{host}/{attempt}-{part}.log."""
+
+    def __init__(self, store, job, host, attempt):
+        self._store = store
+        self._name = lambda part: log_part_name(job, host, attempt, part)
+        self._next = 1
+
+    def publish_full(self, spool):
+        """Publishes parts of full size; a line that is longer is cut."""
+        while spool.pending >= PART_BYTES:
+            self._publish(spool, spool.whole_lines(PART_BYTES) or PART_BYTES)
+
+    def publish_lines(self, spool):
+        """Publishes all that is pending, except a line without an end."""
+        self.publish_full(spool)
+        self._publish(spool, spool.whole_lines(spool.pending))
+
+    def publish_all(self, spool):
+        """Publishes all that is pending."""
+        self.publish_full(spool)
+        self._publish(spool, spool.pending)
+
+    def _publish(self, spool, length):
+        while length:
+            try:
+                self._store.create(self._name(self._next), lambda: spool.blocks(length))
+            except AlreadyExists:
+                # The container of the same pod was restarted: its parts stay.
+                self._next += 1
+                continue
+            self._next += 1
+            spool.release(length)
+            return
+
+
+# ---------------------------------------------------------------- values
+
+
+class ValueProblem(Exception):
+    """A returned value has no JSON form; kind is the name of the Python error that fits."""
+
+    def __init__(self, message, kind="TypeError"):
+        super().__init__(message)
+        self.kind = kind
+
+
+class Values:
+    """Turns a returned value into plain JSON data, and notes what that loses."""
+
+    def __init__(self):
+        self.lossy = False
+        self._notes = []
+        self._unsaid = 0
+        self._open = set()  # ids of the containers around the current place
+
+    @property
+    def warnings(self):
+        """One sentence for each loss, the first few of them."""
+        more = [f"and {self._unsaid} more values like these"] if self._unsaid else []
+        return self._notes + more
+
+    def plain(self, value, path=("$",)):
+        """The value as dicts, lists, strings, numbers, booleans and None."""
+        if value is None or isinstance(value, (str, int)):
+            return value
+        if isinstance(value, float):
+            return self._float(value, path)
+        if len(self._open) >= MAX_DEPTH:
+            raise ValueProblem(f"{show_path(path)} is nested more than {MAX_DEPTH} levels deep", "ValueError")
+        if id(value) in self._open:
+            raise ValueProblem(f"{show_path(path)} contains itself", "ValueError")
+        self._open.add(id(value))
+        try:
+            if isinstance(value, dict):
+                return self._dict(value, path)
+            if isinstance(value, (list, tuple)):
+                return [self.plain(item, path + (number,)) for number, item in enumerate(value)]
+            return self.plain(convert(value, path), path)
+        finally:
+            self._open.discard(id(value))
+
+    def _float(self, value, path):
+        if math.isfinite(value):
+            return value
+        self._note(f"{show_path(path)} is {float.__repr__(value)}, which JSON does not have: it is null here")
+        return None
+
+    def _dict(self, value, path):
+        result = {}
+        for key, item in value.items():
+            name = self._key(key, path)
+            if name in result:
+                raise ValueProblem(f"{show_path(path)} has two keys that are both {name!r:.60} in JSON", "ValueError")
+            result[name] = self.plain(item, path + (name,))
+        return result
+
+    def _key(self, key, path):
+        if isinstance(key, str):
+            return str.__str__(key)
+        if key is not None and not isinstance(key, (int, float)):
+            raise ValueProblem(f"{show_path(path)} has a key of type {type_name(type(key))}; keys in JSON are text")
+        name = json.dumps(key)  # as that module does with such a key: 1, true, null
+        self._note(f"{show_path(path)} has the key {key!r:.60}, which is the text {name!r:.60} here")
+        return name
+
+    def _note(self, text):
+        self.lossy = True
+        if len(self._notes) < MAX_WARNINGS:
+            self._notes.append(text)
+        else:
+            self._unsaid += 1
+
+
+def convert(value, path):
+    """What an array or an array's scalar says it is in plain Python."""
+    name = type_name(type(value))
+    size = getattr(value, "nbytes", 0)
+    if type(size) is int and size > MAX_ARRAY_BYTES:
+        raise ValueProblem(f"{show_path(path)} is a {name} of {size // MIB} MiB, too large to return; {INSTEAD}")
+    for method in ("tolist", "item"):
+        if not isinstance(value, type) and callable(getattr(value, method, None)):
+            return getattr(value, method)()
+    raise ValueProblem(f"{show_path(path)} is a {name}, which has no JSON form; {INSTEAD}")
+
+
+INSTEAD = "return numbers, text, lists and dicts, and write other things to files below KINETIC_OUTPUT_DIR"
+
+
+def show_path(path):
+    """$.loss[3]: how messages name a place in a value."""
+    text = path[0]
+    for step in path[1:]:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if step.isidentifier() else f"[{json.dumps(step)}]"
+    return shorten(text, 200)
+
+
+def write_pickle(value, path):
+    """Pickles the value to a file with protocol 4; whether that was possible.
+
+    cloudpickle is used where the image has it and plain pickle fails.
+    """
+    for name in ("pickle", "cloudpickle"):
+        try:
+            dump = pickle.dump if name == "pickle" else importlib.import_module(name).dump
+            with open(path, "wb") as file:
+                dump(value, file, protocol=4)
+            return True
+        except Exception:
+            continue  # objects raise what they like
+    return False
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+class Outcome:
+    """How a call ended, as it is published."""
+
+    def __init__(self, reason, exit_code, message="", error=None):
+        self.reason, self.exit_code, self.message = reason, exit_code, shorten(message, MESSAGE_LIMIT)
+        self.error = error
+        if error is None and reason != COMPLETED:
+            self.error = {"type": reason, "message": self.message, "traceback": ""}
+        self.warnings = []
+        self.pickled = False  # result.pkl is in the scratch directory
+
+    @property
+    def ok(self):
+        """The call ended well."""
+        return self.reason == COMPLETED
+
+    def save(self, scratch):
+        """Leaves the outcome for the supervisor, whole or not at all."""
+        path = os.path.join(scratch, "outcome.json")
+        with open(path + ".tmp", "wb") as file:
+            file.write(encode_json(self.__dict__))
+        os.replace(path + ".tmp", path)
+
+    @classmethod
+    def load(cls, scratch):
+        """What the child left, or None."""
+        try:
+            with open(os.path.join(scratch, "outcome.json"), "rb") as file:
+                fields = json.load(file)
+        except FileNotFoundError:
+            return None
+        outcome = cls(fields["reason"], fields["exit_code"])
+        outcome.__dict__.update(fields)
+        return outcome
+
+
+def exited(title, code):
+    """The outcome of a program that ended with an exit code."""
+    if code == 0:
+        return Outcome(COMPLETED, 0)
+    kept = code if 0 < code < EXIT_DEADLINE else 1
+    note = "" if kept == code else f", reported as {kept}"
+    return Outcome(EXIT_CODE, kept, f"{title} ended with exit code {code}{note}")
+
+
+def killed(title, number):
+    """The outcome of a program that a signal ended which the runner did not send."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    hint = ": it is likely that memory ran out" if number == signal.SIGKILL else ""
+    return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {name}{hint}")
+
+
+# ---------------------------------------------------------------- the child
+
+
+class Place:
+    """Where a call runs: the directories and what is added to its environment."""
+
+    def __init__(self, workspace, scratch, variables):
+        self.workspace, self.scratch, self.variables = workspace, scratch, variables
+
+    def path(self, relative):
+        """The absolute path of a path relative to the package root."""
+        return os.path.join(self.workspace, relative) if relative else self.workspace
+
+
+def run_child(call, place):
+    """Becomes the call. Does not return."""
+    code = EXIT_RUNNER
+    try:
+        os.environ.update(place.variables)
+        os.chdir(place.path(call.cwd))
+        if call.kind == "function":
+            code = run_function(call, place)
+        else:
+            code = run_program(call, place)
+    except BaseException:
+        tell(traceback.format_exc())
+    finally:
+        os._exit(code)
+
+
+def run_program(call, place):
+    """Replaces this process by the program; returns an exit code if that fails."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if hasattr(signal, "SIGXFSZ"):
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    paths = [place.path(path) for path in call.sys_path] + [os.environ.get("PYTHONPATH", "")]
+    if any(paths):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    argv = program(call, place)
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as exc:
+        reason = {
+            errno.ENOENT: "there is no such program, or its #! line names one that is missing",
+            errno.ENOEXEC: "it is no program of this machine, and a script needs a #! line",
+        }.get(exc.errno, exc.strerror)
+        outcome = Outcome(EXIT_CODE, 1, f"cannot run {argv[0]}: {reason}")
+        tell(f"kinetic: {outcome.message}\n")
+        outcome.save(place.scratch)
+        return outcome.exit_code
+
+
+def program(call, place):
+    """The argument list of a call that is a program."""
+    if call.kind == "command":
+        return call.args
+    what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
+    return [sys.executable, "-u"] + what + call.args
+
+
+def run_function(call, place):
+    """Calls the function, leaves the outcome in the scratch directory and returns its exit code."""
+    try:
+        outcome = returned(call_function(call, place), call, place.scratch)
+    except SystemExit as stop:
+        outcome = left(stop.code, call.title)
+    except BaseException as exc:
+        outcome = raised(exc, place.workspace)
+        tell(outcome.error["traceback"])
+    outcome.save(place.scratch)
+    wind_up()
+    return outcome.exit_code
+
+
+def call_function(call, place):
+    """The value of the call. Everything from here on is the user's code."""
+    entries = [place.path(path) for path in call.sys_path]
+    sys.path[:0] = entries
+    sys.argv = [place.path(call.file) if call.file else ""]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    forget_shadowed(entries)
+    value = find_function(load_module(call, place), call)(**call.kwargs)
+    if isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)):
+        return value  # refused by name in returned()
+    if hasattr(type(value), "__await__"):
+        value = wait_for(value)
+    return value
+
+
+def wait_for(awaitable):
+    """The value of a coroutine or another awaitable."""
+
+    async def wait():
+        return await awaitable
+
+    return late_import("asyncio").run(wait())
+
+
+def forget_shadowed(entries):
+    """Lets a module of the workspace win over a standard one that only the runner has loaded so far."""
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    for name in loaded - STARTUP_MODULES - set(sys.builtin_module_names):
+        files = (name + ".py", os.path.join(name, "__init__.py"))
+        if any(os.path.isfile(os.path.join(entry, file)) for entry in entries for file in files):
+            for module in list(sys.modules):
+                if module.partition(".")[0] == name:
+                    del sys.modules[module]
+
+
+def load_module(call, place):
+    """Imports the function's module: from the file where the call has one, whatever else has its name."""
+    if not call.file:
+        return importlib.import_module(call.module)
+    path = place.path(call.file)
+    parent, _, leaf = call.module.rpartition(".")
+    if parent:
+        importlib.import_module(parent)
+    loaded = sys.modules.get(call.module)
+    if loaded is not None and getattr(loaded, "__file__", None) == path:
+        return loaded
+    loader = importlib.machinery.SourceFileLoader(call.module, path)
+    package = [os.path.dirname(path)] if os.path.basename(path) == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(call.module, path, loader=loader, submodule_search_locations=package)
+    module = sys.modules[call.module] = importlib.util.module_from_spec(spec)
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(call.module, None)
+        raise
+    if parent:
+        setattr(sys.modules[parent], leaf, module)
+    return sys.modules.get(call.module, module)
+
+
+def find_function(module, call):
+    """The function that the call names."""
+    function = getattr(module, call.function, None)
+    where = call.file or f"module {call.module}"
+    if function is None:
+        names = [name for name, value in vars(module).items() if callable(value)]
+        near = late_import("difflib").get_close_matches(call.function, names, 1)
+        raise AttributeError(f"{where} has no function {call.function!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    if not callable(function):
+        raise TypeError(f"{call.function!r} in {where} is a {type_name(type(function))}, not a function")
+    return function
+
+
+def returned(value, call, scratch):
+    """The outcome of a call that returned: value.json, and result.pkl where JSON does not suffice."""
+    unlimited_integers()
+    values = Values()
+    try:
+        data = encode_json(convert_all(values, value, call))
+    except ValueProblem as problem:
+        return bad_result(value, problem, scratch)
+    outcome = Outcome(COMPLETED, 0)
+    outcome.warnings = values.warnings
+    if values.lossy:
+        outcome.pickled = write_pickle(value, os.path.join(scratch, "result.pkl"))
+        exact = "result.pkl has the exact value" if outcome.pickled else "the exact value cannot be pickled and is lost"
+        outcome.warnings.append(exact)
+    for warning in outcome.warnings:
+        tell(f"kinetic: warning: the result: {warning}\n")
+    with open(os.path.join(scratch, "value.json"), "wb") as file:
+        file.write(data)
+    return outcome
+
+
+def convert_all(values, value, call):
+    """values.plain(value), with everything that can go wrong as a ValueProblem."""
+    kinds = {types.GeneratorType: "a generator", types.AsyncGeneratorType: "an async generator"}
+    if type(value) in kinds:
+        raise ValueProblem(f"{call.title} returned {kinds[type(value)]}, which has no value of its own; return a list instead")
+    try:
+        return values.plain(value)
+    except ValueProblem:
+        raise
+    except RecursionError:
+        raise ValueProblem("the value is nested too deeply", "ValueError") from None
+    except Exception as exc:
+        raise ValueProblem(f"converting the value to JSON raised {type_name(type(exc))}: {text_of(exc)}") from exc
+
+
+def bad_result(value, problem, scratch):
+    """The outcome of a call whose value has no JSON form. The value is kept as far as that is possible."""
+    try:
+        text = repr(value)
+    except Exception as exc:
+        text = f"<repr raised {type_name(type(exc))}>"
+    message = f"the result: {problem}"
+    error = {"type": problem.kind, "message": message, "traceback": "", "repr": text[:REPR_LIMIT]}
+    outcome = Outcome(BAD_RESULT, 1, message, error)
+    outcome.pickled = write_pickle(value, os.path.join(scratch, "result.pkl"))
+    kept = "; the value is kept in result.pkl" if outcome.pickled else ""
+    tell(f"kinetic: {message}{kept}\n")
+    return outcome
+
+
+def left(code, title):
+    """The outcome of sys.exit(code) in a function, with Python's own rules."""
+    if code is None or isinstance(code, int):
+        outcome = exited(title, int(code or 0))
+    else:
+        tell(text_of(code) + "\n")
+        outcome = Outcome(EXIT_CODE, 1, f"{title} ended with sys.exit: {text_of(code)}")
+    if outcome.error:
+        outcome.error["type"] = "SystemExit"
+    return outcome
+
+
+def raised(exc, workspace):
+    """The outcome of a call that raised: the traceback as the user would see it at home."""
+    name, message = type_name(type(exc)), text_of(exc)
+    try:
+        hide_runner(exc)
+        text = "".join(traceback.format_exception(type(exc), exc, exc.__traceback__))
+    except Exception:
+        text = f"{name}: {message}\n"
+    text = text.replace(f'File "{workspace}/', 'File "')
+    return Outcome(EXCEPTION, 1, f"{name}: {message}", {"type": name, "message": message, "traceback": text})
+
+
+def hide_runner(exc):
+    """Takes the frames that led into the user's code off an exception and all that it is chained to."""
+    ours = os.path.abspath(__file__)
+    machinery = tuple(os.path.dirname(sys.modules[name].__file__) for name in ("importlib", "asyncio") if name in sys.modules)
+    seen = set()
+    waiting = [exc]
+    while waiting:
+        current = waiting.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        waiting += [current.__cause__, current.__context__]
+        tb = current.__traceback__
+        while tb is not None:
+            filename = tb.tb_frame.f_code.co_filename
+            if os.path.abspath(filename) != ours and not filename.startswith(("<frozen importlib",) + machinery):
+                break
+            tb = tb.tb_next
+        current.__traceback__ = tb
+
+
+def tell(text):
+    """Prints to stderr, after what the user's code has printed, even if that has replaced sys.stderr."""
+    flush()
+    try:
+        write_all(2, encode_text(text))
+    except OSError:
+        pass  # the user's code has closed it
+
+
+def flush():
+    """Flushes what the user's code may have left in buffers."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass  # closed, or something else than a file
+
+
+def wind_up():
+    """Ends the interpreter's life as Python does, except that it does not wait for threads."""
+    threading = sys.modules.get("threading")
+    if threading is not None and hasattr(threading, "enumerate"):
+        others = [t.name for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
+        if others:
+            tell(f"kinetic: warning: the function left threads running, which end now: {', '.join(others)}\n")
+    try:
+        atexit._run_exitfuncs()
+    except BaseException:
+        pass  # the handler's traceback is printed by atexit
+    flush()
+
+
+# ---------------------------------------------------------------- the supervisor
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+
+
+class Supervisor:
+    """Runs a child to its end: copies its output, passes signals on, keeps the clocks."""
+
+    def __init__(self, log, parts, grace, deadline):
+        self._log, self._parts = log, parts
+        self._grace = grace
+        self._deadline = deadline  # of time.monotonic, or None
+        self._kill_at = None
+        self._part_at = time.monotonic() + PART_SECONDS
+        self._child = 0
+        self._output = self._wake = -1
+        self.terminated = self.timed_out = False
+
+    def run(self, become):
+        """Forks, calls become() in the child, and returns the child's wait status."""
+        self._wake, wake_write = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        for number in SIGNALS:
+            signal.signal(number, lambda *_: None)
+        self._start(become, (self._wake, wake_write, self._log.spool.fd))
+        try:
+            status = self._watch()
+            self._drain()
+            return status
+        except BaseException:
+            os.kill(self._child, signal.SIGKILL)
+            raise
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)  # only publishing is left, which is what they ask for
+            signal.set_wakeup_fd(-1)
+            for fd in (self._wake, wake_write, self._output):
+                os.close(fd)
+
+    def _start(self, become, private):
+        self._output, write_end = os.pipe()
+        # A signal between fork and the child's own handlers must wait.
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        self._child = os.fork()
+        if self._child == 0:
+            try:
+                be_child(write_end, private + (self._output,))
+                become()
+            finally:
+                os._exit(EXIT_RUNNER)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        os.close(write_end)
+
+    def _watch(self):
+        sources = [self._wake, self._output]
+        while True:
+            ready, _, _ = select.select(sources, [], [], self._patience())
+            if self._output in ready and not self._copy():
+                sources.remove(self._output)  # the child has closed its output and goes on
+            if self._wake in ready:
+                status = self._handle(os.read(self._wake, 4096))
+                if status is not None:
+                    return status
+            self._tick(time.monotonic())
+
+    def _patience(self):
+        moments = [moment for moment in (self._deadline, self._kill_at, self._part_at) if moment is not None]
+        return max(0.0, min(moments) - time.monotonic())
+
+    def _copy(self):
+        data = os.read(self._output, PIPE_READ)
+        self._log.write(data)
+        return bool(data)
+
+    def _handle(self, numbers):
+        """Acts on signals; returns the child's wait status if it has ended."""
+        if not self.terminated and (signal.SIGTERM in numbers or signal.SIGINT in numbers):
+            self.terminated = True
+            self._stop(self._grace)
+            self._publish(self._parts.publish_all)
+        status = None
+        while signal.SIGCHLD in numbers:
+            try:
+                pid, ended = os.waitpid(-1, os.WNOHANG)  # as PID 1 also for orphans
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            if pid == self._child:
+                status = ended
+        return status
+
+    def _tick(self, now):
+        if self._deadline is not None and now >= self._deadline:
+            self._deadline = None
+            if not self.terminated:
+                self.timed_out = True
+                self._stop(min(self._grace, DEADLINE_GRACE))
+        if self._kill_at is not None and now >= self._kill_at:
+            self._kill_at = None
+            os.kill(self._child, signal.SIGKILL)
+        if now >= self._part_at:
+            self._part_at = now + PART_SECONDS
+            self._publish(self._parts.publish_lines)
+        elif self._log.spool.pending >= PART_BYTES:
+            self._publish(self._parts.publish_full)
+
+    def _stop(self, grace):
+        if self._kill_at is None:
+            os.kill(self._child, signal.SIGTERM)
+            self._kill_at = time.monotonic() + grace
+
+    def _publish(self, method):
+        try:
+            method(self._log.spool)
+        except OSError:
+            pass  # what could not be stored stays pending, and the end is stricter
+
+    def _drain(self):
+        """Takes what the child had printed. What it started may keep the pipe open and is not waited for."""
+        os.set_blocking(self._output, False)
+        until = time.monotonic() + DRAIN_SECONDS
+        try:
+            while time.monotonic() < until and self._copy():
+                pass
+        except BlockingIOError:
+            pass
+
+
+def be_child(output, private):
+    """Gives a forked child the descriptors and signals of a fresh process."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for target, source in enumerate((nothing, output, output)):
+        os.dup2(source, target)
+    for fd in (nothing, output) + private:
+        if fd > 2:
+            os.close(fd)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+# ---------------------------------------------------------------- the runner
+
+
+class Runner:
+    """One attempt at a job, from the store to the store."""
+
+    def __init__(self, options):
+        self._options = options
+        self._store = self._log = self._parts = None
+        self._attempt = 0
+        self._host = 0
+        self._began = time.monotonic()
+        self._started = timestamp()
+        self._workspace = os.path.join(options.work, "workspace")
+        self._scratch = os.path.join(options.work, "scratch")
+
+    def run(self):
+        """Runs and publishes; returns the exit code."""
+        try:
+            self._store = FileStore(self._options.store)
+            ended = self._exit_code_of_end()
+            if ended is not None:
+                return ended
+            outcome = self._attempt_call()
+        except Stopped:
+            outcome = Outcome(TERMINATED, EXIT_TERMINATED, "the job was terminated before its call began")
+            self._say(outcome.message)
+        except (RunnerError, OSError) as exc:
+            outcome = self._failure(text_of(exc))
+        except Exception as exc:
+            outcome = self._failure(f"the runner itself failed: {traceback.format_exc()}", text_of(exc))
+        return self._publish(outcome)
+
+    def _exit_code_of_end(self):
+        """The exit code of a job that has ended before, or None."""
+        name = job_name(self._options.job, "end.json")
+        try:
+            with self._store.open(name) as file:
+                end = parse_document(file.read(BLOCK), self._store.url(name))
+        except NotFound:
+            return None
+        self._say(f"the job {self._options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing is run")
+        code = end.get("exit_code")
+        return code if type(code) is int and 0 <= code <= 255 else 1
+
+    def _attempt_call(self):
+        options, store = self._options, self._store
+        self._attempt = self._count_attempt()
+        self._parts = LogParts(store, options.job, self._host, self._attempt)
+        empty_directory(self._scratch)
+        self._log = self._open_log()
+        empty_directory(self._workspace)
+        name = job_name(options.job, "call.json")
+        unlimited_integers()
+        call = Call(parse_document(read_verified(store, name, options.call, CALL_LIMIT), store.url(name)), store.url(name))
+        fetch_bundle(store, read_index(store, options.bundle), self._scratch, self._workspace)
+        place = Place(self._workspace, self._scratch, self._variables())
+        if call.file and not os.path.isfile(place.path(call.file)):
+            raise RunnerError(f"{call.file}, which {store.url(name)} runs, is not in the bundle {options.bundle}")
+        os.makedirs(place.path(call.cwd), exist_ok=True)
+        deadline = self._began + options.max_runtime if options.max_runtime else None
+        supervisor = Supervisor(self._log, self._parts, options.grace, deadline)
+        status = supervisor.run(lambda: run_child(call, place))
+        return self._judge(call, status, supervisor)
+
+    def _count_attempt(self):
+        """Records this start, once for each identity, and returns its number."""
+        options = self._options
+        uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
+        number = 1
+        while True:
+            name = attempt_name(options.job, number)
+            record = encode_json({"version": VERSION, "attempt": number, "uid": uid, "started": self._started})
+            try:
+                retried(lambda: self._store.create(name, lambda: [record]))
+                return number
+            except AlreadyExists:
+                with self._store.open(name) as file:
+                    if parse_document(file.read(BLOCK), self._store.url(name)).get("uid") == uid:
+                        return number
+            number += 1
+
+    def _open_log(self):
+        path = self._options.log_file
+        if path:
+            return Log(Spool(path, keep=True), None)
+        return Log(Spool(os.path.join(self._scratch, "log"), keep=False), 1)
+
+    def _variables(self):
+        options = self._options
+        output = directory_of(options.output_dir, "--output-dir") if options.output_dir else self._store.outputs(options.job)
+        os.makedirs(output, exist_ok=True)
+        return {
+            "KINETIC_JOB_ID": options.job,
+            "KINETIC_OUTPUT_DIR": output,
+            "KINETIC_HOST": str(self._host),
+            "KINETIC_HOSTS": "1",
+            "KINETIC_ATTEMPT": str(self._attempt),
+        }
+
+    def _judge(self, call, status, supervisor):
+        """The outcome of a child that has ended."""
+        told = Outcome.load(self._scratch)
+        outcome = told or self._judge_status(call, status)
+        if supervisor.timed_out:
+            message = f"{call.title} ran longer than the {self._options.max_runtime:g} seconds of --max-runtime"
+            outcome = Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, message)
+        elif supervisor.terminated and not outcome.ok:
+            outcome = Outcome(TERMINATED, EXIT_TERMINATED, f"{call.title} was terminated", told and told.error)
+        if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED):
+            self._say(outcome.message)
+        return outcome
+
+    @staticmethod
+    def _judge_status(call, status):
+        if os.WIFSIGNALED(status):
+            return killed(call.title, os.WTERMSIG(status))
+        code = os.WEXITSTATUS(status)
+        if call.kind == "function" and code == 0:
+            return Outcome(EXIT_CODE, 1, f"{call.title} ended its process before it returned")
+        return exited(call.title, code)
+
+    def _failure(self, text, message=None):
+        self._say(text)
+        return Outcome(RUNNER_FAILURE, EXIT_RUNNER, message or text)
+
+    def _say(self, text):
+        if self._log is not None:
+            try:
+                self._log.say(text)
+                return
+            except OSError:
+                pass  # no room for the spool; stderr still works
+        tell(f"kinetic: {text}\n")
+
+    # Publishing: log, result, end, termination message, in this order.
+
+    def _publish(self, outcome):
+        finished = timestamp()
+        try:
+            if self._store is not None:
+                self._publish_to_store(outcome, finished)
+        except (RunnerError, OSError) as exc:
+            outcome = self._failure(f"cannot publish how the job ended: {text_of(exc)}")
+        self._write_termination_message(outcome, finished)
+        self._sweep()
+        return outcome.exit_code
+
+    def _publish_to_store(self, outcome, finished):
+        store, job = self._store, self._options.job
+        if self._log is not None:
+            retried(lambda: self._parts.publish_all(self._log.spool))
+        if outcome.pickled:
+            pickled = os.path.join(self._scratch, "result.pkl")
+            retried(lambda: store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled)))
+        retried(lambda: store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished)))
+        if self._options.final or outcome.exit_code not in RETRYABLE:
+            end = encode_json(self._end(outcome, finished))
+            try:
+                retried(lambda: store.create(job_name(job, "end.json"), lambda: [end]))
+            except AlreadyExists:
+                pass  # a cancel, or a client that saw the workload go, knew it first
+
+    def _value_path(self, outcome):
+        path = os.path.join(self._scratch, "value.json")
+        return path if outcome.ok and os.path.exists(path) else None
+
+    def _result(self, outcome, finished):
+        """Yields result.json; the value is not read into memory."""
+        fields = {
+            "version": VERSION,
+            "ok": outcome.ok,
+            "pickle": "result.pkl" if outcome.pickled else None,
+            "error": outcome.error,
+            "warnings": outcome.warnings,
+            "host": self._host,
+            "attempt": self._attempt,
+            "started": self._started,
+            "finished": finished,
+        }
+        yield encode_json(fields)[:-1] + b',"value":'
+        path = self._value_path(outcome)
+        yield from file_blocks(path) if path else (b"null",)
+        yield b"}\n"
+
+    def _end(self, outcome, finished):
+        return {
+            "version": VERSION,
+            "state": "SUCCEEDED" if outcome.ok else "FAILED",
+            "reason": outcome.reason,
+            "message": outcome.message,
+            "exit_code": outcome.exit_code,
+            "host": self._host,
+            "attempt": self._attempt,
+            "started": self._started,
+            "finished": finished,
+            "by": "runner",
+        }
+
+    def _write_termination_message(self, outcome, finished):
+        path = self._options.termination_log
+        if not path or path == TERMINATION_LOG and not os.path.exists(path):
+            return  # no container
+        fields = self._end(outcome, finished)
+        del fields["host"], fields["by"]
+        try:
+            with open(path, "wb") as file:
+                file.write(termination_message(fields, outcome.error, self._value_path(outcome)))
+        except OSError as exc:
+            self._say(f"warning: cannot write the termination message: {exc}")
+
+    @staticmethod
+    def _sweep():
+        """Ends what the call left running in the runner's own process group. With PID 1 it ends anyway."""
+        if os.getpid() != 1 and os.getpgrp() == os.getpid():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.killpg(0, signal.SIGTERM)
+
+
+def termination_message(fields, error, value_path):
+    """The summary for the container's status: JSON of less than 4096 bytes."""
+    data = encode_json(fields)
+    if error is None and value_path and os.path.getsize(value_path) < TERMINATION_VALUE_LIMIT:
+        with open(value_path, "rb") as file:
+            data = data[:-1] + b',"value":' + file.read() + b"}"
+    limit = MESSAGE_LIMIT
+    while error is not None and limit:
+        fields["message"] = shorten(fields["message"], limit)
+        fields["error"] = {"type": shorten(error["type"], 200), "message": shorten(error["message"], limit)}
+        data = encode_json(fields)
+        if len(data) < TERMINATION_LIMIT:
+            break
+        limit //= 2
+    return data
+
+
+# ---------------------------------------------------------------- the command line
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are RunnerErrors."""
+
+    def error(self, message):
+        raise RunnerError(f"{message}; see --help")
+
+
+def job_id(text):
+    """A job id, checked before it touches a path."""
+    if not JOB_ID.fullmatch(text) or text in RESERVED_IDS:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no job id: want 2 to 50 lower-case letters, digits and '-'")
+    return text
+
+
+def sha256_hex(text):
+    """A SHA-256 in lower-case hex."""
+    if not SHA256.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no SHA-256: want 64 lower-case hex digits")
+    return text
+
+
+def seconds(text):
+    """A number of seconds, 0 or more."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of seconds")
+    return value
+
+
+def parse_options(argv):
+    """The command line as options; RunnerError if it is wrong."""
+    parser = Parser(prog="remote_runner.py", allow_abbrev=False, description="Runs one call of a Kinetic job.")
+    add = parser.add_argument
+    add("--job", required=True, type=job_id, metavar="ID")
+    add("--store", required=True, metavar="URL", help="file:// and an absolute path")
+    add("--call", required=True, type=sha256_hex, metavar="SHA256", help="of the job's call.json")
+    add("--bundle", required=True, type=sha256_hex, metavar="SHA256", help="of the bundle's index")
+    add("--output-dir", default="", metavar="DIR", help="KINETIC_OUTPUT_DIR; default: the job's own in the store")
+    add("--max-runtime", default=0.0, type=seconds, metavar="SECONDS", help="of this attempt; 0: no bound")
+    add("--grace", default=25.0, type=seconds, metavar="SECONDS", help="from SIGTERM to SIGKILL")
+    add("--work", default="/kinetic", type=os.path.abspath, metavar="DIR", help="for workspace/ and scratch/")
+    add("--log-file", default="", metavar="PATH", help="keep the log there instead of printing it")
+    add("--termination-log", default=TERMINATION_LOG, metavar="PATH", help='"" for none')
+    add("--final", action="store_true", help="no other attempt will follow, however this one ends")
+    return parser.parse_args(argv)
+
+
+def stop(*_):
+    """Signal handler for the time before the call."""
+    raise Stopped
+
+
+def main(argv):
+    """Runs one attempt; returns the exit code."""
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    try:
+        options = parse_options(argv)
+    except RunnerError as exc:
+        tell(f"kinetic: {exc}\n")
+        return EXIT_RUNNER
+    return Runner(options).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

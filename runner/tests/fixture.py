@@ -1,0 +1,184 @@
+"""Builds stores as the client does and runs the real runner on them."""
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUNNER = os.path.join(os.path.dirname(HERE), "remote_runner.py")
+sys.path.insert(0, os.path.dirname(RUNNER))  # the parts of the runner are tested by import
+JOB = "cpu-train-20261120-082019-abc1234"
+TIMEOUT = 120  # seconds after which a hanging runner fails its test
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def pack(files, executable=(), dirs=()):
+    """The index and the blobs of a bundle whose files all lie in one pack."""
+    entries, body = [], b""
+    for path in sorted(files):
+        data = files[path] if isinstance(files[path], bytes) else textwrap.dedent(files[path]).encode()
+        entry = {"path": path, "size": len(data), "blob": 0, "offset": len(body)}
+        entries.append(dict(entry, executable=True) if path in executable else entry)
+        body += data
+    blob = gzip.compress(body, mtime=0)
+    index = {"version": 1, "files": entries, "dirs": list(dirs)}
+    index["blobs"] = [{"sha256": sha256(blob), "size": len(blob), "encoding": "gzip"}]
+    return index, [blob]
+
+
+def function(name="f", file="train.py", module="train", **rest):
+    """A function call."""
+    return dict({"version": 1, "kind": "function", "file": file, "module": module, "function": name, "cwd": "", "sys_path": [""]}, **rest)
+
+
+def script(file="train.py", *args, **rest):
+    """A file call."""
+    return dict({"version": 1, "kind": "file", "file": file, "args": list(args), "cwd": "", "sys_path": [""]}, **rest)
+
+
+def command(*argv, **rest):
+    """A command call."""
+    return dict({"version": 1, "kind": "command", "args": list(argv), "cwd": ""}, **rest)
+
+
+class Ran:
+    """What a finished runner left."""
+
+    def __init__(self, case, process, stdout, stderr):
+        self.code, self.out, self.err = process.returncode, stdout, stderr
+        self._case = case
+
+    def document(self, name):
+        return self._case.document(name)
+
+    @property
+    def result(self):
+        return self.document("result.json")
+
+    @property
+    def end(self):
+        return self.document("end.json")
+
+    @property
+    def log(self):
+        """All log parts of attempt 1, joined."""
+        return self._case.log(1)
+
+
+class RunnerCase(unittest.TestCase):
+    """A test with a store, a work directory and the means to run the runner there."""
+
+    def setUp(self):
+        self.root = tempfile.mkdtemp(prefix="kinetic-runner-")
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+        self.store = os.path.join(self.root, "store")
+        self.work = os.path.join(self.root, "work")
+        os.mkdir(self.store)
+
+    def put(self, name, data):
+        path = os.path.join(self.store, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def put_blob(self, data, name=None):
+        name = name or sha256(data)
+        return self.put(f"blobs/sha256/{name[:2]}/{name}", data)
+
+    def put_index(self, index, blobs=()):
+        """Stores a bundle; returns the hash that names its index."""
+        for blob in blobs:
+            self.put_blob(blob)
+        data = gzip.compress(json.dumps(index).encode(), mtime=0)
+        self.put_blob(data)
+        return sha256(data)
+
+    def put_call(self, call):
+        data = json.dumps(call).encode()
+        self.put(f"{JOB}/call.json", data)
+        return sha256(data)
+
+    def argv(self, call, files, *flags, python=sys.executable, **kwargs):
+        """The runner's command line, for a call stored now; files is a dict, or the hash of a stored index."""
+        bundle = files if isinstance(files, str) else self.put_index(*pack(files, **kwargs))
+        flags = list(flags)
+        for name, value in (("--work", self.work), ("--termination-log", os.path.join(self.root, "termination"))):
+            if name not in flags:
+                flags += [name, value]
+        return [python, "-u", RUNNER, "--job", JOB, "--store", f"file://{self.store}", "--call", self.put_call(call), "--bundle", bundle] + flags
+
+    def start(self, argv, env=None):
+        """Starts the runner, in a process group of its own as a local job."""
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
+        environ.update(env or {})
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=environ, cwd=self.root, start_new_session=True,
+        )
+        self.addCleanup(self._kill, process)
+        return process
+
+    @staticmethod
+    def _kill(process):
+        with contextlib.suppress(ProcessLookupError):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def finish(self, process):
+        stdout, stderr = process.communicate(timeout=TIMEOUT)
+        return Ran(self, process, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
+
+    def run_call(self, call, files, *flags, env=None, **kwargs):
+        return self.finish(self.start(self.argv(call, files, *flags, **kwargs), env))
+
+    def call(self, source, *flags, **kwargs):
+        """Runs train.py:f of the given source."""
+        return self.run_call(function(**kwargs), {"train.py": source}, *flags)
+
+    def exists(self, name):
+        return os.path.exists(os.path.join(self.store, JOB, name))
+
+    def read(self, name):
+        with open(os.path.join(self.store, JOB, name), "rb") as file:
+            return file.read()
+
+    def document(self, name):
+        return json.loads(self.read(name))
+
+    def parts(self, attempt):
+        """The bytes of each log part of an attempt, in order."""
+        folder = os.path.join(self.store, JOB, "logs", "0")
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        numbers = sorted(int(name[:-4].split("-")[1]) for name in names if name.split("-")[0] == str(attempt))
+        return [self.read(f"logs/0/{attempt}-{number}.log") for number in numbers]
+
+    def log(self, attempt):
+        return b"".join(self.parts(attempt)).decode("utf-8", "replace")
+
+    def workspace(self):
+        """All paths in the workspace."""
+        top = os.path.join(self.work, "workspace")
+        found = []
+        for folder, dirs, files in os.walk(top):
+            found += [os.path.relpath(os.path.join(folder, name), top) for name in dirs + files]
+        return sorted(found)
+
+    def termination(self):
+        with open(os.path.join(self.root, "termination"), "rb") as file:
+            return file.read()

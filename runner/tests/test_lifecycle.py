@@ -1,0 +1,287 @@
+"""Attempts, signals, clocks, and what is published in the end."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from fixture import JOB, RUNNER, RunnerCase, command, function, script
+
+READY = "print('ready', flush=True)"
+CATCH = """
+    import signal, sys
+    stopped = []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(1))
+    def f():
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        print('ready', flush=True)
+        signal.sigwait([signal.SIGTERM])
+        return 'saved'
+"""
+IGNORE = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready', flush=True)\nwhile True: signal.pause()"
+WAIT = "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()"
+
+
+class Signals(RunnerCase):
+    def stop(self, call, files, *flags, number=signal.SIGTERM):
+        """Runs until the call says ready, sends the signal, and waits."""
+        process = self.start(self.argv(call, files, *flags))
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(number)
+        return self.finish(process)
+
+    def test_termination_is_passed_on(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                self.setUp()
+                ran = self.stop(script(), {"train.py": WAIT}, number=number)
+                self.assertEqual(ran.code, 143)
+                self.assertEqual(ran.result["error"]["type"], "Terminated")
+                self.assertIn("ready", ran.log)
+                self.assertIn("kinetic: train.py was terminated", ran.out)
+                self.assertFalse(self.exists("end.json"), "another attempt may follow")
+                self.assertTrue(self.exists("attempts/1.json"))
+                self.assertEqual(json.loads(self.termination())["reason"], "Terminated")
+
+    def test_last_attempt_writes_the_end(self):
+        ran = self.stop(script(), {"train.py": WAIT}, "--final")
+        self.assertEqual((ran.end["state"], ran.end["reason"], ran.end["exit_code"]), ("FAILED", "Terminated", 143))
+
+    def test_call_that_ends_well_within_the_grace_has_succeeded(self):
+        ran = self.stop(function(), {"train.py": CATCH})
+        self.assertEqual((ran.code, ran.end["reason"], ran.result["value"]), (0, "Completed", "saved"))
+
+    def test_call_that_ends_badly_within_the_grace_was_terminated(self):
+        source = "import signal, sys\ndef f():\n  signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n  print('ready', flush=True)\n  while True: signal.pause()"
+        ran = self.stop(function(), {"train.py": source})
+        self.assertEqual((ran.code, ran.result["error"]["type"]), (143, "SystemExit"))
+
+    def test_call_that_does_not_listen_is_killed_after_the_grace(self):
+        ran = self.stop(script(), {"train.py": IGNORE}, "--grace", "0.2", "--final")
+        self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
+
+    def test_log_is_saved_at_the_signal_not_only_at_the_end(self):
+        source = f"""
+            import os, signal
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            {READY}
+            while not os.path.exists({os.path.join(self.store, JOB, "logs/0/1-1.log")!r}):
+                os.sched_yield()
+            print("seen")
+        """
+        ran = self.stop(script(), {"train.py": source})
+        self.assertEqual((ran.code, len(self.parts(1))), (0, 2))
+        self.assertIn("seen", ran.log)
+
+    def test_termination_before_the_call(self):
+        argv = self.argv(script(), {"train.py": "print('it ran')"}, "--final")
+        path = os.path.join(self.store, JOB, "call.json")
+        os.unlink(path)
+        os.mkfifo(path)
+        process = self.start(argv)
+        with open(path, "wb"):  # returns when the runner is reading the call
+            process.send_signal(signal.SIGTERM)
+            ran = self.finish(process)
+        self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
+        self.assertIn("before its call began", ran.end["message"])
+        self.assertNotIn("it ran", ran.out)
+
+    def test_killed_call(self):
+        cases = {"KILL": "memory ran out", "SEGV": "SIGSEGV", "TERM": "SIGTERM"}
+        for name, word in cases.items():
+            with self.subTest(name):
+                self.setUp()
+                ran = self.call(f"import os, signal\ndef f(): os.kill(os.getpid(), signal.SIG{name})", "--final")
+                self.assertEqual((ran.code, ran.end["reason"], ran.end["exit_code"]), (137, "Killed", 137))
+                self.assertIn(f"train.py:f was killed by SIG{name}", ran.end["message"])
+                self.assertIn(word, ran.end["message"])
+
+    def test_max_runtime(self):
+        for name, source in (("listens", WAIT), ("does not listen", IGNORE)):
+            with self.subTest(name):
+                self.setUp()
+                ran = self.run_call(script(), {"train.py": source}, "--max-runtime", "1", "--grace", "0.2")
+                self.assertEqual((ran.code, ran.end["reason"], ran.end["exit_code"]), (124, "DeadlineExceeded", 124))
+                self.assertIn("1 seconds of --max-runtime", ran.end["message"])
+                self.assertIn("ready", ran.log)
+
+    def test_max_runtime_that_is_not_reached(self):
+        ran = self.run_call(script(), {"train.py": ""}, "--max-runtime", "1000")
+        self.assertEqual(ran.code, 0)
+
+
+class Stragglers(RunnerCase):
+    def test_what_the_call_left_running_is_not_waited_for_and_ended(self):
+        fifo = os.path.join(self.root, "fifo")
+        os.mkfifo(fifo)
+        source = f"""
+            import subprocess
+            def f():
+                with open({fifo!r}, "w") as alive:
+                    subprocess.Popen(["sleep", "1000"], pass_fds=[alive.fileno()])
+                return 1
+        """
+        process = self.start(self.argv(function(), {"train.py": source}))
+        with open(fifo, "rb") as alive:
+            ran = self.finish(process)
+            self.assertEqual((ran.code, ran.result["value"]), (0, 1))
+            self.assertEqual(alive.read(), b"")  # ends when the straggler does
+
+    def test_group_of_somebody_else_is_left_alone(self):
+        argv = self.argv(command("true"), {"x": ""})
+        ran = self.finish(self.start(["sh", "-c", '"$@"; echo still here', "sh"] + argv))
+        self.assertEqual((ran.code, ran.out), (0, "still here\n"))
+
+    def test_as_pid_1_orphans_are_reaped(self):
+        unshare = [shutil.which("unshare") or "", "--pid", "--fork", "--kill-child"]
+        if subprocess.run(unshare[:1] and unshare + ["true"], capture_output=True).returncode:
+            self.skipTest("no right to make a PID namespace here")
+        source = """
+            import os, subprocess
+            orphan = int(subprocess.check_output(["sh", "-c", "true >/dev/null & echo $!"]))
+            def gone():
+                try:
+                    os.kill(orphan, 0)
+                except ProcessLookupError:
+                    return True
+            while not gone():
+                os.sched_yield()
+            print("reaped by", os.getppid())
+        """
+        ran = self.finish(self.start(unshare + self.argv(script(), {"train.py": source})))
+        self.assertEqual((ran.code, ran.out), (0, "reaped by 1\n"))
+
+
+class Attempts(RunnerCase):
+    FILES = {"train.py": "import os; print('attempt', os.environ['KINETIC_ATTEMPT']); os.kill(os.getpid(), 9)"}
+
+    def run_as(self, uid, *flags):
+        return self.run_call(script(), self.FILES, *flags, env={"KINETIC_POD_UID": uid} if uid else {})
+
+    def test_each_start_has_its_number(self):
+        for number in (1, 2, 3):
+            ran = self.run_as(f"uid-{number}")
+            self.assertEqual((ran.code, ran.result["attempt"]), (137, number))
+            self.assertIn(f"attempt {number}\n", ran.out)
+            record = self.document(f"attempts/{number}.json")
+            self.assertEqual((record["version"], record["attempt"], record["uid"]), (1, number, f"uid-{number}"))
+        self.assertEqual([len(self.parts(number)) for number in (1, 2, 3)], [1, 1, 1])
+        self.assertFalse(self.exists("end.json"))
+
+    def test_same_pod_keeps_its_number_and_its_log(self):
+        self.run_as("uid-1")
+        ran = self.run_as("uid-1")
+        self.assertEqual(ran.result["attempt"], 1)
+        self.assertFalse(self.exists("attempts/2.json"))
+        self.assertEqual(ran.log.count("attempt 1\n"), 2)
+
+    def test_without_a_pod_each_process_is_its_own(self):
+        self.run_as("")
+        self.assertEqual(self.run_as("").result["attempt"], 2)
+
+    def test_later_attempt_replaces_the_result(self):
+        self.run_as("uid-1")
+        self.assertFalse(self.document("result.json")["ok"])
+        ran = self.run_call(function(), {"train.py": "def f(): return 5"}, env={"KINETIC_POD_UID": "uid-2"})
+        self.assertEqual((ran.result["value"], ran.result["attempt"], ran.end["attempt"]), (5, 2, 2))
+
+
+class End(RunnerCase):
+    def test_job_that_has_ended_is_not_run_again(self):
+        self.put(f"{JOB}/end.json", b'{"version":1,"state":"FAILED","reason":"Cancelled","exit_code":143}')
+        ran = self.run_call(script(), {"train.py": "print('it ran')"})
+        self.assertEqual(ran.code, 143)
+        self.assertIn(f"kinetic: the job {JOB} has ended already: FAILED, Cancelled", ran.out + ran.err)
+        self.assertNotIn("it ran", ran.out)
+        self.assertFalse(self.exists("attempts/1.json"))
+
+    def test_end_that_somebody_else_wrote_stays(self):
+        source = f"open({os.path.join(self.store, JOB, 'end.json')!r}, 'w').write('theirs')"
+        ran = self.run_call(script(), {"train.py": source})
+        self.assertEqual((ran.code, self.read("end.json")), (0, b"theirs"))
+
+    def test_documents(self):
+        ran = self.call("def f(): return 1")
+        self.assertEqual(set(ran.end), {"version", "state", "reason", "message", "exit_code", "host", "attempt", "started", "finished", "by"})
+        self.assertEqual((ran.end["by"], ran.end["host"], ran.end["version"]), ("runner", 0, 1))
+        self.assertEqual(set(ran.result), {"version", "ok", "value", "pickle", "error", "warnings", "host", "attempt", "started", "finished"})
+        self.assertRegex(ran.end["started"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+        self.assertLessEqual(ran.end["started"], ran.end["finished"])
+        self.assertEqual(os.listdir(os.path.join(self.store, ".tmp")), [])
+
+    def test_store_that_cannot_be_written(self):
+        source = f"import os, shutil\nshutil.rmtree({self.store!r}); open({self.store!r}, 'w').close()"
+        ran = self.run_call(script(), {"train.py": source})
+        self.assertEqual(ran.code, 125)
+        self.assertIn("kinetic: cannot publish how the job ended", ran.out)
+        self.assertEqual(json.loads(self.termination())["reason"], "RunnerFailure")
+
+    def test_termination_message(self):
+        ran = self.run_call(command("sh", "-c", "exit 4"), {"x": ""})
+        summary = json.loads(self.termination())
+        self.assertEqual((summary["state"], summary["reason"], summary["exit_code"], summary["attempt"]), ("FAILED", "ExitCode", 4, 1))
+        self.assertEqual(summary["error"]["message"], ran.end["message"])
+        self.assertNotIn("value", summary)
+
+    def test_termination_message_can_be_switched_off(self):
+        ran = self.run_call(command("true"), {"x": ""}, "--termination-log", "")
+        self.assertEqual((ran.code, ran.out, ran.err), (0, "", ""))
+
+
+class CommandLine(RunnerCase):
+    def test_refused(self):
+        good = self.argv(script(), {"train.py": "print('it ran')"})
+
+        def changed(flag, value):
+            argv = list(good)
+            argv[argv.index(flag) + 1] = value
+            return argv
+
+        cases = {
+            "unknown flag": (good + ["--unknown"], "--unknown"),
+            "abbreviated flag": (good + ["--fin"], "--fin"),
+            "id with a path": (changed("--job", "../../etc"), "'../../etc' is no job id"),
+            "reserved id": (changed("--job", "blobs"), "'blobs' is no job id"),
+            "id with a newline": (changed("--job", "abc\n"), "is no job id"),
+            "hash with a path": (changed("--call", "../x"), "--call"),
+            "short hash": (changed("--bundle", "abc"), "--bundle"),
+            "bucket": (changed("--store", "gs://bucket"), "gs://bucket: this runner can only use file://"),
+            "relative store": (changed("--store", "file://x"), "want file:// and an absolute path"),
+            "no store": (changed("--store", "file:///no/such/dir"), "there is no such directory"),
+            "runtime": (good + ["--max-runtime", "1h"], "'1h' is no number of seconds"),
+            "negative grace": (good + ["--grace=-1"], "--grace"),
+            "endless grace": (good + ["--grace", "inf"], "--grace"),
+            "missing flags": (good[:3], "--job"),
+        }
+        for name, (argv, word) in cases.items():
+            with self.subTest(name):
+                ran = self.finish(self.start(argv))
+                self.assertEqual((ran.code, ran.out), (125, ""))
+                self.assertIn(word, ran.err)
+                self.assertTrue(ran.err.startswith("kinetic: "))
+        self.assertFalse(self.exists("attempts/1.json"))
+
+    def test_file_beside_the_runner_does_not_shadow_its_modules(self):
+        folder = os.path.join(self.root, "app")
+        os.mkdir(folder)
+        shutil.copy(RUNNER, folder)
+        for name in ("json", "argparse", "signal"):
+            with open(os.path.join(folder, f"{name}.py"), "w") as file:
+                file.write("raise SystemExit(9)")
+        argv = self.argv(function(), {"train.py": "import json\ndef f(): return json.dumps([])"})
+        argv[argv.index(RUNNER)] = os.path.join(folder, "remote_runner.py")
+        ran = self.finish(self.start(argv))
+        self.assertEqual((ran.code, ran.result["value"]), (0, "[]"), ran.err)
+
+    def test_started_by_another_program(self):
+        argv = self.argv(function(), {"train.py": "def f(): return 1"})
+        boot = "import sys\ndel sys.argv[0]\n__file__ = sys.argv[0]\nexec(compile(open(__file__).read(), __file__, 'exec'))"
+        ran = self.finish(self.start([sys.executable, "-u", "-c", boot] + argv[2:]))
+        self.assertEqual((ran.code, ran.result["value"]), (0, 1), ran.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

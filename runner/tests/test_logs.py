@@ -1,0 +1,160 @@
+"""The log: copied through, stamped, published in parts, in constant memory."""
+
+import os
+import re
+import sys
+import unittest
+
+import remote_runner
+from fixture import RUNNER, RunnerCase, command, script
+
+STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z $")
+MIB = 1 << 20
+
+
+def unstamped(log):
+    """The log without its times; every line must have one."""
+    lines = log.split("\n")
+    rest = lines.pop()
+    for line in lines + [rest] * bool(rest):
+        assert STAMP.match(line[:28]), line[:40]
+    return "\n".join(line[28:] for line in lines + [rest])
+
+
+class SpoolTest(RunnerCase):
+    def spool(self, keep):
+        self.path = os.path.join(self.root, f"spool-{keep}")
+        spool = remote_runner.Spool(self.path, keep)
+        self.addCleanup(os.close, spool.fd)
+        return spool
+
+    def content(self):
+        with open(self.path, "rb") as file:
+            return file.read()
+
+    def test_every_line_is_stamped_once_however_it_arrives(self):
+        text = b"one\n\ntwo\rtwo\nthree\n\nend"
+        for size in range(1, len(text) + 1):
+            spool = self.spool(keep=False)
+            for start in range(0, len(text), size):
+                spool.append(text[start : start + size])
+            self.assertEqual(unstamped(self.content().decode()), text.decode())
+            self.assertEqual((spool.pending, spool.line_open), (len(self.content()), True))
+
+    def test_whole_lines(self):
+        spool = self.spool(keep=False)
+        self.assertEqual(spool.whole_lines(100), 0)
+        spool.append(b"ab\n")
+        spool.append(b"cd\n")
+        spool.append(b"x" * (3 * MIB))
+        line = 28 + 3
+        for limit, want in ((10, 0), (line - 1, 0), (line, line), (2 * line, 2 * line), (4 * MIB, 2 * line)):
+            self.assertEqual(spool.whole_lines(limit), want, limit)
+
+    def test_released_bytes_leave_the_disk_unless_the_file_is_kept(self):
+        for keep in (False, True):
+            spool = self.spool(keep)
+            spool.append(b"first\n")
+            length = spool.pending
+            spool.append(b"second\nthird")
+            before = self.content()
+            spool.release(length)
+            spool.append(b", fourth\n")
+            self.assertEqual(b"".join(spool.blocks(spool.pending)), self.content()[length if keep else 0 :])
+            self.assertTrue(self.content().startswith(before if keep else before[length:]))
+            self.assertTrue(unstamped(self.content().decode()).endswith("second\nthird, fourth\n"))
+
+
+class Logs(RunnerCase):
+    def test_stdout_is_byte_exact_and_the_part_is_stamped(self):
+        text = b"a\n\n\xff\x00 bytes\rprogress\nno end"
+        ran_bytes = self.start(self.argv(command("cat", "data"), {"data": text})).communicate()[0]
+        self.assertEqual(ran_bytes, text)
+        part = self.read("logs/0/1-1.log")
+        stamped = [line for line in part.split(b"\n")]
+        self.assertEqual(b"\n".join(line[28:] for line in stamped), text)
+        self.assertTrue(all(STAMP.match(line[:28].decode()) for line in stamped))
+
+    def test_no_output_no_part(self):
+        self.run_call(command("true"), {"x": ""})
+        self.assertEqual(self.parts(1), [])
+
+    def test_log_file_is_the_parts_joined_and_stdout_is_silent(self):
+        path = os.path.join(self.root, "log")
+        source = "for n in range(200_000): print('line', n, 'x' * 40)\n"
+        ran = self.run_call(script(), {"train.py": source}, "--log-file", path)
+        self.assertEqual((ran.code, ran.out, ran.err), (0, "", ""))
+        with open(path, "rb") as file:
+            log = file.read()
+        parts = self.parts(1)
+        self.assertEqual(b"".join(parts), log)
+        self.assertEqual(unstamped(log.decode()), "".join(f"line {n} {'x' * 40}\n" for n in range(200_000)))
+        self.assertGreater(len(parts), 1)
+        for part in parts:
+            self.assertLessEqual(len(part), 8 * MIB)
+            self.assertTrue(part.endswith(b"\n"))
+
+    def test_scratch_stays_small(self):
+        ran = self.run_call(script(), {"train.py": "for n in range(300): print('x' * 100_000)"})
+        self.assertEqual(ran.code, 0)
+        self.assertEqual(ran.log.count("\n"), 300)
+        self.assertEqual(os.path.getsize(os.path.join(self.work, "scratch/log")), 0)
+
+    def test_endless_line_is_cut(self):
+        ran = self.run_call(script(), {"train.py": "import sys; sys.stdout.write('short\\n' + 'x' * (20 << 20))"})
+        parts = self.parts(1)
+        self.assertEqual([len(part) for part in parts[1:3]], [8 * MIB, 8 * MIB])
+        self.assertTrue(parts[0].endswith(b"short\n"))
+        self.assertFalse(parts[2].startswith(b"2"))
+        self.assertEqual(unstamped(ran.log), ran.out)
+
+    def driver(self, before, after=""):
+        """A command line that runs the runner with something changed."""
+        code = f"import sys; sys.path.insert(0, {os.path.dirname(RUNNER)!r}); import remote_runner as r\n{before}\ncode = r.main(sys.argv[1:])\n{after}\nsys.exit(code)"
+        return [sys.executable, "-u", "-c", code]
+
+    def test_parts_are_published_while_the_call_runs(self):
+        part = os.path.join(self.store, "cpu-train-20261120-082019-abc1234/logs/0/1-1.log")
+        source = f"""
+            import os
+            print("early")
+            print("unfinished", end="")
+            while not os.path.exists({part!r}):
+                os.sched_yield()
+            print(" line")
+        """
+        argv = self.driver("r.PART_SECONDS = 0.05") + self.argv(script(), {"train.py": source})[3:]
+        self.assertEqual(self.finish(self.start(argv)).code, 0)
+        parts = [unstamped(part.decode()) for part in self.parts(1)]
+        self.assertEqual(parts, ["early\n", "unfinished line\n"])
+
+    def test_memory_does_not_grow_with_the_log(self):
+        peaks = []
+        for lines in (10, 400_000):
+            self.setUp()
+            report = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+            source = f"import sys\nfor n in range({lines} // 10): sys.stdout.write('line %d\\n' % n * 10)"
+            argv = self.driver("", report) + self.argv(script(), {"train.py": source}, "--log-file", os.path.join(self.root, "log"))[3:]
+            # Swept stragglers would include the driver, so it leads no group.
+            ran = self.finish(self.start(["sh", "-c", '"$@"; exit', "sh"] + argv))
+            peaks.append(int(ran.err))
+            self.assertEqual(ran.log.count("\n"), lines)
+        unit = 1 if sys.platform == "darwin" else 1024
+        self.assertLess((peaks[1] - peaks[0]) * unit, 16 * MIB)
+
+    def test_messages_of_the_runner_stand_on_their_own_line(self):
+        ran = self.run_call(command("sh", "-c", "printf 'no end'; kill -9 $$"), {"x": ""})
+        self.assertEqual(ran.out.split("\n")[:1], ["no end"])
+        self.assertTrue(ran.out.split("\n")[1].startswith("kinetic: sh was killed by SIGKILL"))
+        self.assertEqual(unstamped(ran.log), ran.out)
+
+    def test_reader_that_goes_away_does_not_end_the_job(self):
+        process = self.start(self.argv(script(), {"train.py": "print('first')\ninput if 0 else None\nfor n in range(50_000): print(n)"}))
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(self.log(1).count("\n"), 50_001)
+
+
+if __name__ == "__main__":
+    unittest.main()
