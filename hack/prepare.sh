@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that the tests have what they need: Go, a C compiler (for the race
-# detector), git and Python. Installs with apt-get what is missing, where it may;
+# detector), make, git and Python. Installs with apt-get what is missing, where it may;
 # elsewhere says what to install. Go modules come with the first build.
 set -euo pipefail
 
@@ -13,8 +13,9 @@ need() { # COMMAND PACKAGE…: the packages are for Debian and Ubuntu
 	command -v "$1" >/dev/null || missing+=("${@:2}")
 }
 need git git
+need make make
 need gcc gcc libc6-dev
-need python3 python3-minimal libpython3-stdlib
+need python3 python3
 
 if ((${#missing[@]})); then
 	command -v apt-get >/dev/null || fail "install these first: ${missing[*]}"

@@ -32,6 +32,16 @@ func TestBarIsDrawnTenTimesASecondAtMost(t *testing.T) {
 	}
 }
 
+func TestBarFitsTheLine(t *testing.T) {
+	for columns, want := range map[int]int{1: 0, 30: 29, 0: 58, 200: 58} {
+		var out bytes.Buffer
+		NewStyled(&out, newClock().now, Style{Redraw: true, Columns: columns}).Progress("uploading", 1<<20)
+		if got := len(screen(out.String())); got != want {
+			t.Errorf("%d columns: the bar takes %d, want %d", columns, got, want)
+		}
+	}
+}
+
 func TestBarIsSilentInAPipe(t *testing.T) {
 	var out bytes.Buffer
 	c := newClock()
@@ -56,7 +66,7 @@ func TestBarLeavesNothingBehind(t *testing.T) {
 		"Close, as after Ctrl-C":       {func(u *UI, _ *Progress) { u.Close() }, ""},
 		"bytes after Done":             {func(_ *UI, bar *Progress) { bar.Done(); bar.Add(1) }, ""},
 		"a note in between":            {func(u *UI, bar *Progress) { u.Note("hello"); bar.Done() }, "hello\n"},
-		"a second bar takes its place": {func(u *UI, bar *Progress) { b := u.Progress("b", 1); bar.Done(); b.Done() }, ""},
+		"a second bar takes its place": {func(u *UI, bar *Progress) { u.Progress("b", 0); bar.Add(1); bar.Done() }, "b           0 B"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

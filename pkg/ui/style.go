@@ -15,7 +15,7 @@ type Style struct {
 	Redraw bool
 	// Color allows colours.
 	Color bool
-	// Columns is the width of a line, at least 1 with Redraw.
+	// Columns is the width of a line; 0 stands for 80.
 	Columns int
 }
 
@@ -30,8 +30,8 @@ func Detect(w io.Writer) Style {
 		return Style{}
 	}
 	columns, _, err := term.GetSize(int(file.Fd()))
-	if err != nil || columns < 1 {
-		columns = defaultColumns
+	if err != nil {
+		columns = 0
 	}
 	return terminalStyle(columns, os.Getenv)
 }

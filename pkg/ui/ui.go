@@ -32,6 +32,9 @@ func New(w io.Writer, now func() time.Time) *UI { return NewStyled(w, now, Detec
 
 // NewStyled is New with a style that the caller knows better.
 func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
+	if style.Columns < 1 {
+		style.Columns = defaultColumns
+	}
 	return &UI{w: w, now: now, style: style, phase: now()}
 }
 

@@ -21,17 +21,24 @@ echo "$(basename "$0")" "$# arguments:" "$@"
 exit 7
 `
 
-// install builds the front door and lays it out as krew does: all binaries in
-// a store folder, and links to the front door alone in a folder on PATH.
+// asFrontDoor makes the test binary the front door: it is what gets installed.
+const asFrontDoor = "KINETIC_TEST_AS_FRONT_DOOR"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asFrontDoor) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// install lays the front door out as krew does: all binaries in a store folder,
+// and links to the front door alone in a folder on PATH.
 func install(t *testing.T) (bin string) {
 	t.Helper()
 	store, bin := t.TempDir(), t.TempDir()
 	door := filepath.Join(store, "kubectl-kinetic")
-	build := exec.Command("go", "build", "-o", door, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the front door: %v\n%s", err, out)
-	}
+	copyOfThis(t, door)
+	t.Setenv(asFrontDoor, "1")
 	for _, name := range []string{"kubectl-kinetic_run", "kubectl-kinetic_jobs"} {
 		if err := os.WriteFile(filepath.Join(store, name), []byte(sibling), 0o755); err != nil {
 			t.Fatal(err)
@@ -45,6 +52,21 @@ func install(t *testing.T) (bin string) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("HOME", t.TempDir())
 	return bin
+}
+
+func copyOfThis(t *testing.T, path string) {
+	t.Helper()
+	this, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(this)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // output runs a command line and returns what it printed and its exit code.
