@@ -19,6 +19,8 @@ const (
 	outputsDir  = "outputs/"
 )
 
+var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 // Blob names the content-addressed object with the given SHA-256 in lower-case hex.
 func Blob(sha256 string) string { return blobPrefix + sha256[:2] + "/" + sha256 }
 

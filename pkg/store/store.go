@@ -15,6 +15,8 @@ import (
 var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("already exists")
+	// ErrMismatch is what PutBlob returns for other bytes than the promised ones.
+	ErrMismatch = errors.New("the bytes are not the promised ones")
 )
 
 // Object describes one stored object.
@@ -35,7 +37,8 @@ type Store interface {
 	// PutBlob makes sure that the content-addressed object with this SHA-256
 	// (lower-case hex) and size exists, and reports whether it had to be
 	// written. open is called only then. What it yields is hashed on the way;
-	// other bytes than the promised ones are an error and leave nothing behind.
+	// other bytes than the promised ones are ErrMismatch and leave nothing
+	// behind. Errors of open and of its reader are wrapped.
 	PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (written bool, err error)
 	// Open reads an object; ErrNotFound if there is none.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)

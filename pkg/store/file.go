@@ -1,0 +1,270 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// FileScheme begins the URL of a store in a directory.
+const FileScheme = "file://"
+
+// tempDir holds half-written objects, at the top of the store so that it is on
+// the same file system. It is no object name and never listed.
+const tempDir = ".tmp"
+
+// fileStore keeps every object as one file below dir. Files have mode 0600 and
+// directories 0700: what people run and return is their own.
+type fileStore struct {
+	dir   string
+	sweep sync.Once
+}
+
+// OpenFile opens the store at a URL like file:///home/me/store. What follows
+// file:// is an absolute path taken literally, without percent-decoding. The
+// directory is made when the first object is written.
+func OpenFile(rawURL string) (Store, error) {
+	dir, ok := strings.CutPrefix(rawURL, FileScheme)
+	if !ok {
+		return nil, fmt.Errorf("store %q: want file:///an/absolute/directory", rawURL)
+	}
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
+		return nil, fmt.Errorf("store %q: %q is not an absolute path, want file:///an/absolute/directory", rawURL, dir)
+	}
+	dir = filepath.Clean(dir)
+	if dir == filepath.Dir(dir) {
+		return nil, fmt.Errorf("store %q: the root directory cannot be a store, name a directory below it", rawURL)
+	}
+	return &fileStore{dir: dir}, nil
+}
+
+func (s *fileStore) URL() string { return FileScheme + filepath.ToSlash(s.dir) }
+
+// full names an object in messages.
+func (s *fileStore) full(name string) string { return s.URL() + "/" + name }
+
+// path is the file of an object. Names that would leave the store, or are not
+// in their shortest form, are an error.
+func (s *fileStore) path(name string) (string, error) {
+	for i, element := range strings.Split(name, "/") {
+		bad := element == "" || element == "." || element == ".." || i == 0 && element == tempDir
+		if bad || strings.ContainsRune(element, 0) || !filepath.IsLocal(filepath.FromSlash(element)) {
+			return "", fmt.Errorf("object name %q: want elements between single slashes, none of them empty, %q, %q or a leading %q", name, ".", "..", tempDir)
+		}
+	}
+	return filepath.Join(s.dir, filepath.FromSlash(name)), nil
+}
+
+// Create makes the object appear by a hard link: that is atomic, and fails if
+// the name is taken. The bytes are synced first: these objects exist once, and
+// after a power cut a name must not stand for a torn one.
+func (s *fileStore) Create(ctx context.Context, name string, r io.Reader) error {
+	target, err := s.path(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(target); err == nil {
+		return fmt.Errorf("%s %w", s.full(name), ErrExists)
+	}
+	temp, err := s.temp()
+	if err != nil {
+		return err
+	}
+	defer temp.discard()
+	if err := temp.fill(ctx, r); err != nil {
+		return fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	if err := temp.close(true); err != nil {
+		return fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	if err := s.publish(os.Link, temp, target); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s %w", s.full(name), ErrExists)
+	} else if err != nil {
+		return fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	return nil
+}
+
+// PutBlob replaces an object of another size, which only a crash can leave.
+// Blobs are not synced: whoever reads one checks its hash, it can be made
+// again, and a file's size is on the disk no earlier than its bytes.
+func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
+	if !sha256Pattern.MatchString(sha256) {
+		return false, fmt.Errorf("blob name %q: want 64 lower-case hexadecimal digits", sha256)
+	}
+	name := Blob(sha256)
+	target, err := s.path(name)
+	if err != nil {
+		return false, err
+	}
+	if info, err := os.Lstat(target); err == nil && info.Mode().IsRegular() && info.Size() == size {
+		return false, nil
+	}
+	r, err := open()
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	temp, err := s.temp()
+	if err != nil {
+		return false, err
+	}
+	defer temp.discard()
+	if err := temp.fillBlob(ctx, r, sha256, size); err != nil {
+		return false, fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	if err := temp.close(false); err != nil {
+		return false, fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	if err := s.publish(os.Rename, temp, target); err != nil {
+		return false, fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	return true, nil
+}
+
+// publish gives a finished file its name. Delete, here or in another process,
+// may remove the directory in between as empty; then it is made again.
+func (s *fileStore) publish(move func(from, to string) error, temp *tempFile, target string) error {
+	const tries = 100
+	var err error
+	for range tries {
+		if err = os.MkdirAll(filepath.Dir(target), 0o700); err == nil {
+			err = move(temp.file.Name(), target)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return s.explain(err)
+	}
+	return nil
+}
+
+func (s *fileStore) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	file, err := s.path(name)
+	if err != nil {
+		return nil, err
+	}
+	// Stat first: opening a pipe that a job left among its outputs would block.
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s %w", s.full(name), ErrNotFound)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: it is not a regular file", s.full(name))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.full(name), err)
+	}
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s %w", s.full(name), ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.full(name), err)
+	}
+	return f, nil
+}
+
+// List counts everything but directories as an object, so that whatever a job
+// left among its outputs can be seen and deleted.
+func (s *fileStore) List(ctx context.Context, prefix string) ([]Object, error) {
+	from := s.dir
+	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+		var err error
+		if from, err = s.path(prefix[:i]); err != nil {
+			return nil, err
+		}
+	}
+	var objects []Object
+	// The trailing separator makes the walk enter a store that is a symlink.
+	err := filepath.WalkDir(from+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return nil // deleted meanwhile, or nothing was ever written
+		}
+		if file = filepath.Clean(file); err != nil || file == s.dir {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(file, s.dir+string(filepath.Separator)))
+		if entry.IsDir() {
+			if name == tempDir || !strings.HasPrefix(name, prefix) && !strings.HasPrefix(prefix, name+"/") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if strings.HasPrefix(name, prefix) {
+			if info, err := os.Lstat(file); err == nil {
+				objects = append(objects, object(name, file, info))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", s.full(prefix), err)
+	}
+	// A directory's place among its siblings is not that of the names below it:
+	// "a-b" sorts before "a/b".
+	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
+	return objects, nil
+}
+
+// object describes a file; a link has the size of what it leads to.
+func object(name, file string, info fs.FileInfo) Object {
+	if target, err := os.Stat(file); err == nil && target.Mode().IsRegular() {
+		info = target
+	}
+	return Object{Name: name, Size: info.Size(), Updated: info.ModTime()}
+}
+
+func (s *fileStore) Dirs(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", s.URL(), err)
+	}
+	var dirs []string
+	for _, entry := range entries {
+		if entry.IsDir() && entry.Name() != tempDir {
+			dirs = append(dirs, entry.Name())
+		}
+	}
+	return dirs, nil
+}
+
+// Delete also removes the directories that are left empty.
+func (s *fileStore) Delete(_ context.Context, name string) error {
+	file, err := s.path(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete %s: %w", s.full(name), err)
+	}
+	for dir := filepath.Dir(file); dir != s.dir; dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil {
+			break // not empty, or gone
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// staleAfter is when a half-written object counts as left behind by a process
+// that was killed. No write lasts that long.
+const staleAfter = 7 * 24 * time.Hour
+
+// tempFile is an object on its way into a fileStore.
+type tempFile struct {
+	store *fileStore
+	file  *os.File
+}
+
+// temp starts an object without a name.
+func (s *fileStore) temp() (*tempFile, error) {
+	dir := filepath.Join(s.dir, tempDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("prepare the store: %w", s.explain(err))
+	}
+	s.sweep.Do(func() { removeStale(dir, time.Now().Add(-staleAfter)) })
+	f, err := os.CreateTemp(dir, "*")
+	if err != nil {
+		return nil, fmt.Errorf("prepare the store: %w", s.explain(err))
+	}
+	return &tempFile{store: s, file: f}, nil
+}
+
+// removeStale is housekeeping: what it cannot remove stays.
+func removeStale(dir string, before time.Time) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(dir, entry.Name()))
+		}
+	}
+}
+
+// fill copies r into the file. What r returns is passed on as it is; the
+// store's own trouble is explained.
+func (t *tempFile) fill(ctx context.Context, r io.Reader) error {
+	buf := make([]byte, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, readErr := r.Read(buf)
+		if _, err := t.file.Write(buf[:n]); err != nil {
+			return t.store.explain(err)
+		}
+		if errors.Is(readErr, io.EOF) {
+			return nil
+		}
+		if readErr != nil {
+			return readErr
+		}
+	}
+}
+
+// fillBlob is fill for bytes that were promised.
+func (t *tempFile) fillBlob(ctx context.Context, r io.Reader, want string, size int64) error {
+	hash := sha256.New()
+	// One byte more than promised is enough to know, however much follows.
+	if err := t.fill(ctx, io.TeeReader(io.LimitReader(r, size+1), hash)); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
+		return fmt.Errorf("%w: they hash to %s", ErrMismatch, got)
+	}
+	if info, err := t.file.Stat(); err != nil || info.Size() != size {
+		return fmt.Errorf("%w: want %d bytes", ErrMismatch, size)
+	}
+	return nil
+}
+
+// close ends the writing, on the disk itself if sync is set.
+func (t *tempFile) close(sync bool) error {
+	if sync {
+		if err := t.file.Sync(); err != nil {
+			return t.store.explain(err)
+		}
+	}
+	// Network file systems report a full disk here.
+	if err := t.file.Close(); err != nil {
+		return t.store.explain(err)
+	}
+	return nil
+}
+
+// discard removes the file, or the second name of one that was linked.
+func (t *tempFile) discard() {
+	_ = t.file.Close()
+	_ = os.Remove(t.file.Name())
+}
+
+// explain says what a failed write means and what to do about it.
+func (s *fileStore) explain(err error) error {
+	const other = "or name another directory with --store or KINETIC_STORE"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("no space left for the store %s: %w: free some, %s", s.dir, err, other)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("the store %s is not writable: %w: change its permissions, %s", s.dir, err, other)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("the store %s has a file where a directory is needed: %w: move it away, %s", s.dir, err, other)
+	default:
+		return err
+	}
+}
