@@ -130,16 +130,21 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	return true, nil
 }
 
-// publish gives a finished file its name. Delete, here or in another process,
-// may remove the directory in between as empty; then it is made again.
+// publish gives a finished file its name; an error is fs.ErrExist only if that
+// is taken. Delete, here or in another process, may remove the directory in
+// between as empty; then it is made again.
 func (s *fileStore) publish(move func(from, to string) error, temp *tempFile, target string) error {
 	const tries = 100
+	dir := filepath.Dir(target)
 	var err error
 	for range tries {
-		if err = os.MkdirAll(filepath.Dir(target), 0o700); err == nil {
-			err = move(temp.file.Name(), target)
+		if mkdirErr := os.MkdirAll(dir, 0o700); errors.Is(mkdirErr, fs.ErrExist) || errors.Is(mkdirErr, fs.ErrNotExist) {
+			err = fmt.Errorf("make the directory %s: something else keeps removing or replacing it", dir)
+			continue
+		} else if mkdirErr != nil {
+			return s.explain(mkdirErr)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if err = move(temp.file.Name(), target); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
