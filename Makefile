@@ -63,7 +63,7 @@ golden: ## Rewrite the golden files of all packages; look at the diff
 
 .PHONY: bench
 bench: build ## Measure, as ratios to what you would use instead
-	hack/bench/run.sh
+	go run ./hack/bench
 
 .PHONY: prepare
 prepare: ## Install what the tests need and this machine lacks

@@ -139,7 +139,7 @@ func sources(t *testing.T) map[string][]string {
 			return err
 		}
 		if entry.IsDir() {
-			return skipFolder(path, entry.Name())
+			return skipFolder(filepath.ToSlash(path), entry.Name())
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
@@ -174,11 +174,10 @@ func importPaths(file *ast.File) ([]string, error) {
 	return paths, nil
 }
 
-// skipFolder leaves out what is no package of this module.
+// skipFolder leaves out what is no part of the product: hidden folders, test
+// data, and the tools in hack, which may import anything.
 func skipFolder(path, name string) error {
-	_, err := os.Stat(filepath.Join(path, "go.mod"))
-	otherModule := err == nil && path != ".."
-	if otherModule || name == "testdata" || path != ".." && strings.HasPrefix(name, ".") {
+	if path == "../hack" || name == "testdata" || path != ".." && strings.HasPrefix(name, ".") {
 		return filepath.SkipDir
 	}
 	return nil
