@@ -149,7 +149,6 @@ func TestFollow(t *testing.T) {
 		want   string
 	}{
 		"from before the beginning":         {"", -1, numbered(1, 2000)},
-		"a tail from before the beginning":  {"", 1, numbered(1, 2000)},
 		"from the middle":                   {numbered(-9, 0), -1, numbered(-9, 2000)},
 		"the tail from the middle":          {numbered(-9, 0), 3, numbered(-2, 2000)},
 		"what is new, from within a line":   {numbered(-9, 0) + "li", 0, "li" + numbered(1, 2000)},
@@ -174,6 +173,25 @@ func TestFollow(t *testing.T) {
 				t.Errorf("got %q, want %q", clip(got), clip(tt.want))
 			}
 		})
+	}
+}
+
+// TestTailOfAFileThatComesLater: all of it is new.
+func TestTailOfAFileThatComesLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	var out bytes.Buffer
+	f := &file{path: path, decoder: NewDecoder(&out, Options{}), tail: 1}
+	defer f.close()
+	for _, text := range []string{"", "a\nb\n", "c\n"} {
+		if text != "" {
+			appendTo(t, path, stamped(text))
+		}
+		if err := f.copy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := out.String(); got != "a\nb\nc\n" {
+		t.Errorf("got %q, want all lines", got)
 	}
 }
 

@@ -1,0 +1,98 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+const (
+	// exitKilled is the exit code of a runner that was killed, as a shell tells it.
+	exitKilled = 137
+	// maxWords bounds what is quoted of an interpreter's last words, in bytes.
+	maxWords = 1 << 10
+)
+
+// newEnd describes the end of a job whose runner cannot do it.
+func (r Record) newEnd(reason api.Reason, message, by string) api.End {
+	return api.End{Version: api.EndVersion, State: api.Failed, Reason: reason, Message: message, ExitCode: exitKilled,
+		Attempt: 1, Started: r.Created, Finished: time.Now().UTC(), By: by}
+}
+
+// end reads how the job ended; store.ErrNotFound if nobody has recorded that.
+func (w *Workload) end(ctx context.Context, r Record) (api.End, error) {
+	s, err := w.config.OpenStore(r.Store)
+	if err != nil {
+		return api.End{}, err
+	}
+	return readEnd(ctx, s, r.ID)
+}
+
+// record records how the job ended, unless somebody has done that already, and
+// returns what is recorded.
+func (w *Workload) record(ctx context.Context, r Record, e api.End) (api.End, error) {
+	s, err := w.config.OpenStore(r.Store)
+	if err != nil {
+		return e, err
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return e, err
+	}
+	err = s.Create(ctx, store.End(r.ID), bytes.NewReader(append(data, '\n')))
+	if errors.Is(err, store.ErrExists) {
+		return readEnd(ctx, s, r.ID)
+	}
+	return e, err
+}
+
+func readEnd(ctx context.Context, s store.Store, id string) (api.End, error) {
+	var end api.End
+	f, err := s.Open(ctx, store.End(id))
+	if err != nil {
+		return end, err
+	}
+	defer f.Close()
+	if err := json.NewDecoder(f).Decode(&end); err != nil {
+		return end, fmt.Errorf("%s/%s: %w", s.URL(), store.End(id), err)
+	}
+	if end.Version > api.EndVersion {
+		return end, fmt.Errorf("%s/%s has version %d, this program reads up to version %d: upgrade it", s.URL(), store.End(id), end.Version, api.EndVersion)
+	}
+	return end, nil
+}
+
+// obituary is the message of a job whose runner ended without a word in the
+// store. An interpreter that crashed has left some in its own output.
+func (w *Workload) obituary(id string) string {
+	message := "the runner was killed, or crashed, before it could record how the job ended"
+	if words := lastWords(filepath.Join(w.dir(id), outFile)); words != "" {
+		message += "; it said: " + words
+	}
+	return message
+}
+
+// lastWords is the last line of a file, "" if there is none.
+func lastWords(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > maxWords {
+		_, _ = f.Seek(-maxWords, io.SeekEnd)
+	}
+	tail, _ := io.ReadAll(io.LimitReader(f, maxWords))
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(tail), "?")), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

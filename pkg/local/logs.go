@@ -1,0 +1,34 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+)
+
+// Logs writes the job's log to out; with Follow it returns when the job has
+// ended and all was written. A job that is not on this machine is an error that
+// is fs.ErrNotExist: its log may be in the store.
+func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.Writer) error {
+	r, err := w.read(id)
+	if err != nil {
+		return err
+	}
+	if o.Host > 0 || o.Attempt > 1 {
+		return fmt.Errorf("reading the log of local job %s: it has one host, 0, and one attempt, 1", id)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	if o.Follow {
+		go func() {
+			if r.Process.life() != alive || waitExit(ctx, r.Process) == nil {
+				close(over)
+			}
+		}()
+	}
+	return logs.File(ctx, filepath.Join(w.dir(id), logFile), over, o, out)
+}

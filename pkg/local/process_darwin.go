@@ -1,0 +1,36 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// zombie is SZOMB of <sys/proc.h>.
+const zombie = 5
+
+// startTime tells when a process began, in seconds and microseconds of the
+// clock, and whether it still runs. Both are zero without such a process.
+func startTime(pid int) (start string, running bool, err error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if errors.Is(err, unix.EIO) { // what x/sys makes of an empty answer
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("looking up process %d: %w", pid, err)
+	}
+	t := info.Proc.P_starttime
+	return fmt.Sprintf("%d.%06d", t.Sec, t.Usec), info.Proc.P_stat != zombie, nil
+}
+
+// here names this boot and this machine.
+func here() (boot, machine string) {
+	boot, _ = unix.Sysctl("kern.bootsessionuuid")
+	machine, _ = unix.Sysctl("kern.uuid")
+	return boot, machine
+}
+
+// waitExit returns when the process has ended, or with the error of ctx.
+func waitExit(ctx context.Context, p Process) error { return pollExit(ctx, p) }

@@ -1,0 +1,70 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// startTime tells when a process began, in clock ticks after boot, and whether
+// it still runs: proc_pid_stat(5), fields 22 and 3. Both are zero without such a
+// process.
+func startTime(pid int) (start string, running bool, err error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	// The second field is the command in parentheses and may hold any byte.
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 20 {
+		return "", false, fmt.Errorf("/proc/%d/stat has %d fields after the command, want 20 at least", pid, len(fields))
+	}
+	state := fields[0][0]
+	return string(fields[19]), state != 'Z' && state != 'X', nil
+}
+
+// here names what process ids are relative to, this boot and this container,
+// and the machine. Without /proc both are empty, as is what was recorded.
+func here() (boot, machine string) {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	namespace, _ := os.Readlink("/proc/self/ns/pid")
+	machine, _ = os.Hostname()
+	return string(bytes.TrimSpace(id)) + " " + namespace, machine
+}
+
+// waitExit returns when the process has ended, or with the error of ctx.
+func waitExit(ctx context.Context, p Process) error {
+	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
+	if err != nil { // it has ended, or the kernel is older than 5.10
+		return pollExit(ctx, p)
+	}
+	f := os.NewFile(uintptr(fd), "pidfd")
+	defer f.Close()
+	if p.life() != alive { // asked after opening: f is this process and no other
+		return nil
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return pollExit(ctx, p)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	err = conn.Read(func(fd uintptr) bool {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, _ := unix.Poll(fds, 0)
+		return n > 0
+	})
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return pollExit(ctx, p)
+	}
+	return ctx.Err()
+}

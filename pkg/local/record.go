@@ -1,0 +1,111 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// recordVersion is the version of workload.json that this code writes and reads.
+const recordVersion = 1
+
+// Record is what is known of one job of this machine.
+type Record struct {
+	Version int    `json:"version"`
+	ID      string `json:"job_id"`
+	// Name is the function, script, module or command as the user knows it.
+	Name string `json:"func_name"`
+	// Accelerator is the text that was typed.
+	Accelerator string `json:"accelerator"`
+	// Store is the URL of the job's store.
+	Store   string    `json:"store"`
+	Created time.Time `json:"created_at"`
+	Process Process   `json:"process"`
+	// Status is how the job was when the Record was read; it is not stored.
+	Status api.Status `json:"-"`
+}
+
+// Get tells about one job. One that is not on this machine is an error that is
+// fs.ErrNotExist; if the Record is there but how the job ended cannot be read or
+// recorded, Get returns the Record and that error.
+func (w *Workload) Get(ctx context.Context, id string) (Record, error) {
+	r, err := w.read(id)
+	if err != nil {
+		return Record{}, err
+	}
+	r.Status, err = w.status(ctx, r)
+	return r, err
+}
+
+// List tells about all jobs of this machine, newest first. What cannot be read
+// does not hide the rest: the error, if there is one, names it.
+func (w *Workload) List(ctx context.Context) ([]Record, error) {
+	entries, err := os.ReadDir(w.config.StateDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing local jobs: %w", err)
+	}
+	var records []Record
+	var errs []error
+	for _, e := range entries {
+		if store.CheckID(e.Name()) != nil || !e.IsDir() {
+			continue
+		}
+		r, err := w.Get(ctx, e.Name())
+		if r.ID != "" {
+			records = append(records, r)
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			errs = append(errs, err)
+		}
+	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return records, errors.Join(errs...)
+}
+
+// read reads workload.json.
+func (w *Workload) read(id string) (Record, error) {
+	var r Record
+	if err := store.CheckID(id); err != nil {
+		return r, err
+	}
+	path := filepath.Join(w.dir(id), recordFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("there is no local job %s below %s: %w", id, w.config.StateDir, fs.ErrNotExist)
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading local job %s: %w", id, err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Record{}, fmt.Errorf("reading local job %s: %s is not a record of it: %w", id, path, err)
+	}
+	if r.Version > recordVersion || r.ID != id {
+		return Record{}, fmt.Errorf("reading local job %s: %s is of job %q and version %d, this program reads up to version %d: upgrade it",
+			id, path, r.ID, r.Version, recordVersion)
+	}
+	return r, nil
+}
+
+// write writes workload.json into dir, which nobody else sees yet.
+func (r Record) write(dir string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, recordFile), append(data, '\n'), 0o600)
+}

@@ -1,0 +1,203 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed" // boot.py
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+//go:embed boot.py
+var boot string
+
+const (
+	// scratchPrefix begins the names of directories that are no jobs yet, or any
+	// more. None of them is needed for longer than scratchAge.
+	scratchPrefix = ".scratch-"
+	scratchAge    = time.Hour
+	// runnerGrace is what the runner gives the call after SIGTERM, as in a pod.
+	runnerGrace = 25 * time.Second
+)
+
+// Start starts a job and returns once its process exists. The process has the
+// environment of this one, then spec.Env, then secrets, whose values are nowhere
+// else; it does not end with the terminal. A job of this id that is here already
+// is an error that is fs.ErrExist. A start that fails leaves nothing.
+func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	if err := w.start(ctx, spec, secrets); err != nil {
+		return fmt.Errorf("starting local job %s: %w", spec.ID, err)
+	}
+	return nil
+}
+
+func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	if err := errors.Join(supported(), store.CheckID(spec.ID), ctx.Err()); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(w.dir(spec.ID)); err == nil {
+		return fmt.Errorf("%s: %w", w.dir(spec.ID), fs.ErrExist)
+	}
+	env, err := environment(spec, secrets)
+	if err != nil {
+		return err
+	}
+	python, err := w.python()
+	if err != nil {
+		return err
+	}
+	runner, err := w.installRunner()
+	if err != nil {
+		return err
+	}
+	w.sweep()
+	scratch, err := os.MkdirTemp(w.config.StateDir, scratchPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch) // not there any more after success
+	cmd := exec.Command(python, append([]string{"-u", "-c", boot, runner}, w.arguments(spec)...)...)
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
+	return w.launch(cmd, scratch, spec)
+}
+
+// launch starts the process, which waits for its first byte of input, makes the
+// job visible, and lets the process go on.
+func (w *Workload) launch(cmd *exec.Cmd, scratch string, spec api.Spec) error {
+	out, err := os.OpenFile(filepath.Join(scratch, outFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	gate, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := w.commit(cmd.Process.Pid, scratch, spec); err != nil {
+		_ = killGroup(cmd.Process.Pid) // it would end by itself: the gate closes
+		_ = cmd.Wait()
+		return err
+	}
+	// If the interpreter is gone already, whoever watches the job tells why.
+	_, _ = gate.Write([]byte{'\n'})
+	_ = gate.Close()
+	go func() { _ = cmd.Wait() }() // no zombie while this process goes on
+	return nil
+}
+
+// commit writes the job's directory and gives it its name.
+func (w *Workload) commit(pid int, scratch string, spec api.Spec) error {
+	process, err := newProcess(pid)
+	if err != nil {
+		return err
+	}
+	r := Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
+		Store: spec.Store, Created: spec.Created.UTC(), Process: process}
+	if err := r.write(scratch); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(scratch, workDir), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(scratch, w.dir(spec.ID)) // fails if another start was faster
+}
+
+// arguments is the runner's command line.
+func (w *Workload) arguments(spec api.Spec) []string {
+	dir := w.dir(spec.ID)
+	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
+		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
+		"--log-file", filepath.Join(dir, logFile), "--termination-log", ""}
+	if spec.OutputDir != "" {
+		args = append(args, "--output-dir", spec.OutputDir)
+	}
+	if spec.MaxRuntime > 0 {
+		args = append(args, "--max-runtime", seconds(spec.MaxRuntime))
+	}
+	return args
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+
+// environment is that of the job. A local job is no pod, even inside of one.
+func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "KINETIC_POD_UID=") {
+			env = append(env, e)
+		}
+	}
+	for _, e := range spec.Env {
+		env = append(env, e.Name+"="+e.Value)
+	}
+	for _, name := range spec.SecretEnv {
+		if _, ok := secrets[name]; !ok {
+			return nil, fmt.Errorf("the secret environment variable %s has no value", name)
+		}
+	}
+	for name, value := range secrets {
+		env = append(env, name+"="+value)
+	}
+	return env, nil // os/exec takes the last of each name
+}
+
+// python is the absolute path of the interpreter.
+func (w *Workload) python() (string, error) {
+	name := w.config.Python
+	if name == "" {
+		name = "python3"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("looking for Python: %w: install Python 3.9 or newer, or activate a virtual environment that has it", err)
+	}
+	return filepath.Abs(path)
+}
+
+// installRunner makes sure that the runner's source is in the state directory,
+// once for each version, and returns its path.
+func (w *Workload) installRunner() (string, error) {
+	if err := os.MkdirAll(w.config.StateDir, 0o700); err != nil {
+		return "", err
+	}
+	hash := sha256.Sum256(w.config.Runner)
+	path := filepath.Join(w.config.StateDir, fmt.Sprintf("runner-%x.py", hash[:8]))
+	if have, err := os.ReadFile(path); err == nil && sha256.Sum256(have) == hash {
+		return path, nil
+	}
+	temp, err := os.CreateTemp(w.config.StateDir, scratchPrefix)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(temp.Name()) // not there any more after success
+	_, err = temp.Write(w.config.Runner)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return "", err
+	}
+	return path, os.Rename(temp.Name(), path)
+}
+
+// sweep removes what starts and stops that were cut off left behind. It is no
+// part of what was asked for: what cannot be removed stays.
+func (w *Workload) sweep() {
+	left, _ := filepath.Glob(filepath.Join(w.config.StateDir, scratchPrefix+"*"))
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > scratchAge {
+			_ = os.RemoveAll(path)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Stop ends the job and removes it from this machine; what it left in its store
+// stays. The runner gets SIGTERM and the time of grace to save what there is,
+// then the whole group SIGKILL; without grace at once. A job that is not here
+// is an error that is fs.ErrNotExist, one that runs on another machine an error.
+// With an error of ctx the job may go on.
+func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) error {
+	r, err := w.read(id)
+	if err != nil {
+		return err
+	}
+	if err := w.stop(ctx, r, grace); err != nil {
+		return fmt.Errorf("stopping local job %s: %w", id, err)
+	}
+	return nil
+}
+
+func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration) error {
+	if r.Process.life() == alive {
+		if err := halt(ctx, r.Process, grace, func() error {
+			// Before the kill, so that no watcher takes it for a crash.
+			_, err := w.record(ctx, r, r.newEnd(api.Cancelled, "it was cancelled", "cancel"))
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	s, err := w.status(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !s.State.Ended() {
+		return fmt.Errorf("%s: stop it there", s.Message)
+	}
+	if err := w.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another was faster
+		return err
+	}
+	return nil
+}
+
+// halt ends a process: within grace by asking it to, then, after record, by
+// force.
+func halt(ctx context.Context, p Process, grace time.Duration, record func() error) error {
+	if grace > 0 {
+		if err := terminate(p.PID); err != nil {
+			return err
+		}
+		waiting, cancel := context.WithTimeout(ctx, grace)
+		defer cancel()
+		if err := waitExit(waiting, p); err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	failure := record() // must not keep the job alive
+	if err := p.killGroup(); err != nil {
+		return errors.Join(failure, err)
+	}
+	return errors.Join(failure, waitExit(ctx, p))
+}

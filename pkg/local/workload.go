@@ -1,0 +1,64 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Config is what a Workload needs to know.
+type Config struct {
+	// StateDir holds one directory for each job; see StateDir.
+	StateDir string
+	// Python is the interpreter, empty for the first python3 on PATH.
+	Python string
+	// Runner is the source of the runner. Only Start needs it.
+	Runner []byte
+	// OpenStore opens the store that a job names.
+	OpenStore func(rawURL string) (store.Store, error)
+}
+
+// Workload is the jobs of this machine: it starts, watches and ends them by id.
+type Workload struct {
+	config Config
+}
+
+// New makes a Workload. It touches nothing.
+func New(c Config) *Workload { return &Workload{config: c} }
+
+// StateDir is where local jobs are kept: kinetic/local below XDG_STATE_HOME, by
+// default ~/.local/state. As the XDG specification says, a relative
+// XDG_STATE_HOME is ignored.
+func StateDir() (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("looking for the directory of local jobs: %w: set XDG_STATE_HOME", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "kinetic", "local"), nil
+}
+
+// The names in a job's directory.
+const (
+	recordFile = "workload.json"
+	logFile    = "log"
+	outFile    = "runner.out"
+	workDir    = "work"
+)
+
+func (w *Workload) dir(id string) string { return filepath.Join(w.config.StateDir, id) }
+
+// remove takes a job's directory away: from sight at once, then from the disk.
+func (w *Workload) remove(id string) error {
+	trash, err := os.MkdirTemp(w.config.StateDir, scratchPrefix)
+	if err == nil {
+		err = os.Rename(w.dir(id), filepath.Join(trash, id))
+	}
+	return errors.Join(err, os.RemoveAll(trash))
+}
