@@ -1,0 +1,140 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// uploads is how many blobs travel at once. Each may hold one compressed pack.
+const uploads = 8
+
+// Stats says what an upload did. Sizes are bytes as stored.
+type Stats struct {
+	// Bytes is the whole plan, NewBytes the part that the store lacked, in
+	// NewBlobs objects.
+	Bytes, NewBytes int64
+	NewBlobs        int
+}
+
+// Upload makes sure that a store has everything the plan names. What it has
+// already is not read again; what it lacks is checked against the plan on the
+// way, and a file that changed since is a *FileError. The index comes last, so
+// that whoever finds it finds the rest. progress, if not nil, is called by one
+// goroutine at a time.
+func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
+	u := &upload{plan: p, store: s, progress: progress, stats: Stats{Bytes: p.StoredBytes}}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(uploads)
+	for i := range p.sources {
+		group.Go(func() error { return u.blob(groupCtx, i) })
+	}
+	if err := group.Wait(); err != nil {
+		return Stats{}, fmt.Errorf("upload to %s: %w", s.URL(), err)
+	}
+	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
+	err := u.put(ctx, index, func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(p.IndexBlob)), nil
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("upload the index to %s: %w", s.URL(), err)
+	}
+	return u.stats, nil
+}
+
+// upload is the state of one Upload.
+type upload struct {
+	plan     *Plan
+	store    store.Store
+	progress func(doneBytes, totalBytes int64)
+
+	mu    sync.Mutex // guards what follows, and calls of progress
+	stats Stats
+	done  int64
+}
+
+// blob uploads the i-th blob of the index.
+func (u *upload) blob(ctx context.Context, i int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	source, blob := u.plan.sources[i], u.plan.Index.Blobs[i]
+	if source.packed {
+		return u.put(ctx, blob, func() (io.ReadCloser, error) { return u.pack(ctx, source) })
+	}
+	f := &u.plan.files[source.members[0]]
+	err := u.put(ctx, blob, func() (io.ReadCloser, error) { return openFile(f) })
+	if errors.Is(err, store.ErrMismatch) {
+		return changed(f.rel)
+	}
+	return err
+}
+
+// pack makes a pack in memory, where it is small, unless the plan kept it.
+func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
+	if s.blob != nil {
+		return io.NopCloser(bytes.NewReader(s.blob)), nil
+	}
+	var blob bytes.Buffer
+	blob.Grow(int(s.size))
+	if err := writePack(ctx, &blob, u.plan.files, s.members, make([]byte, bufferSize)); err != nil {
+		return nil, err
+	}
+	return io.NopCloser(&blob), nil
+}
+
+// put uploads one blob unless the store has it, and counts.
+func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.ReadCloser, error)) error {
+	var read int64
+	written, err := u.store.PutBlob(ctx, blob.SHA256, blob.Size, func() (io.ReadCloser, error) {
+		r, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return &meter{ReadCloser: r, count: func(n int64) {
+			read += n
+			u.advance(n)
+		}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	u.advance(blob.Size - read)
+	if written {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.stats.NewBlobs++
+		u.stats.NewBytes += blob.Size
+	}
+	return nil
+}
+
+// advance reports n more bytes as done; fewer, if a store had to start again.
+func (u *upload) advance(n int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.done += n
+	if u.progress != nil && n != 0 {
+		u.progress(u.done, u.plan.StoredBytes)
+	}
+}
+
+// meter counts what is read.
+type meter struct {
+	io.ReadCloser
+	count func(int64)
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	m.count(int64(n))
+	return n, err
+}

@@ -1,0 +1,261 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// tree is what a walk found.
+type tree struct {
+	root     string // free of symlinks
+	files    []file // sorted by rel
+	warnings []string
+	dirs     []string
+}
+
+// walker collects a tree. Real directories come first and symlinked ones after
+// them, so that a link never takes the place of the directory it leads to.
+type walker struct {
+	tree
+	ignore  func(rel string, isDir bool) bool
+	exclude []string
+	// seen maps the real path of each packaged directory to its rel.
+	seen  map[string]string
+	links []link
+}
+
+// link is a symlink to a directory.
+type link struct{ rel, target string }
+
+// walk lists what is to be packaged.
+func walk(ctx context.Context, opts Options) (*tree, error) {
+	root, err := realDir(opts.Root)
+	if err != nil {
+		return nil, err
+	}
+	w := &walker{tree: tree{root: root}, ignore: opts.Ignore, seen: map[string]string{}}
+	if w.ignore == nil {
+		w.ignore = func(string, bool) bool { return false }
+	}
+	w.exclude = excluded(root, append(slices.Clone(opts.Exclude), opts.CacheDir))
+	if err := w.dir(ctx, root, ""); err != nil {
+		return nil, err
+	}
+	for len(w.links) > 0 {
+		next := w.links[0]
+		w.links = w.links[1:]
+		if err := w.linkedDir(ctx, next); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(w.files, func(a, b file) int { return strings.Compare(a.rel, b.rel) })
+	slices.Sort(w.warnings)
+	return &w.tree, nil
+}
+
+// realDir is the real path of an existing directory.
+func realDir(dir string) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("package %s: %w", dir, cause(err))
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("package %s: it is not a directory", dir)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("package %s: %w", dir, cause(err))
+	}
+	return real, nil
+}
+
+// excluded is the real paths of those that exist and do not contain root.
+func excluded(root string, paths []string) []string {
+	var real []string
+	for _, p := range paths {
+		if r, err := filepath.EvalSymlinks(p); p != "" && err == nil && !within(r, root) {
+			real = append(real, r)
+		}
+	}
+	return real
+}
+
+// within tells whether a path is dir or lies below it. Both are clean.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// skip tells whether the user or the program wants the path left out.
+func (w *walker) skip(rel, abs string, isDir bool) bool {
+	return w.ignore(rel, isDir) || slices.ContainsFunc(w.exclude, func(ex string) bool { return within(ex, abs) })
+}
+
+func (w *walker) warn(rel, format string, args ...any) {
+	w.warnings = append(w.warnings, fmt.Sprintf("skipped %q: ", rel)+fmt.Sprintf(format, args...))
+}
+
+// dir adds a directory, by its real path, and all below it.
+func (w *walker) dir(ctx context.Context, abs, rel string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.seen[abs] = rel
+	if rel != "" {
+		w.dirs = append(w.dirs, rel)
+	}
+	entries, err := os.ReadDir(abs)
+	if err != nil {
+		return unreadable(rel, err)
+	}
+	for _, entry := range entries {
+		if err := w.entry(ctx, entry, filepath.Join(abs, entry.Name()), path.Join(rel, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry adds one name of a directory.
+func (w *walker) entry(ctx context.Context, entry fs.DirEntry, abs, rel string) error {
+	if entry.Type() == fs.ModeSymlink {
+		return w.link(abs, rel)
+	}
+	if w.skip(rel, abs, entry.IsDir()) {
+		return nil
+	}
+	if entry.IsDir() {
+		if err := checkName(rel); err != nil {
+			return err
+		}
+		if !w.firstVisit(abs, rel) {
+			return nil
+		}
+		return w.dir(ctx, abs, rel)
+	}
+	info, err := entry.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // deleted since the directory was read
+	}
+	if err != nil {
+		return unreadable(rel, err)
+	}
+	return w.file(abs, rel, info)
+}
+
+// file adds anything that is neither a directory nor a symlink.
+func (w *walker) file(abs, rel string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		w.warn(rel, "it is a %s, not a regular file", kind(info.Mode()))
+		return nil
+	}
+	if err := checkName(rel); err != nil {
+		return err
+	}
+	w.files = append(w.files, file{rel: rel, abs: abs, executable: info.Mode()&0o100 != 0, stamp: stampOf(info)})
+	return nil
+}
+
+// link adds what a symlink leads to; directories wait for their turn.
+func (w *walker) link(abs, rel string) error {
+	info, err := os.Stat(abs)
+	if errors.Is(err, fs.ErrPermission) && !w.skip(rel, abs, false) {
+		return unreadable(rel, err)
+	}
+	if err != nil {
+		if !w.skip(rel, abs, false) {
+			target, _ := os.Readlink(abs)
+			w.warn(rel, "it is a broken symlink to %q", target)
+		}
+		return nil
+	}
+	target, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return unreadable(rel, err)
+	}
+	switch {
+	case w.skip(rel, target, info.IsDir()):
+		return nil
+	case info.IsDir():
+		w.links = append(w.links, link{rel: rel, target: target})
+		return nil
+	default:
+		return w.file(target, rel, info)
+	}
+}
+
+// linkedDir adds the directory behind a symlink.
+func (w *walker) linkedDir(ctx context.Context, l link) error {
+	if err := checkName(l.rel); err != nil {
+		return err
+	}
+	if !w.firstVisit(l.target, l.rel) {
+		return nil
+	}
+	return w.dir(ctx, l.target, l.rel)
+}
+
+// firstVisit tells whether a real directory is new; if not, it says under which
+// name it is packaged. That also ends loops.
+func (w *walker) firstVisit(abs, rel string) bool {
+	first, seen := w.seen[abs]
+	if !seen {
+		return true
+	}
+	if first == "" {
+		first = "."
+	}
+	w.warn(rel, "its directory is already packaged as %q", first)
+	return false
+}
+
+// emptyDirs lists the directories without any file below them, sorted.
+func (t *tree) emptyDirs() []string {
+	full := map[string]bool{}
+	for _, f := range t.files {
+		for dir := path.Dir(f.rel); dir != "." && !full[dir]; dir = path.Dir(dir) {
+			full[dir] = true
+		}
+	}
+	empty := slices.DeleteFunc(slices.Clone(t.dirs), func(dir string) bool { return full[dir] })
+	slices.Sort(empty)
+	return empty
+}
+
+// checkName rejects what the index, which is JSON, cannot hold.
+func checkName(rel string) error {
+	if utf8.ValidString(rel) {
+		return nil
+	}
+	return &FileError{Path: rel, Problem: "its name is not UTF-8", Remedy: "rename it"}
+}
+
+// cause is the reason behind an error about a path that is named already.
+func cause(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+// kind names a file that is not regular.
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	default:
+		return "special file"
+	}
+}
