@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -23,7 +24,7 @@ func (p *patch) environment(s api.Spec) {
 			p.add(at+"-", entry)
 			return
 		}
-		place := at + string(rune('0'+i))
+		place := at + strconv.Itoa(i)
 		p.test(place+"/name", name)
 		p.replace(place, entry)
 	}

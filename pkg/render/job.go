@@ -96,15 +96,18 @@ func arguments(s api.Spec) []string {
 	return args
 }
 
-// resources asks for cpu and memory. Memory is a limit too: a job that outgrows
-// it is killed itself, instead of what else runs on the node.
+// resources asks for cpu and memory. Memory may be a limit too: a job that
+// outgrows it is killed itself, instead of what else runs on the node.
 func (p *patch) resources(s api.Spec) {
 	requests, limits := map[string]string{}, map[string]string{}
 	if s.CPU != "" {
 		requests["cpu"] = s.CPU
 	}
 	if s.Memory != "" {
-		requests["memory"], limits["memory"] = s.Memory, s.Memory
+		requests["memory"] = s.Memory
+	}
+	if s.MemoryLimit != "" {
+		limits["memory"] = s.MemoryLimit
 	}
 	at := container + "/resources"
 	if s.Accelerator.Kind != api.CPU {

@@ -30,14 +30,23 @@ func (p *patch) test(path string, value any) {
 	*p = append(*p, operation{"test", path, value})
 }
 
-// encode writes the patch as JSON: YAML writers lose some control characters.
+// encode writes the patch as JSON, an operation a line. Writers of YAML lose
+// some characters.
 func (p patch) encode() ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err := encoder.Encode(p)
-	return text.Bytes(), err
+	before := "[\n"
+	for _, step := range p {
+		text.WriteString(before)
+		if err := encoder.Encode(step); err != nil { // ends with a newline
+			return nil, err
+		}
+		text.Truncate(text.Len() - 1)
+		before = ",\n"
+	}
+	text.WriteString("\n]\n")
+	return text.Bytes(), nil
 }
 
 // addEach adds every pair to a map that exists, in the order of the keys.

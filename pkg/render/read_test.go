@@ -35,6 +35,7 @@ func TestReadOverlayRejects(t *testing.T) {
 		"a repository":             {map[string]string{"kustomization.yaml": component + "resources: [\"https://github.com/a/b//c?ref=v1\"]\n"}, []string{"remote references are not fetched"}},
 		"a repository in short":    {map[string]string{"kustomization.yaml": component + "components: [GitHub.com/a/b]\n", "GitHub.com/a/b/kustomization.yaml": component}, []string{"remote references are not fetched"}},
 		"a repository over ssh":    {map[string]string{"kustomization.yaml": component + "resources: [\"git@example.com:a/b\"]\n"}, []string{"remote references are not fetched"}},
+		"a repository of a user":   {map[string]string{"kustomization.yaml": component + "resources: [\"git@example.com/a/b\"]\n"}, []string{"remote references are not fetched"}},
 		"a remote patch":           {map[string]string{"kustomization.yaml": component + "patches: [{path: \"https://example.com/p.yaml\"}]\n"}, []string{"remote references are not fetched"}},
 		"a remote deep inside":     {map[string]string{"kustomization.yaml": component + "resources: [a]\n", "a/kustomization.yaml": "resources: [b]\n", "a/b/kustomization.yaml": "resources: [\"http://example.com/x\"]\n"}, []string{"a/b/kustomization.yaml", "remote references"}},
 		"a chart":                  {map[string]string{"kustomization.yaml": component + "helmCharts: [{name: x}]\n"}, []string{"field helmCharts is not allowed", "may run programs"}},

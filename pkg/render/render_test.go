@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/kubectl-kinetic/kinetic/manifests"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -44,19 +48,7 @@ func TestGolden(t *testing.T) {
 	for name, s := range family {
 		t.Run(name, func(t *testing.T) {
 			got := mustRender(t, s)
-			golden := filepath.Join("testdata", "golden", name+".yaml")
-			if *update {
-				if err := os.WriteFile(golden, got.YAML(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got.YAML())); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			compareGolden(t, filepath.Join("testdata", "golden", name+".yaml"), got.YAML())
 			if err := decodeAll(got); err != nil {
 				t.Error(err)
 			}
@@ -65,6 +57,42 @@ func TestGolden(t *testing.T) {
 				checkNoise(t, o.Object, o.GetKind())
 			}
 		})
+	}
+}
+
+// What people read on disk: everything but the copies of package manifests.
+func TestGoldenFiles(t *testing.T) {
+	_, files, err := render(family["v6e-8-everything"], Overlay{}, testRunner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive txtar.Archive
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		original, err := manifests.FS.ReadFile(name)
+		if err != nil {
+			archive.Files = append(archive.Files, txtar.File{Name: name, Data: files[name]})
+			continue
+		}
+		if diff := cmp.Diff(string(original), string(files[name])); diff != "" {
+			t.Errorf("%s -built in +written:\n%s", name, diff)
+		}
+	}
+	compareGolden(t, "testdata/files.txtar", txtar.Format(&archive))
+}
+
+func compareGolden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s -want +got:\n%s", file, diff)
 	}
 }
 
@@ -204,7 +232,11 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 		"p.yaml":            "- {op: add, path: /spec/activeDeadlineSeconds, value: 60}\n",
 	})
 	for name, s := range family {
-		for _, o := range []Overlay{{}, user} {
+		overlays := []Overlay{{}}
+		if strings.HasSuffix(name, "-everything") {
+			overlays = append(overlays, user)
+		}
+		for _, o := range overlays {
 			dir := filepath.Join(t.TempDir(), "overlay")
 			r, files, err := render(s, o, testRunner)
 			if err != nil {

@@ -59,9 +59,9 @@ func everything(s *api.Spec) {
 	s.Queue = "team-a"
 	s.Reservation = "projects/shared/reservations/block-7"
 	s.PriorityClass = "high"
-	s.CPU, s.Memory = "500m", "16Gi"
+	s.CPU, s.Memory, s.MemoryLimit = "500m", "16Gi", "20Gi"
 	s.Labels = map[string]string{"team": "vision", "example.com/cost": "on"}
-	s.Annotations = map[string]string{"example.com/note": "why: not\n- a list\n"}
+	s.Annotations = map[string]string{"example.com/note": "why: not & <this>?\n- a list\n"}
 	s.Namespace = "ml"
 }
 
@@ -74,7 +74,7 @@ var (
 		"cpu":              testSpec(cpu),
 		"cpu-spot":         testSpec(cpu, spot),
 		"cpu-requests":     testSpec(cpu, func(s *api.Spec) { s.CPU, s.Memory = "1", "2Gi" }),
-		"cpu-request":      testSpec(cpu, func(s *api.Spec) { s.CPU = "1" }),
+		"cpu-limit":        testSpec(cpu, func(s *api.Spec) { s.MemoryLimit = "2Gi" }),
 		"cpu-reservation":  testSpec(cpu, func(s *api.Spec) { s.Reservation = "mine" }),
 		"cpu-everything":   testSpec(cpu, spot, everything),
 		"l4":               testSpec(l4),

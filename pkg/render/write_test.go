@@ -65,12 +65,16 @@ func TestWriteOverlayWritesWhereNothingIsLost(t *testing.T) {
 			parent := filepath.Join(t.TempDir(), "parent")
 			dir := filepath.Join(parent, "overlay")
 			prepare(t, dir)
+			before, _ := os.Readlink(dir)
 			want := jobFiles(t, "cpu")
 			if err := WriteOverlay(dir, want); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, readTree(t, dir+"/.")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
+			}
+			if after, _ := os.Readlink(dir); after != before {
+				t.Errorf("the link to %q is now one to %q", before, after)
 			}
 			entries, err := os.ReadDir(parent)
 			if err != nil {
@@ -123,4 +127,19 @@ func TestWriteOverlayRefusesAFile(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"overlay": "x"})
 	wantError(t, WriteOverlay(filepath.Join(dir, "overlay"), jobFiles(t, "cpu")), "not a directory")
+}
+
+func TestWriteOverlayThatFailsLeavesNothing(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "overlay")
+	if err := WriteOverlay(dir, map[string][]byte{"a": nil, "a/b": nil}); err == nil {
+		t.Fatal("no error for a file that is a directory too")
+	}
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 0 {
+		t.Errorf("it left %v", entries)
+	}
 }
