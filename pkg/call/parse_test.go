@@ -161,6 +161,13 @@ func TestParseRejects(t *testing.T) {
 	}
 }
 
+func TestFilesInAreThoseToSuggest(t *testing.T) {
+	dir := project(t, "train.py", ".hidden.py", "src/train.py")
+	if diff := cmp.Diff([]string{"train.py"}, filesIn(dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"train.py", "train.py:train", "pkg.mod:f", "pkg.mod", "a:b:c", "./x/", "..", ":", "-", "é.py:é", "a\x00b:c", "\xff:f"} {
 		f.Add(seed, false)

@@ -135,7 +135,7 @@ func (l Layout) relative(path string) (string, bool) {
 func (l Layout) moduleName(file string) string {
 	parts := strings.Split(strings.TrimSuffix(file, ".py"), "/")
 	base, ok := l.relative(l.PackageBase)
-	if ok && base != "" && strings.HasPrefix(file, base+"/") {
+	if ok && strings.HasPrefix(file, base+"/") {
 		parts = parts[strings.Count(base, "/")+1:]
 	}
 	last := len(parts) - 1

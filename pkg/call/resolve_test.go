@@ -146,6 +146,15 @@ func TestResolveRejects(t *testing.T) {
 	}
 }
 
+// What is only in the working directory is not in the bundle.
+func TestResolveDoesNotFindModulesOutsideOfTheRoot(t *testing.T) {
+	dir := project(t, "mod.py", "root/train.py")
+	got, warnings, err := resolve(t, words("mod:f"), filepath.Join(dir, "root"), dir)
+	if err != nil || got.File != "" || len(warnings) != 1 {
+		t.Errorf("got %+v, %q, %v", got, warnings, err)
+	}
+}
+
 func TestResolveFollowsSymbolicLinksToTheRoot(t *testing.T) {
 	dir := project(t, "real/pkg/train.py")
 	link := filepath.Join(dir, "link")

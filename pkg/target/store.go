@@ -1,0 +1,122 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	bucketScheme = "gs://"
+	fileScheme   = "file://"
+)
+
+// LocalStore is the URL of the store that local jobs use unless told otherwise:
+// kinetic/store in the user's data directory. env reads the environment; as the
+// XDG Base Directory Specification says, a relative XDG_DATA_HOME is ignored.
+func LocalStore(env func(string) string) (string, error) {
+	dir := env("XDG_DATA_HOME")
+	if !filepath.IsAbs(dir) {
+		home := env("HOME")
+		if !filepath.IsAbs(home) {
+			return "", errors.New("there is no place for local jobs, because neither XDG_DATA_HOME nor HOME is set: name a directory with --store file:///DIR")
+		}
+		dir = filepath.Join(home, ".local", "share")
+	}
+	return fileScheme + filepath.ToSlash(filepath.Join(dir, "kinetic", "store")), nil
+}
+
+// resolveStore finds the store of jobs that run in a cluster.
+func resolveStore(f Flags, env func(string) string, where place) (setting, error) {
+	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"})
+	if store.value == "" {
+		return defaultStore(where)
+	}
+	url, err := checkStore(store.value)
+	if err != nil {
+		return setting{}, fmt.Errorf("%s %s: %w", store.from, store.value, err)
+	}
+	if strings.HasPrefix(url, fileScheme) {
+		return setting{}, fmt.Errorf("%s %s: a directory is for --local jobs only, because pods can't see it: name a bucket, gs://BUCKET", store.from, store.value)
+	}
+	return setting{url, store.from}, nil
+}
+
+// defaultStore is the bucket that `up` makes beside a cluster.
+func defaultStore(where place) (setting, error) {
+	if where.project.value == "" {
+		return setting{}, errors.New("there is no store for the job: set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
+	}
+	url := fmt.Sprintf("%s%s-kn-%s-jobs", bucketScheme, where.project.value, where.cluster.value)
+	if _, err := checkStore(url); err != nil {
+		return setting{}, fmt.Errorf("the store %s, named after project and cluster: %w; name another with --store or KINETIC_STORE", url, err)
+	}
+	return setting{url, fromDefault}, nil
+}
+
+// checkStore brings the URL of a store into the form that everything else uses.
+func checkStore(text string) (string, error) {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", errors.New("it has characters that can't be printed")
+	}
+	if dir, found := strings.CutPrefix(text, fileScheme); found {
+		return checkDirectory(dir)
+	}
+	path, found := strings.CutPrefix(text, bucketScheme)
+	if !found {
+		return "", errors.New("want gs://BUCKET or gs://BUCKET/PREFIX, or for local jobs file:///DIR")
+	}
+	path = strings.TrimSuffix(path, "/")
+	bucket, prefix, hasPrefix := strings.Cut(path, "/")
+	if err := checkBucket(bucket); err != nil {
+		return "", err
+	}
+	for element := range strings.SplitSeq(prefix, "/") {
+		if hasPrefix && slices.Contains([]string{"", ".", ".."}, element) {
+			return "", fmt.Errorf("the prefix has an element %q: want names between single slashes", element)
+		}
+	}
+	return bucketScheme + path, nil
+}
+
+func checkDirectory(dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", errors.New("want an absolute path after file://, as in file:///home/me/store")
+	}
+	dir = filepath.Clean(dir)
+	if dir == filepath.Dir(dir) {
+		return "", errors.New("the root directory can't be a store: name a directory below it")
+	}
+	return fileScheme + filepath.ToSlash(dir), nil
+}
+
+var bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*[a-z0-9]$`)
+
+// Lengths of bucket names, and of each part of one that has dots.
+const (
+	minBucket     = 3
+	maxBucket     = 222
+	maxBucketPart = 63
+)
+
+// checkBucket holds https://cloud.google.com/storage/docs/buckets#naming.
+func checkBucket(name string) error {
+	if !bucketPattern.MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
+		return fmt.Errorf("%q is no bucket's name: want 3 to 63 lower-case letters, digits, '-', '_' and '.', with a letter or digit at both ends", name)
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		if len(part) > maxBucketPart {
+			return fmt.Errorf("%q is no bucket's name: it has %d characters, and %d are allowed", name, len(part), maxBucketPart)
+		}
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return fmt.Errorf("%q is an IP address, which a bucket can't be called", name)
+	}
+	return nil
+}

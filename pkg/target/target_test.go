@@ -1,0 +1,277 @@
+package target
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+// kubeconfig writes the fixture with a current context, and loads it as the
+// commands do.
+func kubeconfig(t *testing.T, current string) (KubeConfig, string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/kubeconfig.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if current != "" {
+		data = append(data, "current-context: "+current+"\n"...)
+	}
+	return load(t, string(data))
+}
+
+func load(t *testing.T, text string) (KubeConfig, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.KubeConfig = &path
+	return flags.ToRawKubeConfigLoader(), path
+}
+
+type variables map[string]string
+
+func (v variables) get(name string) string { return v[name] }
+
+const (
+	ctxMain = "gke_acme-ml_us-central1-a_main"
+	ctxBig  = "gke_acme-ml_europe-west4-b_big"
+	ctxLone = "gke_lone-ml_us-central1-a_kinetic-cluster"
+)
+
+func TestResolve(t *testing.T) {
+	tests := map[string]struct {
+		current string
+		flags   Flags
+		env     variables
+		want    Target
+	}{
+		"the current context says it all": {ctxMain, Flags{}, nil, Target{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "current context", "context " + ctxMain, "default"}}},
+		"a renamed context": {"production", Flags{}, nil, Target{
+			"acme-ml", "us-east5", "prod", "production", "prod", "gs://acme-ml-kn-prod-jobs",
+			Sources{"context production", "context production", "context production", "current context", "context production", "default"}}},
+		"a cluster elsewhere and a project": {"kind-dev", Flags{}, variables{"KINETIC_PROJECT": "lone-ml"}, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"KINETIC_PROJECT", "default", "default", "current context", "context kind-dev", "default"}}},
+		"a cluster elsewhere and a store": {"kind-dev", Flags{Store: "gs://bucket/team/"}, nil, Target{
+			"", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", "gs://bucket/team",
+			Sources{"", "default", "default", "current context", "context kind-dev", "--store"}}},
+		"flags come first": {ctxMain, Flags{Project: "acme-ml", Zone: "europe-west4-b", Cluster: "big", Store: "gs://one", Namespace: "team"},
+			variables{"KINETIC_PROJECT": "other-ml", "KINETIC_ZONE": "us-west1-a", "KINETIC_CLUSTER": "other", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, Target{
+				"acme-ml", "europe-west4-b", "big", ctxBig, "team", "gs://one",
+				Sources{"--project", "--zone", "--cluster", "project, zone and cluster", "--namespace", "--store"}}},
+		"then variables": {ctxMain, Flags{},
+			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, Target{
+				"acme-ml", "europe-west4-b", "big", ctxBig, "their", "gs://two",
+				Sources{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "KINETIC_NAMESPACE", "KINETIC_STORE"}}},
+		"what is not set comes from the context": {ctxMain, Flags{Zone: "europe-west4-b"}, variables{"KINETIC_CLUSTER": "big"}, Target{
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", "gs://acme-ml-kn-big-jobs",
+			Sources{"context " + ctxMain, "--zone", "KINETIC_CLUSTER", "project, zone and cluster", "default", "default"}}},
+		"the same cluster said twice": {ctxMain, Flags{Cluster: "main"}, variables{"KINETIC_PROJECT": "acme-ml"}, Target{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			Sources{"KINETIC_PROJECT", "context " + ctxMain, "--cluster", "current context", "context " + ctxMain, "default"}}},
+		"another cluster under a renamed context": {ctxMain, Flags{Zone: "us-east5", Cluster: "prod"}, nil, Target{
+			"acme-ml", "us-east5", "prod", "production", "prod", "gs://acme-ml-kn-prod-jobs",
+			Sources{"context " + ctxMain, "--zone", "--cluster", "project, zone and cluster", "context production", "default"}}},
+		"from elsewhere to GKE": {"kind-dev", Flags{Cluster: "kinetic-cluster"}, variables{"KINETIC_PROJECT": "lone-ml"}, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"KINETIC_PROJECT", "default", "--cluster", "project, zone and cluster", "default", "default"}}},
+		"no current context, a project": {"", Flags{Project: "lone-ml"}, nil, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"}}},
+		"a current context that is gone, a project": {"gone", Flags{Project: "lone-ml"}, nil, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"}}},
+		"--context counts before variables": {"kind-dev", Flags{Context: ctxMain}, variables{"KINETIC_PROJECT": "other-ml", "KINETIC_CLUSTER": "other"}, Target{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "--context", "context " + ctxMain, "default"}}},
+		"--context and flags that agree": {"kind-dev", Flags{Context: ctxMain, Project: "acme-ml", Cluster: "main"}, nil, Target{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			Sources{"--project", "context " + ctxMain, "--cluster", "--context", "context " + ctxMain, "default"}}},
+		"--context elsewhere, flags for the store": {ctxMain, Flags{Context: "kind-dev", Project: "acme-ml", Cluster: "big"}, nil, Target{
+			"acme-ml", "us-central1-a", "big", "kind-dev", "sandbox", "gs://acme-ml-kn-big-jobs",
+			Sources{"--project", "default", "--cluster", "--context", "context kind-dev", "default"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, path := kubeconfig(t, tt.current)
+			before, _ := os.ReadFile(path)
+			for _, need := range []Need{{Cluster: true}, {}} {
+				got, err := Resolve(tt.flags, tt.env.get, config, need)
+				if err != nil {
+					t.Fatalf("%+v: %v", need, err)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%+v (-want +got):\n%s", need, diff)
+				}
+			}
+			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+				t.Errorf("the kubeconfig was changed: %v", err)
+			}
+		})
+	}
+}
+
+// What only a submit needs must not stop a dry-run.
+func TestResolveWithoutACluster(t *testing.T) {
+	const credentials = "`gcloud container clusters get-credentials "
+	tests := map[string]struct {
+		current string
+		flags   Flags
+		env     variables
+		want    Target // in a dry-run, without From
+		submit  string // in the error otherwise
+	}{
+		"another cluster that the kubeconfig has not": {ctxMain, Flags{Cluster: "new"}, nil,
+			Target{Project: "acme-ml", Zone: "us-central1-a", Cluster: "new", Namespace: "default", Store: "gs://acme-ml-kn-new-jobs"},
+			"no context gke_acme-ml_us-central1-a_new: get one with " + credentials + "new --zone us-central1-a --project acme-ml`"},
+		"one by a variable": {ctxMain, Flags{}, variables{"KINETIC_PROJECT": "new-ml"},
+			Target{Project: "new-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "default", Store: "gs://new-ml-kn-main-jobs"},
+			credentials + "main --zone us-central1-a --project new-ml`"},
+		"one in a region": {ctxMain, Flags{Zone: "us-west1"}, nil,
+			Target{Project: "acme-ml", Zone: "us-west1", Cluster: "main", Namespace: "default", Store: "gs://acme-ml-kn-main-jobs"},
+			credentials + "main --region us-west1 --project acme-ml`"},
+		"the right cluster, the wrong zone": {ctxMain, Flags{Cluster: "big"}, nil,
+			Target{Project: "acme-ml", Zone: "us-central1-a", Cluster: "big", Namespace: "default", Store: "gs://acme-ml-kn-big-jobs"},
+			"or did you mean --context alias-of-big or " + ctxBig + "?"},
+		"a cluster without a project": {"kind-dev", Flags{Cluster: "new", Store: "gs://bucket"}, nil,
+			Target{Zone: "us-central1-a", Cluster: "new", Namespace: "default", Store: "gs://bucket"},
+			"no context for cluster new in us-central1-a, and its project is not known: set --project or KINETIC_PROJECT"},
+		"no current context": {"", Flags{Store: "gs://bucket"}, nil,
+			Target{Zone: "us-central1-a", Cluster: "kinetic-cluster", Namespace: "default", Store: "gs://bucket"},
+			"no current context: choose one with --context"},
+		"a current context that is gone": {"kind-deb", Flags{Store: "gs://bucket"}, nil,
+			Target{Zone: "us-central1-a", Cluster: "kinetic-cluster", Namespace: "default", Store: "gs://bucket"},
+			`current context kind-deb: the kubeconfig has no context of this name: did you mean "kind-dev"?`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, _ := kubeconfig(t, tt.current)
+			got, err := Resolve(tt.flags, tt.env.get, config, Need{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.From = Sources{}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			_, err = Resolve(tt.flags, tt.env.get, config, Need{Cluster: true})
+			if err == nil || !strings.Contains(err.Error(), tt.submit) {
+				t.Errorf("got %v, want %q in it", err, tt.submit)
+			}
+		})
+	}
+}
+
+func TestResolveWithoutAKubeconfig(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "gone"))
+	config := genericclioptions.NewConfigFlags(false).ToRawKubeConfigLoader()
+	got, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, config, Need{})
+	if err != nil || got.Store != "gs://acme-ml-kn-kinetic-cluster-jobs" || got.Context != "" || got.Namespace != "default" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = Resolve(Flags{Project: "acme-ml"}, variables{}.get, config, Need{Cluster: true})
+	if err == nil || !strings.Contains(err.Error(), "get-credentials kinetic-cluster --zone us-central1-a --project acme-ml`") {
+		t.Errorf("got %v", err)
+	}
+	_, err = Resolve(Flags{Context: "x"}, variables{}.get, config, Need{})
+	if err == nil || !strings.Contains(err.Error(), "--context x: the kubeconfig has no context of this name, nor any other: name the file with --kubeconfig") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestResolveRejects(t *testing.T) {
+	tests := map[string]struct {
+		flags Flags
+		env   variables
+		want  string
+	}{
+		"neither project nor store":        {Flags{Context: "kind-dev"}, nil, "set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE"},
+		"a context nearly right":           {Flags{Context: "kind-deb"}, nil, `--context kind-deb: the kubeconfig has no context of this name: did you mean "kind-dev"?`},
+		"a context like nothing here":      {Flags{Context: "zzz"}, nil, "--context zzz: the kubeconfig has no context of this name; `kubectl config get-contexts`"},
+		"--context and another cluster":    {Flags{Context: ctxMain, Cluster: "big"}, nil, "--cluster big contradicts --context " + ctxMain + ", which has main"},
+		"--context and another project":    {Flags{Context: "production", Project: "other-ml"}, nil, "--project other-ml contradicts --context production, which has acme-ml"},
+		"a project with capitals":          {Flags{Project: "My Project"}, nil, `--project "My Project": want a project id`},
+		"a project's number":               {Flags{}, variables{"KINETIC_PROJECT": "1234567890"}, `KINETIC_PROJECT "1234567890": want a project id`},
+		"no zone":                          {Flags{Zone: "-a"}, nil, `--zone "-a": want a zone or region`},
+		"a cluster with an underscore":     {Flags{}, variables{"KINETIC_CLUSTER": "my_cluster"}, `KINETIC_CLUSTER "my_cluster": want at most 40`},
+		"a namespace with dots":            {Flags{Namespace: "a.b"}, nil, `--namespace "a.b": not a namespace: `},
+		"a namespace with capitals":        {Flags{}, variables{"KINETIC_NAMESPACE": "Team"}, `KINETIC_NAMESPACE "Team": not a namespace: `},
+		"a directory":                      {Flags{Store: "file:///tmp/x"}, nil, "--store file:///tmp/x: a directory is for --local jobs only, because pods can't see it"},
+		"a directory by a variable":        {Flags{}, variables{"KINETIC_STORE": "file:///tmp/x"}, "KINETIC_STORE file:///tmp/x: a directory is for --local jobs only"},
+		"a bucket without gs://":           {Flags{Store: "bucket"}, nil, "--store bucket: want gs://BUCKET or gs://BUCKET/PREFIX"},
+		"a default store that is too long": {Flags{Context: "kind-dev", Project: "acme-ml-with-a-long-name-12345", Cluster: "a-cluster-with-a-name-almost-as-long-1"}, nil, "named after project and cluster: "},
+		"one with a domain in its project": {Flags{Context: "kind-dev", Project: "example.com:acme"}, nil, "name another with --store or KINETIC_STORE"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, _ := kubeconfig(t, ctxMain)
+			got, err := Resolve(tt.flags, tt.env.get, config, Need{})
+			if err == nil {
+				t.Fatalf("got %+v, want an error", got)
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %q, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestResolveRejectsABrokenKubeconfig(t *testing.T) {
+	for name, text := range map[string]string{"no YAML": "{", "no kubeconfig": "apiVersion: v1\nkind: Pod\n"} {
+		t.Run(name, func(t *testing.T) {
+			config, path := load(t, text)
+			_, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, config, Need{})
+			if err == nil || !strings.HasPrefix(err.Error(), "reading the kubeconfig: ") || !strings.Contains(err.Error(), path) {
+				t.Errorf("got %v, want the path %s in it", err, path)
+			}
+		})
+	}
+	t.Run("a --kubeconfig that is not there", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "gone")
+		flags := genericclioptions.NewConfigFlags(false)
+		flags.KubeConfig = &path
+		_, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, flags.ToRawKubeConfigLoader(), Need{})
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("got %v, want the path %s in it", err, path)
+		}
+	})
+}
+
+func TestResolveLocal(t *testing.T) {
+	tests := map[string]struct {
+		flags Flags
+		env   variables
+		want  Target
+	}{
+		"the user's own":  {Flags{}, variables{"HOME": "/home/me"}, Target{Store: "file:///home/me/.local/share/kinetic/store", From: Sources{Store: "default"}}},
+		"--store":         {Flags{Store: "file:///tmp/a/../x/"}, variables{"KINETIC_STORE": "gs://bucket"}, Target{Store: "file:///tmp/x", From: Sources{Store: "--store"}}},
+		"KINETIC_STORE":   {Flags{}, variables{"KINETIC_STORE": "file:///tmp/y"}, Target{Store: "file:///tmp/y", From: Sources{Store: "KINETIC_STORE"}}},
+		"GKE has no part": {Flags{Project: "acme-ml", Store: "gs://bucket"}, variables{"KINETIC_ZONE": "?"}, Target{Store: "gs://bucket", From: Sources{Store: "--store"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Resolve(tt.flags, tt.env.get, nil, Need{Local: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, err := Resolve(Flags{}, variables{"KINETIC_STORE": "/tmp"}.get, nil, Need{Local: true}); err == nil || !strings.HasPrefix(err.Error(), "KINETIC_STORE /tmp: want ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Resolve(Flags{}, variables{}.get, nil, Need{Local: true}); err == nil || !strings.Contains(err.Error(), "neither XDG_DATA_HOME nor HOME") {
+		t.Errorf("got %v", err)
+	}
+}
