@@ -58,9 +58,10 @@ type Spec struct {
 	// Reservation is NAME or projects/PROJECT/reservations/NAME.
 	Reservation   string
 	PriorityClass string
-	// CPU and Memory are Kubernetes quantities, empty for none.
-	CPU, Memory         string
-	Labels, Annotations map[string]string
+	// CPU and Memory are asked for, MemoryLimit is not to be exceeded: Kubernetes
+	// quantities, empty for none.
+	CPU, Memory, MemoryLimit string
+	Labels, Annotations      map[string]string
 
 	// ClientVersion is the version of the program that made the Spec.
 	ClientVersion string

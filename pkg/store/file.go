@@ -250,7 +250,7 @@ func (s *fileStore) Dirs(context.Context) ([]string, error) {
 	return dirs, nil
 }
 
-// Delete also removes the directories that are left empty.
+// Delete also removes the directories that are left without any file.
 func (s *fileStore) Delete(_ context.Context, name string) error {
 	file, err := s.path(name)
 	if err != nil {
@@ -267,9 +267,34 @@ func (s *fileStore) Delete(_ context.Context, name string) error {
 		return fmt.Errorf("delete %s: %w", s.full(name), err)
 	}
 	for dir := filepath.Dir(file); dir != s.dir; dir = filepath.Dir(dir) {
-		if os.Remove(dir) != nil {
-			break // not empty, or gone
+		if !prune(dir) {
+			break
 		}
 	}
 	return nil
+}
+
+// prune removes a directory that has no file in it or below it: one that a job
+// made for outputs and never used is no object.
+func prune(dir string) bool {
+	if os.Remove(dir) == nil {
+		return true
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(16) // one file ends it: don't read a large directory
+		for _, e := range entries {
+			if !e.IsDir() || !prune(filepath.Join(dir, e.Name())) {
+				return false
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	return os.Remove(dir) == nil
 }

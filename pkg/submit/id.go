@@ -1,9 +1,9 @@
 package submit
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,19 +14,33 @@ import (
 // it, must still be a DNS label.
 const maxID = 50
 
-const stampLayout = "20060102-150405"
+const (
+	stampLayout = "20060102-150405"
+	hexDigits   = 7
+)
 
-// identity is what makes two jobs of the same function different.
-type identity struct {
-	when time.Time
-	// hex are seven lower-case hex digits.
-	hex string
+// Identity is what makes two jobs of the same request different.
+type Identity struct {
+	When time.Time
+	// Hex are seven lower-case hex digits; empty, they are made from the content.
+	Hex string
 }
+
+// RandomIdentity is that of a job that will be started.
+func RandomIdentity(now time.Time) Identity {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return Identity{When: now, Hex: hex.EncodeToString(b[:])[:hexDigits]}
+}
+
+// FixedIdentity is that of a job that is only shown: the same input gives the
+// same id, with the beginning of 1970 as its time.
+func FixedIdentity() Identity { return Identity{When: time.Unix(0, 0).UTC()} }
 
 // newID is {accelerator}-{name}-{YYYYMMDD-HHMMSS}-{7 hex}, in UTC, with the
 // name cut so that the whole has at most 50 characters.
-func newID(a api.Accelerator, name string, id identity) string {
-	tail := "-" + id.when.UTC().Format(stampLayout) + "-" + id.hex
+func newID(a api.Accelerator, name string, id Identity) string {
+	tail := "-" + id.When.UTC().Format(stampLayout) + "-" + id.Hex
 	head := a.Short() + "-"
 	return head + shorten(slug(name), maxID-len(head)-len(tail)) + tail
 }
@@ -53,8 +67,7 @@ func shorten(name string, limit int) string {
 	if len(name) <= limit {
 		return name
 	}
-	sum := sha256.Sum256([]byte(name))
-	suffix := hex.EncodeToString(sum[:])[:4]
+	suffix := sha256Hex([]byte(name))[:4]
 	return strings.TrimRight(name[:limit-len(suffix)-1], "-") + "-" + suffix
 }
 
@@ -75,7 +88,8 @@ func callName(c api.Call) string {
 
 func lastElement(p string) string { return p[strings.LastIndex(p, "/")+1:] }
 
-// hexOf is the first seven hex digits of a SHA-256.
-func hexOf(data []byte) string {
-	return fmt.Sprintf("%x", sha256.Sum256(data))[:7]
+// sha256Hex is a SHA-256 in lower-case hex.
+func sha256Hex(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

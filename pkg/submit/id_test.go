@@ -32,7 +32,7 @@ func TestNewID(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := newID(tt.acc, tt.name, identity{when: when, hex: "abc1234"})
+			got := newID(tt.acc, tt.name, Identity{When: when, Hex: "abc1234"})
 			if err := store.CheckID(got); err != nil {
 				t.Error(err)
 			}
@@ -45,7 +45,7 @@ func TestNewID(t *testing.T) {
 
 func TestNewIDKeepsLongNamesApart(t *testing.T) {
 	cpu := api.Accelerator{Kind: api.CPU, Name: "cpu"}
-	id := identity{when: time.Unix(0, 0), hex: "0000000"}
+	id := Identity{When: time.Unix(0, 0), Hex: "0000000"}
 	long := strings.Repeat("x", 60)
 	if newID(cpu, long+"1", id) == newID(cpu, long+"2", id) {
 		t.Error("two long names that differ at the end have the same id")
@@ -77,7 +77,7 @@ func FuzzNewID(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		acc := api.Accelerator{Kind: api.GPU, Name: "rtx-pro-6000", Chips: 8}
-		id := newID(acc, name, identity{when: time.Unix(0, 0), hex: "0123abc"})
+		id := newID(acc, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"})
 		if err := store.CheckID(id); err != nil {
 			t.Errorf("name %q: %v", name, err)
 		}

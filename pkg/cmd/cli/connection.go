@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// Connection holds the flags that say where a job goes: kubectl's own, and
+// those of GKE.
+type Connection struct {
+	Kube   *genericclioptions.ConfigFlags
+	Target target.Flags
+}
+
+// NewConnection has kubectl's connection flags with kubectl's meaning, all but
+// --cluster, which names the GKE cluster here.
+func NewConnection() *Connection {
+	kube := genericclioptions.NewConfigFlags(true)
+	kube.ClusterName = nil
+	return &Connection{Kube: kube}
+}
+
+// shown are the connection flags that help lists; it says that the others exist.
+var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": true,
+	"project": true, "zone": true, "cluster": true, "store": true}
+
+// Section is the group of all connection flags.
+func (c *Connection) Section() Section {
+	s := NewSection("Connection (kubectl's other flags, such as --as and --request-timeout, work too)")
+	fs := s.Flags
+	c.Kube.AddFlags(fs)
+	fs.StringVar(&c.Target.Project, "project", "", "The Google Cloud project.")
+	fs.StringVar(&c.Target.Zone, "zone", "", "The zone of the GKE cluster.")
+	fs.StringVar(&c.Target.Cluster, "cluster", "", "The GKE cluster.")
+	fs.StringVar(&c.Target.Store, "store", "", "Where jobs keep what they need and leave: gs://BUCKET, or file:///DIR for local jobs.")
+	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
+	return s
+}
+
+// Resolve finds where a job goes. It reads the kubeconfig, unless the job is
+// local, and contacts nothing.
+func (c *Connection) Resolve(local bool) (target.Target, error) {
+	f := c.Target
+	f.Context, f.Namespace = *c.Kube.Context, *c.Kube.Namespace
+	return target.Resolve(f, os.Getenv, c.Kube.ToRawKubeConfigLoader(), target.Need{Local: local})
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/runner"
+)
+
+// LogWriter is where a log goes: a terminal gets colours and nothing else that
+// controls it, anything else the bytes as they are.
+func LogWriter(w io.Writer) io.WriteCloser {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return logs.NewTerminal(w)
+	}
+	return logs.NewPlain(w)
+}
+
+// LocalPlace is the jobs of this machine. storeURL, when set, takes the place
+// of the user's own store, for new jobs and for those that have no workload any
+// more. python, when set, takes the place of the first python3 on PATH.
+func LocalPlace(storeURL, python string) (job.Place, error) {
+	if storeURL == "" {
+		var err error
+		if storeURL, err = target.LocalStore(os.Getenv); err != nil {
+			return job.Place{}, err
+		}
+	}
+	s, err := store.OpenFile(storeURL)
+	if err != nil {
+		return job.Place{}, Usage(fmt.Errorf("--store: %w", err))
+	}
+	dir, err := local.StateDir()
+	if err != nil {
+		return job.Place{}, err
+	}
+	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Source, OpenStore: store.OpenFile})
+	return job.Place{Workload: workload, Store: s, OpenStore: store.OpenFile, List: listLocal(workload)}, nil
+}
+
+func listLocal(w *local.Workload) func(context.Context) ([]job.Found, error) {
+	return func(ctx context.Context) ([]job.Found, error) {
+		records, err := w.List(ctx)
+		found := make([]job.Found, 0, len(records))
+		for _, r := range records {
+			found = append(found, job.Found{ID: r.ID, Store: r.Store, Function: r.Name,
+				Accelerator: r.Accelerator, Created: r.Created, Status: r.Status})
+		}
+		return found, err
+	}
+}

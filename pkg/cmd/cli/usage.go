@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Section is a group of flags with a heading in the help.
+type Section struct {
+	Title string
+	Flags *pflag.FlagSet
+}
+
+// NewSection makes an empty group that keeps the order in which flags are added.
+func NewSection(title string) Section {
+	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	fs.SortFlags = false
+	return Section{Title: title, Flags: fs}
+}
+
+// usageWidth is where the texts of flags are wrapped.
+const usageWidth = 100
+
+// AddSections gives a command the flags of all sections, and a help that shows
+// them section by section.
+func AddSections(c *cobra.Command, sections ...Section) {
+	c.Flags().SortFlags = false
+	for _, s := range sections {
+		c.Flags().AddFlagSet(s.Flags)
+	}
+	c.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := fmt.Fprint(c.OutOrStderr(), usage(c, sections))
+		return err
+	})
+}
+
+func usage(c *cobra.Command, sections []Section) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND …\n\nCommands:\n", c.CommandPath())
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-10s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	if c.Example != "" {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	}
+	for _, s := range sections {
+		if text := s.Flags.FlagUsagesWrapped(usageWidth); text != "" {
+			fmt.Fprintf(&b, "\n%s:\n%s", s.Title, text)
+		}
+	}
+	return b.String()
+}
+
+// countValue is a flag that takes a whole number from 0 up.
+type countValue int
+
+// CountVar defines a flag of a number that can't be negative. The variable's
+// own value, usually -1, means that it was not given.
+func CountVar(fs *pflag.FlagSet, p *int, name, shorthand, usage string) {
+	fs.VarP((*countValue)(p), name, shorthand, usage)
+}
+
+// Set implements pflag.Value.
+func (v *countValue) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return fmt.Errorf("want a whole number, 0 or more")
+	}
+	*v = countValue(n)
+	return nil
+}
+
+// String implements pflag.Value.
+func (v *countValue) String() string {
+	if *v <= 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*v))
+}
+
+// Type implements pflag.Value.
+func (v *countValue) Type() string { return "number" }

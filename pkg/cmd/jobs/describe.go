@@ -1,0 +1,124 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+func (c *command) describe() *cobra.Command {
+	var output string
+	own := cli.NewSection("Flags")
+	own.Flags.StringVarP(&output, "output", "o", "", "json for a form that programs read.")
+	return c.finish(&cobra.Command{
+		Use:     "describe ID",
+		Short:   "Tell all about a job: what, where, when, and how it ended",
+		Example: "  kubectl kinetic jobs describe cpu-train --local",
+		Args:    cobra.ExactArgs(1),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			if !slices.Contains([]string{"", "json"}, output) {
+				return cli.Usagef("--output %q: want json", output)
+			}
+			j, err := c.attach(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			d, err := j.Describe(ctx)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return printJSON(c.streams.Out, d)
+			}
+			return describeText(c.streams.Out, j, d)
+		}),
+	}, own)
+}
+
+func describeText(out io.Writer, j *job.Job, d job.Description) error {
+	w := printers.GetNewTabWriter(out)
+	row := func(key, format string, args ...any) {
+		fmt.Fprintf(w, "%s:\t%s\n", key, ui.Clean(fmt.Sprintf(format, args...)))
+	}
+	h := d.Handle
+	row("ID", "%s", h.JobID)
+	row("Function", "%s (%s)", h.FuncName, h.CallKind)
+	row("Status", "%s", describeState(d))
+	row("Runs on", "%s", runsOn(h))
+	row("Store", "%s/%s", j.Store.URL(), h.JobID)
+	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
+		row("Environment", "%s", strings.Join(names, ", "))
+	}
+	row("Log", "%s", ui.Bytes(d.LogBytes))
+	row("Outputs", "%s", outputs(d))
+	if d.HasResult {
+		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := printTimeline(out, d.Timeline); err != nil {
+		return err
+	}
+	return printError(out, d.Error)
+}
+
+// describeState is the workload's state, and how the job ended where that is
+// another thing.
+func describeState(d job.Description) string {
+	s := d.Status
+	if s.State == api.NotFound && d.End != nil {
+		return fmt.Sprintf("%s, %s", s.State, job.Outcome(d.End.Status()))
+	}
+	if s.State == api.Failed {
+		return fmt.Sprintf("%s, %s", s.State, job.Outcome(s))
+	}
+	return string(s.State)
+}
+
+func runsOn(h api.Handle) string {
+	if h.Backend == api.BackendLocal {
+		return "this machine"
+	}
+	return fmt.Sprintf("%s, namespace %s, %s", h.Accelerator, h.Namespace, h.K8sName)
+}
+
+func outputs(d job.Description) string {
+	if d.Outputs == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d file(s), %s", d.Outputs, ui.Bytes(d.OutputBytes))
+}
+
+func printTimeline(out io.Writer, events []job.Event) error {
+	fmt.Fprintln(out, "Timeline:")
+	w := printers.GetNewTabWriter(out)
+	for i, e := range events {
+		since := ""
+		if i > 0 {
+			since = "+" + max(0, e.Time.Sub(events[0].Time)).Round(100*time.Millisecond).String()
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", e.Time.UTC().Format(time.RFC3339), since, ui.Clean(e.What))
+	}
+	return w.Flush()
+}
+
+func printError(out io.Writer, e *api.ResultError) error {
+	if e == nil || strings.TrimSpace(e.Traceback) == "" {
+		return nil
+	}
+	text := strings.TrimRight(ui.Clean(e.Traceback), "\n")
+	_, err := fmt.Fprintf(out, "Error:\n  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+	return err
+}

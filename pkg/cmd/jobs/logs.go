@@ -1,0 +1,95 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+)
+
+type logFlags struct {
+	follow     bool
+	tail       int
+	host       string
+	attempt    int
+	since      time.Duration
+	timestamps bool
+}
+
+func (c *command) logs() *cobra.Command {
+	f := &logFlags{tail: -1}
+	own := cli.NewSection("Flags")
+	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
+	cli.CountVar(own.Flags, &f.tail, "tail", "", "Begin with the last so many lines.")
+	own.Flags.StringVar(&f.host, "host", "all", "The host whose log to print: all, or its number.")
+	cli.CountVar(own.Flags, &f.attempt, "attempt", "", "Only what this attempt printed, counted from 1.")
+	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
+	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
+	return c.finish(&cobra.Command{
+		Use:   "logs ID",
+		Short: "Print what a job printed",
+		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train --local\n\n" +
+			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps --local",
+		Args: cobra.ExactArgs(1),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.printLogs(ctx, f, args[0]) }),
+	}, own)
+}
+
+func (c *command) tail() *cobra.Command {
+	f := &logFlags{tail: 100, host: "all"}
+	own := cli.NewSection("Flags")
+	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
+	cli.CountVar(own.Flags, &f.tail, "tail", "", "How many lines to print.")
+	return c.finish(&cobra.Command{
+		Use:     "tail ID",
+		Short:   "Print the end of what a job printed",
+		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f --local",
+		Args:    cobra.ExactArgs(1),
+		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.printLogs(ctx, f, args[0]) }),
+	}, own)
+}
+
+func (f *logFlags) options(now time.Time) (logs.Options, error) {
+	o := logs.Options{Follow: f.follow, Tail: f.tail, Timestamps: f.timestamps, Attempt: f.attempt, Host: -1}
+	if f.since > 0 {
+		o.Since = now.Add(-f.since)
+	}
+	if f.host == "all" {
+		return o, nil
+	}
+	n, err := strconv.Atoi(f.host)
+	if err != nil || n < 0 {
+		return o, fmt.Errorf("--host %q: want all, or a host's number from 0", f.host)
+	}
+	o.Host = n
+	return o, nil
+}
+
+func (c *command) printLogs(ctx context.Context, f *logFlags, id string) error {
+	o, err := f.options(c.clock.Now())
+	if err != nil {
+		return cli.Usage(err)
+	}
+	j, err := c.attach(ctx, id)
+	if err != nil {
+		return err
+	}
+	if o.Host >= max(j.Handle.Hosts, 1) {
+		return cli.Usagef("--host %d: job %s has %d host(s), numbered from 0", o.Host, j.ID(), max(j.Handle.Hosts, 1))
+	}
+	out := cli.LogWriter(c.streams.Out)
+	if !f.follow {
+		return errors.Join(j.Logs(ctx, o, out), out.Close())
+	}
+	status, err := j.Follow(ctx, o, out, nil)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return cli.Interrupted(c.streams.ErrOut, j, err)
+	}
+	return cli.Settle(ctx, c.streams.ErrOut, j, status)
+}

@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+)
+
+func (c *command) status() *cobra.Command {
+	var output string
+	own := cli.NewSection("Flags")
+	own.Flags.StringVarP(&output, "output", "o", "", "json for more than the state's word.")
+	return c.finish(&cobra.Command{
+		Use:     "status ID",
+		Short:   "Print the state of a job: one of " + stateNames(),
+		Example: "  kubectl kinetic jobs status cpu-train --local",
+		Args:    cobra.ExactArgs(1),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			if !slices.Contains([]string{"", "json"}, output) {
+				return cli.Usagef("--output %q: want json", output)
+			}
+			j, err := c.attach(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			status, err := j.Status(ctx)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return printJSON(c.streams.Out, struct {
+					ID string `json:"id"`
+					api.Status
+				}{j.ID(), status})
+			}
+			_, err = fmt.Fprintln(c.streams.Out, status.State)
+			return err
+		}),
+	}, own)
+}
+
+func (c *command) wait() *cobra.Command {
+	var timeout time.Duration
+	own := cli.NewSection("Flags")
+	cli.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
+	return c.finish(&cobra.Command{
+		Use:     "wait ID",
+		Short:   "Wait until a job has ended, and exit with its outcome",
+		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m --local && echo well done",
+		Args:    cobra.ExactArgs(1),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			j, err := c.attach(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			waiting, cancel := cli.WithTimeout(ctx, timeout)
+			defer cancel()
+			status, err := j.Wait(waiting, func(api.Status) {})
+			if err != nil {
+				return cli.Interrupted(c.streams.ErrOut, j, err)
+			}
+			return cli.Settle(ctx, c.streams.ErrOut, j, status)
+		}),
+	}, own)
+}

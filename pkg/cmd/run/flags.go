@@ -1,0 +1,209 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+)
+
+// flags hold what was typed.
+type flags struct {
+	connection *cli.Connection
+
+	module  string
+	command bool
+	args    []string
+
+	accelerator string
+	spot        bool
+	backend     string
+	local       bool
+	image       string
+
+	env       submit.EnvFlags
+	outputDir string
+	name      string
+	jobID     string
+
+	serviceAccount, queue, reservation, priorityClass string
+	cpu, memory                                       string
+	labels, annotations                               []string
+	retries                                           int
+	maxRuntime                                        time.Duration
+	overlay                                           string
+
+	dryRun       string
+	explain      bool
+	writeOverlay string
+	output       string
+
+	detach, cleanup, cancelOnInterrupt bool
+	timeout                            time.Duration
+}
+
+func newFlags() *flags {
+	return &flags{connection: cli.NewConnection(), retries: -1, cleanup: true}
+}
+
+func (f *flags) sections() []cli.Section {
+	call := cli.NewSection("What runs")
+	f.addCall(call.Flags)
+	placement := cli.NewSection("Where it runs")
+	f.addPlacement(placement.Flags)
+	outcome := cli.NewSection("What comes of it")
+	f.addOutcome(outcome.Flags)
+	return []cli.Section{call, placement, outcome, f.connection.Section()}
+}
+
+func (f *flags) addCall(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.module, "module", "m", "", "Run a module as `python -m` does, with the words after -- as its arguments.")
+	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
+	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, NAME=VALUE: JSON if it parses, else a string; NAME=@file.json reads a file.")
+	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, NAME=VALUE, or NAME to copy it from here.")
+	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a pattern, such as 'AWS_*'.")
+	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy an environment variable as a Kubernetes Secret: its value is in no manifest and no log.")
+	fs.StringVar(&f.outputDir, "output-dir", "", "Where KINETIC_OUTPUT_DIR points to. The default is the job's own place in the store.")
+}
+
+func (f *flags) addPlacement(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p:2x2x1, l4:spot, …")
+	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
+	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
+	fs.StringVar(&f.backend, "backend", "auto", "What runs the job: auto, gke (a Job), pathways (a LeaderWorkerSet) or local.")
+	fs.StringVar(&f.image, "image", "", "The container image to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
+	fs.StringVar(&f.image, "container-image", "", "The same as --image.")
+	_ = fs.MarkHidden("container-image")
+	fs.StringVar(&f.name, "name", "", "What the job is called, in place of the function's or script's name.")
+	fs.StringVar(&f.jobID, "job-id", "", "The job's whole id.")
+	fs.StringVar(&f.cpu, "cpu", "", "CPUs to ask for, such as 4 or 500m. The default is 1 for cpu jobs.")
+	fs.StringVar(&f.memory, "memory", "", "Memory to ask for, and not to exceed, such as 16Gi. cpu jobs ask for 2Gi by default.")
+	fs.StringVar(&f.serviceAccount, "service-account", api.DefaultServiceAccount, "The Kubernetes service account of the pod.")
+	fs.StringVar(&f.queue, "queue", "", "The Kueue queue to wait in.")
+	fs.StringVar(&f.reservation, "reservation", "", "The reservation to use: NAME or projects/PROJECT/reservations/NAME.")
+	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class.")
+	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pod, KEY=VALUE.")
+	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pod, KEY=VALUE.")
+	cli.CountVar(fs, &f.retries, "retries", "", "How often to start again after a crash or a lost machine's failure. The default is 3 with spot capacity, else 0.")
+	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the job when it has run this long: 90, 90s, 15m, 1h30m.")
+}
+
+func (f *flags) addOutcome(fs *pflag.FlagSet) {
+	fs.StringVar(&f.dryRun, "dry-run", "none", "client: print what would be applied, contact nothing and change nothing.")
+	fs.Lookup("dry-run").NoOptDefVal = "client"
+	fs.BoolVar(&f.explain, "explain", false, "Say what a run would do, and do nothing.")
+	fs.StringVar(&f.overlay, "overlay", "", "A kustomize component of yours that is applied last.")
+	fs.StringVar(&f.writeOverlay, "write-overlay", "", "Write a directory that `kubectl kustomize` renders to what --dry-run prints, and do nothing else.")
+	fs.StringVarP(&f.output, "output", "o", "", "The form of what is printed: yaml, json or name with --dry-run, json with --explain, json or name with --detach.")
+	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job's id and return as soon as it exists.")
+	cli.DurationVar(fs, &f.timeout, "timeout", "Wait no longer than this; the job goes on (exit code 124).")
+	fs.BoolVar(&f.cleanup, "cleanup", true, "Remove the workload and the result once the result has been printed. A failed job stays.")
+	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "End the job on Ctrl-C. Local jobs end in any case.")
+}
+
+// request turns the flags into what was asked for, without looking at the world.
+func (f *flags) request(c *cobra.Command, args []string, environ []string, getenv func(string) string) (api.Request, submit.Environment, error) {
+	var r api.Request
+	env, err := submit.ReadEnvironment(f.env, environ)
+	if err != nil {
+		return r, env, err
+	}
+	backend, err := f.chooseBackend(c)
+	if err != nil {
+		return r, env, err
+	}
+	labels, err := pairs("--label", f.labels)
+	if err != nil {
+		return r, env, err
+	}
+	annotations, err := pairs("--annotation", f.annotations)
+	if err != nil {
+		return r, env, err
+	}
+	r = api.Request{
+		Command: f.command, KWArgs: f.args,
+		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Image: f.image,
+		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
+		Retries: f.retries, MaxRuntime: f.maxRuntime,
+		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
+		CPU: f.cpu, Memory: f.memory, Labels: labels, Annotations: annotations, OverlayDir: f.overlay,
+	}
+	if r.Image == "" {
+		r.Image = getenv("KINETIC_IMAGE")
+	}
+	return r, env, f.target(c, args, &r)
+}
+
+// target sorts the words of the command line into TARGET and ARGS.
+func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
+	words, rest := args, []string(nil)
+	if dash := c.ArgsLenAtDash(); dash >= 0 {
+		words, rest = args[:dash], args[dash:]
+	}
+	r.Args = rest
+	if c.Flags().Changed("module") {
+		r.Module, r.Target = true, f.module
+		if len(words) > 0 {
+			return fmt.Errorf("TARGET %q: -m %s names what to run already; arguments of the module go after --", words[0], f.module)
+		}
+		return nil
+	}
+	switch {
+	case f.command && len(words) > 0:
+		return fmt.Errorf("TARGET %q: with --command what to run goes after --", words[0])
+	case len(words) > 1:
+		return fmt.Errorf("TARGET %q and %q: there is one TARGET; arguments of a script go after --, those of a function into --arg NAME=VALUE", words[0], words[1])
+	case len(words) == 1:
+		r.Target = words[0]
+	}
+	return nil
+}
+
+func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
+	if f.local {
+		if c.Flags().Changed("backend") && f.backend != string(api.BackendLocal) {
+			return "", fmt.Errorf("--local and --backend %s contradict each other", f.backend)
+		}
+		return api.BackendLocal, nil
+	}
+	if f.backend == "auto" {
+		return "", nil
+	}
+	valid := []string{"auto", string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
+	if !slices.Contains(valid, f.backend) {
+		return "", oneOf("--backend", f.backend, valid)
+	}
+	return api.Backend(f.backend), nil
+}
+
+func oneOf(flag, value string, valid []string) error {
+	msg := fmt.Sprintf("%s %q: want one of %s", flag, value, strings.Join(valid, ", "))
+	if s := nearest.Sentence(value, valid); s != "" {
+		msg += "; " + s
+	}
+	return errors.New(msg)
+}
+
+func pairs(flag string, words []string) (map[string]string, error) {
+	m := make(map[string]string, len(words))
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, fmt.Errorf("%s %q: want KEY=VALUE", flag, w)
+		}
+		if _, twice := m[key]; twice {
+			return nil, fmt.Errorf("%s %s: given twice", flag, key)
+		}
+		m[key] = value
+	}
+	return m, nil
+}

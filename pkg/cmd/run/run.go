@@ -1,0 +1,248 @@
+// Package run is the command `kubectl kinetic run`: it takes a Python function
+// from a laptop, runs it elsewhere and brings its result back.
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+const long = `Run Python code elsewhere and bring its result back.
+
+TARGET is one of
+
+  train.py                      a script; ARGS are its arguments
+  train.py:train                a function of a file; --arg NAME=VALUE are its arguments
+  pkg.mod:train                 a function of a module
+  -m pkg.mod                    a module, as with python -m
+  --command -- CMD…             a command
+
+The directory that the code belongs to travels with it; .kineticignore leaves
+files out. A function's return value is printed as JSON on standard output, its
+log on standard error. A script's output is printed on standard output.
+
+This version runs jobs on this machine (--local), and shows what a cluster
+would get (--dry-run, --explain, --write-overlay).
+
+Exit codes: 0 done; 1 the job failed, a script's own 1 to 123 is passed on;
+2 the command line or the input is wrong, and nothing was done; 124 --timeout
+is over, the job goes on; 130 interrupted.`
+
+const examples = `  # a function, on this machine
+  kubectl kinetic run train.py:train --local --arg epochs=3
+
+  # a script with its arguments; come back for its output later
+  kubectl kinetic run train.py --local --detach -- --epochs 3
+
+  # the objects that a cluster would get
+  kubectl kinetic run train.py:train -a tpu-v6e-8 --image python:3.12 --project my-project --dry-run -o yaml
+
+  # what a run would do, in words
+  kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
+
+// NewCommand is `kubectl kinetic run`. The clock gives jobs their times.
+func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
+	f := newFlags()
+	c := &cobra.Command{
+		Use:         "run TARGET [flags] [-- ARGS…]",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic run"},
+		Short:       "Run a Python function, script or command, and bring its result back",
+		Long:        long,
+		Example:     examples,
+		Args:        cobra.ArbitraryArgs,
+	}
+	c.RunE = cli.RunE(func(ctx context.Context, args []string) error {
+		o, err := f.toOptions(c, args, streams, now)
+		if err != nil {
+			return cli.Usage(err)
+		}
+		return o.run(ctx)
+	})
+	cli.AddSections(c, f.sections()...)
+	complete(c)
+	return c
+}
+
+// complete offers the values that flags take.
+func complete(c *cobra.Command) {
+	values := map[string][]string{
+		"backend": {"auto", "gke", "pathways", "local"},
+		"dry-run": {"none", "client"},
+		"output":  {"yaml", "json", "name"},
+	}
+	for _, a := range accelerator.Catalogue() {
+		values["accelerator"] = append(values["accelerator"], accelerator.Text(a)+"\t"+accelerator.Describe(a))
+	}
+	for name, list := range values {
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// options hold only ready things.
+type options struct {
+	streams genericiooptions.IOStreams
+	ui      *ui.UI
+	clock   clock.PassiveClock
+
+	mode         mode
+	output       string
+	writeOverlay string
+	request      api.Request
+	notes        []string
+	place        target.Target
+	machine      submit.Machine
+	wait         waiting
+}
+
+// mode is what the command does with a plan.
+type mode int
+
+const (
+	modeRun mode = iota
+	modeDryRun
+	modeExplain
+	modeWriteOverlay
+)
+
+func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
+	request, env, err := f.request(c, args, os.Environ(), os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.mode()
+	if err != nil {
+		return nil, err
+	}
+	local := request.Backend == api.BackendLocal
+	if err := f.checkMode(m, local); err != nil {
+		return nil, err
+	}
+	place, err := f.connection.Resolve(local)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := submit.ThisMachine(os.Getenv, os.Getwd)
+	if err != nil {
+		return nil, err
+	}
+	return &options{
+		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
+		mode: m, output: f.output, writeOverlay: f.writeOverlay,
+		request: request, notes: env.Notes, place: place, machine: machine,
+		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup},
+	}, nil
+}
+
+func (f *flags) mode() (mode, error) {
+	modes := []mode{}
+	switch f.dryRun {
+	case "none":
+	case "client":
+		modes = append(modes, modeDryRun)
+	case "server":
+		return 0, fmt.Errorf("--dry-run=server: this version does not talk to clusters yet; --dry-run=client prints what would be applied")
+	default:
+		return 0, oneOf("--dry-run", f.dryRun, []string{"none", "client"})
+	}
+	if f.explain {
+		modes = append(modes, modeExplain)
+	}
+	if f.writeOverlay != "" {
+		modes = append(modes, modeWriteOverlay)
+	}
+	switch len(modes) {
+	case 0:
+		return modeRun, nil
+	case 1:
+		return modes[0], nil
+	default:
+		return 0, fmt.Errorf("--dry-run, --explain and --write-overlay each say what would happen in a way of their own; give one of them")
+	}
+}
+
+// outputs are the values of -o that a mode takes.
+func (f *flags) outputs(m mode) []string {
+	switch {
+	case m == modeDryRun:
+		return []string{"yaml", "json", "name"}
+	case m == modeExplain:
+		return []string{"json"}
+	case m == modeRun && f.detach:
+		return []string{"json", "name"}
+	default:
+		return nil
+	}
+}
+
+// checkMode rejects flags that the mode would have to ignore.
+func (f *flags) checkMode(m mode, local bool) error {
+	valid := f.outputs(m)
+	switch {
+	case f.output != "" && valid == nil:
+		return fmt.Errorf("--output %s: it goes with --dry-run, --explain or --detach; the value of a function is JSON in any case", f.output)
+	case f.output != "" && !slices.Contains(valid, f.output):
+		return oneOf("--output", f.output, valid)
+	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt):
+		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt need a job; --dry-run, --explain and --write-overlay start none")
+	case f.detach && f.timeout > 0:
+		return fmt.Errorf("--timeout bounds waiting, and --detach does not wait; --max-runtime bounds the job")
+	case local && (m == modeDryRun || m == modeWriteOverlay):
+		return fmt.Errorf("--local applies nothing that could be shown; leave it out to see what a cluster would get, or say --explain")
+	case local && f.overlay != "":
+		return fmt.Errorf("--overlay changes what a cluster gets; a local job has no objects")
+	case !local && m == modeRun:
+		return fmt.Errorf("running on a cluster comes with a later version; --local runs on this machine, --dry-run -o yaml shows what a cluster would get")
+	}
+	return nil
+}
+
+func (o *options) run(ctx context.Context) error {
+	for _, n := range o.notes {
+		o.ui.Note(n)
+	}
+	identity := submit.RandomIdentity(o.clock.Now())
+	if o.mode != modeRun {
+		identity = submit.FixedIdentity()
+	}
+	planned, err := submit.Plan(ctx, o.request, o.place, o.machine, identity)
+	if err != nil {
+		return planError(ctx, err)
+	}
+	for _, w := range planned.Warnings {
+		if o.mode != modeExplain {
+			o.ui.Warn(w)
+		}
+	}
+	switch o.mode {
+	case modeDryRun:
+		return o.dryRun(planned)
+	case modeExplain:
+		return o.explain(planned)
+	case modeWriteOverlay:
+		return o.overlay(planned)
+	default:
+		return o.submit(ctx, planned)
+	}
+}
+
+// planError is exit code 2: nothing was contacted or changed yet. An interrupt
+// is an interrupt.
+func planError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return cli.Exit(cli.ExitInterrupted)
+	}
+	return cli.Usage(err)
+}

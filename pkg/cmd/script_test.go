@@ -1,0 +1,117 @@
+// Package cmd_test runs the commands as their users do: the scripts in
+// testdata/script call the front door and its siblings, on a machine of their
+// own (HOME, PATH, no kubeconfig).
+package cmd_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
+	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"kubectl-kinetic":          func() { os.Exit(frontdoor.Main()) },
+		"kubectl_complete-kinetic": func() { os.Exit(frontdoor.Main()) },
+		"kubectl-kinetic_run":      binary(func(s genericiooptions.IOStreams) *cobra.Command { return run.NewCommand(s, clock.RealClock{}) }),
+		"kubectl-kinetic_jobs":     binary(func(s genericiooptions.IOStreams) *cobra.Command { return jobs.NewCommand(s, clock.RealClock{}) }),
+	})
+}
+
+func binary(newCommand func(genericiooptions.IOStreams) *cobra.Command) func() {
+	return func() { os.Exit(cli.Main(newCommand)) }
+}
+
+// TestScripts runs every script. -update rewrites the files that cmp compares with.
+func TestScripts(t *testing.T) {
+	python := interpreter(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               func(e *testscript.Env) error { return machine(e, python) },
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually},
+	})
+}
+
+// interpreter is the real python3 behind whatever stands first on PATH: version
+// managers put scripts there that look for it below HOME.
+func interpreter(t *testing.T) string {
+	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		t.Skipf("there is no python3 to run jobs with: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// machine gives a script a home directory and a PATH with python3 on it, beside
+// its working directory. $OURS is a PATH with our commands and nothing else.
+func machine(e *testscript.Env, python string) error {
+	dir, err := os.MkdirTemp("", "kinetic-script-")
+	if err != nil {
+		return err
+	}
+	e.Defer(func() { os.RemoveAll(dir) })
+	bin, home := filepath.Join(dir, "bin"), filepath.Join(dir, "home")
+	if err := errors.Join(os.Mkdir(bin, 0o700), os.Mkdir(home, 0o700), os.Symlink(python, filepath.Join(bin, "python3"))); err != nil {
+		return err
+	}
+	ours, err := exec.LookPath("kubectl-kinetic")
+	if err != nil {
+		return err
+	}
+	e.Setenv("HOME", home)
+	e.Setenv("OURS", filepath.Dir(ours))
+	e.Setenv("KUBECONFIG", filepath.Join(dir, "no-kubeconfig"))
+	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+	return nil
+}
+
+// exits N COMMAND…: runs a command and holds its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// eventually TEXT COMMAND…: repeats a command until it prints the text.
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually TEXT COMMAND…")
+	}
+	for range 200 {
+		_ = ts.Exec(args[1], args[2:]...)
+		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
+			return
+		}
+	}
+	ts.Fatalf("never printed %q", args[0])
+}

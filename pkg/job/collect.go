@@ -1,0 +1,124 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Collect hands the result to write and, once that has succeeded, removes the
+// workload, the call and the result. Handle, end, attempts, logs and outputs
+// stay, and so does a result whose exact value only its pickle has.
+func (j *Job) Collect(ctx context.Context, write func(api.Result) error) error {
+	r, err := j.Result(ctx)
+	if err != nil {
+		return err
+	}
+	if err := write(r); err != nil {
+		return err
+	}
+	return j.Release(ctx, r)
+}
+
+// Release removes what a collected job no longer needs.
+func (j *Job) Release(ctx context.Context, r api.Result) error {
+	if err := j.stop(ctx, 0); err != nil {
+		return err
+	}
+	names := []string{store.Call(j.ID())}
+	if r.Pickle == nil {
+		names = append(names, store.Result(j.ID()))
+	}
+	for _, name := range names {
+		if err := j.Store.Delete(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cancel ends the job and removes its workload, giving it grace to save
+// outputs and logs. It reports the state that the job was in: one that has
+// ended is left as it is.
+func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time) (api.Status, error) {
+	status, err := j.Status(ctx)
+	if err != nil || status.State.Ended() {
+		return status, err
+	}
+	// Said before the runner hears of it, so that end.json tells who ended the
+	// job rather than which signal it got.
+	err = j.recordEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: "cancelled", ExitCode: 143,
+		Attempt: status.Attempt, Started: status.Started, Finished: now.UTC(), By: "cancel"})
+	if err != nil {
+		return status, err
+	}
+	return status, j.stop(ctx, grace)
+}
+
+// stop makes sure that there is no workload.
+func (j *Job) stop(ctx context.Context, grace time.Duration) error {
+	err := j.Workload.Stop(ctx, j.ID(), grace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// recordEnd writes end.json unless somebody knew earlier.
+func (j *Job) recordEnd(ctx context.Context, end api.End) error {
+	end.Version = api.EndVersion
+	data, err := json.Marshal(end)
+	if err != nil {
+		return err
+	}
+	err = j.Store.Create(ctx, store.End(j.ID()), strings.NewReader(string(data)+"\n"))
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// Parts says what a cleanup removes.
+type Parts struct {
+	// Workload is the process or the Kubernetes objects.
+	Workload bool
+	// Stored is the handle, the logs, the result and all other records.
+	Stored bool
+	// Outputs is what the job wrote below KINETIC_OUTPUT_DIR.
+	Outputs bool
+}
+
+// Cleanup removes parts of a job; a job that runs is ended. Blobs are shared
+// and never removed. It can be repeated when it was cut off: the handle goes
+// last.
+func (j *Job) Cleanup(ctx context.Context, p Parts) error {
+	if p.Workload {
+		if err := j.stop(ctx, DefaultGrace); err != nil {
+			return err
+		}
+	}
+	objects, err := j.Store.List(ctx, j.ID()+"/")
+	if err != nil {
+		return err
+	}
+	handle := store.Handle(j.ID())
+	for _, o := range objects {
+		isOutput := strings.HasPrefix(o.Name, store.Outputs(j.ID()))
+		if o.Name == handle || isOutput && !p.Outputs || !isOutput && !p.Stored {
+			continue
+		}
+		if err := j.Store.Delete(ctx, o.Name); err != nil {
+			return err
+		}
+	}
+	if !p.Stored {
+		return nil
+	}
+	return j.Store.Delete(ctx, handle)
+}

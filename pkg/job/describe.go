@@ -1,0 +1,123 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Event is one moment in a job's life.
+type Event struct {
+	Time time.Time `json:"time"`
+	What string    `json:"what"`
+}
+
+// Description is all that there is to tell about a job.
+type Description struct {
+	Handle api.Handle `json:"handle"`
+	// Status of the workload.
+	Status api.Status `json:"status"`
+	// End as the store remembers it, nil while the job goes on.
+	End *api.End `json:"end"`
+	// Error of the call, nil where it ended well or left no result.
+	Error    *api.ResultError `json:"error"`
+	Timeline []Event          `json:"timeline"`
+	// HasResult says that the result waits to be collected.
+	HasResult bool `json:"hasResult"`
+	// LogBytes, Outputs and OutputBytes count what lies in the store.
+	LogBytes    int64 `json:"logBytes"`
+	Outputs     int   `json:"outputs"`
+	OutputBytes int64 `json:"outputBytes"`
+}
+
+// Describe gathers everything that is known about the job.
+func (j *Job) Describe(ctx context.Context) (Description, error) {
+	d := Description{Handle: j.Handle}
+	var err error
+	if d.Status, err = j.Status(ctx); err != nil {
+		return d, err
+	}
+	if d.End, err = optional(readJSON[api.End](ctx, j.Store, store.End(j.ID()))); err != nil {
+		return d, err
+	}
+	result, err := optional(j.Result(ctx))
+	if err != nil {
+		return d, err
+	}
+	if result != nil {
+		d.HasResult, d.Error = result.OK, result.Error
+	}
+	attempts, err := j.attempts(ctx)
+	if err != nil {
+		return d, err
+	}
+	d.Timeline = timeline(d, attempts)
+	return d, j.measure(ctx, &d)
+}
+
+// optional turns an object that isn't there into nil.
+func optional[T any](doc T, err error) (*T, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &doc, nil
+}
+
+func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
+	objects, err := j.Store.List(ctx, store.Attempts(j.ID()))
+	if err != nil {
+		return nil, err
+	}
+	attempts := make([]api.Attempt, 0, len(objects))
+	for _, o := range objects {
+		a, err := readJSON[api.Attempt](ctx, j.Store, o.Name)
+		if err != nil {
+			return nil, err
+		}
+		attempts = append(attempts, a)
+	}
+	slices.SortFunc(attempts, func(a, b api.Attempt) int { return a.Attempt - b.Attempt })
+	return attempts, nil
+}
+
+func (j *Job) measure(ctx context.Context, d *Description) error {
+	objects, err := j.Store.List(ctx, j.ID()+"/")
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		switch {
+		case strings.HasPrefix(o.Name, store.Logs(j.ID())):
+			d.LogBytes += o.Size
+		case strings.HasPrefix(o.Name, store.Outputs(j.ID())):
+			d.Outputs++
+			d.OutputBytes += o.Size
+		}
+	}
+	return nil
+}
+
+// timeline puts what is known in order. Handles keep whole seconds, so that a
+// start may seem to lie before the submit: order, not the clock, is kept.
+func timeline(d Description, attempts []api.Attempt) []Event {
+	events := []Event{{d.Handle.CreatedAt, "submitted by kubectl kinetic " + d.Handle.Client}}
+	for _, a := range attempts {
+		what := "started"
+		if a.Attempt > 1 {
+			what = "started again, attempt " + itoa(a.Attempt)
+		}
+		events = append(events, Event{a.Started, what})
+	}
+	if d.End != nil {
+		events = append(events, Event{d.End.Finished, Outcome(d.End.Status())})
+	}
+	return events
+}

@@ -1,0 +1,108 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Outcome says in a few words how a job stands.
+func Outcome(s api.Status) string {
+	switch s.State {
+	case api.Succeeded:
+		return "succeeded"
+	case api.Failed:
+		if what := failedHow(s); what != "" {
+			return "failed: " + what
+		}
+		return "failed"
+	case api.NotFound:
+		return "not found"
+	default:
+		return strings.ToLower(string(s.State))
+	}
+}
+
+func failedHow(s api.Status) string {
+	if s.Reason == api.ExitCode && s.Message == "" && s.ExitCode != nil {
+		return "exit code " + itoa(*s.ExitCode)
+	}
+	if s.Message == "" {
+		return string(s.Reason)
+	}
+	return s.Message
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Failure is what a person wants to see of a job that failed.
+type Failure struct {
+	// Headline is one sentence: which job, and why.
+	Headline string
+	// Details are the remote traceback, or else the last lines of the log.
+	Details string
+	// Next is a command to type.
+	Next string
+}
+
+// tailLines is how much of a log a failure shows.
+const tailLines = 20
+
+// Failure gathers why the job failed.
+func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
+	f := Failure{
+		Headline: fmt.Sprintf("job %s %s", j.ID(), Outcome(s)),
+		Next:     fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.PlaceFlag()),
+	}
+	result, err := j.Result(ctx)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return f, err
+	}
+	if err == nil && result.Error != nil {
+		f.Details = strings.TrimRight(result.Error.Traceback, "\n")
+		if result.Error.Repr != "" {
+			f.Details += "\nthe value: " + cut(result.Error.Repr, 500)
+		}
+		if result.Pickle != nil {
+			f.Details += fmt.Sprintf("\nit is kept, pickled, in %s/%s", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
+		}
+	}
+	if strings.TrimSpace(f.Details) == "" {
+		if f.Details, err = j.Tail(ctx, tailLines); err != nil {
+			return f, err
+		}
+	}
+	f.Details = strings.Trim(f.Details, "\n")
+	return f, nil
+}
+
+// PlaceFlag is what a command line needs besides the id to find the job.
+func (j *Job) PlaceFlag() string {
+	if j.Handle.Backend == api.BackendLocal {
+		return " --local"
+	}
+	return ""
+}
+
+// String is the block that a failed command ends with.
+func (f Failure) String() string {
+	var b strings.Builder
+	b.WriteString(f.Headline + "\n")
+	if f.Details != "" {
+		b.WriteString("  " + strings.ReplaceAll(f.Details, "\n", "\n  ") + "\n")
+	}
+	b.WriteString("next: " + f.Next + "\n")
+	return b.String()
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,78 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestOutcome(t *testing.T) {
+	seven := 7
+	tests := map[string]struct {
+		status api.Status
+		want   string
+	}{
+		"succeeded":             {api.Status{State: api.Succeeded, Reason: api.Completed}, "succeeded"},
+		"exception":             {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
+		"exit code, no message": {api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &seven}, "failed: exit code 7"},
+		"no message":            {api.Status{State: api.Failed, Reason: api.Killed}, "failed: Killed"},
+		"nothing known":         {api.Status{State: api.Failed}, "failed"},
+		"running":               {api.Status{State: api.Running}, "running"},
+		"gone":                  {api.Status{State: api.NotFound}, "not found"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Outcome(tt.status); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFailureString(t *testing.T) {
+	f := Failure{Headline: "job cpu-x failed: ValueError: bad", Details: "Traceback:\n  line 1\nValueError: bad", Next: "kubectl kinetic jobs logs cpu-x --local"}
+	want := `job cpu-x failed: ValueError: bad
+  Traceback:
+    line 1
+  ValueError: bad
+next: kubectl kinetic jobs logs cpu-x --local
+`
+	if diff := cmp.Diff(want, f.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	f.Details = ""
+	if want := "job cpu-x failed: ValueError: bad\nnext: kubectl kinetic jobs logs cpu-x --local\n"; f.String() != want {
+		t.Errorf("without details: %q", f.String())
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	at := func(s int) time.Time { return time.Date(2026, 1, 1, 0, 0, s, 0, time.UTC) }
+	d := Description{
+		Handle: api.Handle{CreatedAt: at(0), Client: "v1"},
+		End:    &api.End{State: api.Failed, Reason: api.Exception, Message: "ValueError", Finished: at(9)},
+	}
+	got := timeline(d, []api.Attempt{{Attempt: 1, Started: at(1)}, {Attempt: 2, Started: at(5)}})
+	want := []Event{
+		{at(0), "submitted by kubectl kinetic v1"},
+		{at(1), "started"},
+		{at(5), "started again, attempt 2"},
+		{at(9), "failed: ValueError"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestLimitedBufferKeepsTheEnd(t *testing.T) {
+	var b limitedBuffer
+	for range bufferLimit/10 + 5 {
+		b.Write([]byte("0123456789"))
+	}
+	if len(b.data) != bufferLimit || b.data[len(b.data)-1] != '9' {
+		t.Errorf("kept %d bytes ending in %q, want %d", len(b.data), b.data[len(b.data)-1], bufferLimit)
+	}
+}

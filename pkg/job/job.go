@@ -1,0 +1,126 @@
+// Package job works on jobs by their ids, wherever they run: it lists and
+// follows them, brings their results back, ends them and cleans up. `run` and
+// `jobs` share it.
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Workload is what runs jobs: processes of this machine, or a cluster.
+type Workload interface {
+	// Start begins a job. It returns once the workload exists; where one of
+	// that id exists already, the error is fs.ErrExist.
+	Start(ctx context.Context, spec api.Spec, secrets map[string]string) error
+	// Watch calls seen with the state at once and on every change, and returns
+	// the one that the job ended in. No workload is NotFound, not an error.
+	Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error)
+	// Logs writes what the job printed; with Follow until it has ended.
+	Logs(ctx context.Context, id string, o logs.Options, w io.Writer) error
+	// Stop ends the job, giving it grace to save what it has, and removes the
+	// workload. Where there is none the error is fs.ErrNotExist.
+	Stop(ctx context.Context, id string, grace time.Duration) error
+}
+
+// DefaultGrace is how long a job that is told to end may save its outputs.
+const DefaultGrace = 30 * time.Second
+
+// Job is one job: its description, and where it lives.
+type Job struct {
+	Handle   api.Handle
+	Store    store.Store
+	Workload Workload
+}
+
+// ID is the job's id.
+func (j *Job) ID() string { return j.Handle.JobID }
+
+// Status is the job's state now.
+func (j *Job) Status(ctx context.Context) (api.Status, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var first *api.Status
+	last, err := j.Workload.Watch(ctx, j.ID(), func(s api.Status) {
+		if first == nil {
+			first = &s
+			cancel()
+		}
+	})
+	if first != nil {
+		return *first, nil
+	}
+	return last, err
+}
+
+// Wait returns the state that the job ended in. Where the workload is gone it
+// is the one that the store remembers, or NotFound.
+func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, error) {
+	status, err := j.Workload.Watch(ctx, j.ID(), seen)
+	if err != nil || status.State != api.NotFound {
+		return status, err
+	}
+	return j.remembered(ctx)
+}
+
+// remembered is the end that the store tells of, NotFound if it tells none.
+func (j *Job) remembered(ctx context.Context) (api.Status, error) {
+	end, err := readJSON[api.End](ctx, j.Store, store.End(j.ID()))
+	if errors.Is(err, store.ErrNotFound) {
+		return api.Status{State: api.NotFound}, nil
+	}
+	if err != nil {
+		return api.Status{}, err
+	}
+	return end.Status(), nil
+}
+
+// Result reads the job's result. ErrNotFound where there is none: it was
+// collected already, or the job never came so far.
+func (j *Job) Result(ctx context.Context) (api.Result, error) {
+	return readJSON[api.Result](ctx, j.Store, store.Result(j.ID()))
+}
+
+// readJSON reads one document of the store. Documents that a newer version
+// wrote are refused.
+func readJSON[T any](ctx context.Context, s store.Store, name string) (T, error) {
+	var doc T
+	data, err := readObject(ctx, s, name)
+	if err != nil {
+		return doc, err
+	}
+	var v struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
+	}
+	if v.Version > api.EndVersion {
+		return doc, fmt.Errorf("reading %s/%s: it has version %d, this kubectl kinetic reads up to %d: upgrade it", s.URL(), name, v.Version, api.EndVersion)
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
+	}
+	return doc, nil
+}
+
+func readObject(ctx context.Context, s store.Store, name string) (data []byte, err error) {
+	r, err := s.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	data, err = io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
+	}
+	return data, nil
+}

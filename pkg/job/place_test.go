@@ -1,0 +1,41 @@
+package job
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMatch(t *testing.T) {
+	ids := []string{"cpu-eval-1", "cpu-train-1", "cpu-train-12", "l4-train-1"}
+	tests := map[string]struct {
+		prefix string
+		want   string
+		err    string
+	}{
+		"the whole id":                     {prefix: "l4-train-1", want: "l4-train-1"},
+		"an id that begins another":        {prefix: "cpu-train-1", want: "cpu-train-1"},
+		"a prefix that only one has":       {prefix: "l4", want: "l4-train-1"},
+		"a prefix that several have":       {prefix: "cpu-train", err: `job "cpu-train": 2 jobs begin with it: cpu-train-1, cpu-train-12`},
+		"a typing mistake":                 {prefix: "cpu-trian-1", err: "the nearest: cpu-train-1"},
+		"the middle of an id":              {prefix: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list shows the 4 there are"},
+		"nothing":                          {prefix: "", err: "empty"},
+		"something that looks like a path": {prefix: "../cpu-train-1", err: "no such job"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := match(tt.prefix, ids)
+			if tt.err == "" {
+				if err != nil || got != tt.want {
+					t.Fatalf("match(%q) = %q, %v; want %q", tt.prefix, got, err, tt.want)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("error %v, want one with %q", err, tt.err)
+			}
+		})
+	}
+	if _, err := match("x", nil); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
+		t.Errorf("without any job: %v", err)
+	}
+}

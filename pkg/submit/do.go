@@ -1,0 +1,85 @@
+package submit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// ExistsError is a job id that is taken.
+type ExistsError struct{ ID, Store string }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("--job-id %s: there is a job of this id in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Store, e.ID)
+}
+
+// Do uploads what the store lacks, describes the job there and starts its
+// workload, in that order: whatever runs can be found, and a submit that is cut
+// off leaves nothing running. progress hears of the bytes of the bundle that
+// are stored. An id that is taken is an ExistsError.
+func Do(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (*job.Job, pack.Stats, error) {
+	j := &job.Job{Handle: api.NewHandle(p.Spec), Store: place.Store, Workload: place.Workload}
+	if err := vacant(ctx, place, j.ID()); err != nil {
+		return nil, pack.Stats{}, err
+	}
+	stats, err := p.Files.Upload(ctx, place.Store, progress)
+	if err != nil {
+		return nil, stats, err
+	}
+	if err := describe(ctx, j, p.Call); err != nil {
+		return nil, stats, err
+	}
+	err = place.Workload.Start(ctx, p.Spec, p.Secrets)
+	if errors.Is(err, fs.ErrExist) {
+		err = &ExistsError{ID: j.ID(), Store: "this machine"}
+	}
+	if err != nil {
+		return nil, stats, errors.Join(err, withdraw(ctx, j))
+	}
+	return j, stats, nil
+}
+
+// vacant makes sure that an id is free before anything is uploaded.
+func vacant(ctx context.Context, place job.Place, id string) error {
+	r, err := place.Store.Open(ctx, store.Handle(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(&ExistsError{ID: id, Store: place.Store.URL()}, r.Close())
+}
+
+// describe writes the handle, which claims the id, and the call.
+func describe(ctx context.Context, j *job.Job, call []byte) error {
+	handle, err := json.MarshalIndent(j.Handle, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')))
+	if errors.Is(err, store.ErrExists) {
+		return &ExistsError{ID: j.ID(), Store: j.Store.URL()}
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call)); err != nil {
+		return errors.Join(err, withdraw(ctx, j))
+	}
+	return nil
+}
+
+// withdraw removes what describe wrote, also when ctx is over.
+func withdraw(ctx context.Context, j *job.Job) error {
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
+}

@@ -1,0 +1,56 @@
+package submit
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+)
+
+// Machine is what a plan needs to know about where it is made.
+type Machine struct {
+	// Cwd is absolute, Home may be empty.
+	Cwd, Home string
+	// PackageRoot, PythonPath and NoDefaultExcludes come from
+	// KINETIC_PACKAGE_ROOT, PYTHONPATH and KINETIC_NO_DEFAULT_EXCLUDES=1.
+	PackageRoot, PythonPath string
+	NoDefaultExcludes       bool
+	// SizeWarnBytes is the size of a bundle that is worth a warning, 0 or less
+	// for none.
+	SizeWarnBytes int64
+	// CacheDir is where hashes are remembered, "" for nowhere.
+	CacheDir string
+	// Exclude are absolute paths that are never packaged.
+	Exclude []string
+}
+
+// sizeWarnMB is what KINETIC_CONTEXT_SIZE_WARN_MB is by default.
+const sizeWarnMB = 100
+
+// ThisMachine reads the environment of this process.
+func ThisMachine(getenv func(string) string, getwd func() (string, error)) (Machine, error) {
+	cwd, err := getwd()
+	if err != nil {
+		return Machine{}, fmt.Errorf("finding the working directory: %w", err)
+	}
+	m := Machine{
+		Cwd: cwd, Home: getenv("HOME"),
+		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
+		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
+		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), getenv("HOME")),
+	}
+	limit := float64(sizeWarnMB)
+	if text := getenv("KINETIC_CONTEXT_SIZE_WARN_MB"); text != "" {
+		if limit, err = strconv.ParseFloat(text, 64); err != nil {
+			return Machine{}, fmt.Errorf("KINETIC_CONTEXT_SIZE_WARN_MB=%s: want a number of megabytes, 0 for no warning", text)
+		}
+	}
+	m.SizeWarnBytes = int64(limit * (1 << 20))
+	for _, dir := range []string{getenv("XDG_DATA_HOME"), getenv("XDG_STATE_HOME")} {
+		if filepath.IsAbs(dir) {
+			m.Exclude = append(m.Exclude, filepath.Join(dir, "kinetic"))
+		}
+	}
+	return m, nil
+}

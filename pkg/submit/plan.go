@@ -1,0 +1,130 @@
+// Package submit turns what a user asked for into a plan, without any network,
+// and carries plans out.
+package submit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// Planned is a job that is ready to be started, or shown.
+type Planned struct {
+	Spec   api.Spec
+	Target target.Target
+	// Call is the text of call.json.
+	Call []byte
+	// Root is the package root, Files what is packaged of it.
+	Root  string
+	Files *pack.Plan
+	// Secrets are the values of Spec.SecretEnv.
+	Secrets map[string]string
+	Overlay render.Overlay
+	// Python is the interpreter that checked the call, "" if none was asked.
+	Python string
+	// Warnings are sentences for the user.
+	Warnings []string
+
+	call api.Call
+}
+
+// Plan decides everything about a job. It reads files, asks the local python3
+// about the function, contacts nothing, and writes nothing but the cache of
+// hashes. All its errors are mistakes in the input.
+func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id Identity) (Planned, error) {
+	p := Planned{Target: where, Secrets: r.Secrets}
+	if err := validate(r); err != nil {
+		return p, err
+	}
+	acc, warnings, err := chooseAccelerator(r)
+	if err != nil {
+		return p, err
+	}
+	if p.Spec, err = newSpec(r, where, acc); err != nil {
+		return p, err
+	}
+	if r.OverlayDir != "" {
+		if p.Overlay, err = render.ReadOverlay(r.OverlayDir); err != nil {
+			return p, fmt.Errorf("--overlay: %w", err)
+		}
+	}
+	t, err := call.Parse(call.Words{Target: r.Target, Module: r.Module, Command: r.Command, Args: r.Args, KWArgs: r.KWArgs}, m.Cwd)
+	if err != nil {
+		return p, err
+	}
+	if err := p.capture(ctx, t, m); err != nil {
+		return p, err
+	}
+	p.Warnings = append(warnings, p.Warnings...)
+	p.identify(r, id)
+	return p, nil
+}
+
+// capture finds the project and packages it, and checks the function meanwhile.
+func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
+	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
+		PackageRoot: m.PackageRoot, PythonPath: m.PythonPath})
+	if err != nil {
+		return err
+	}
+	c, warnings, err := t.Resolve(call.Layout{Root: layout.Root, PackageBase: layout.PackageBase, EntryDir: t.EntryDir(), Cwd: m.Cwd})
+	if err != nil {
+		return err
+	}
+	if c.Kind != api.CallCommand {
+		c.SysPath = append(c.SysPath, slices.DeleteFunc(slices.Clone(layout.SysPath), func(dir string) bool {
+			return slices.Contains(c.SysPath, dir)
+		})...)
+	}
+	var unchecked []string
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		unchecked, err = p.check(ctx, c, layout.Root)
+		return err
+	})
+	g.Go(func() (err error) {
+		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: m.Exclude,
+			NoDefaultExcludes: m.NoDefaultExcludes, SizeWarnBytes: m.SizeWarnBytes})
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	p.Root, p.call = layout.Root, c
+	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
+	p.Call, err = json.Marshal(c)
+	p.Call = append(p.Call, '\n')
+	return err
+}
+
+// check finds out whether the function can be called. It says so where only
+// the pod can tell.
+func (p *Planned) check(ctx context.Context, c api.Call, root string) ([]string, error) {
+	if c.Kind != api.CallFunction || c.File == "" {
+		return nil, nil
+	}
+	found, err := call.Check(ctx, "python3", call.Query{
+		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
+		Args: slices.Sorted(maps.Keys(c.KWArgs)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.Python = found.Python
+	if found.Unchecked != "" {
+		return []string{found.Unchecked}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,138 @@
+package submit
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// validate rejects what no cluster would take, naming the flag, before
+// anything is read or hashed.
+func validate(r api.Request) error {
+	return errors.Join(
+		validateIdentity(r),
+		dnsName("--service-account", r.ServiceAccount),
+		dnsName("--queue", r.Queue),
+		dnsName("--priority-class", r.PriorityClass),
+		validateReservation(r),
+		quantity("--cpu", r.CPU),
+		quantity("--memory", r.Memory),
+		validateLabels(r.Labels),
+		validateAnnotations(r.Annotations),
+		validateBounds(r),
+		validateImage(r.Image),
+	)
+}
+
+func validateIdentity(r api.Request) error {
+	if r.JobID == "" {
+		return nil
+	}
+	if r.Name != "" {
+		return errors.New("--name names a part of the id that --job-id sets whole; give one of them")
+	}
+	if err := store.CheckID(r.JobID); err != nil {
+		return fmt.Errorf("--job-id: %w", err)
+	}
+	return nil
+}
+
+func dnsName(flag, value string) error {
+	if value == "" {
+		return nil
+	}
+	if why := validation.IsDNS1123Subdomain(value); len(why) > 0 {
+		return fmt.Errorf("%s %q: %s", flag, value, strings.Join(why, "; "))
+	}
+	return nil
+}
+
+func validateReservation(r api.Request) error {
+	if r.Reservation == "" {
+		return nil
+	}
+	parts := strings.Split(r.Reservation, "/")
+	name := parts[len(parts)-1]
+	if len(parts) != 1 && (len(parts) != 4 || parts[0] != "projects" || parts[1] == "" || parts[2] != "reservations") {
+		return fmt.Errorf("--reservation %q: want NAME or projects/PROJECT/reservations/NAME", r.Reservation)
+	}
+	return dnsName("--reservation", name)
+}
+
+func quantity(flag, value string) error {
+	if value == "" {
+		return nil
+	}
+	q, err := resource.ParseQuantity(value)
+	if err != nil {
+		return fmt.Errorf("%s %q: not a Kubernetes quantity such as 500m, 4 or 16Gi", flag, value)
+	}
+	if q.Sign() <= 0 {
+		return fmt.Errorf("%s %q: must be more than nothing", flag, value)
+	}
+	return nil
+}
+
+func validateLabels(labels map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if err := metadataKey("--label", key); err != nil {
+			return err
+		}
+		if why := validation.IsValidLabelValue(labels[key]); len(why) > 0 {
+			return fmt.Errorf("--label %s=%s: %s", key, labels[key], why[0])
+		}
+	}
+	return nil
+}
+
+func validateAnnotations(annotations map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if err := metadataKey("--annotation", key); err != nil {
+			return err
+		}
+		if !utf8.ValidString(annotations[key]) {
+			return fmt.Errorf("--annotation %s: the value is not UTF-8", key)
+		}
+	}
+	return nil
+}
+
+// ours are the keys that jobs are found by, or that tell something about them.
+func ours(key string) bool {
+	return key == api.LabelApp || key == api.LabelJobID || key == "job-name" ||
+		strings.HasPrefix(key, api.AnnotationPrefix) || strings.HasPrefix(key, "app.kubernetes.io/") ||
+		strings.HasPrefix(key, "batch.kubernetes.io/")
+}
+
+func metadataKey(flag, key string) error {
+	if why := validation.IsQualifiedName(key); len(why) > 0 {
+		return fmt.Errorf("%s %q: %s", flag, key, why[0])
+	}
+	if ours(key) {
+		return fmt.Errorf("%s %s: kinetic sets this key itself", flag, key)
+	}
+	return nil
+}
+
+func validateBounds(r api.Request) error {
+	if r.MaxRuntime < 0 {
+		return fmt.Errorf("--max-runtime %s: must be more than nothing", r.MaxRuntime)
+	}
+	return nil
+}
+
+func validateImage(image string) error {
+	if strings.ContainsFunc(image, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+		return fmt.Errorf("--image %q: an image's name has no blanks", image)
+	}
+	return nil
+}

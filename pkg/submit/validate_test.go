@@ -1,0 +1,53 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestValidate(t *testing.T) {
+	tests := map[string]struct {
+		request api.Request
+		err     string
+	}{
+		"nothing set": {},
+		"everything fine": {request: api.Request{JobID: "my-job-1", ServiceAccount: "trainer", Queue: "team-a", PriorityClass: "high",
+			Reservation: "projects/p/reservations/r-1", CPU: "500m", Memory: "16Gi", MaxRuntime: time.Hour, Image: "us-docker.pkg.dev/p/r/i:v1",
+			Labels: map[string]string{"team": "a", "example.com/cost": ""}, Annotations: map[string]string{"note": "any text\nat all"}}},
+		"job id with capitals":      {api.Request{JobID: "MyJob"}, "--job-id: job id \"MyJob\""},
+		"reserved job id":           {api.Request{JobID: "blobs"}, "reserved"},
+		"job id too long":           {api.Request{JobID: strings.Repeat("a", 51)}, "--job-id"},
+		"name and job id":           {api.Request{JobID: "my-job", Name: "x"}, "--name"},
+		"service account":           {api.Request{ServiceAccount: "a_b"}, `--service-account "a_b"`},
+		"queue":                     {api.Request{Queue: "Team A"}, `--queue "Team A"`},
+		"priority class":            {api.Request{PriorityClass: "-"}, "--priority-class"},
+		"reservation path":          {api.Request{Reservation: "projects/p/r"}, "projects/PROJECT/reservations/NAME"},
+		"cpu":                       {api.Request{CPU: "two"}, `--cpu "two"`},
+		"no cpu at all":             {api.Request{CPU: "0"}, "more than nothing"},
+		"memory":                    {api.Request{Memory: "16 GB"}, `--memory "16 GB"`},
+		"label key":                 {api.Request{Labels: map[string]string{"a b": "c"}}, `--label "a b"`},
+		"label value":               {api.Request{Labels: map[string]string{"a": "b c"}}, "--label a=b c"},
+		"a label of ours":           {api.Request{Labels: map[string]string{"job-id": "x"}}, "kinetic sets this key itself"},
+		"an annotation of ours":     {api.Request{Annotations: map[string]string{api.AnnotationStore: "x"}}, "kinetic sets this key itself"},
+		"annotation that's no text": {api.Request{Annotations: map[string]string{"a": "\xff"}}, "UTF-8"},
+		"negative runtime":          {api.Request{MaxRuntime: -1}, "--max-runtime"},
+		"image with a blank":        {api.Request{Image: "a b"}, "--image"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := validate(tt.request)
+			if tt.err == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("error %v, want one with %q", err, tt.err)
+			}
+		})
+	}
+}
