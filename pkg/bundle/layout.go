@@ -1,0 +1,202 @@
+// Package bundle finds the directory that a job's code lives in and decides
+// which of its files are packaged.
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// markers are the names whose mere existence makes a directory a project.
+var markers = []string{"pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", ".git"}
+
+// FindOptions says where the code is. All paths but PackageRoot and those in
+// PythonPath are absolute.
+type FindOptions struct {
+	// EntryDir is the directory of the script or module, or Cwd if there is none.
+	EntryDir string
+	Cwd      string
+	Home     string
+	// PackageRoot is the value of KINETIC_PACKAGE_ROOT, "" if unset.
+	PackageRoot string
+	// PythonPath is the value of PYTHONPATH, "" if unset.
+	PythonPath string
+}
+
+// Layout is what the packaged directory looks like from outside and inside. The
+// relative paths have forward slashes; "" is the root itself.
+type Layout struct {
+	// Root is the package root: the absolute path of what is packaged.
+	Root string
+	// PackageBase is the absolute path of the directory that contains the
+	// entry's outermost Python package: EntryDir if it is not in a package. It is
+	// never above Root.
+	PackageBase string
+	// EntryRel is the entry's directory relative to Root.
+	EntryRel string
+	// CwdRel is the working directory relative to Root, "" also if outside.
+	CwdRel string
+	// SysPath lists directories for the front of sys.path, relative to Root:
+	// package base, root, entry, then what PYTHONPATH has below Root.
+	SysPath []string
+	// Warnings are sentences for the user.
+	Warnings []string
+}
+
+// Find decides the package root. Without KINETIC_PACKAGE_ROOT it is the nearest
+// directory at or above the package base that has a project marker; neither the
+// home directory nor the root of the file system is adopted, unless the search
+// begins there. Without a marker it is the package base itself.
+func Find(opts FindOptions) (Layout, error) {
+	base := packageBase(opts.EntryDir, opts.Home)
+	root := nearestProject(base, opts.Home)
+	if opts.PackageRoot != "" {
+		var err error
+		if root, err = givenRoot(opts); err != nil {
+			return Layout{}, err
+		}
+	}
+	entryRel, _ := relative(root, opts.EntryDir)
+	// A given root may itself be a Python package: then the base is the root.
+	baseRel, _ := relative(root, base)
+	cwdRel, _ := relative(root, opts.Cwd)
+	layout := Layout{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel)), EntryRel: entryRel, CwdRel: cwdRel}
+	layout.SysPath = unique(append([]string{baseRel, "", entryRel}, pythonPath(root, opts.PythonPath, opts.Cwd)...))
+	if isTop(root) || sameDir(root, opts.Home) {
+		layout.Warnings = []string{fmt.Sprintf("the package root is %s, so everything in it is packaged: "+
+			"move the code into a directory of its own, or set KINETIC_PACKAGE_ROOT", root)}
+	}
+	return layout, nil
+}
+
+// packageBase goes up while the directory is a Python package, so that the
+// package can be imported by its full name.
+func packageBase(entry, home string) string {
+	dir := filepath.Clean(entry)
+	for !isTop(dir) && !sameDir(dir, home) && exists(filepath.Join(dir, "__init__.py")) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// nearestProject searches upwards from base, which is also the answer when
+// nothing is found.
+func nearestProject(base, home string) string {
+	for dir := base; ; dir = filepath.Dir(dir) {
+		end := isTop(dir) || sameDir(dir, home)
+		if isProject(dir) && (!end || dir == base) {
+			return dir
+		}
+		if end {
+			return base
+		}
+	}
+}
+
+func isProject(dir string) bool {
+	return slices.ContainsFunc(markers, func(name string) bool { return exists(filepath.Join(dir, name)) })
+}
+
+// givenRoot checks KINETIC_PACKAGE_ROOT.
+func givenRoot(opts FindOptions) (string, error) {
+	root := opts.PackageRoot
+	if rest, ok := strings.CutPrefix(root, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		root = filepath.Join(opts.Home, rest)
+	}
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(opts.Cwd, root)
+	}
+	root = filepath.Clean(root)
+	info, err := os.Stat(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: there is no directory %s", opts.PackageRoot, root)
+	}
+	if err != nil {
+		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: %w", opts.PackageRoot, err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: %s is not a directory", opts.PackageRoot, root)
+	}
+	if _, inside := relative(root, opts.EntryDir); !inside {
+		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: %s does not contain the code, which is in %s: name that directory or one above it",
+			opts.PackageRoot, root, opts.EntryDir)
+	}
+	return root, nil
+}
+
+// pythonPath lists the existing directories strictly below root, in order. What
+// was installed there is left to the image.
+func pythonPath(root, value, cwd string) []string {
+	var rels []string
+	for _, entry := range filepath.SplitList(value) {
+		if entry == "" || strings.Contains(entry, "site-packages") || strings.Contains(entry, "dist-packages") {
+			continue
+		}
+		if !filepath.IsAbs(entry) {
+			entry = filepath.Join(cwd, entry)
+		}
+		if rel, inside := relative(root, entry); inside && rel != "" && exists(entry) {
+			rels = append(rels, rel)
+		}
+	}
+	return rels
+}
+
+// relative is the path from root to a directory at or below it, with forward
+// slashes. It compares what is written first, then where symlinks lead.
+func relative(root, dir string) (rel string, inside bool) {
+	if rel, inside = lexical(root, dir); inside {
+		return rel, true
+	}
+	realRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", false
+	}
+	realDir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", false
+	}
+	return lexical(realRoot, realDir)
+}
+
+func lexical(root, dir string) (rel string, inside bool) {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	if rel == "." {
+		return "", true
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// unique keeps the first of equal strings.
+func unique(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// isTop tells whether a clean path is the root of a file system.
+func isTop(dir string) bool { return filepath.Dir(dir) == dir }
+
+// sameDir tells whether two paths lead to one directory.
+func sameDir(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

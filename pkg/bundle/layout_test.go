@@ -1,0 +1,161 @@
+package bundle_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
+)
+
+// write makes files below dir; a name that ends with "/" is a directory, one
+// like "link -> target" a symlink.
+func write(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	for _, name := range files {
+		link, target, isLink := strings.Cut(name, " -> ")
+		full := filepath.Join(dir, link)
+		parent := filepath.Dir(full)
+		if strings.HasSuffix(name, "/") {
+			parent = full
+		}
+		if err := os.MkdirAll(parent, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		switch {
+		case isLink:
+			err = os.Symlink(target, full)
+		case parent != full:
+			err = os.WriteFile(full, []byte(name), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// In these cases all paths are relative to a fresh directory, whose home is
+// "home"; "@" stands for the directory.
+func TestFind(t *testing.T) {
+	type layout struct{ root, base, entry, cwd, sysPath string }
+	for name, test := range map[string]struct {
+		files                         []string
+		entry, cwd, given, pythonPath string
+		want                          layout
+	}{
+		"no marker": {
+			entry: "home/p/code", want: layout{root: "home/p/code", base: "home/p/code", sysPath: ""},
+		},
+		"a marker above": {
+			files: []string{"home/p/pyproject.toml"},
+			entry: "home/p/src/train", cwd: "home/p/src",
+			want: layout{root: "home/p", base: "home/p/src/train", entry: "src/train", cwd: "src", sysPath: "src/train,"},
+		},
+		"the nearest marker wins": {
+			files: []string{"home/p/.git/", "home/p/sub/requirements.txt"},
+			entry: "home/p/sub/code",
+			want:  layout{root: "home/p/sub", base: "home/p/sub/code", entry: "code", sysPath: "code,"},
+		},
+		"a worktree's .git is a file": {
+			files: []string{"home/p/.git"},
+			entry: "home/p/code", want: layout{root: "home/p", base: "home/p/code", entry: "code", sysPath: "code,"},
+		},
+		"inside a package": {
+			files: []string{"home/p/setup.cfg", "home/p/src/a/__init__.py", "home/p/src/a/b/__init__.py"},
+			entry: "home/p/src/a/b", cwd: "home/p",
+			want: layout{root: "home/p", base: "home/p/src", entry: "src/a/b", sysPath: "src,,src/a/b"},
+		},
+		"a marker inside a package does not cut it": {
+			files: []string{"home/p/a/__init__.py", "home/p/a/b/__init__.py", "home/p/a/b/setup.py"},
+			entry: "home/p/a/b", want: layout{root: "home/p", base: "home/p", entry: "a/b", sysPath: ",a/b"},
+		},
+		"home is not adopted": {
+			files: []string{"home/.git/", "pyproject.toml"},
+			entry: "home/code", want: layout{root: "home/code", base: "home/code"},
+		},
+		"home is where it begins": {
+			files: []string{"home/.git/", "home/__init__.py"},
+			entry: "home", want: layout{root: "home", base: "home"},
+		},
+		"the working directory is outside": {
+			entry: "home/p", cwd: "elsewhere", want: layout{root: "home/p", base: "home/p"},
+		},
+		"the working directory has another name": {
+			files: []string{"link -> home/p", "home/p/sub/"},
+			entry: "home/p", cwd: "link/sub", want: layout{root: "home/p", base: "home/p", cwd: "sub"},
+		},
+		"PYTHONPATH": {
+			files: []string{"home/p/lib/", "home/p/x/site-packages/y/", "elsewhere/"},
+			entry: "home/p", cwd: "home/p",
+			pythonPath: "@/home/p/lib:@/home/p:@/home/p/missing:@/elsewhere::lib:@/home/p/x/site-packages/y:@/home/p/x",
+			want:       layout{root: "home/p", base: "home/p", sysPath: ",lib,x"},
+		},
+		"given": {
+			files: []string{"home/p/sub/pyproject.toml"},
+			entry: "home/p/sub", given: "@/home/p/../p/", want: layout{root: "home/p", base: "home/p/sub", entry: "sub", sysPath: "sub,"},
+		},
+		"given, relative": {
+			entry: "home/p/sub", cwd: "home/p/sub", given: "..",
+			want: layout{root: "home/p", base: "home/p/sub", entry: "sub", cwd: "sub", sysPath: "sub,"},
+		},
+		"given, with a tilde": {
+			entry: "home/p/sub", given: "~/p", want: layout{root: "home/p", base: "home/p/sub", entry: "sub", sysPath: "sub,"},
+		},
+		"given, a package itself": {
+			files: []string{"home/p/a/__init__.py"},
+			entry: "home/p/a", given: "@/home/p/a", want: layout{root: "home/p/a", base: "home/p/a"},
+		},
+		"given by another name": {
+			files: []string{"link -> home/p", "home/p/sub/"},
+			entry: "home/p/sub", given: "@/link", want: layout{root: "link", base: "link/sub", entry: "sub", sysPath: "sub,"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "home/")
+			write(t, dir, test.files...)
+			write(t, dir, test.entry+"/")
+			path := func(rel string) string { return filepath.Join(dir, rel) }
+			got, err := bundle.Find(bundle.FindOptions{
+				EntryDir: path(test.entry), Cwd: path(test.cwd), Home: path("home"),
+				PackageRoot: strings.ReplaceAll(test.given, "@", dir),
+				PythonPath:  strings.ReplaceAll(test.pythonPath, "@", dir),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := bundle.Layout{
+				Root: path(test.want.root), PackageBase: path(test.want.base), EntryRel: test.want.entry,
+				CwdRel: test.want.cwd, SysPath: strings.Split(test.want.sysPath, ","),
+			}
+			if len(got.Warnings) > 0 != (test.want.root == "home") {
+				t.Errorf("warnings %q", got.Warnings)
+			}
+			got.Warnings = nil
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("layout (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFindRejects(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "p/code/", "q/", "file")
+	for given, want := range map[string]string{
+		dir + "/nope":     "there is no directory " + dir + "/nope",
+		dir + "/file":     dir + "/file is not a directory",
+		dir + "/q":        dir + "/q does not contain the code, which is in " + dir + "/p/code",
+		dir + "/p/code/x": "there is no directory",
+		"~":               "does not contain the code",
+	} {
+		_, err := bundle.Find(bundle.FindOptions{EntryDir: dir + "/p/code", Cwd: dir, Home: dir + "/q", PackageRoot: given})
+		if err == nil || !strings.Contains(err.Error(), "KINETIC_PACKAGE_ROOT="+given+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want the variable and %q", given, err, want)
+		}
+	}
+}

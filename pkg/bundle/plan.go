@@ -1,0 +1,101 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+)
+
+// IgnoreFile is the name of the file, at the package root, that lists what to
+// leave out.
+const IgnoreFile = ".kineticignore"
+
+// alwaysExcluded are never packaged, at any depth, be they file or directory.
+var alwaysExcluded = []string{".git", "__pycache__"}
+
+// defaultExcludedDirs and defaultExcludedFiles are not packaged, at any depth,
+// unless PlanOptions.NoDefaultExcludes is set.
+var (
+	defaultExcludedDirs = []string{
+		".venv", "venv", "node_modules", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints",
+	}
+	defaultExcludedFiles = []string{".DS_Store"}
+)
+
+// PlanOptions says how to package.
+type PlanOptions struct {
+	// CacheDir is pack.Options.CacheDir.
+	CacheDir string
+	// Exclude lists absolute paths to leave out: a store or an output directory
+	// below the root, and local data that travels by itself.
+	Exclude []string
+	// NoDefaultExcludes packages what is left out by default as well, but for
+	// .git and __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
+	NoDefaultExcludes bool
+	// SizeWarnBytes is the size in the store above which there is a warning; 0
+	// or less for none.
+	SizeWarnBytes int64
+}
+
+// Plan packages the root of a layout: .kineticignore and the excludes applied,
+// hashed, with all warnings. Nothing is written but the cache.
+func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, error) {
+	rules, err := readRules(filepath.Join(layout.Root, IgnoreFile))
+	if err != nil {
+		return nil, err
+	}
+	plan, err := pack.New(ctx, pack.Options{
+		Root:     layout.Root,
+		Ignore:   ignore(rules, !opts.NoDefaultExcludes),
+		Exclude:  opts.Exclude,
+		CacheDir: opts.CacheDir,
+	})
+	var fileErr *pack.FileError
+	if errors.As(err, &fileErr) {
+		return nil, fmt.Errorf("%w or list it in %s", err, filepath.Join(layout.Root, IgnoreFile))
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan.Warnings = append(slices.Clone(layout.Warnings), plan.Warnings...)
+	plan.Warnings = append(plan.Warnings, secretWarnings(plan)...)
+	plan.Warnings = append(plan.Warnings, sizeWarnings(plan, opts.SizeWarnBytes)...)
+	return plan, nil
+}
+
+// readRules reads an ignore file; without one there are no rules.
+func readRules(file string) (Rules, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Rules{}, nil
+	}
+	if err != nil {
+		return Rules{}, fmt.Errorf("read the ignore rules: %w", err)
+	}
+	rules, err := ParseRules(text)
+	if err != nil {
+		return Rules{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return rules, nil
+}
+
+// ignore joins the excludes, which no rule can bring back, and the rules.
+func ignore(rules Rules, defaults bool) func(rel string, isDir bool) bool {
+	return func(rel string, isDir bool) bool {
+		name := path.Base(rel)
+		byDefault := defaultExcludedFiles
+		if isDir {
+			byDefault = defaultExcludedDirs
+		}
+		return slices.Contains(alwaysExcluded, name) ||
+			defaults && slices.Contains(byDefault, name) ||
+			rules.Ignored(rel, isDir)
+	}
+}

@@ -1,0 +1,77 @@
+package bundle
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+)
+
+// secretNames are patterns for names of files that usually hold credentials.
+var secretNames = []string{
+	".env*", "*.pem", "*.key", "*.p12", "*.pfx",
+	"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+	"credentials.json", "application_default_credentials.json", "service-account*.json", "service_account*.json",
+	"client_secret*.json", "kaggle.json", "kubeconfig",
+	".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".boto", ".dockercfg", ".htpasswd",
+}
+
+// secretDirs are directories whose files usually are credentials.
+var secretDirs = []string{".aws", ".ssh", ".gnupg", ".kube", ".kaggle", ".docker", ".azure"}
+
+// isSecret tells whether a path looks like that of a credential.
+func isSecret(rel string) bool {
+	elements := strings.Split(rel, "/")
+	name := elements[len(elements)-1]
+	if slices.ContainsFunc(elements[:len(elements)-1], func(dir string) bool { return slices.Contains(secretDirs, dir) }) {
+		return true
+	}
+	return slices.ContainsFunc(secretNames, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}
+
+// secretWarnings is at most one warning that names what looks like a credential.
+func secretWarnings(plan *pack.Plan) []string {
+	const shown = 20
+	var found []string
+	for _, f := range plan.Index.Files {
+		if isSecret(f.Path) {
+			found = append(found, f.Path)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	more := ""
+	if len(found) > shown {
+		more = fmt.Sprintf(" and %d more", len(found)-shown)
+		found = found[:shown]
+	}
+	return []string{fmt.Sprintf("these files look like credentials and are copied to the store: %s%s; list them in %s if the job does not need them",
+		strings.Join(found, ", "), more, IgnoreFile)}
+}
+
+// sizeWarnings is at most one warning that names the largest files.
+func sizeWarnings(plan *pack.Plan, limit int64) []string {
+	const shown = 5
+	if limit <= 0 || plan.StoredBytes <= limit {
+		return nil
+	}
+	files := slices.Clone(plan.Index.Files)
+	slices.SortStableFunc(files, func(a, b api.IndexFile) int { return cmp.Compare(b.Size, a.Size) })
+	var largest []string
+	for _, f := range files[:min(shown, len(files))] {
+		largest = append(largest, fmt.Sprintf("%s (%s)", f.Path, megabytes(f.Size)))
+	}
+	return []string{fmt.Sprintf("the package takes %s in the store, more than %s; the largest files are %s; list what the job does not need in %s, pass data with --data, or raise KINETIC_CONTEXT_SIZE_WARN_MB",
+		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}
+}
+
+// megabytes writes a size as the Python tool does: 1 MB is 1024² bytes.
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
