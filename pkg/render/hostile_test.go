@@ -108,10 +108,8 @@ func TestTextTravelsUntouched(t *testing.T) {
 }
 
 func FuzzTextTravelsUntouched(f *testing.F) {
-	for _, text := range hostile {
-		if len(text) < 1000 {
-			f.Add(text)
-		}
+	for _, text := range []string{"plain", "$(X) $$ ${X}", "a\n b\n\tc ", "'\"\\#: -", "1e3", "é\u2028\x1b"} {
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if checkText(text) != nil {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/runner"
@@ -75,29 +76,31 @@ func build(files tree) (Rendered, error) {
 			return Rendered{}, err
 		}
 	}
-	return buildIn(memory, root)
-}
-
-func buildIn(system filesys.FileSystem, dir string) (Rendered, error) {
-	resources, err := krusty.MakeKustomizer(&krusty.Options{
-		Reorder:          krusty.ReorderOptionUnspecified, // the kustomization says it
-		LoadRestrictions: types.LoadRestrictionsRootOnly,
-		PluginConfig:     types.DisabledPluginConfig(),
-	}).Run(system, dir)
+	resources, err := kustomize(memory, root)
 	if err != nil {
 		return Rendered{}, err
 	}
 	return newRendered(resources)
 }
 
+func kustomize(system filesys.FileSystem, dir string) (resmap.ResMap, error) {
+	return krusty.MakeKustomizer(&krusty.Options{
+		Reorder:          krusty.ReorderOptionUnspecified, // the kustomization says it
+		LoadRestrictions: types.LoadRestrictionsRootOnly,
+		PluginConfig:     types.DisabledPluginConfig(),
+	}).Run(system, dir)
+}
+
+// newRendered writes the stream as resmap.AsYaml does, from the JSON that the
+// objects are made of too: making it is a fifth of the time of a build.
 func newRendered(resources resmap.ResMap) (Rendered, error) {
-	text, err := resources.AsYaml()
-	if err != nil {
-		return Rendered{}, err
-	}
-	r := Rendered{yaml: text}
+	var r Rendered
 	for _, resource := range resources.Resources() {
 		data, err := resource.MarshalJSON()
+		if err != nil {
+			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
+		}
+		text, err := yaml.JSONToYAML(data)
 		if err != nil {
 			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
 		}
@@ -105,6 +108,10 @@ func newRendered(resources resmap.ResMap) (Rendered, error) {
 		if err := object.UnmarshalJSON(data); err != nil {
 			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
 		}
+		if len(r.objects) > 0 {
+			r.yaml = append(r.yaml, "---\n"...)
+		}
+		r.yaml = append(r.yaml, text...)
 		r.objects = append(r.objects, &object)
 	}
 	return r, nil

@@ -245,11 +245,15 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 			if err := WriteOverlay(dir, files); err != nil {
 				t.Fatal(err)
 			}
-			disk, err := buildIn(filesys.MakeFsOnDisk(), dir)
+			resources, err := kustomize(filesys.MakeFsOnDisk(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(r.YAML()), string(disk.YAML())); diff != "" {
+			disk, err := resources.AsYaml()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(r.YAML()), string(disk)); diff != "" {
 				t.Errorf("%s: -memory +disk:\n%s", name, diff)
 			}
 			if kubectl == "" {
