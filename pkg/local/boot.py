@@ -1,5 +1,5 @@
-# Runs the runner, argv[1], as `python3 argv[1] ...` would, once the job is
-# recorded: a starter that dies before leaves no process behind.
+# Runs the runner beside it, argv[1], as `python3 argv[1] ...` would, but only
+# once the job is recorded: a starter that dies before leaves no process behind.
 import os, sys
 
 if not os.read(0, 1):
@@ -12,8 +12,6 @@ if sys.version_info < (3, 9):
              % ((sys.executable,) + sys.version_info[:2]))
 del sys.argv[0], null
 __file__ = sys.argv[0]
-if sys.path[0] == "":  # otherwise -P, or PYTHONSAFEPATH, is in force
-    sys.path[0] = os.path.dirname(__file__)
 with open(__file__, "rb") as source:
     code = compile(source.read(), __file__, "exec")
 exec(code)

@@ -10,5 +10,7 @@
 //	runner.out     what the interpreter itself says: empty unless it crashed
 //	work/          the runner's workspace, removed when the job has ended
 //
-// How a job ended stands in its store, as for all jobs.
+// Beside them are the Python sources, one file for each version: the runner, and
+// boot.py, which holds it back until the job is recorded. How a job ended stands
+// in its store, as for all jobs.
 package local

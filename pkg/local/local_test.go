@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -115,7 +116,9 @@ func (f fixture) until(t *testing.T, text string) {
 	select {
 	case <-w.reached:
 		cancel()
-		<-done
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
 	case err := <-done:
 		t.Fatalf("the job did not print %q but %q; %v", text, w.got.String(), err)
 	}
@@ -181,7 +184,7 @@ func reader(t *testing.T, path string) *os.File {
 	return f
 }
 
-// noTraces fails if the state directory has more than runners.
+// noTraces fails if the state directory has more than Python sources.
 func (f fixture) noTraces(t *testing.T) {
 	t.Helper()
 	entries, err := os.ReadDir(f.stateDir)
@@ -189,7 +192,7 @@ func (f fixture) noTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "runner-") {
+		if !strings.HasSuffix(e.Name(), ".py") {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}

@@ -23,10 +23,18 @@ func startTime(pid int) (start string, running bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
+	start, running, err = parseStat(data)
+	if err != nil {
+		return "", false, fmt.Errorf("reading /proc/%d/stat: %w", pid, err)
+	}
+	return start, running, nil
+}
+
+func parseStat(data []byte) (start string, running bool, err error) {
 	// The second field is the command in parentheses and may hold any byte.
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(fields) < 20 {
-		return "", false, fmt.Errorf("/proc/%d/stat has %d fields after the command, want 20 at least", pid, len(fields))
+		return "", false, fmt.Errorf("%d fields after the command, want 20 at least", len(fields))
 	}
 	state := fields[0][0]
 	return string(fields[19]), state != 'Z' && state != 'X', nil

@@ -19,7 +19,7 @@ import (
 )
 
 //go:embed boot.py
-var boot string
+var bootSource []byte
 
 const (
 	// scratchPrefix begins the names of directories that are no jobs yet, or any
@@ -56,7 +56,11 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 	if err != nil {
 		return err
 	}
-	runner, err := w.installRunner()
+	boot, err := w.install("boot", bootSource)
+	if err != nil {
+		return err
+	}
+	runner, err := w.install("runner", w.config.Runner)
 	if err != nil {
 		return err
 	}
@@ -66,7 +70,7 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 		return err
 	}
 	defer os.RemoveAll(scratch) // not there any more after success
-	cmd := exec.Command(python, append([]string{"-u", "-c", boot, runner}, w.arguments(spec)...)...)
+	cmd := exec.Command(python, append([]string{"-u", boot, runner}, w.arguments(spec)...)...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
 	return w.launch(cmd, scratch, spec)
 }
@@ -168,14 +172,14 @@ func (w *Workload) python() (string, error) {
 	return filepath.Abs(path)
 }
 
-// installRunner makes sure that the runner's source is in the state directory,
-// once for each version, and returns its path.
-func (w *Workload) installRunner() (string, error) {
+// install makes sure that a Python source is in the state directory, once for
+// each version, and returns its path.
+func (w *Workload) install(name string, source []byte) (string, error) {
 	if err := os.MkdirAll(w.config.StateDir, 0o700); err != nil {
 		return "", err
 	}
-	hash := sha256.Sum256(w.config.Runner)
-	path := filepath.Join(w.config.StateDir, fmt.Sprintf("runner-%x.py", hash[:8]))
+	hash := sha256.Sum256(source)
+	path := filepath.Join(w.config.StateDir, fmt.Sprintf("%s-%x.py", name, hash[:8]))
 	if have, err := os.ReadFile(path); err == nil && sha256.Sum256(have) == hash {
 		return path, nil
 	}
@@ -184,7 +188,7 @@ func (w *Workload) installRunner() (string, error) {
 		return "", err
 	}
 	defer os.Remove(temp.Name()) // not there any more after success
-	_, err = temp.Write(w.config.Runner)
+	_, err = temp.Write(source)
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return "", err
 	}

@@ -153,26 +153,6 @@ func TestStartThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAStarterThatDiesLeavesNoProcess: until the job is recorded, and so can be
-// seen, nothing of it runs.
-func TestAStarterThatDiesLeavesNoProcess(t *testing.T) {
-	ran := filepath.Join(t.TempDir(), "ran")
-	runner := filepath.Join(t.TempDir(), "runner.py")
-	if err := os.WriteFile(runner, []byte("open("+`"`+ran+`"`+", 'w').close()\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, input := range []string{"", "\n"} { // the starter dies; it has recorded the job
-		want := input != ""
-		cmd := exec.Command("python3", "-u", "-c", boot, runner)
-		cmd.Stdin = strings.NewReader(input)
-		err := cmd.Run()
-		_, missing := os.Stat(ran)
-		if (missing == nil) != want || (err == nil) != want {
-			t.Errorf("input %q: the runner ran: %v, want %v; %v", input, missing == nil, want, err)
-		}
-	}
-}
-
 func TestStartingTwice(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "line:first", "pause")
@@ -212,26 +192,26 @@ func TestStartingTwiceAtOnce(t *testing.T) {
 
 func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 	f := newFixture(t)
-	path, err := f.installRunner()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
+	install := func() (string, os.FileInfo) {
+		t.Helper()
+		path, err := f.install("runner", f.config.Runner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path, info
 	}
-	first, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.installRunner(); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := os.Stat(path); err != nil || !os.SameFile(first, again) {
-		t.Errorf("it was written again: %v", err)
+	path, first := install()
+	if _, again := install(); !os.SameFile(first, again) {
+		t.Error("it was written again")
 	}
 	if err := os.WriteFile(path, []byte("cut o"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.installRunner(); err != nil {
-		t.Fatal(err)
-	}
+	install()
 	if data, err := os.ReadFile(path); err != nil || string(data) != string(f.config.Runner) {
 		t.Errorf("a damaged runner was kept: %.20q, %v", data, err)
 	}
@@ -281,7 +261,7 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 	}
 }
 
-func TestOpenStoreOfTheSpecIsNotNeededToStart(t *testing.T) {
+func TestStartNeedsNoStore(t *testing.T) {
 	f := newFixture(t)
 	f.config.OpenStore = func(string) (store.Store, error) { return nil, errors.New("out of reach") }
 	f.start(t, "line:a")

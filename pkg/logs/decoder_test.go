@@ -106,6 +106,15 @@ func clip(s string) string {
 	return s
 }
 
+func TestDecoderNextIgnoresALineThatIsNotShown(t *testing.T) {
+	var out bytes.Buffer
+	d := NewDecoder(&out, Options{Since: begin.Add(time.Hour)})
+	writeIn(t, d, stamped("a"), 1<<20)
+	if err := d.Next(); err != nil || out.Len() > 0 {
+		t.Errorf("got %q, %v, want nothing", out.String(), err)
+	}
+}
+
 func TestDecoderNextEndsTheLine(t *testing.T) {
 	tests := map[string]struct{ first, want string }{
 		"a finished line":   {stamped("a\n"), "a\nb\n"},

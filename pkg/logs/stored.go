@@ -76,7 +76,7 @@ func listParts(ctx context.Context, s store.Store, id string) ([]part, error) {
 func parsePart(id, name string) (part, bool) {
 	p := part{object: name}
 	_, err := fmt.Sscanf(strings.TrimPrefix(name, store.Logs(id)), "%d/%d-%d.log", &p.host, &p.attempt, &p.number)
-	return p, err == nil && store.LogPart(id, p.host, p.attempt, p.number) == name
+	return p, err == nil && p.host >= 0 && store.LogPart(id, p.host, p.attempt, p.number) == name
 }
 
 func choose(all []part, o Options) ([]part, error) {

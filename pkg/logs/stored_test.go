@@ -45,9 +45,15 @@ func storeWith(t *testing.T, objects map[string]string) *countingStore {
 // parts, the third of which ends in the middle of a very long line.
 func everything() map[string]string {
 	objects := map[string]string{
-		"0/1-1.log":   stamped("first 1\nfirst 2\n"),
-		"0/1-2.log":   stamped("first 3\nfirst unfinished"),
-		"0/notes.txt": "not a log\n",
+		"0/1-1.log": stamped("first 1\nfirst 2\n"),
+		"0/1-2.log": stamped("first 3\nfirst unfinished"),
+		// not ours:
+		"0/notes.txt":   "not a log\n",
+		"0/1-1.log.bak": "not a log\n",
+		"0/2-01.log":    "not a log\n",
+		"elsewhere.log": "not a log\n",
+		"0/0/1-1.log":   "not a log\n",
+		"-1/1-1.log":    "not a log\n",
 	}
 	for n, name := range []string{"0/2-1.log", "0/2-2.log", "0/2-3.log", "0/2-4.log", "0/2-5.log", "0/2-6.log",
 		"0/2-7.log", "0/2-8.log", "0/2-9.log", "0/2-10.log", "0/2-11.log", "0/2-12.log"} {

@@ -70,7 +70,7 @@ func tailOffset(r io.ReaderAt, size int64, n int) (int64, error) {
 		if _, err := r.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		if end == size && n > 0 && b[len(b)-1] != '\n' {
+		if end == size && b[len(b)-1] != '\n' {
 			lines++
 		}
 		for i := bytes.LastIndexByte(b, '\n'); i >= 0; i = bytes.LastIndexByte(b[:i], '\n') {

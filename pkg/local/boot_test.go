@@ -1,0 +1,82 @@
+//go:build linux || darwin
+
+package local
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// bootDir is a directory with boot.py, after a prelude, and a runner.
+func bootDir(t *testing.T, prelude, runner string) (boot, path string) {
+	t.Helper()
+	dir := t.TempDir()
+	boot, path = filepath.Join(dir, "boot.py"), filepath.Join(dir, "runner.py")
+	for file, source := range map[string]string{boot: prelude + string(bootSource), path: runner} {
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return boot, path
+}
+
+// python runs Python with this input and returns what it printed.
+func python(t *testing.T, input string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("python3", args...)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestBootIsNotNoticed: the runner finds what it would find if it were started
+// itself, down to its tracebacks.
+func TestBootIsNotNoticed(t *testing.T) {
+	boot, runner := bootDir(t, "", `
+import sys
+print(__name__, __file__, sys.argv, sys.path, sys.stdout.write_through)
+print(sys.modules["__main__"].__file__, repr(sys.stdin.read()))
+raise ValueError("for the traceback")
+`)
+	want, _ := python(t, "", "-u", runner, "--a", "b c")
+	got, err := python(t, "\n", "-u", boot, runner, "--a", "b c")
+	if err == nil || !strings.Contains(want, "ValueError") {
+		t.Fatalf("the runner did not fail as it should: %s, %v", want, err)
+	}
+	var lines []string
+	for line := range strings.Lines(got) { // without boot.py's own frame
+		if len(lines) > 0 && strings.Contains(lines[len(lines)-1], boot) {
+			lines = lines[:len(lines)-1]
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if diff := cmp.Diff(want, strings.Join(lines, "")); diff != "" {
+		t.Errorf("what the runner sees, alone and behind boot.py (-want +got):\n%s", diff)
+	}
+}
+
+// TestAStarterThatDiesLeavesNoProcess: until the job is recorded, and so can be
+// seen, nothing of it runs.
+func TestAStarterThatDiesLeavesNoProcess(t *testing.T) {
+	boot, runner := bootDir(t, "", `print("ran")`)
+	if out, err := python(t, "", boot, runner); err == nil || out != "" {
+		t.Errorf("without a byte of input: %q, %v, want silent failure", out, err)
+	}
+	if out, err := python(t, "\n", boot, runner); err != nil || out != "ran\n" {
+		t.Errorf("with one: %q, %v, want the runner to run", out, err)
+	}
+}
+
+func TestOldPython(t *testing.T) {
+	boot, runner := bootDir(t, "import sys\nsys.version_info = (3, 8, 1)\n", "this is no Python 3.8")
+	out, err := python(t, "\n", boot, runner)
+	if err == nil || !strings.Contains(out, "is Python 3.8, the runner needs 3.9 or newer: activate") || strings.Count(out, "\n") != 1 {
+		t.Errorf("got %q, %v, want one line that says what is needed", out, err)
+	}
+}
