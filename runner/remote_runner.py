@@ -62,7 +62,7 @@ import types
 import zlib
 from collections import namedtuple
 
-STATIC_SYS_PATH = tuple(sys.path)
+RUNNER_SYS_PATH = tuple(sys.path)
 
 VERSION = 1  # of every document that is read or written here
 KIB, MIB = 1 << 10, 1 << 20
@@ -70,6 +70,9 @@ BLOCK = 1 * MIB  # how much of a file is in memory at a time
 CALL_LIMIT = 256 * MIB
 INDEX_LIMIT = 64 * MIB  # compressed, and again decoded: about half a million files
 PIPE_READ = 64 * KIB
+# After a read of fewer bytes the runner lets lines gather for a moment: one at
+# a time, each costs it more than it cost the call to print.
+FEW_BYTES, GATHER_SECONDS = 2 * KIB, 0.002
 PART_BYTES = 8 * MIB
 PART_SECONDS = 30.0
 DRAIN_SECONDS = 1.0  # for output that outlives the call
@@ -94,6 +97,10 @@ RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 RESERVED_IDS = ("blobs", "outputs", "default", "_groups")
 SHA256 = re.compile(r"[0-9a-f]{64}")
+
+# What to do next, said by more than one message.
+RESUBMIT = "delete it and submit the job again, which uploads it anew"
+INSTEAD = "return numbers, text, lists and dicts, and write other things to files below KINETIC_OUTPUT_DIR"
 
 
 class RunnerError(Exception):
@@ -179,7 +186,7 @@ def retried(action):
 
 def late_import(name):
     """Imports a standard module that is rarely needed, past any file of the workspace."""
-    current, sys.path = sys.path, list(STATIC_SYS_PATH)
+    current, sys.path = sys.path, list(RUNNER_SYS_PATH)
     try:
         return importlib.import_module(name)
     finally:
@@ -303,9 +310,6 @@ def copy_verified(store, name, sha256, limit, sink):
             f"{store.url(name)} has SHA-256 {digest.hexdigest()}, want {sha256}: it was changed or cut off; {RESUBMIT}"
         )
     return size
-
-
-RESUBMIT = "delete it and submit the job again, which uploads it anew"
 
 
 def read_verified(store, name, sha256, limit):
@@ -755,9 +759,6 @@ def convert(value, path):
     raise ValueProblem(f"{show_path(path)} is a {name}, which has no JSON form; {INSTEAD}")
 
 
-INSTEAD = "return numbers, text, lists and dicts, and write other things to files below KINETIC_OUTPUT_DIR"
-
-
 def show_path(path):
     """$.loss[3]: how messages name a place in a value."""
     text = path[0]
@@ -1066,24 +1067,17 @@ def raised(exc, workspace):
 
 
 def hide_runner(exc):
-    """Takes the frames that led into the user's code off an exception and all that it is chained to."""
-    ours = os.path.abspath(__file__)
-    machinery = tuple(os.path.dirname(sys.modules[name].__file__) for name in ("importlib", "asyncio") if name in sys.modules)
-    seen = set()
-    waiting = [exc]
-    while waiting:
-        current = waiting.pop()
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        waiting += [current.__cause__, current.__context__]
-        tb = current.__traceback__
-        while tb is not None:
-            filename = tb.tb_frame.f_code.co_filename
-            if os.path.abspath(filename) != ours and not filename.startswith(("<frozen importlib",) + machinery):
-                break
-            tb = tb.tb_next
-        current.__traceback__ = tb
+    """Takes the frames that led into the user's code off an exception. Those it is chained to never had them."""
+    ours = hide_runner.__code__.co_filename
+    library = os.path.dirname(os.__file__)
+    machinery = ("<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
+    tb = exc.__traceback__
+    while tb is not None:
+        filename = tb.tb_frame.f_code.co_filename
+        if filename != ours and not filename.startswith(machinery):
+            break
+        tb = tb.tb_next
+    exc.__traceback__ = tb
 
 
 def tell(text):
@@ -1132,7 +1126,8 @@ class Supervisor:
         self._deadline = deadline  # of time.monotonic, or None
         self._kill_at = None
         self._part_at = time.monotonic() + PART_SECONDS
-        self._child = 0
+        self._full_at = 0.0  # no full part before this
+        self._child = 0  # until it is reaped
         self._output = self._wake = -1
         self.terminated = self.timed_out = False
 
@@ -1150,11 +1145,11 @@ class Supervisor:
             self._drain()
             return status
         except BaseException:
-            os.kill(self._child, signal.SIGKILL)
+            if self._child:
+                os.kill(self._child, signal.SIGKILL)
             raise
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, signal.SIG_IGN)  # only publishing is left, which is what they ask for
+            ignore_signals()
             signal.set_wakeup_fd(-1)
             for fd in (self._wake, wake_write, self._output):
                 os.close(fd)
@@ -1177,8 +1172,12 @@ class Supervisor:
         sources = [self._wake, self._output]
         while True:
             ready, _, _ = select.select(sources, [], [], self._patience())
-            if self._output in ready and not self._copy():
-                sources.remove(self._output)  # the child has closed its output and goes on
+            if self._output in ready:
+                size = self._copy()
+                if size == 0:
+                    sources.remove(self._output)  # the child has closed its output and goes on
+                elif size < FEW_BYTES:
+                    select.select([self._wake], [], [], GATHER_SECONDS)
             if self._wake in ready:
                 status = self._handle(os.read(self._wake, 4096))
                 if status is not None:
@@ -1192,7 +1191,7 @@ class Supervisor:
     def _copy(self):
         data = os.read(self._output, PIPE_READ)
         self._log.write(data)
-        return bool(data)
+        return len(data)
 
     def _handle(self, numbers):
         """Acts on signals; returns the child's wait status if it has ended."""
@@ -1209,7 +1208,7 @@ class Supervisor:
             if pid == 0:
                 break
             if pid == self._child:
-                status = ended
+                status, self._child = ended, 0
         return status
 
     def _tick(self, now):
@@ -1224,7 +1223,7 @@ class Supervisor:
         if now >= self._part_at:
             self._part_at = now + PART_SECONDS
             self._publish(self._parts.publish_lines)
-        elif self._log.spool.pending >= PART_BYTES:
+        elif self._log.spool.pending >= PART_BYTES and now >= self._full_at:
             self._publish(self._parts.publish_full)
 
     def _stop(self, grace):
@@ -1235,8 +1234,9 @@ class Supervisor:
     def _publish(self, method):
         try:
             method(self._log.spool)
-        except OSError:
-            pass  # what could not be stored stays pending, and the end is stricter
+        except (RunnerError, OSError):
+            # What could not be stored stays pending for another try.
+            self._full_at = time.monotonic() + PART_SECONDS
 
     def _drain(self):
         """Takes what the child had printed. What it started may keep the pipe open and is not waited for."""
@@ -1247,6 +1247,12 @@ class Supervisor:
                 pass
         except BlockingIOError:
             pass
+
+
+def ignore_signals():
+    """For when only publishing is left, which is what the signals ask for."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def be_child(output, private):
@@ -1295,6 +1301,8 @@ class Runner:
             outcome = self._failure(text_of(exc))
         except Exception as exc:
             outcome = self._failure(f"the runner itself failed: {traceback.format_exc()}", text_of(exc))
+        finally:
+            ignore_signals()
         return self._publish(outcome)
 
     def _exit_code_of_end(self):
@@ -1414,8 +1422,7 @@ class Runner:
 
     def _publish_to_store(self, outcome, finished):
         store, job = self._store, self._options.job
-        if self._log is not None:
-            retried(lambda: self._parts.publish_all(self._log.spool))
+        self._publish_rest_of_log(outcome)
         if outcome.pickled:
             pickled = os.path.join(self._scratch, "result.pkl")
             retried(lambda: store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled)))
@@ -1426,6 +1433,16 @@ class Runner:
                 retried(lambda: store.create(job_name(job, "end.json"), lambda: [end]))
             except AlreadyExists:
                 pass  # a cancel, or a client that saw the workload go, knew it first
+
+    def _publish_rest_of_log(self, outcome):
+        if self._log is None:
+            return
+        try:
+            retried(lambda: self._parts.publish_all(self._log.spool))
+        except (RunnerError, OSError) as exc:
+            # If the store is gone, the result fails too. Else a lost log must not lose the result.
+            outcome.warnings.append(f"the end of the log is not in the store: {text_of(exc)}")
+            self._say(f"warning: {outcome.warnings[-1]}")
 
     def _value_path(self, outcome):
         path = os.path.join(self._scratch, "value.json")

@@ -15,7 +15,9 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNNER = os.path.join(os.path.dirname(HERE), "remote_runner.py")
-sys.path.insert(0, os.path.dirname(RUNNER))  # the parts of the runner are tested by import
+sys.path.insert(0, os.path.dirname(RUNNER))
+import remote_runner  # noqa: F401  for the tests of its parts
+
 JOB = "cpu-train-20261120-082019-abc1234"
 TIMEOUT = 120  # seconds after which a hanging runner fails its test
 

@@ -6,8 +6,7 @@ import json
 import os
 import unittest
 
-import remote_runner
-from fixture import JOB, RunnerCase, command, function, pack, script, sha256
+from fixture import JOB, RunnerCase, command, function, pack, remote_runner, script, sha256
 
 
 def file_entry(path, **rest):

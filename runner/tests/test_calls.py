@@ -179,6 +179,16 @@ class Functions(RunnerCase):
         """
         self.assertEqual(self.value(function(), {"train.py": source}), [False, [], True, []])
 
+    def test_processes_of_multiprocessing(self):
+        source = """
+            import multiprocessing
+            def double(x): return 2 * x
+            def f():
+                with multiprocessing.get_context("spawn").Pool(1) as spawned, multiprocessing.get_context("fork").Pool(1) as forked:
+                    return spawned.map(double, [1, 2]) + forked.map(double, [3])
+        """
+        self.assertEqual(self.value(function(), {"train.py": source}), [2, 4, 6])
+
     def test_coroutine_is_awaited(self):
         source = "import asyncio\nasync def f():\n  await asyncio.sleep(0)\n  return 'done'"
         self.assertEqual(self.value(function(), {"train.py": source}), "done")

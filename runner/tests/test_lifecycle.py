@@ -130,6 +130,10 @@ class Stragglers(RunnerCase):
             self.assertEqual((ran.code, ran.result["value"]), (0, 1))
             self.assertEqual(alive.read(), b"")  # ends when the straggler does
 
+    def test_output_without_end_is_not_waited_for(self):
+        ran = self.call("import subprocess\ndef f(): subprocess.Popen(['yes'])")
+        self.assertEqual((ran.code, ran.end["reason"]), (0, "Completed"))
+
     def test_group_of_somebody_else_is_left_alone(self):
         argv = self.argv(command("true"), {"x": ""})
         ran = self.finish(self.start(["sh", "-c", '"$@"; echo still here', "sh"] + argv))
@@ -141,7 +145,10 @@ class Stragglers(RunnerCase):
             self.skipTest("no right to make a PID namespace here")
         source = """
             import os, subprocess
-            orphan = int(subprocess.check_output(["sh", "-c", "true >/dev/null & echo $!"]))
+            read, write = os.pipe()
+            wait = ["sh", "-c", f"cat <&{read} >/dev/null & echo $!"]
+            orphan = int(subprocess.check_output(wait, pass_fds=[read]))
+            os.close(write)
             def gone():
                 try:
                     os.kill(orphan, 0)

@@ -4,9 +4,9 @@ import os
 import re
 import sys
 import unittest
+import unittest.mock
 
-import remote_runner
-from fixture import RUNNER, RunnerCase, command, script
+from fixture import RUNNER, RunnerCase, command, function, remote_runner, script
 
 STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z $")
 MIB = 1 << 20
@@ -21,7 +21,7 @@ def unstamped(log):
     return "\n".join(line[28:] for line in lines + [rest])
 
 
-class SpoolTest(RunnerCase):
+class SpoolCase(RunnerCase):
     def spool(self, keep):
         self.path = os.path.join(self.root, f"spool-{keep}")
         spool = remote_runner.Spool(self.path, keep)
@@ -32,6 +32,8 @@ class SpoolTest(RunnerCase):
         with open(self.path, "rb") as file:
             return file.read()
 
+
+class SpoolTest(SpoolCase):
     def test_every_line_is_stamped_once_however_it_arrives(self):
         text = b"one\n\ntwo\rtwo\nthree\n\nend"
         for size in range(1, len(text) + 1):
@@ -63,6 +65,46 @@ class SpoolTest(RunnerCase):
             self.assertEqual(b"".join(spool.blocks(spool.pending)), self.content()[length if keep else 0 :])
             self.assertTrue(self.content().startswith(before if keep else before[length:]))
             self.assertTrue(unstamped(self.content().decode()).endswith("second\nthird, fourth\n"))
+
+
+class FailingStore:
+    """A store that fails so many times, then takes everything."""
+
+    def __init__(self, failures):
+        self.failures, self.parts = failures, {}
+
+    def create(self, name, source):
+        if self.failures:
+            self.failures -= 1
+            raise OSError("not now")
+        self.parts[name] = b"".join(source())
+
+
+class LogPartsTest(SpoolCase):
+    def test_what_could_not_be_stored_stays_pending(self):
+        store = FailingStore(failures=2)
+        parts = remote_runner.LogParts(store, "job", 0, 1)
+        spool = self.spool(keep=False)
+        spool.append(b"one\ntwo")
+        with self.assertRaises(OSError):
+            parts.publish_lines(spool)
+        with self.assertRaises(OSError):
+            parts.publish_all(spool)
+        want = self.content()
+        parts.publish_lines(spool)
+        parts.publish_all(spool)
+        parts.publish_all(spool)
+        self.assertEqual(list(store.parts), ["job/logs/0/1-1.log", "job/logs/0/1-2.log"])
+        self.assertEqual(b"".join(store.parts.values()), want)
+
+    def test_retries(self):
+        with unittest.mock.patch.object(remote_runner, "RETRY_DELAYS", (0, 0)):
+            store = FailingStore(failures=2)
+            remote_runner.retried(lambda: store.create("x", lambda: [b"1"]))
+            self.assertEqual(store.parts, {"x": b"1"})
+            store = FailingStore(failures=3)
+            with self.assertRaises(OSError):
+                remote_runner.retried(lambda: store.create("x", lambda: [b"1"]))
 
 
 class Logs(RunnerCase):
@@ -141,6 +183,12 @@ class Logs(RunnerCase):
             self.assertEqual(ran.log.count("\n"), lines)
         unit = 1 if sys.platform == "darwin" else 1024
         self.assertLess((peaks[1] - peaks[0]) * unit, 16 * MIB)
+
+    def test_log_file_that_somebody_cuts_does_not_cost_the_result(self):
+        path = os.path.join(self.root, "log")
+        ran = self.run_call(function(), {"train.py": f"import os\ndef f():\n  print('x' * 100)\n  while not os.path.getsize({path!r}): os.sched_yield()\n  os.truncate({path!r}, 0)\n  return 1"}, "--log-file", path)
+        self.assertEqual((ran.code, ran.result["value"]), (0, 1))
+        self.assertIn("the log file was cut", ran.result["warnings"][0])
 
     def test_messages_of_the_runner_stand_on_their_own_line(self):
         ran = self.run_call(command("sh", "-c", "printf 'no end'; kill -9 $$"), {"x": ""})

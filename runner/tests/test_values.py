@@ -7,8 +7,7 @@ import math
 import pickle
 import unittest
 
-import remote_runner
-from fixture import RunnerCase, function
+from fixture import RunnerCase, function, remote_runner
 
 Point = collections.namedtuple("Point", "x y")
 
