@@ -25,6 +25,14 @@ build: ## Build every binary into bin/
 	$(GO_BUILD) -o bin/ ./plugins/...
 	@ln -sfn kubectl-kinetic bin/kubectl_complete-kinetic
 
+# What the demo runs, and how; try DEMO_ARGS='-a tpu-v6e-8 --image python:3.12-slim --project my-project --dry-run -o yaml'
+DEMO ?= examples/iris/train.py:train
+DEMO_ARGS ?= --local
+
+.PHONY: demo
+demo: build ## Train on Fisher's iris on this machine; DEMO_ARGS says otherwise
+	PATH="$(CURDIR)/bin:$$PATH" bin/kubectl-kinetic run $(DEMO) $(DEMO_ARGS)
+
 .PHONY: cross
 cross: ## Compile for every platform of a release, keeping nothing
 	@for platform in $(PLATFORMS); do \

@@ -23,7 +23,7 @@ func (b *bench) dryRun(ctx context.Context) error {
 		return err
 	}
 	ours, kubectl, err := pair(runs,
-		command(ctx, filepath.Join(b.dir, "script"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), "train.py", "--image", "python:3.12", "--project", "p", "--dry-run", "-o", "yaml"),
+		command(ctx, filepath.Join(b.dir, "script"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), "train.py", "--image", "python:3.12", "--project", "my-project", "--dry-run", "-o", "yaml"),
 		command(ctx, b.dir, b.home, "kubectl", "create", "job", "train", "--image=python:3.12", "--dry-run=client", "-o", "yaml"))
 	if err != nil {
 		return err

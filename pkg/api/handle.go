@@ -44,7 +44,7 @@ func NewHandle(s Spec) Handle {
 		Version: HandleVersion, JobID: s.ID, Backend: s.Backend,
 		Project: s.Project, ClusterName: s.Cluster, Zone: s.Zone, Namespace: s.Namespace,
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
-		CreatedAt: s.Created.UTC().Truncate(time.Second), Store: s.Store, OutputDir: s.OutputDir,
+		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
 		Hosts: s.Accelerator.Hosts, Spot: s.Accelerator.Spot, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,

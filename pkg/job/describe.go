@@ -105,8 +105,7 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 	return nil
 }
 
-// timeline puts what is known in order. Handles keep whole seconds, so that a
-// start may seem to lie before the submit: order, not the clock, is kept.
+// timeline puts what is known in the order in which it happened.
 func timeline(d Description, attempts []api.Attempt) []Event {
 	events := []Event{{d.Handle.CreatedAt, "submitted by kubectl kinetic " + d.Handle.Client}}
 	for _, a := range attempts {

@@ -44,6 +44,7 @@ type ExplainedAccelerator struct {
 	// PricePerHour in USD, for all hosts.
 	PricePerHour *float64 `json:"pricePerHour"`
 	sentence     string
+	priceBasis   string
 }
 
 // ExplainedBundle is what travels with the call.
@@ -111,7 +112,7 @@ func (p Planned) Explain() Explanation {
 func explainAccelerator(a api.Accelerator) ExplainedAccelerator {
 	e := ExplainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: a.Hosts,
 		MachineType: maybe(a.MachineType), Spot: a.Spot, Resource: maybe(a.Resource), PricePerHour: a.PricePerHour,
-		sentence: accelerator.Describe(a)}
+		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
 	if a.Chips > 0 {
 		e.Chips, e.ChipsPerHost = &a.Chips, &a.ChipsPerHost
 	}
@@ -155,7 +156,7 @@ func (a ExplainedAccelerator) price() string {
 	case a.PricePerHour == nil:
 		return ", price unknown"
 	default:
-		return fmt.Sprintf(", about $%.2f an hour", *a.PricePerHour)
+		return fmt.Sprintf(", about $%.2f an hour (list price, %s)", *a.PricePerHour, a.priceBasis)
 	}
 }
 

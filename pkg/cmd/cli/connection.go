@@ -33,10 +33,10 @@ func (c *Connection) Section() Section {
 	s := NewSection("Connection (kubectl's other flags, such as --as and --request-timeout, work too)")
 	fs := s.Flags
 	c.Kube.AddFlags(fs)
-	fs.StringVar(&c.Target.Project, "project", "", "The Google Cloud project.")
-	fs.StringVar(&c.Target.Zone, "zone", "", "The zone of the GKE cluster.")
-	fs.StringVar(&c.Target.Cluster, "cluster", "", "The GKE cluster.")
-	fs.StringVar(&c.Target.Store, "store", "", "Where jobs keep what they need and leave: gs://BUCKET, or file:///DIR for local jobs.")
+	fs.StringVar(&c.Target.Project, "project", "", "The Google Cloud `PROJECT`.")
+	fs.StringVar(&c.Target.Zone, "zone", "", "The `ZONE` of the GKE cluster.")
+	fs.StringVar(&c.Target.Cluster, "cluster", "", "The `NAME` of the GKE cluster.")
+	fs.StringVar(&c.Target.Store, "store", "", "The `URL` where jobs keep what they need and leave: gs://BUCKET, or file:///DIR for local jobs.")
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
 	return s
 }

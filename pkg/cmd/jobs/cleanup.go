@@ -85,7 +85,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Remove the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Remove what the job wrote below KINETIC_OUTPUT_DIR, too.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this state: "+stateNames()+".")
+	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this `STATE`: "+stateNames()+".")
 	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 720h.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	return c.finish(&cobra.Command{

@@ -20,7 +20,7 @@ import (
 func (c *command) describe() *cobra.Command {
 	var output string
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "json for a form that programs read.")
+	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for a form that programs read.")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID",
 		Short:   "Tell all about a job: what, where, when, and how it ended",
@@ -107,7 +107,7 @@ func printTimeline(out io.Writer, events []job.Event) error {
 	for i, e := range events {
 		since := ""
 		if i > 0 {
-			since = "+" + max(0, e.Time.Sub(events[0].Time)).Round(100*time.Millisecond).String()
+			since = "+" + ui.Took(e.Time.Sub(events[0].Time))
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", e.Time.UTC().Format(time.RFC3339), since, ui.Clean(e.What))
 	}

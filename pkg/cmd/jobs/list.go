@@ -32,8 +32,8 @@ func (c *command) list() *cobra.Command {
 	f := &listFlags{}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Jobs of all namespaces. Local jobs have none.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "wide, json, yaml or name.")
-	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this state: "+stateNames()+".")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
+	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Also jobs of which only the store tells any more.")
 	cli.CountVar(own.Flags, &f.limit, "limit", "", "Print at most this many, the newest.")

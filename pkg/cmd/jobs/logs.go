@@ -27,7 +27,7 @@ func (c *command) logs() *cobra.Command {
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
 	cli.CountVar(own.Flags, &f.tail, "tail", "", "Begin with the last so many lines.")
-	own.Flags.StringVar(&f.host, "host", "all", "The host whose log to print: all, or its number.")
+	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
 	cli.CountVar(own.Flags, &f.attempt, "attempt", "", "Only what this attempt printed, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")

@@ -28,8 +28,8 @@ func (c *command) result() *cobra.Command {
 	own := cli.NewSection("Flags")
 	cli.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
 	own.Flags.BoolVar(&f.cleanup, "cleanup", true, "Remove the workload and the result once it has been printed.")
-	own.Flags.StringVarP(&f.output, "output", "o", "json", "json, or raw: a string without its quotes.")
-	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to this file instead of standard output.")
+	own.Flags.StringVarP(&f.output, "output", "o", "json", "The `FORMAT`: json, or raw, which is a string without its quotes.")
+	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to this `FILE` instead of standard output.")
 	return c.finish(&cobra.Command{
 		Use:   "result ID",
 		Short: "Wait for a job and print its return value as JSON",

@@ -15,7 +15,7 @@ import (
 func (c *command) status() *cobra.Command {
 	var output string
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "json for more than the state's word.")
+	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
 	return c.finish(&cobra.Command{
 		Use:     "status ID",
 		Short:   "Print the state of a job: one of " + stateNames(),

@@ -1,0 +1,69 @@
+package cmd_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
+)
+
+var update = flag.Bool("update", false, "rewrite the reference")
+
+const referenceFile = "../../docs/reference.md"
+
+// TestReference holds docs/reference.md to what the commands say of themselves.
+func TestReference(t *testing.T) {
+	t.Setenv("HOME", "/home/you") // kubectl's flags have defaults below it
+	var doc strings.Builder
+	doc.WriteString("# Reference\n\nWhat `--help` prints. Written by `go test ./pkg/cmd -run TestReference -update`.\n")
+	streams := genericiooptions.NewTestIOStreamsDiscard()
+	for _, root := range []*cobra.Command{run.NewCommand(streams, clock.RealClock{}), jobs.NewCommand(streams, clock.RealClock{})} {
+		for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+			fmt.Fprintf(&doc, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), help(t, root, c))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(referenceFile, []byte(doc.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(referenceFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), doc.String()); diff != "" {
+		t.Errorf("docs/reference.md is stale; run this test with -update (-file +help)\n%s", diff)
+	}
+}
+
+// help is what a command prints, and holds that it says how users call it.
+func help(t *testing.T, root, c *cobra.Command) string {
+	t.Helper()
+	var out bytes.Buffer
+	args := []string{"--help"}
+	if c != root {
+		args = []string{c.Name(), "--help"}
+	}
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
+	if code := cli.Run(t.Context(), root, args, streams); code != 0 {
+		t.Fatalf("%s --help: exit code %d\n%s", c.CommandPath(), code, &out)
+	}
+	if strings.Contains(out.String(), "kubectl-kinetic_") {
+		t.Errorf("%s --help names a file, not a command", c.CommandPath())
+	}
+	if !strings.Contains(out.String(), "  kubectl kinetic ") {
+		t.Errorf("%s --help has no example or usage line with kubectl kinetic", c.CommandPath())
+	}
+	return out.String()
+}
