@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -258,6 +260,28 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 	}
 	if _, last := f.watch(t); last.State != api.Failed || last.Reason != api.ExitCode || *last.ExitCode != 7 {
 		t.Errorf("the end: %+v", last)
+	}
+}
+
+// TestProcess: it leads a session, so that the terminal's end is not its own, and
+// leaves no zombie to a starter that goes on.
+func TestProcess(t *testing.T) {
+	f := newFixture(t)
+	f.start(t, "line:ready", "pause")
+	r, err := f.Get(t.Context(), jobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if session, err := unix.Getsid(r.Process.PID); err != nil || session != r.Process.PID {
+		t.Errorf("the session of process %d is %d, %v, want its own", r.Process.PID, session, err)
+	}
+	if err := f.Stop(t.Context(), jobID, 0); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); unix.Kill(r.Process.PID, 0) == nil; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("a zombie is left")
+		}
 	}
 }
 
