@@ -130,6 +130,12 @@ func TestCheckLeavesToPod(t *testing.T) {
 		"locals()":                      {"locals().update(x)\n", "locals"},
 		"vars()":                        {"vars()['f'] = 1\n", "vars"},
 		"exec":                          {"exec('def f(): pass')\n", "exec"},
+		"eval":                          {"eval('x')\n", "eval"},
+		"delattr":                       {def + "delattr(me, 'f')\n", "delattr"},
+		"the module's __dict__":         {"import me\nme.__dict__['f'] = 1\n", "__dict__"},
+		"exec by way of builtins":       {"import builtins\nbuiltins.exec('def f(): pass')\n", "builtins"},
+		"the names of a frame":          {"import sys\nsys._getframe().f_globals['f'] = 1\n", "f_globals"},
+		"changed defaults":              {"def f(a): pass\nf.__defaults__ = (1,)\n", "__defaults__"},
 		"exec inside a function":        {def + "def g(): exec('global f; f = 1')\n", "exec"},
 		"sys.modules":                   {"import sys\nsys.modules[__name__] = X()\n", "modules"},
 		"from sys import modules":       {"from sys import modules as m\nm[__name__] = X()\n", "modules"},
@@ -167,8 +173,8 @@ func TestCheckLeavesToPod(t *testing.T) {
 	}
 }
 
-// Syntax that only newer pythons have: left to the pod by those, and an error
-// that names the version with an older one.
+// Syntax that not every python has: left to the pod by those that have it, and
+// an error that names the version with the others.
 func TestCheckNewSyntax(t *testing.T) {
 	const def = "def f(): pass\n"
 	tests := map[string]string{
@@ -178,6 +184,7 @@ func TestCheckNewSyntax(t *testing.T) {
 		"match captures as":       def + "match x:\n    case 1 as f: pass\n",
 		"a def under match":       "match x:\n    case 1:\n        def f(): pass\n",
 		"a type statement":        def + "type f = int\n",
+		"a walrus in annotation":  def + "def g() -> (f := x): pass\n",
 		"type parameters":         "@d\ndef f[T](a: T) -> T: pass\n",
 	}
 	py := python(t)
