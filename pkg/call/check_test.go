@@ -254,7 +254,7 @@ func TestCheckRejects(t *testing.T) {
 }
 
 func TestCheckReadsLargeFiles(t *testing.T) {
-	source := strings.Repeat("x = [1, 2, 3]\n", 20_000) + "def f(a): pass\n"
+	source := strings.Repeat("x = [1, 2, 3]\n", 5_000) + "def f(a): pass\n"
 	_, err := Check(t.Context(), python(t), query(t, source))
 	if err == nil || !strings.Contains(err.Error(), "add --arg a=…") {
 		t.Errorf("got %v", err)
@@ -307,7 +307,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 		}
 	})
 	t.Run("it hangs", func(t *testing.T) {
-		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		got, err := Check(ctx, script(t, "exec tail -f /dev/null\n"), query(t, "def f(): pass\n"))
 		if err != nil || !strings.Contains(got.Unchecked, "did not answer in time") {
