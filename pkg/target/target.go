@@ -6,6 +6,7 @@ package target
 
 import (
 	"fmt"
+	"strings"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
@@ -116,6 +117,12 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 
 func resolveLocal(f Flags, env func(string) string) (Target, error) {
 	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"})
+	if strings.HasPrefix(store.value, bucketScheme) {
+		if f.Store != "" {
+			return Target{}, fmt.Errorf("--store %s: a local job keeps its things in a directory: leave --store out, or name one with file:///DIR", f.Store)
+		}
+		store = setting{} // the bucket of this shell's cluster
+	}
 	if store.value == "" {
 		url, err := LocalStore(env)
 		if err != nil {

@@ -252,10 +252,11 @@ func TestResolveLocal(t *testing.T) {
 		env   variables
 		want  Target
 	}{
-		"the user's own":  {Flags{}, variables{"HOME": "/home/me"}, Target{Store: "file:///home/me/.local/share/kinetic/store", From: Sources{Store: "default"}}},
-		"--store":         {Flags{Store: "file:///tmp/a/../x/"}, variables{"KINETIC_STORE": "gs://bucket"}, Target{Store: "file:///tmp/x", From: Sources{Store: "--store"}}},
+		"the user's own": {Flags{}, variables{"HOME": "/home/me"}, Target{Store: "file:///home/me/.local/share/kinetic/store", From: Sources{Store: "default"}}},
+		"--store":        {Flags{Store: "file:///tmp/a/../x/"}, variables{"KINETIC_STORE": "gs://bucket"}, Target{Store: "file:///tmp/x", From: Sources{Store: "--store"}}},
+		"a bucket in KINETIC_STORE is for clusters": {Flags{}, variables{"KINETIC_STORE": "gs://bucket", "XDG_DATA_HOME": "/data"}, Target{Store: "file:///data/kinetic/store", From: Sources{Store: "default"}}},
 		"KINETIC_STORE":   {Flags{}, variables{"KINETIC_STORE": "file:///tmp/y"}, Target{Store: "file:///tmp/y", From: Sources{Store: "KINETIC_STORE"}}},
-		"GKE has no part": {Flags{Project: "acme-ml", Store: "gs://bucket"}, variables{"KINETIC_ZONE": "?"}, Target{Store: "gs://bucket", From: Sources{Store: "--store"}}},
+		"GKE has no part": {Flags{Project: "acme-ml", Store: "file:///x"}, variables{"KINETIC_ZONE": "?"}, Target{Store: "file:///x", From: Sources{Store: "--store"}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -269,6 +270,9 @@ func TestResolveLocal(t *testing.T) {
 		})
 	}
 	if _, err := Resolve(Flags{}, variables{"KINETIC_STORE": "/tmp"}.get, nil, Need{Local: true}); err == nil || !strings.HasPrefix(err.Error(), "KINETIC_STORE /tmp: want ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Resolve(Flags{Store: "gs://bucket"}, variables{}.get, nil, Need{Local: true}); err == nil || !strings.Contains(err.Error(), "--store gs://bucket: a local job") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Resolve(Flags{}, variables{}.get, nil, Need{Local: true}); err == nil || !strings.Contains(err.Error(), "neither XDG_DATA_HOME nor HOME") {

@@ -12,7 +12,7 @@ import (
 // details change: what matters here is that no value can be taken for another.
 // Old projects have a domain in front: example.com:project.
 var (
-	projectPattern = regexp.MustCompile(`^([a-z0-9.-]+:)?[a-z][a-z0-9-]{2,}[a-z0-9]$`)
+	projectPattern = regexp.MustCompile(`^([a-z0-9.-]+:)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
 	zonePattern    = regexp.MustCompile(`^[a-z]+(-[a-z]+)*-[a-z]+[0-9]+(-[a-z0-9]+)?$`)
 	clusterPattern = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
