@@ -1,6 +1,8 @@
 """The same few calls with every Python that the runner promises to work with."""
 
+import glob
 import os
+import shutil
 import signal
 import subprocess
 import unittest
@@ -32,9 +34,18 @@ def leaves():
 """
 
 
+def pyenv_folders(version):
+    """Where pyenv keeps interpreters of this version, whichever of them it shows on PATH."""
+    pyenv = shutil.which("pyenv")
+    if pyenv is None:
+        return []
+    root = subprocess.run([pyenv, "root"], capture_output=True, text=True).stdout.strip()
+    return sorted(glob.glob(os.path.join(glob.escape(root), "versions", version + "*", "bin"))) if root else []
+
+
 def interpreter(version):
     """The path of a python of this version that really starts, or None; shims may be there and fail."""
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
+    for folder in os.environ.get("PATH", "").split(os.pathsep) + pyenv_folders(version):
         path = os.path.join(folder, f"python{version}")
         if os.path.exists(path) and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
             return path
@@ -50,7 +61,7 @@ class Smoke:
         super().setUp()
         self.python = interpreter(self.version)
         if self.python is None:
-            self.skipTest(f"python{self.version} is not on PATH")
+            self.skipTest(f"python{self.version} is neither on PATH nor known to pyenv")
 
     def run_function(self, name):
         return self.run_call(function(name), {"train.py": SOURCE}, python=self.python)
