@@ -100,18 +100,18 @@ func TestCopyVerified(t *testing.T) {
 }
 
 func TestOnlyAnEqualStampSavesReading(t *testing.T) {
-	real := sha256.Sum256([]byte("some text"))
+	content := sha256.Sum256([]byte("some text"))
 	remembered := digest{1, 2, 3} // not the file's, so that we see where a digest came from
 	for name, test := range map[string]struct {
 		edit func(*stamp)
 		want digest
 	}{
 		"equal":           {func(*stamp) {}, remembered},
-		"another size":    {func(s *stamp) { s.Size++ }, real},
-		"another mtime":   {func(s *stamp) { s.MTime++ }, real},
-		"another ctime":   {func(s *stamp) { s.CTime++ }, real},
-		"another inode":   {func(s *stamp) { s.Inode++ }, real},
-		"another content": {func(s *stamp) { *s = stamp{} }, real},
+		"another size":    {func(s *stamp) { s.Size++ }, content},
+		"another mtime":   {func(s *stamp) { s.MTime++ }, content},
+		"another ctime":   {func(s *stamp) { s.CTime++ }, content},
+		"another inode":   {func(s *stamp) { s.Inode++ }, content},
+		"another content": {func(s *stamp) { *s = stamp{} }, content},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := []file{testFile(t, "some text")}

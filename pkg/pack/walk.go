@@ -70,22 +70,22 @@ func realDir(dir string) (string, error) {
 	if !info.IsDir() {
 		return "", fmt.Errorf("package %s: it is not a directory", dir)
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fmt.Errorf("package %s: %w", dir, cause(err))
 	}
-	return real, nil
+	return resolved, nil
 }
 
 // excluded is the real paths of those that exist and do not contain root.
 func excluded(root string, paths []string) []string {
-	var real []string
+	var resolved []string
 	for _, p := range paths {
 		if r, err := filepath.EvalSymlinks(p); p != "" && err == nil && !within(r, root) {
-			real = append(real, r)
+			resolved = append(resolved, r)
 		}
 	}
-	return real
+	return resolved
 }
 
 // within tells whether a path is dir or lies below it. Both are clean.
