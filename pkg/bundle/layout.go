@@ -28,8 +28,7 @@ type FindOptions struct {
 	PythonPath string
 }
 
-// Layout is what the packaged directory looks like from outside and inside. The
-// relative paths have forward slashes; "" is the root itself.
+// Layout is where a project lies.
 type Layout struct {
 	// Root is the package root: the absolute path of what is packaged.
 	Root string
@@ -37,13 +36,9 @@ type Layout struct {
 	// entry's outermost Python package: EntryDir if it is not in a package. It is
 	// never above Root.
 	PackageBase string
-	// EntryRel is the entry's directory relative to Root.
-	EntryRel string
-	// CwdRel is the working directory relative to Root, "" also if outside.
-	CwdRel string
-	// SysPath lists directories for the front of sys.path, relative to Root:
-	// package base, root, entry, then what PYTHONPATH has below Root.
-	SysPath []string
+	// PythonPath lists what PYTHONPATH has strictly below Root, relative to it
+	// with forward slashes.
+	PythonPath []string
 	// Warnings are sentences for the user.
 	Warnings []string
 }
@@ -61,12 +56,10 @@ func Find(opts FindOptions) (Layout, error) {
 			return Layout{}, err
 		}
 	}
-	entryRel, _ := relative(root, opts.EntryDir)
 	// A given root may itself be a Python package: then the base is the root.
 	baseRel, _ := relative(root, base)
-	cwdRel, _ := relative(root, opts.Cwd)
-	layout := Layout{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel)), EntryRel: entryRel, CwdRel: cwdRel}
-	layout.SysPath = unique(append([]string{baseRel, "", entryRel}, pythonPath(root, opts.PythonPath, opts.Cwd)...))
+	layout := Layout{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel)),
+		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
 	if isTop(root) || sameDir(root, opts.Home) {
 		layout.Warnings = []string{fmt.Sprintf("the package root is %s, so everything in it is packaged: "+
 			"move the code into a directory of its own, or set KINETIC_PACKAGE_ROOT", root)}

@@ -41,37 +41,40 @@ func write(t *testing.T, dir string, files ...string) {
 // In these cases all paths are relative to a fresh directory, whose home is
 // "home"; "@" stands for the directory.
 func TestFind(t *testing.T) {
-	type layout struct{ root, base, entry, cwd, sysPath string }
+	type layout struct {
+		root, base string
+		pythonPath []string
+	}
 	for name, test := range map[string]struct {
 		files                         []string
 		entry, cwd, given, pythonPath string
 		want                          layout
 	}{
 		"no marker": {
-			entry: "home/p/code", want: layout{root: "home/p/code", base: "home/p/code", sysPath: ""},
+			entry: "home/p/code", want: layout{root: "home/p/code", base: "home/p/code"},
 		},
 		"a marker above": {
 			files: []string{"home/p/pyproject.toml"},
 			entry: "home/p/src/train", cwd: "home/p/src",
-			want: layout{root: "home/p", base: "home/p/src/train", entry: "src/train", cwd: "src", sysPath: "src/train,"},
+			want: layout{root: "home/p", base: "home/p/src/train"},
 		},
 		"the nearest marker wins": {
 			files: []string{"home/p/.git/", "home/p/sub/requirements.txt"},
 			entry: "home/p/sub/code",
-			want:  layout{root: "home/p/sub", base: "home/p/sub/code", entry: "code", sysPath: "code,"},
+			want:  layout{root: "home/p/sub", base: "home/p/sub/code"},
 		},
 		"a worktree's .git is a file": {
 			files: []string{"home/p/.git"},
-			entry: "home/p/code", want: layout{root: "home/p", base: "home/p/code", entry: "code", sysPath: "code,"},
+			entry: "home/p/code", want: layout{root: "home/p", base: "home/p/code"},
 		},
 		"inside a package": {
 			files: []string{"home/p/setup.cfg", "home/p/src/a/__init__.py", "home/p/src/a/b/__init__.py"},
 			entry: "home/p/src/a/b", cwd: "home/p",
-			want: layout{root: "home/p", base: "home/p/src", entry: "src/a/b", sysPath: "src,,src/a/b"},
+			want: layout{root: "home/p", base: "home/p/src"},
 		},
 		"a marker inside a package does not cut it": {
 			files: []string{"home/p/a/__init__.py", "home/p/a/b/__init__.py", "home/p/a/b/setup.py"},
-			entry: "home/p/a/b", want: layout{root: "home/p", base: "home/p", entry: "a/b", sysPath: ",a/b"},
+			entry: "home/p/a/b", want: layout{root: "home/p", base: "home/p"},
 		},
 		"home is not adopted": {
 			files: []string{"home/.git/", "pyproject.toml"},
@@ -86,24 +89,24 @@ func TestFind(t *testing.T) {
 		},
 		"the working directory has another name": {
 			files: []string{"link -> home/p", "home/p/sub/"},
-			entry: "home/p", cwd: "link/sub", want: layout{root: "home/p", base: "home/p", cwd: "sub"},
+			entry: "home/p", cwd: "link/sub", want: layout{root: "home/p", base: "home/p"},
 		},
 		"PYTHONPATH": {
 			files: []string{"home/p/lib/", "home/p/x/site-packages/y/", "elsewhere/"},
 			entry: "home/p", cwd: "home/p",
 			pythonPath: "@/home/p/lib:@/home/p:@/home/p/missing:@/elsewhere::lib:@/home/p/x/site-packages/y:@/home/p/x",
-			want:       layout{root: "home/p", base: "home/p", sysPath: ",lib,x"},
+			want:       layout{root: "home/p", base: "home/p", pythonPath: []string{"lib", "x"}},
 		},
 		"given": {
 			files: []string{"home/p/sub/pyproject.toml"},
-			entry: "home/p/sub", given: "@/home/p/../p/", want: layout{root: "home/p", base: "home/p/sub", entry: "sub", sysPath: "sub,"},
+			entry: "home/p/sub", given: "@/home/p/../p/", want: layout{root: "home/p", base: "home/p/sub"},
 		},
 		"given, relative": {
 			entry: "home/p/sub", cwd: "home/p/sub", given: "..",
-			want: layout{root: "home/p", base: "home/p/sub", entry: "sub", cwd: "sub", sysPath: "sub,"},
+			want: layout{root: "home/p", base: "home/p/sub"},
 		},
 		"given, with a tilde": {
-			entry: "home/p/sub", given: "~/p", want: layout{root: "home/p", base: "home/p/sub", entry: "sub", sysPath: "sub,"},
+			entry: "home/p/sub", given: "~/p", want: layout{root: "home/p", base: "home/p/sub"},
 		},
 		"given, a package itself": {
 			files: []string{"home/p/a/__init__.py"},
@@ -111,7 +114,7 @@ func TestFind(t *testing.T) {
 		},
 		"given by another name": {
 			files: []string{"link -> home/p", "home/p/sub/"},
-			entry: "home/p/sub", given: "@/link", want: layout{root: "link", base: "link/sub", entry: "sub", sysPath: "sub,"},
+			entry: "home/p/sub", given: "@/link", want: layout{root: "link", base: "link/sub"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,8 +132,7 @@ func TestFind(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := bundle.Layout{
-				Root: path(test.want.root), PackageBase: path(test.want.base), EntryRel: test.want.entry,
-				CwdRel: test.want.cwd, SysPath: strings.Split(test.want.sysPath, ","),
+				Root: path(test.want.root), PackageBase: path(test.want.base), PythonPath: test.want.pythonPath,
 			}
 			if len(got.Warnings) > 0 != (test.want.root == "home") {
 				t.Errorf("warnings %q", got.Warnings)

@@ -66,7 +66,7 @@ func machine(e *testscript.Env, python string) error {
 	if err != nil {
 		return err
 	}
-	e.Defer(func() { os.RemoveAll(dir) })
+	e.Defer(func() { _ = os.RemoveAll(dir) })
 	bin, home := filepath.Join(dir, "bin"), filepath.Join(dir, "home")
 	if err := errors.Join(os.Mkdir(bin, 0o700), os.Mkdir(home, 0o700), os.Symlink(python, filepath.Join(bin, "python3"))); err != nil {
 		return err

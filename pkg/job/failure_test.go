@@ -70,7 +70,7 @@ func TestTimeline(t *testing.T) {
 func TestLimitedBufferKeepsTheEnd(t *testing.T) {
 	var b limitedBuffer
 	for range bufferLimit/10 + 5 {
-		b.Write([]byte("0123456789"))
+		_, _ = b.Write([]byte("0123456789")) // never fails
 	}
 	if len(b.data) != bufferLimit || b.data[len(b.data)-1] != '9' {
 		t.Errorf("kept %d bytes ending in %q, want %d", len(b.data), b.data[len(b.data)-1], bufferLimit)

@@ -44,30 +44,33 @@ const (
 `
 )
 
-// generate makes the kustomization of a job, with the user's component on top
-// if there is one.
+// generate makes the kustomization of a job. Without a component of the user it
+// is one directory on top of base and components; with it that directory is
+// job, so that the component comes last.
 func generate(s api.Spec, o Overlay, p program) (tree, error) {
-	components := componentsOf(s.Accelerator)
-	files, err := job(s, p)
+	dir := ""
+	if !o.empty() {
+		dir = jobDir
+	}
+	files, err := job(s, p, dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range append([]string{baseDir}, components...) {
+	for _, dir := range append([]string{baseDir}, componentsOf(s.Accelerator)...) {
 		if err := files.copyManifests(dir); err != nil {
 			return nil, err
 		}
 	}
-	components = append(components, jobDir)
-	if !o.empty() {
-		components = append(components, overlayDir)
-		for name, content := range o.files {
-			files[path.Join(overlayDir, name)] = content
-		}
+	if o.empty() {
+		return files, nil
+	}
+	for name, content := range o.files {
+		files[path.Join(overlayDir, name)] = content
 	}
 	top := types.Kustomization{
 		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
-		Resources:   []string{baseDir},
-		Components:  components,
+		Resources:   []string{jobDir},
+		Components:  []string{overlayDir},
 		Namespace:   s.Namespace, // of what the overlay adds, too
 		SortOptions: &types.SortOptions{Order: types.LegacySortOrder},
 	}
@@ -90,36 +93,54 @@ func componentsOf(a api.Accelerator) []string {
 	return names
 }
 
-// job is the component that says all that is particular to one job.
-func job(s api.Spec, p program) (tree, error) {
+// job is the kustomization, in dir, of a job that nobody has changed: what is
+// particular to it, on top of base and components.
+func job(s api.Spec, p program, dir string) (tree, error) {
 	steps, err := jobPatch(s, p.configMap()).encode()
 	if err != nil {
 		return nil, fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
 	}
-	files := tree{path.Join(jobDir, runnerFile): p.source, path.Join(jobDir, patchFile): steps}
-	component := types.Kustomization{
-		TypeMeta: types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind},
+	below := func(name string) string {
+		if dir == "" {
+			return name
+		}
+		return path.Join("..", name)
+	}
+	components := componentsOf(s.Accelerator)
+	for i, name := range components {
+		components[i] = below(name)
+	}
+	files := tree{path.Join(dir, runnerFile): p.source, path.Join(dir, patchFile): steps}
+	return files, files.put(path.Join(dir, kustomizationFile), fmt.Sprintf(header, s.ID), types.Kustomization{
+		TypeMeta:   types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
+		Resources:  []string{below(baseDir)},
+		Components: components,
 		Patches: []types.Patch{{
 			Path:   patchFile,
 			Target: &types.Selector{ResId: resid.ResId{Gvk: resid.Gvk{Group: "batch", Kind: "Job"}}},
 		}},
-		ConfigMapGenerator: []types.ConfigMapArgs{{GeneratorArgs: types.GeneratorArgs{
-			Namespace:     s.Namespace,
-			Name:          p.configMap(),
-			KvPairSources: types.KvPairSources{FileSources: []string{runnerFile}},
-			Options: &types.GeneratorOptions{
-				// Jobs share it: nothing in it names one of them.
-				Labels: map[string]string{
-					"app.kubernetes.io/component":  "runner",
-					"app.kubernetes.io/managed-by": "kubectl-kinetic",
-					"app.kubernetes.io/name":       "kinetic",
-				},
-				DisableNameSuffixHash: true,
-				Immutable:             true,
+		ConfigMapGenerator: []types.ConfigMapArgs{runnerConfigMap(s, p)},
+		Namespace:          s.Namespace,
+		SortOptions:        &types.SortOptions{Order: types.LegacySortOrder},
+	})
+}
+
+func runnerConfigMap(s api.Spec, p program) types.ConfigMapArgs {
+	return types.ConfigMapArgs{GeneratorArgs: types.GeneratorArgs{
+		Namespace:     s.Namespace,
+		Name:          p.configMap(),
+		KvPairSources: types.KvPairSources{FileSources: []string{runnerFile}},
+		Options: &types.GeneratorOptions{
+			// Jobs share it: nothing in it names one of them.
+			Labels: map[string]string{
+				"app.kubernetes.io/component":  "runner",
+				"app.kubernetes.io/managed-by": "kubectl-kinetic",
+				"app.kubernetes.io/name":       "kinetic",
 			},
-		}}},
-	}
-	return files, files.put(path.Join(jobDir, kustomizationFile), "", component)
+			DisableNameSuffixHash: true,
+			Immutable:             true,
+		},
+	}}
 }
 
 // put stores v as YAML below a comment.

@@ -291,7 +291,7 @@ func TestObjectsMountTheRunner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(files["job/remote_runner.py"], runner.Source) {
+	if !bytes.Equal(files["remote_runner.py"], runner.Source) {
 		t.Error("the written overlay does not hold the runner's source")
 	}
 }

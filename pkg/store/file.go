@@ -280,21 +280,21 @@ func prune(dir string) bool {
 	if os.Remove(dir) == nil {
 		return true
 	}
-	d, err := os.Open(dir)
+	var dirs []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			return fs.ErrExist // one file is enough to know
+		}
+		dirs = append(dirs, path)
+		return err
+	})
 	if err != nil {
 		return false
 	}
-	defer d.Close()
-	for {
-		entries, err := d.ReadDir(16) // one file ends it: don't read a large directory
-		for _, e := range entries {
-			if !e.IsDir() || !prune(filepath.Join(dir, e.Name())) {
-				return false
-			}
-		}
-		if err != nil {
-			break
+	for _, d := range slices.Backward(dirs) {
+		if os.Remove(d) != nil {
+			return false // written to meanwhile
 		}
 	}
-	return os.Remove(dir) == nil
+	return true
 }

@@ -13,21 +13,26 @@ func TestDeleteRemovesDirectoriesWithoutFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-2/outputs/model.json"} {
+	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-2/outputs/model.json", "job-3/call.json", "job-3/handle.json"} {
 		if err := s.Create(t.Context(), name, strings.NewReader("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "job-1", "outputs", "deep"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, id := range []string{"job-1", "job-3"} {
+		if err := os.MkdirAll(filepath.Join(dir, id, "outputs", "deep"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, name := range []string{"job-1/handle.json", "job-2/handle.json"} {
+	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-3/call.json"} {
 		if err := s.Delete(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "job-1")); !os.IsNotExist(err) {
 		t.Errorf("job-1, which has empty directories only, is still there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "job-3", "outputs", "deep")); err != nil {
+		t.Errorf("the output directory of a job that is still there went: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "job-2", "outputs", "model.json")); err != nil {
 		t.Errorf("an output went with the rest: %v", err)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
@@ -52,6 +54,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err != nil {
 		return p, err
 	}
+	if r.OutputDir, err = outputDir(r, m.Cwd); err != nil {
+		return p, err
+	}
 	if p.Spec, err = newSpec(r, where, acc); err != nil {
 		return p, err
 	}
@@ -83,10 +88,14 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 	if err != nil {
 		return err
 	}
-	if c.Kind != api.CallCommand {
-		c.SysPath = append(c.SysPath, slices.DeleteFunc(slices.Clone(layout.SysPath), func(dir string) bool {
-			return slices.Contains(c.SysPath, dir)
-		})...)
+	exclude, err := p.excluded(layout.Root, m)
+	if err != nil {
+		return err
+	}
+	for _, dir := range layout.PythonPath {
+		if c.Kind != api.CallCommand && !slices.Contains(c.SysPath, dir) {
+			c.SysPath = append(c.SysPath, dir)
+		}
 	}
 	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
@@ -95,7 +104,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 		return err
 	})
 	g.Go(func() (err error) {
-		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: m.Exclude,
+		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude,
 			NoDefaultExcludes: m.NoDefaultExcludes, SizeWarnBytes: m.SizeWarnBytes})
 		return err
 	})
@@ -107,6 +116,19 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return err
+}
+
+// excluded are the directories below the package root that are never packaged:
+// what jobs leave behind must not travel with the next one.
+func (p *Planned) excluded(root string, m Machine) ([]string, error) {
+	dir, isDir := strings.CutPrefix(p.Target.Store, store.FileScheme)
+	if !isDir {
+		return m.Exclude, nil
+	}
+	if rel, err := filepath.Rel(dir, root); err == nil && filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("the store %s holds the code, %s, and would be packaged with it: name another directory with --store file:///DIR", p.Target.Store, root)
+	}
+	return append(slices.Clone(m.Exclude), dir), nil
 }
 
 // check finds out whether the function can be called. It says so where only

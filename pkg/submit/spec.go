@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -44,6 +46,25 @@ func chooseAccelerator(r api.Request) (api.Accelerator, []string, error) {
 		return acc, nil, fmt.Errorf("--accelerator %q: %s; jobs on several hosts and --backend pathways come with a later version", text, accelerator.Describe(acc))
 	}
 	return acc, nil, nil
+}
+
+// outputDir is --output-dir as the job is told it: a local job may get a path
+// relative to where it was started, a pod a bucket or a path of its own.
+func outputDir(r api.Request, cwd string) (string, error) {
+	dir := r.OutputDir
+	scheme, _, isURL := strings.Cut(dir, "://")
+	switch {
+	case dir == "" || r.Backend != api.BackendLocal && (scheme == "gs" && isURL || filepath.IsAbs(dir)):
+		return dir, nil
+	case r.Backend != api.BackendLocal:
+		return "", fmt.Errorf("--output-dir %q: want gs://BUCKET/PREFIX, or an absolute path in the container", dir)
+	case isURL:
+		return "", fmt.Errorf("--output-dir %q: a local job writes to a directory: name one", dir)
+	case filepath.IsAbs(dir):
+		return dir, nil
+	default:
+		return filepath.Join(cwd, dir), nil
+	}
 }
 
 // newSpec is everything about the job but what it is called and what it runs.
