@@ -1,20 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	_ "embed"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // dryRun: rendering a script's job against kubectl's own generator.
@@ -141,6 +143,54 @@ func (b *bench) local(ctx context.Context) error {
 	return nil
 }
 
+// runner: the program in the pod by itself, from its start to its end, for a
+// call that does nothing.
+func (b *bench) runner(ctx context.Context) error {
+	dir := filepath.Join(b.dir, "runner")
+	root := filepath.Join(dir, "store")
+	if err := b.write("runner/noop/f.py", "def f():\n    pass\n"); err != nil {
+		return err
+	}
+	if err := b.write("runner/remote_runner.py", string(runner.Source)); err != nil {
+		return err
+	}
+	prepare := command(ctx, filepath.Join(dir, "noop"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), "f.py:f", "--local", "--store", "file://"+root, "--job-id", "first", "--cleanup=false")
+	if _, err := once(prepare()); err != nil {
+		return err
+	}
+	call, err := os.ReadFile(filepath.Join(root, "first", "call.json"))
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "first", "handle.json"))
+	if err != nil {
+		return err
+	}
+	handle, err := api.ParseHandle(text)
+	if err != nil {
+		return err
+	}
+	python, err := exec.CommandContext(ctx, "python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		return err
+	}
+	interpreter := strings.TrimSpace(string(python))
+	n := 0
+	run := func() *exec.Cmd {
+		n++
+		id := fmt.Sprintf("again-%d", n)
+		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // the runner tells if it isn't there
+		return exec.CommandContext(ctx, interpreter, "-u", filepath.Join(dir, "remote_runner.py"), "--job", id, "--store", "file://"+root,
+			"--call", handle.CallSHA256, "--bundle", handle.BundleSHA256, "--final", "--work", filepath.Join(dir, id), "--termination-log", "")
+	}
+	ours, bare, err := pair(runs, run, command(ctx, dir, nil, interpreter, "-c", "pass"))
+	if err != nil {
+		return err
+	}
+	b.row("runner by itself, over python3 -c pass", ms(ours), ms(bare), "+"+ms(sample{wall: ours.wall - bare.wall}), "<= 100 ms in all")
+	return nil
+}
+
 // memory: what the client needs for a large result and a long log.
 func (b *bench) memory(ctx context.Context) error {
 	if err := b.write("memory/f.py", `def result():
@@ -162,7 +212,7 @@ def log(lines):
 			args = append(args, "--arg", c.arg)
 		}
 		cmd := command(ctx, filepath.Join(b.dir, "memory"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), args...)()
-		cmd.Stderr = new(countingWriter)
+		cmd.Stderr = io.Discard
 		s, err := once(cmd)
 		if err != nil {
 			return err
@@ -170,12 +220,4 @@ def log(lines):
 		b.row(c.what, mb(s.rss)+", "+ms(s), "", "", "constant")
 	}
 	return nil
-}
-
-// countingWriter reads as a terminal would, without keeping anything.
-type countingWriter struct{ lines int }
-
-func (w *countingWriter) Write(p []byte) (int, error) {
-	w.lines += bytes.Count(p, []byte{'\n'})
-	return len(p), nil
 }
