@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("explain(%v) = %q, want %q and what to do", err, got, want)
 		}
 	}
-	if other := errors.New("other"); s.explain(other) != other {
+	if other := errors.New("other"); !errors.Is(s.explain(other), other) || s.explain(other).Error() != "other" {
 		t.Error("an error that needs no explanation was changed")
 	}
 }
