@@ -70,7 +70,7 @@ func ParseHandle(data []byte) (Handle, error) {
 		return h, fmt.Errorf("not a handle: %w", err)
 	}
 	if v.Version > HandleVersion {
-		return h, fmt.Errorf("the handle has version %d, written by kubectl kinetic %s; this one reads up to version %d: upgrade it", v.Version, v.Client, HandleVersion)
+		return h, &VersionError{Got: v.Version, Max: HandleVersion, Client: v.Client}
 	}
 	if err := json.Unmarshal(data, &h); err != nil {
 		return h, fmt.Errorf("not a handle: %w", err)
@@ -79,4 +79,19 @@ func ParseHandle(data []byte) (Handle, error) {
 		return h, fmt.Errorf("not a handle: job_id is missing")
 	}
 	return h, nil
+}
+
+// VersionError is a document that a newer version of this program wrote.
+type VersionError struct {
+	Got, Max int
+	// Client is the version that wrote it, "" where the document doesn't tell.
+	Client string
+}
+
+func (e *VersionError) Error() string {
+	by := "a newer kubectl kinetic"
+	if e.Client != "" {
+		by = "kubectl kinetic " + e.Client
+	}
+	return fmt.Sprintf("it has version %d, written by %s; this one reads up to version %d: upgrade it", e.Got, by, e.Max)
 }

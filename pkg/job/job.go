@@ -104,7 +104,7 @@ func readJSON[T any](ctx context.Context, s store.Store, name string) (T, error)
 		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
 	}
 	if v.Version > api.EndVersion {
-		return doc, fmt.Errorf("reading %s/%s: it has version %d, this kubectl kinetic reads up to %d: upgrade it", s.URL(), name, v.Version, api.EndVersion)
+		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, &api.VersionError{Got: v.Version, Max: api.EndVersion})
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -61,7 +62,8 @@ func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
 	}
 	j, err := place.Attach(ctx, id)
 	var unknown *job.IDError
-	if errors.As(err, &unknown) {
+	var newer *api.VersionError
+	if errors.As(err, &unknown) || errors.As(err, &newer) {
 		return nil, cli.Usage(err)
 	}
 	return j, err
