@@ -83,6 +83,18 @@ func (e End) Status() Status {
 		Attempt: e.Attempt, Started: e.Started, Finished: e.Finished}
 }
 
+// Metadata is what an object store keeps beside end.json, so that a listing
+// shows how jobs ended without reading each.
+func (e End) Metadata() map[string]string {
+	metadata := map[string]string{"state": string(e.State), "reason": string(e.Reason)}
+	for name, t := range map[string]time.Time{"started": e.Started, "finished": e.Finished} {
+		if !t.IsZero() {
+			metadata[name] = t.UTC().Format(time.RFC3339)
+		}
+	}
+	return metadata
+}
+
 // Attempt is one start of the call, written as attempts/{N}.json by host 0.
 type Attempt struct {
 	Version int `json:"version"`

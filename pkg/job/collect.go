@@ -77,7 +77,7 @@ func (j *Job) recordEnd(ctx context.Context, end api.End) error {
 	if err != nil {
 		return err
 	}
-	err = j.Store.Create(ctx, store.End(j.ID()), strings.NewReader(string(data)+"\n"))
+	err = j.Store.Create(ctx, store.End(j.ID()), strings.NewReader(string(data)+"\n"), end.Metadata())
 	if errors.Is(err, store.ErrExists) {
 		return nil
 	}

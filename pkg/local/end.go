@@ -49,7 +49,7 @@ func (w *Workload) record(ctx context.Context, r Record, e api.End) (api.End, er
 	if err != nil {
 		return e, err
 	}
-	err = s.Create(ctx, store.End(r.ID), bytes.NewReader(append(data, '\n')))
+	err = s.Create(ctx, store.End(r.ID), bytes.NewReader(append(data, '\n')), e.Metadata())
 	if errors.Is(err, store.ErrExists) {
 		return readEnd(ctx, s, r.ID)
 	}

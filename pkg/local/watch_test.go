@@ -260,7 +260,7 @@ func TestAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := fmt.Sprintf(`{"version":1,"state":%q,"reason":"Completed","by":"runner"}`, api.Succeeded)
-	if err := s.Create(t.Context(), jobID+"/end.json", strings.NewReader(end)); err != nil {
+	if err := s.Create(t.Context(), jobID+"/end.json", strings.NewReader(end), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, last := f.watch(t); last.State != api.Succeeded {

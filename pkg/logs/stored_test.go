@@ -34,7 +34,7 @@ func storeWith(t *testing.T, objects map[string]string) *countingStore {
 		t.Fatal(err)
 	}
 	for name, content := range objects {
-		if err := s.Create(t.Context(), store.Logs(jobID)+name, strings.NewReader(content)); err != nil {
+		if err := s.Create(t.Context(), store.Logs(jobID)+name, strings.NewReader(content), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

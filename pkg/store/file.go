@@ -48,6 +48,9 @@ func OpenFile(rawURL string) (Store, error) {
 
 func (s *fileStore) URL() string { return FileScheme + filepath.ToSlash(s.dir) }
 
+// Close has nothing to end.
+func (s *fileStore) Close() error { return nil }
+
 // full names an object in messages.
 func (s *fileStore) full(name string) string { return s.URL() + "/" + name }
 
@@ -66,7 +69,7 @@ func (s *fileStore) path(name string) (string, error) {
 // Create makes the object appear by a hard link: that is atomic, and fails if
 // the name is taken. The bytes are synced first: these objects exist once, and
 // after a power cut a name must not stand for a torn one.
-func (s *fileStore) Create(ctx context.Context, name string, r io.Reader) error {
+func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[string]string) error {
 	target, err := s.path(name)
 	if err != nil {
 		return err

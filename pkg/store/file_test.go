@@ -32,7 +32,7 @@ func openStore(t *testing.T) (s store.Store, dir string) {
 
 func create(t *testing.T, s store.Store, name, text string) {
 	t.Helper()
-	if err := s.Create(t.Context(), name, strings.NewReader(text)); err != nil {
+	if err := s.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
 		t.Fatalf("Create(%q): %v", name, err)
 	}
 }
@@ -106,7 +106,7 @@ func TestNoNameLeavesTheStore(t *testing.T) {
 	}
 	for _, name := range []string{"", "/", "../outside", "job/../../outside", "/etc/passwd", "job//x", "job/", "./x", "job/.", ".tmp/x", "a\x00b"} {
 		t.Run(name, func(t *testing.T) {
-			errs := map[string]error{"Create": s.Create(t.Context(), name, strings.NewReader("x")), "Delete": s.Delete(t.Context(), name)}
+			errs := map[string]error{"Create": s.Create(t.Context(), name, strings.NewReader("x"), nil), "Delete": s.Delete(t.Context(), name)}
 			_, errs["Open"] = s.Open(t.Context(), name)
 			for method, err := range errs {
 				if err == nil || !strings.Contains(err.Error(), "object name") {
@@ -132,7 +132,7 @@ func TestNoNameLeavesTheStore(t *testing.T) {
 func TestCreate(t *testing.T) {
 	s, dir := openStore(t)
 	create(t, s, "job/handle.json", "one")
-	err := s.Create(t.Context(), "job/handle.json", strings.NewReader("two"))
+	err := s.Create(t.Context(), "job/handle.json", strings.NewReader("two"), nil)
 	if !errors.Is(err, store.ErrExists) || !strings.Contains(err.Error(), s.URL()+"/job/handle.json already exists") {
 		t.Errorf("second Create: error %v, want ErrExists with the full name", err)
 	}
@@ -154,7 +154,7 @@ func TestCreateHasOneWinner(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, 16)
 	for i := range errs {
-		wg.Go(func() { errs[i] = s.Create(t.Context(), "job/end.json", strings.NewReader(fmt.Sprint(i))) })
+		wg.Go(func() { errs[i] = s.Create(t.Context(), "job/end.json", strings.NewReader(fmt.Sprint(i)), nil) })
 	}
 	wg.Wait()
 	var winners int
@@ -180,8 +180,8 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 		do   func(s store.Store) error
 		want error
 	}{
-		"Create, reader fails": {want: broken, do: func(s store.Store) error { return s.Create(t.Context(), "j/a", reader()) }},
-		"Create, cancelled":    {want: context.Canceled, do: func(s store.Store) error { return s.Create(cancelled, "j/a", strings.NewReader("abc")) }},
+		"Create, reader fails": {want: broken, do: func(s store.Store) error { return s.Create(t.Context(), "j/a", reader(), nil) }},
+		"Create, cancelled":    {want: context.Canceled, do: func(s store.Store) error { return s.Create(cancelled, "j/a", strings.NewReader("abc"), nil) }},
 		"PutBlob, open fails": {want: broken, do: func(s store.Store) error {
 			_, err := s.PutBlob(t.Context(), hash("abc"), 3, func() (io.ReadCloser, error) { return nil, broken })
 			return err
@@ -378,7 +378,7 @@ func TestDeleteDoesNotDisturbCreate(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				name := fmt.Sprintf("job/logs/%d", i)
-				if err := s.Create(t.Context(), name, strings.NewReader("x")); err != nil {
+				if err := s.Create(t.Context(), name, strings.NewReader("x"), nil); err != nil {
 					t.Error(err)
 				}
 				if err := s.Delete(t.Context(), name); err != nil {

@@ -14,7 +14,7 @@ func TestDeleteRemovesDirectoriesWithoutFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"job-1/handle.json", "job-2/handle.json", "job-2/outputs/model.json", "job-3/call.json", "job-3/handle.json"} {
-		if err := s.Create(t.Context(), name, strings.NewReader("x")); err != nil {
+		if err := s.Create(t.Context(), name, strings.NewReader("x"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

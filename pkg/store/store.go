@@ -1,6 +1,6 @@
 // Package store keeps what a job is made of and what it leaves behind, in a
-// directory (file://) or, later, a bucket (gs://). All writes are atomic: a
-// reader sees an object whole or not at all.
+// directory (file://) or a bucket of Cloud Storage (gs://). All writes are
+// atomic: a reader sees an object whole or not at all.
 package store
 
 import (
@@ -25,6 +25,8 @@ type Object struct {
 	Name    string
 	Size    int64
 	Updated time.Time
+	// Metadata is what Create was given, in a bucket; a directory keeps none.
+	Metadata map[string]string
 }
 
 // Store is what a bucket and a directory have in common.
@@ -32,8 +34,9 @@ type Store interface {
 	// URL names the store, without a trailing slash.
 	URL() string
 	// Create writes an object that must not exist yet, and returns an error
-	// that is ErrExists if it does.
-	Create(ctx context.Context, name string, r io.Reader) error
+	// that is ErrExists if it does. metadata, which may be nil, is for a listing
+	// to show: a few short words, dropped by a store that keeps none.
+	Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error
 	// PutBlob makes sure that the content-addressed object with this SHA-256
 	// (lower-case hex) and size exists, and reports whether it had to be
 	// written. open is called only then. What it yields is hashed on the way;
@@ -49,4 +52,6 @@ type Store interface {
 	Dirs(ctx context.Context) ([]string, error)
 	// Delete removes an object; one that does not exist is not an error.
 	Delete(ctx context.Context, name string) error
+	// Close ends connections. A store is not used after it.
+	Close() error
 }

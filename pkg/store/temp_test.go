@@ -39,7 +39,7 @@ func TestUnwritableStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &fileStore{dir: dir}
-	err := s.Create(t.Context(), "job/x", strings.NewReader("x"))
+	err := s.Create(t.Context(), "job/x", strings.NewReader("x"), nil)
 	if err == nil || !strings.Contains(err.Error(), "the store "+dir+" is not writable") {
 		t.Errorf("error %v, want one that says the store is not writable", err)
 	}
@@ -51,7 +51,7 @@ func TestStoreBelowAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &fileStore{dir: filepath.Join(file, "store")}
-	err := s.Create(t.Context(), "job/x", strings.NewReader("x"))
+	err := s.Create(t.Context(), "job/x", strings.NewReader("x"), nil)
 	if err == nil || !strings.Contains(err.Error(), "has a file where a directory is needed") {
 		t.Errorf("error %v, want one that names the obstacle", err)
 	}
@@ -70,7 +70,7 @@ func TestStaleTempFilesAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Create(t.Context(), "job/x", strings.NewReader("x")); err != nil {
+	if err := s.Create(t.Context(), "job/x", strings.NewReader("x"), nil); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)

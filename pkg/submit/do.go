@@ -65,14 +65,14 @@ func describe(ctx context.Context, j *job.Job, call []byte) error {
 	if err != nil {
 		return err
 	}
-	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')))
+	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')), nil)
 	if errors.Is(err, store.ErrExists) {
 		return &ExistsError{ID: j.ID(), Store: j.Store.URL()}
 	}
 	if err != nil {
 		return err
 	}
-	if err := j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call)); err != nil {
+	if err := j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil); err != nil {
 		return errors.Join(err, withdraw(ctx, j))
 	}
 	return nil
