@@ -77,6 +77,20 @@ bench: build ## Measure, as ratios to what you would use instead
 prepare: ## Install what the tests need and this machine lacks
 	hack/prepare.sh
 
+##@ Cluster
+
+.PHONY: cluster
+cluster: ## Bring up a real Kubernetes cluster on this machine (Linux, root)
+	@hack/cluster/up.sh
+
+.PHONY: cluster-env
+cluster-env: ## Print what makes a shell use it: eval "$(make -s cluster-env)"
+	@hack/cluster/env.sh
+
+.PHONY: cluster-down
+cluster-down: ## Take the cluster down and leave nothing of it
+	@hack/cluster/down.sh
+
 ##@ Help
 
 .PHONY: help

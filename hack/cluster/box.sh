@@ -1,0 +1,93 @@
+# shellcheck shell=bash disable=SC2034
+# What the scripts of this folder share: where things are, and how a process is
+# started, found and waited for. Sourced by them, not run.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# State of the one cluster of this machine: keys, logs, pids, etcd's and containerd's
+# data. Short, because the path of a unix socket ends at 107 characters.
+: "${KUBEBOX_DIR:=/var/lib/kubebox}"
+
+# What is built or downloaded once, by a hash of what it is made from.
+built_from=$(cd "$here" && find kubebox lws image prepare.sh -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/kinetic/cluster-${built_from:0:12}
+kubebox=$cache/bin/kubebox
+
+# The nodes; those with "tpu" in their name pretend to have chips.
+nodes=(tpu-0 tpu-1 cpu-0)
+
+# All pods of all nodes, and what they need from this machine, share one bridge.
+# Nothing outside this machine can reach it.
+bridge=kubebox0
+host=10.89.0.1
+pods=10.89.0.0/16
+api=127.0.0.1:6443
+api_for_pods=10.96.0.1
+store_url=http://$host:4443
+registry=$host:5000
+
+bucket=kinetic
+image=localhost/python:3
+pause=localhost/pause:1
+
+export KUBECONFIG=$KUBEBOX_DIR/kubeconfig KUBECACHEDIR=$KUBEBOX_DIR/discovery
+
+fail() { echo "cluster: $*" >&2; exit 1; }
+
+# kubectl of the cluster's own version, whatever the machine has.
+kubectl() { "$kubebox" kubectl "$@"; }
+
+# A pid file is believed only if its process was started from our directory: after
+# a restart of the machine the number may be anybody's.
+running() { # NAME
+	local pid
+	pid=$(cat "$KUBEBOX_DIR/pid/$1" 2>/dev/null) && [[ $(readlink "/proc/$pid/cwd") == "$KUBEBOX_DIR" ]]
+}
+
+# Starts a process of the cluster in the background, unless it runs.
+start() { # NAME COMMAND…
+	local name=$1
+	shift
+	if running "$name"; then return; fi
+	setsid "$@" >>"$KUBEBOX_DIR/log/$name.log" 2>&1 </dev/null &
+	echo $! >"$KUBEBOX_DIR/pid/$name"
+}
+
+# Ends a process and waits until it is gone.
+stop() { # NAME [SIGNAL]
+	local pid
+	if running "$1"; then
+		pid=$(cat "$KUBEBOX_DIR/pid/$1")
+		kill "-${2:-TERM}" "$pid"
+		for ((i = 0; i < 50; i++)); do
+			[[ -e /proc/$pid ]] || break
+			sleep 0.1
+		done
+		if [[ -e /proc/$pid ]]; then kill -KILL "$pid"; fi
+	fi
+	rm -f "$KUBEBOX_DIR/pid/$1"
+}
+
+# Waits until a command succeeds that shows that process NAME is at work. If the
+# process ends instead, or a minute passes, its last words are the error.
+await() { # NAME COMMAND…
+	local name=$1
+	shift
+	for ((i = 0; i < 600; i++)); do
+		if "$@" >/dev/null 2>&1; then return; fi
+		if ! running "$name"; then break; fi
+		sleep 0.1
+	done
+	fail "$name does not come up; the end of $KUBEBOX_DIR/log/$name.log:
+$(tail -n 5 "$KUBEBOX_DIR/log/$name.log")"
+}
+
+# The address of a node by its place in the list, on the bridge beside the host's.
+address_of() { # INDEX
+	echo "${host%.*}.$((10 + $1))"
+}
+
+# Asks a server of the cluster as its administrator.
+ask() { # URL
+	curl -sf --cacert "$KUBEBOX_DIR/pki/ca.crt" --cert "$KUBEBOX_DIR/pki/admin.crt" --key "$KUBEBOX_DIR/pki/admin.key" "$1"
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Takes the cluster down, whole or half-dead, and leaves nothing of it: processes,
+# mounts, network, cgroups, data. What took long to build stays in the cache.
+set -euo pipefail
+source "$(dirname "$0")/box.sh"
+[[ -d $KUBEBOX_DIR ]] || exit 0
+((EUID == 0)) || fail "run this as root, as the cluster was started"
+
+end_components() { # SIGNAL
+	local file
+	for file in "$KUBEBOX_DIR"/pid/*; do
+		if [[ -e $file ]]; then stop "$(basename "$file")" "$1" & fi
+	done
+	wait
+}
+
+# Containers are found by their cgroup: that needs no containerd.
+end_containers() {
+	local pids
+	for ((i = 0; i < 50; i++)); do
+		pids=$(find /sys/fs/cgroup -path '*/kubebox-*' -name cgroup.procs -exec cat {} + 2>/dev/null | sort -u)
+		[[ -n $pids ]] || return 0
+		# shellcheck disable=SC2086 # one word each
+		kill -KILL $pids 2>/dev/null || true
+		sleep 0.1
+	done
+}
+
+# containerd's shims outlive it. They work in folders of ours.
+end_shims() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		if [[ $(readlink "$dir/cwd" 2>/dev/null) == "$KUBEBOX_DIR"/nodes/* && $(cat "$dir/comm") == containerd-shim* ]]; then
+			kill -KILL "${dir#/proc/}" 2>/dev/null || true
+		fi
+	done
+}
+
+remove_mounts() {
+	local mount
+	awk -v dir="$KUBEBOX_DIR/" 'index($2, dir) == 1 {print $2}' /proc/mounts | tac | while read -r mount; do
+		umount -l "$mount"
+	done
+}
+
+remove_network() {
+	local rule
+	if ! command -v iptables-save >/dev/null; then return; fi
+	iptables-save -t nat | grep -E -- '--comment "?kubebox' | sed 's/^-A/-D/' | while read -r rule; do
+		xargs iptables -w -t nat <<<"$rule"
+	done
+	if ip link show "$bridge" >/dev/null 2>&1; then ip link del "$bridge"; fi
+}
+
+end_components TERM
+end_containers
+end_shims
+remove_mounts
+remove_network
+find /sys/fs/cgroup -depth -type d -path '*/kubebox-*' -exec rmdir {} +
+rm -rf "$KUBEBOX_DIR"

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Prints what makes a shell use the cluster: eval "$(make -s cluster-env)".
+set -euo pipefail
+source "$(dirname "$0")/box.sh"
+
+running apiserver || fail "no cluster is running here: start it with make cluster"
+
+# Where the shell's settings for other clusters would count before the kubeconfig's.
+echo "unset KINETIC_PROJECT KINETIC_ZONE KINETIC_CLUSTER KINETIC_NAMESPACE KINETIC_PROFILE"
+cat <<SH
+export KUBECONFIG='$KUBECONFIG'
+export KINETIC_PROFILES_FILE='$KUBEBOX_DIR/profiles.json'
+export KINETIC_STORE='gs://$bucket'
+export STORAGE_EMULATOR_HOST='$store_url'
+export KINETIC_IMAGE='$image'
+export KUBEBOX='$kubebox'
+export KUBEBOX_DIR='$KUBEBOX_DIR'
+SH

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Makes what the cluster consists of, once for each version of its sources: Debian
+# packages, binaries from Go modules, container images. What exists is kept.
+set -euo pipefail
+source "$(dirname "$0")/box.sh"
+
+install_packages() {
+	local missing=()
+	need() { # COMMAND PACKAGE
+		command -v "$1" >/dev/null || missing+=("$2")
+	}
+	need containerd containerd
+	need runc runc
+	need mmdebstrap mmdebstrap
+	need iptables iptables
+	need ip iproute2
+	need openssl openssl
+	need curl curl
+	need python3 python3
+	[[ -x /usr/lib/cni/bridge ]] || missing+=(containernetworking-plugins)
+	if ((${#missing[@]} == 0)); then return; fi
+	command -v apt-get >/dev/null || fail "install these first: ${missing[*]}; only on Debian and Ubuntu can this script do it"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq
+	apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Builds into a folder beside the cache, so that a build which was cut off leaves no
+# half of a binary behind.
+build() { # MODULE PACKAGE…
+	echo "building ${*:2}; minutes if it is the first time" >&2
+	(cd "$here/$1" && go build -buildvcs=false -trimpath -ldflags "$ldflags" -o "$cache/new/" "${@:2}")
+}
+
+build_binaries() {
+	local version=v1.36.3 stamp=k8s.io/component-base/version ldflags
+	[[ -x $cache/bin/lws ]] && return
+	command -v go >/dev/null || fail "go is missing: install the version in go.mod from https://go.dev/dl/"
+	export CGO_ENABLED=0
+	# Kubernetes takes its version from the linker. Clients compare it with theirs.
+	ldflags="-s -w -X $stamp.gitVersion=$version -X $stamp.gitMajor=1 -X $stamp.gitMinor=36 -X $stamp.gitTreeState=clean"
+	rm -rf "$cache/new"
+	build kubebox . sigs.k8s.io/kwok/cmd/kwok github.com/fsouza/fake-gcs-server
+	build lws sigs.k8s.io/lws/cmd
+	mv "$cache/new/cmd" "$cache/new/lws"
+	mv "$cache/new" "$cache/bin"
+}
+
+# Manifests come from the modules that the controllers were built from.
+copy_manifests() {
+	[[ -e $cache/lws-crd.yaml ]] && return
+	local stages lws
+	stages=$(cd "$here/kubebox" && go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)/kustomize/stage
+	lws=$(cd "$here/lws" && go list -m -f '{{.Dir}}' sigs.k8s.io/lws)
+	for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease pod/fast/pod-ready pod/fast/pod-delete; do
+		echo ---
+		cat "$stages/$stage.yaml"
+	done >"$cache/kwok-stages.yaml"
+	cat "$lws"/config/crd/bases/*.yaml >"$cache/lws-crd.yaml.new"
+	mv "$cache/lws-crd.yaml.new" "$cache/lws-crd.yaml"
+}
+
+make_images() {
+	[[ -e $cache/images.tar ]] && return
+	echo "making the images" >&2
+	"$here/image/rootfs.sh" "$cache/rootfs.tar"
+	"$here/image/oci.py" "$cache/rootfs.tar" "$cache/images.tar" "$image=python3" "$pause=sleep infinity"
+	rm "$cache/rootfs.tar"
+}
+
+mkdir -p "$cache"
+install_packages
+build_binaries
+copy_manifests
+make_images

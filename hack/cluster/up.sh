@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Brings the cluster up: makes what is missing, starts what does not run. A cluster
+# of another version of these scripts, or from before the machine was restarted, or one
+# that can't be mended, is replaced.
+set -euo pipefail
+source "$(dirname "$0")/box.sh"
+
+[[ $(uname) == Linux ]] || fail "the local cluster runs containers, which takes Linux; this is $(uname)"
+((EUID == 0)) || fail "the local cluster makes network interfaces, mounts and cgroups: run this as root"
+
+# One at a time: a second call waits and then finds the cluster running.
+if [[ ${KUBEBOX_LOCKED:-} != true ]]; then
+	KUBEBOX_LOCKED=true exec flock --close "$(dirname "$KUBEBOX_DIR")/.kubebox.lock" "$0"
+fi
+
+"$here/prepare.sh"
+
+version="$(cd "$here" && find . -type f ! -name 'check*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum) $(cat /proc/sys/kernel/random/boot_id)"
+if [[ -d $KUBEBOX_DIR && $(cat "$KUBEBOX_DIR/version" 2>/dev/null) != "$version" ]]; then
+	echo "replacing the cluster that was made by another version, or before this machine was restarted" >&2
+	"$here/down.sh"
+fi
+
+fresh=$([[ -d $KUBEBOX_DIR ]] || echo true)
+mkdir -p "$KUBEBOX_DIR"
+echo "$version" >"$KUBEBOX_DIR/version"
+if ! "$here/start.sh"; then
+	[[ -z $fresh ]] || fail "the cluster did not come up; its logs are in $KUBEBOX_DIR/log"
+	echo "it can't be mended: replacing it" >&2
+	"$here/down.sh"
+	mkdir -p "$KUBEBOX_DIR"
+	echo "$version" >"$KUBEBOX_DIR/version"
+	"$here/start.sh"
+fi
+# shellcheck disable=SC2016 # to be typed as it stands
+echo 'the cluster is up: eval "$(make -s cluster-env)" makes this shell use it' >&2
