@@ -33,7 +33,8 @@ var mayImport = map[string]string{
 	"/runner":     "",
 	"accelerator": "api nearest",
 	"call":        "api nearest",
-	"target":      "api nearest",
+	"profile":     "nearest",
+	"target":      "api nearest profile",
 	"ui":          "api",
 	"store":       "api",
 	"pack":        "api store",
@@ -54,7 +55,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/cli cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job local logs nearest pack render store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call job local logs nearest pack profile render store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -10,6 +10,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 )
 
 // fromPlace is the origin of a context that was found by its cluster.
@@ -31,6 +32,11 @@ func (p place) is(other place) bool {
 // agrees tells whether other has everything that p says.
 func (p place) agrees(other place) bool { return p.over(other).is(other) }
 
+// whole tells whether nothing is missing.
+func (p place) whole() bool {
+	return p.project.value != "" && p.zone.value != "" && p.cluster.value != ""
+}
+
 func (p place) settings() []setting { return []setting{p.project, p.zone, p.cluster} }
 
 // kubeName is what gcloud calls the cluster in a kubeconfig.
@@ -50,8 +56,13 @@ func placeOfEnv(env func(string) string) place {
 	}
 }
 
-// placeOf is what somebody has set on purpose.
-func placeOf(f Flags, env func(string) string) place { return placeOfFlags(f).over(placeOfEnv(env)) }
+// placeGiven is what was set for this call or this shell.
+func placeGiven(f Flags, env func(string) string) place { return placeOfFlags(f).over(placeOfEnv(env)) }
+
+func placeOfProfile(p profile.Profile) place {
+	from := fromProfile(p)
+	return place{setting{p.Project, from}, setting{p.Zone, from}, setting{p.Cluster, from}}
+}
 
 func defaultPlace() place {
 	return place{zone: setting{defaultZone, fromDefault}, cluster: setting{defaultCluster, fromDefault}}
@@ -76,60 +87,75 @@ func placeOfContext(config clientcmdapi.Config, name string) place {
 }
 
 // locate finds the cluster, and the context through which it is reached.
-func locate(f Flags, env func(string) string, config clientcmdapi.Config, need Need) (place, setting, error) {
-	if f.Context != "" {
-		where, err := locateGiven(f, env, config)
-		return where, setting{f.Context, "--context"}, err
+func (o origins) locate() (place, setting, error) {
+	if o.flags.Context != "" {
+		where, err := o.locateGiven()
+		return where, setting{o.flags.Context, "--context"}, err
 	}
-	current := setting{config.CurrentContext, "current context"}
-	if config.Contexts[current.value] == nil {
-		if need.Cluster && current.value != "" && placeOf(f, env) == (place{}) {
-			return place{}, setting{}, missingContext(config, current)
-		}
-		current = setting{}
+	current, err := o.current()
+	if err != nil {
+		return place{}, setting{}, err
 	}
-	there := placeOfContext(config, current.value)
-	named := placeOf(f, env)
-	where := named.over(there).over(defaultPlace())
-	switch {
-	case current.value != "" && named.agrees(there):
-		return where, current, nil
-	case current.value != "" && there == (place{}) && named.zone.value == "" && named.cluster.value == "":
-		// A project alone names no cluster, only the store, where the current
-		// context is not known to be one of GKE.
+	named, there := o.named(), placeOfContext(o.config, current.value)
+	where, err := o.complete(named.over(there))
+	if err != nil {
+		return place{}, setting{}, err
+	}
+	// A project alone names no cluster, only the store, where the current
+	// context is not known to be one of GKE.
+	storeOnly := there == (place{}) && named.zone.value == "" && named.cluster.value == ""
+	if current.from != "" && (named.agrees(there) || storeOnly) {
 		return where, current, nil
 	}
-	context, err := contextOf(where, named, config, need)
+	context, err := o.contextOf(where, named)
 	return where, context, err
 }
 
-// locateGiven is locate with a --context, which no flag may contradict.
-func locateGiven(f Flags, env func(string) string, config clientcmdapi.Config) (place, error) {
-	if config.Contexts[f.Context] == nil {
-		return place{}, missingContext(config, setting{f.Context, "--context"})
+// current is the way to a cluster that counts where none is named. It has no
+// origin where there is no way.
+func (o origins) current() (setting, error) {
+	name := setting{o.config.CurrentContext, "current context"}
+	switch {
+	case o.config.Contexts[name.value] != nil:
+		return name, nil
+	case o.flags.Server != "":
+		return setting{from: "--server"}, nil
+	case name.value == "" && len(o.config.Contexts) == 0 && inPod(o.env):
+		return setting{from: InPod}, nil
+	case name.value != "" && o.need.Cluster && o.named() == (place{}):
+		return setting{}, missingContext(o.config, name)
 	}
-	flags, there := placeOfFlags(f), placeOfContext(config, f.Context)
-	if there != (place{}) && !flags.agrees(there) {
-		for i, s := range flags.settings() {
+	return setting{}, nil
+}
+
+// locateGiven is locate with a --context, which no flag may contradict.
+func (o origins) locateGiven() (place, error) {
+	name := o.flags.Context
+	if o.config.Contexts[name] == nil {
+		return place{}, missingContext(o.config, setting{name, "--context"})
+	}
+	flags, own, there := placeOfFlags(o.flags), placeOfProfile(o.profile), placeOfContext(o.config, name)
+	if there != (place{}) {
+		for i, s := range flags.over(own).settings() {
 			if other := there.settings()[i].value; s.value != "" && s.value != other {
-				return place{}, fmt.Errorf("%s %s contradicts --context %s, which has %s: leave one of them out", s.from, s.value, f.Context, other)
+				return place{}, fmt.Errorf("%s contradicts --context %s, which has %s: leave one of them out", s.said(), name, other)
 			}
 		}
 	}
-	return flags.over(there).over(placeOfEnv(env)).over(defaultPlace()), nil
+	return o.complete(flags.over(there).over(placeOfEnv(o.env)).over(own))
 }
 
 // contextOf is the context for a cluster, empty where there is none and none is
 // needed.
-func contextOf(where, named place, config clientcmdapi.Config, need Need) (setting, error) {
-	names := slices.Sorted(maps.Keys(config.Contexts))
+func (o origins) contextOf(where, named place) (setting, error) {
+	names := slices.Sorted(maps.Keys(o.config.Contexts))
 	// gcloud's own name first, then those that somebody has renamed.
-	if own := where.kubeName(); config.Contexts[own] != nil {
+	if own := where.kubeName(); o.config.Contexts[own] != nil {
 		names = slices.Insert(names, 0, own)
 	}
 	var near []string
 	for _, name := range names {
-		there := placeOfContext(config, name)
+		there := placeOfContext(o.config, name)
 		switch {
 		case there == (place{}):
 		case where.is(there):
@@ -138,14 +164,14 @@ func contextOf(where, named place, config clientcmdapi.Config, need Need) (setti
 			near = append(near, name)
 		}
 	}
-	if !need.Cluster {
+	if !o.need.Cluster {
 		return setting{}, nil
 	}
-	return setting{}, noContextFor(where, named, near)
+	return setting{}, o.noContextFor(where, named, near)
 }
 
 // noContextFor says how to get a context for a cluster.
-func noContextFor(where, named place, near []string) error {
+func (o origins) noContextFor(where, named place, near []string) error {
 	if named == (place{}) {
 		return errors.New("the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster")
 	}
@@ -157,8 +183,14 @@ func noContextFor(where, named place, near []string) error {
 		return fmt.Errorf("the kubeconfig has no context for cluster %s in %s, and its project is not known: set --project or KINETIC_PROJECT%s",
 			where.cluster.value, where.zone.value, hint)
 	}
+	name := where.kubeName()
+	if where.cluster.from == fromProfile(o.profile) {
+		// Nobody typed it: say whose it is, and what goes before it.
+		name += ", which is the cluster of " + where.cluster.from
+		hint += "; --context names another"
+	}
 	return fmt.Errorf("the kubeconfig has no context %s: get one with `gcloud container clusters get-credentials %s %s %s --project %s`%s",
-		where.kubeName(), where.cluster.value, locationFlag(where.zone.value), where.zone.value, where.project.value, hint)
+		name, where.cluster.value, locationFlag(where.zone.value), where.zone.value, where.project.value, hint)
 }
 
 // locationFlag is gcloud's flag for a zone, us-central1-a, or a region, us-central1.

@@ -1,7 +1,7 @@
 // Package target decides where a job goes: the Google Cloud project, zone and
 // cluster, the kubeconfig context and namespace, and the store. It reads the
-// flags, the environment and the kubeconfig; it contacts nothing and never
-// changes the kubeconfig.
+// flags, the environment, the profiles, the kubeconfig and gcloud's
+// configuration; it contacts nothing and changes none of them.
 package target
 
 import (
@@ -14,8 +14,10 @@ import (
 // Flags are what the command line says; empty is not given.
 type Flags struct {
 	Project, Zone, Cluster, Store string
-	// Context and Namespace are kubectl's --context and --namespace.
-	Context, Namespace string
+	// Profile names one of the user's profiles.
+	Profile string
+	// Context, Namespace and Server are kubectl's flags of these names.
+	Context, Namespace, Server string
 }
 
 // KubeConfig is the part of a clientcmd.ClientConfig that is needed here;
@@ -39,7 +41,8 @@ type Need struct {
 type Target struct {
 	Project, Zone, Cluster string
 	// Context names the kubeconfig's context to use for this call. It may be
-	// another than the current one, which stays as it is.
+	// another than the current one, which stays as it is. It is empty where the
+	// cluster is reached without one, which From.Context then says.
 	Context   string
 	Namespace string
 	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash.
@@ -49,15 +52,25 @@ type Target struct {
 }
 
 // Sources are the origins of a Target's values, as a user knows them: a flag
-// (--project), a variable (KINETIC_PROJECT), "context NAME", "current context",
-// "project, zone and cluster" for the context that was chosen by them, or
-// "default". The origin of an empty value is empty.
+// (--project), a variable (KINETIC_PROJECT, CLOUDSDK_CORE_PROJECT), "profile
+// NAME", "context NAME", "current context", "project, zone and cluster" for the
+// context that was chosen by them, "gcloud configuration NAME", or "default".
+// The origin of an empty value is empty, but for a cluster that is reached
+// without a context: "--server", or InPod.
 type Sources struct {
 	Project, Zone, Cluster, Context, Namespace, Store string
 }
 
 // setting is a value and where it came from.
 type setting struct{ value, from string }
+
+// said is a setting as a message names it.
+func (s setting) said() string {
+	if strings.HasPrefix(s.from, "--") {
+		return s.from + " " + s.value
+	}
+	return s.value + " of " + s.from
+}
 
 // first is the first setting that has a value.
 func first(settings ...setting) setting {
@@ -78,26 +91,24 @@ const (
 )
 
 // Resolve finds each value in the first of these that has it: its flag, its
-// variable KINETIC_*, the kubeconfig's context, a default. A --context counts
-// before the variables. Project, zone and cluster that are not those of the
-// current context choose the context of the cluster they name. Errors are all
-// about what the user has set, or has to set.
+// variable KINETIC_*, the profile, the kubeconfig's context, gcloud's
+// configuration, a default. A --context counts before the variables. Project,
+// zone and cluster that are not those of the current context choose the context
+// of the cluster they name. Files are read only where a value is still missing.
+// Errors are all about what the user has set, or has to set.
 func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Target, error) {
 	if need.Local {
 		return resolveLocal(f, env)
 	}
-	config, err := kube.RawConfig()
-	if err != nil {
-		return Target{}, fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	if err := checkPlace(placeOf(f, env)); err != nil {
-		return Target{}, err
-	}
-	where, context, err := locate(f, env, config, need)
+	o, err := gather(f, env, kube, need)
 	if err != nil {
 		return Target{}, err
 	}
-	namespace, err := resolveNamespace(f, env, config, context)
+	where, context, err := o.locate()
+	if err != nil {
+		return Target{}, err
+	}
+	namespace, err := o.namespace(context)
 	if err != nil {
 		return Target{}, err
 	}
@@ -137,14 +148,21 @@ func resolveLocal(f Flags, env func(string) string) (Target, error) {
 	return Target{Store: url, From: Sources{Store: store.from}}, nil
 }
 
-func resolveNamespace(f Flags, env func(string) string, config clientcmdapi.Config, context setting) (setting, error) {
+// namespaceGiven is the namespace that was set for this call or this shell.
+func namespaceGiven(f Flags, env func(string) string) setting {
+	return first(setting{f.Namespace, "--namespace"}, setting{env("KINETIC_NAMESPACE"), "KINETIC_NAMESPACE"})
+}
+
+func (o origins) namespace(context setting) (setting, error) {
 	var own setting
-	if c := config.Contexts[context.value]; c != nil {
+	if c := o.config.Contexts[context.value]; c != nil {
 		own = setting{c.Namespace, "context " + context.value}
+	} else if context.from == InPod {
+		own = podNamespace(o.env, podNamespaceFile)
 	}
 	namespace := first(
-		setting{f.Namespace, "--namespace"},
-		setting{env("KINETIC_NAMESPACE"), "KINETIC_NAMESPACE"},
+		namespaceGiven(o.flags, o.env),
+		setting{o.profile.Namespace, fromProfile(o.profile)},
 		own,
 		setting{defaultNamespace, fromDefault},
 	)

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"os"
+	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
@@ -17,17 +21,21 @@ type Connection struct {
 	Target    target.Flags
 	loading   *clientcmd.ClientConfigLoadingRules
 	overrides *clientcmd.ConfigOverrides
+	// config reads the kubeconfig once, when it is first needed.
+	config clientcmd.ClientConfig
 }
 
 // NewConnection has kubectl's connection flags with kubectl's meaning, all but
 // --cluster, which names the GKE cluster here.
 func NewConnection() *Connection {
-	return &Connection{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
+	c := &Connection{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
+	c.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
+	return c
 }
 
 // shown are the connection flags that help lists; it says that the others exist.
 var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": true,
-	"project": true, "zone": true, "cluster": true, "store": true}
+	"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
 
 // Section is the group of all connection flags.
 func (c *Connection) Section() Section {
@@ -43,16 +51,77 @@ func (c *Connection) Section() Section {
 	fs.StringVar(&c.Target.Project, "project", "", "The Google Cloud `PROJECT`.")
 	fs.StringVar(&c.Target.Zone, "zone", "", "The `ZONE` of the GKE cluster.")
 	fs.StringVar(&c.Target.Cluster, "cluster", "", "The `NAME` of the GKE cluster.")
+	fs.StringVar(&c.Target.Profile, "profile", "", "The `NAME` of the profile that stands for project, zone, cluster and namespace.")
 	fs.StringVar(&c.Target.Store, "store", "", "The `URL` where jobs keep what they need and leave: gs://BUCKET, or file:///DIR for local jobs.")
+	fs.VarP(new(verbosity), "v", "v", "How much to tell of requests to the API server, as with kubectl: 0 to 10.")
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
+	s.Completions = map[string]cobra.CompletionFunc{
+		clientcmd.FlagContext: offer(c.contexts),
+		"profile":             offer(profiles),
+	}
 	return s
 }
 
-// Resolve finds where a job goes. It reads the kubeconfig, unless the job is
+// verbosity is kubectl's -v: client-go tells of its requests through klog.
+type verbosity struct{ level klog.Level }
+
+// Set implements pflag.Value.
+func (v *verbosity) Set(s string) error { return v.level.Set(s) }
+
+// String implements pflag.Value.
+func (v *verbosity) String() string { return v.level.String() }
+
+// Type implements pflag.Value.
+func (v *verbosity) Type() string { return "LEVEL" }
+
+// Resolve finds where a job goes, or is. It reads files, unless the job is
 // local, and contacts nothing.
 func (c *Connection) Resolve(local bool) (target.Target, error) {
+	return c.resolve(target.Need{Local: local})
+}
+
+// ResolveCluster is Resolve for a cluster that will be contacted through REST.
+func (c *Connection) ResolveCluster() (target.Target, error) {
+	return c.resolve(target.Need{Cluster: true})
+}
+
+func (c *Connection) resolve(need target.Need) (target.Target, error) {
 	f := c.Target
 	f.Context, f.Namespace = c.overrides.CurrentContext, c.overrides.Context.Namespace
-	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
-	return target.Resolve(f, os.Getenv, config, target.Need{Local: local})
+	f.Server = c.overrides.ClusterInfo.Server
+	return target.Resolve(f, os.Getenv, c.config, need)
+}
+
+// offer completes a flag with one of some values.
+func offer(values func() ([]string, error)) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		list, err := values()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// contexts lists the kubeconfig's contexts.
+func (c *Connection) contexts() ([]string, error) {
+	config, err := c.config.RawConfig()
+	var names []string
+	for name := range config.Contexts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// profiles lists the user's profiles, with the clusters they stand for.
+func profiles() ([]string, error) {
+	file, err := profile.Read(os.Getenv)
+	var list []string
+	for _, name := range file.Names() {
+		if p, err := file.Find(name); err == nil {
+			list = append(list, name+"\t"+p.Project+" "+p.Zone+" "+p.Cluster)
+		}
+	}
+	return list, err
 }

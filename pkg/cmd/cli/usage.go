@@ -13,6 +13,8 @@ import (
 type Section struct {
 	Title string
 	Flags *pflag.FlagSet
+	// Completions offer values of flags to the shell, by the flag's name.
+	Completions map[string]cobra.CompletionFunc
 }
 
 // NewSection makes an empty group that keeps the order in which flags are added.
@@ -31,6 +33,9 @@ func AddSections(c *cobra.Command, sections ...Section) {
 	c.Flags().SortFlags = false
 	for _, s := range sections {
 		c.Flags().AddFlagSet(s.Flags)
+		for name, complete := range s.Completions {
+			_ = c.RegisterFlagCompletionFunc(name, complete)
+		}
 	}
 	c.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := fmt.Fprint(c.OutOrStderr(), usage(c, sections))

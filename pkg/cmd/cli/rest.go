@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	// OpenID Connect, and messages about what clusters no longer take. Programs
+	// that print credentials work without.
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
+)
+
+// REST is how clients reach the cluster of a target, which may be another than
+// that of the kubeconfig's current context. It contacts nothing; its errors are
+// about the kubeconfig and about this machine, exit code 2.
+func (c *Connection) REST(t target.Target) (*rest.Config, error) {
+	config, err := c.load(t)
+	if err == nil {
+		err = checkCredentials(config)
+	}
+	if err != nil {
+		return nil, Usage(fmt.Errorf("preparing to talk to the cluster of %s: %w", way(t), err))
+	}
+	config.UserAgent = "kubectl-kinetic/" + version.String()
+	config.QPS = -1 // the server knows better when it is busy
+	return config, nil
+}
+
+// load makes the configuration of one context, with what the flags change.
+func (c *Connection) load(t target.Target) (*rest.Config, error) {
+	if t.Context == "" { // in a pod, or by --server
+		config, err := c.config.ClientConfig()
+		if clientcmd.IsEmptyConfig(err) {
+			return nil, errors.New("there is neither a kubeconfig nor the token of a service account: name a file with --kubeconfig, or give the pod a service account")
+		}
+		return config, err
+	}
+	raw, err := c.config.RawConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if context := raw.Contexts[t.Context]; context != nil && raw.Clusters[context.Cluster] == nil && c.overrides.ClusterInfo.Server == "" {
+		return nil, fmt.Errorf("the kubeconfig has no cluster %s, which the context names: mend the kubeconfig, or choose another context with --context", context.Cluster)
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(raw, t.Context, c.overrides, c.loading).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("%w: mend the kubeconfig, or choose another context with --context", err)
+	}
+	return config, nil
+}
+
+// way names how a cluster is reached.
+func way(t target.Target) string {
+	if t.Context == "" {
+		return t.From.Context
+	}
+	return "context " + t.Context
+}
+
+// gkePlugin gives credentials for GKE.
+const gkePlugin = "gke-gcloud-auth-plugin"
+
+// installGKEPlugin says how to get it.
+const installGKEPlugin = "install it with `gcloud components install " + gkePlugin +
+	"`, or where gcloud is a Debian package `sudo apt-get install google-cloud-cli-" + gkePlugin + "`"
+
+// checkCredentials finds out now what would otherwise fail at the first
+// request, after the work for it was done.
+func checkCredentials(config *rest.Config) error {
+	if p := config.AuthProvider; p != nil && (p.Name == "gcp" || p.Name == "azure") {
+		return removedProvider(p.Name)
+	}
+	if config.ExecProvider == nil || config.BearerToken != "" { // --token goes before it
+		return nil
+	}
+	if _, err := exec.LookPath(config.ExecProvider.Command); err != nil {
+		return missingPlugin(config.ExecProvider, err)
+	}
+	return nil
+}
+
+// removedProvider is about a kubeconfig from before 2022.
+func removedProvider(name string) error {
+	if name == "gcp" {
+		return fmt.Errorf("its user has credentials of the form auth-provider: gcp, which Kubernetes no longer knows: %s, then get the context again with `gcloud container clusters get-credentials`", installGKEPlugin)
+	}
+	return fmt.Errorf("its user has credentials of the form auth-provider: %s, which Kubernetes no longer knows: get the context again from your provider", name)
+}
+
+// missingPlugin tells how to install the program that makes the credentials.
+func missingPlugin(p *clientcmdapi.ExecConfig, err error) error {
+	why := fmt.Sprintf("its credentials come from %s, which can't be run: %v", p.Command, err)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		why = fmt.Sprintf("its credentials come from %s, which is not installed or not on PATH", p.Command)
+	}
+	hint := strings.Join(strings.Fields(p.InstallHint), " ")
+	switch {
+	case strings.TrimSuffix(filepath.Base(p.Command), ".exe") == gkePlugin:
+		hint = installGKEPlugin
+	case hint == "":
+		hint = "install it, or mend users[].user.exec.command in the kubeconfig"
+	}
+	return errors.New(ui.Clean(why + ": " + hint))
+}

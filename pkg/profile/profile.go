@@ -1,0 +1,83 @@
+// Package profile reads profiles: named clusters, each a project, a zone, a
+// cluster and a namespace, that take the place of flags. The file and its rules
+// are those of the Python tool, so that both see the same profiles.
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+)
+
+// Profile is one named cluster. Only the zero Profile has empty fields.
+type Profile struct {
+	Name                              string
+	Project, Zone, Cluster, Namespace string
+}
+
+// File is what the profiles file holds.
+type File struct {
+	// Path is where the file is, or would be.
+	Path string
+	// Current names the profile that counts where no other is named; empty
+	// where there is none.
+	Current string
+
+	profiles map[string]Profile
+}
+
+// Read reads the user's profiles: the file that KINETIC_PROFILES_FILE names,
+// else .kinetic/profiles.json in the home directory. env reads the environment.
+// A file that does not exist has no profiles.
+func Read(env func(string) string) (File, error) {
+	path := env("KINETIC_PROFILES_FILE")
+	if path == "" {
+		home := env("HOME")
+		if home == "" {
+			home = env("USERPROFILE") // Windows
+		}
+		if home == "" {
+			return File{}, nil
+		}
+		path = filepath.Join(home, ".kinetic", "profiles.json")
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{Path: path}, nil
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("reading the profiles: %w", err)
+	}
+	file, err := parse(data)
+	if err != nil {
+		return File{}, fmt.Errorf("reading the profiles: %s%w: mend the file, or name another with KINETIC_PROFILES_FILE", path, err)
+	}
+	file.Path = path
+	return file, nil
+}
+
+// Names lists the profiles in alphabetical order.
+func (f File) Names() []string { return slices.Sorted(maps.Keys(f.profiles)) }
+
+// Find gives the profile of a name. The error tells which are there instead.
+func (f File) Find(name string) (Profile, error) {
+	if p, found := f.profiles[name]; found {
+		return p, nil
+	}
+	switch hint := nearest.Sentence(name, f.Names()); {
+	case hint != "":
+		return Profile{}, fmt.Errorf("%s has no profile of this name: %s", f.Path, hint)
+	case len(f.profiles) > 0:
+		return Profile{}, fmt.Errorf("%s has no profile of this name; it has %s", f.Path, quoted(f.Names()))
+	case f.Path == "":
+		return Profile{}, errors.New("there are no profiles, because neither KINETIC_PROFILES_FILE nor HOME is set: say --project, --zone and --cluster instead")
+	default:
+		return Profile{}, fmt.Errorf("there are no profiles in %s: say --project, --zone and --cluster instead", f.Path)
+	}
+}

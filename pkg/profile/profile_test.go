@@ -1,0 +1,205 @@
+package profile
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type variables map[string]string
+
+func (v variables) get(name string) string { return v[name] }
+
+// written puts a profiles file where it belongs in a home directory of its own.
+func written(t *testing.T, text string) (variables, string) {
+	t.Helper()
+	home := t.TempDir()
+	path := filepath.Join(home, ".kinetic", "profiles.json")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return variables{"HOME": home}, path
+}
+
+const two = `{
+  "current": "dev",
+  "profiles": {
+    "dev": {"cluster": "main", "namespace": "research", "project": "acme-ml", "zone": "us-central1-a"},
+    "prod_2": {"cluster": "big", "project": "acme-ml", "zone": "europe-west4-b", "colour": "red"}
+  },
+  "version": 7
+}
+`
+
+func TestRead(t *testing.T) {
+	dev := Profile{"dev", "acme-ml", "us-central1-a", "main", "research"}
+	prod := Profile{"prod_2", "acme-ml", "europe-west4-b", "big", "default"}
+	tests := map[string]struct {
+		text    string
+		current string
+		want    []Profile
+	}{
+		"two, one without a namespace": {two, "dev", []Profile{dev, prod}},
+		"no current":                   {strings.Replace(two, `"dev",`, "null,", 1), "", []Profile{dev, prod}},
+		"a current that is gone":       {strings.Replace(two, `"dev",`, `"old",`, 1), "", []Profile{dev, prod}},
+		"none":                         {`{"current": null, "profiles": {}}`, "", nil},
+		"an empty object":              {`{}`, "", nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			env, path := written(t, tt.text)
+			got, err := Read(env.get)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Path != path || got.Current != tt.current {
+				t.Errorf("got path %s, current %q", got.Path, got.Current)
+			}
+			var profiles []Profile
+			for _, name := range got.Names() {
+				p, err := got.Find(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				profiles = append(profiles, p)
+			}
+			if diff := cmp.Diff(tt.want, profiles); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadWhere(t *testing.T) {
+	env, path := written(t, two)
+	for name, env := range map[string]variables{
+		"a file of its own": {"KINETIC_PROFILES_FILE": path, "HOME": t.TempDir()},
+		"home on Windows":   {"USERPROFILE": env["HOME"]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Read(env.get)
+			if err != nil || got.Current != "dev" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+	for name, env := range map[string]variables{
+		"no file": {"HOME": t.TempDir()},
+		"no home": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Read(env.get)
+			if err != nil || got.Current != "" || len(got.Names()) > 0 {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestReadRejects(t *testing.T) {
+	const rest = `"zone": "z", "cluster": "c"}}}`
+	tests := map[string]struct{ text, want string }{
+		"nothing":                         {"", ":1:1: unexpected end"},
+		"no object":                       {"[]", ":1:1: the file is of type array, want an object"},
+		"a comma too many":                {"{\n  \"current\": null,\n}", ":3:1: invalid character '}'"},
+		"cut off":                         {"{\n  \"profiles\": {", ":2:15: unexpected end"},
+		"a number":                        {"{\n \"profiles\": {\"dev\": {\"project\": 7, " + rest, ":2:34: profiles.project is of type number, want a text"},
+		"a list of profiles":              {`{"profiles": []}`, ":1:14: profiles is of type array, want an object"},
+		"no project":                      {`{"profiles": {"dev": {` + rest, `: profile "dev" has no project`},
+		"an empty project":                {`{"profiles": {"dev": {"project": "", ` + rest, `: profile "dev" has no project`},
+		"an empty namespace":              {`{"profiles": {"dev": {"project": "p", "namespace": "", ` + rest, `: profile "dev" has no namespace`},
+		"no profile":                      {`{"profiles": {"dev": null}}`, `: profile "dev" has no project`},
+		"two wrong ones, always the same": {`{"profiles": {"c": {}, "b": {}, "a": {}, "d": {}}}`, `: profile "a" has no project`},
+		"a name for no file":              {`{"profiles": {"../dev": {"project": "p", ` + rest, `: profile "../dev": a name has at most 64`},
+		"a name for no terminal":          {`{"profiles": {"a\u001b[1m": {"project": "p", ` + rest, `: profile "a\x1b[1m": a name has at most 64`},
+		"something behind the end":        {`{} {}`, ":1:4: invalid character '{' after top-level value"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			env, path := written(t, tt.text)
+			got, err := Read(env.get)
+			if err == nil {
+				t.Fatalf("got %+v, want an error", got)
+			}
+			if want := "reading the profiles: " + path + tt.want; !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %q, want %q", err, want)
+			}
+			if !strings.HasSuffix(err.Error(), ": mend the file, or name another with KINETIC_PROFILES_FILE") {
+				t.Errorf("got %q, want what to do next", err)
+			}
+		})
+	}
+	t.Run("a directory", func(t *testing.T) {
+		dir := t.TempDir()
+		if _, err := Read(variables{"KINETIC_PROFILES_FILE": dir}.get); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("got %v, want the path %s in it", err, dir)
+		}
+	})
+}
+
+func TestFindUnknown(t *testing.T) {
+	env, path := written(t, two)
+	gone := t.TempDir()
+	tests := map[string]struct {
+		env        variables
+		name, want string
+	}{
+		"nearly right":      {env, "dve", path + ` has no profile of this name: did you mean "dev"?`},
+		"like nothing here": {env, "zzzzzz", path + ` has no profile of this name; it has "dev", "prod_2"`},
+		"no profiles":       {variables{"HOME": gone}, "dev", "there are no profiles in " + filepath.Join(gone, ".kinetic", "profiles.json")},
+		"no home":           {nil, "dev", "neither KINETIC_PROFILES_FILE nor HOME is set"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			file, err := Read(tt.env.get)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := file.Find(tt.name); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+// Whatever is read has names and values, and reads the same when it is written.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(two))
+	f.Add([]byte(`{"current": "x", "profiles": {"x": {"project": 1}}}`))
+	f.Add([]byte("{\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := parse(data)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), ":") {
+				t.Errorf("%q does not say where", err)
+			}
+			return
+		}
+		if _, found := file.profiles[file.Current]; file.Current != "" && !found {
+			t.Errorf("current %q is none of %q", file.Current, file.Names())
+		}
+		again := map[string]any{"current": file.Current, "profiles": map[string]any{}}
+		for name, p := range file.profiles {
+			again["profiles"].(map[string]any)[name] = map[string]string{
+				"project": p.Project, "zone": p.Zone, "cluster": p.Cluster, "namespace": p.Namespace}
+		}
+		text, err := json.Marshal(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parse(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(file, got, cmp.AllowUnexported(File{})); diff != "" {
+			t.Errorf("(-first +again):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// placeOfGcloud is what gcloud itself would take: its variables, then its
+// configuration. It is read from gcloud's files, because starting gcloud takes
+// a second.
+func placeOfGcloud(env func(string) string) (place, error) {
+	name, properties, err := readGcloud(env, gcloudDir(env, runtime.GOOS))
+	if err != nil {
+		return place{}, fmt.Errorf("reading gcloud's configuration: %w", err)
+	}
+	property := func(section, key string) setting {
+		variable := "CLOUDSDK_" + strings.ToUpper(section+"_"+key)
+		return first(setting{env(variable), variable}, setting{properties[section+"/"+key], "gcloud configuration " + name})
+	}
+	return place{
+		project: first(property("core", "project"), setting{env("GOOGLE_CLOUD_PROJECT"), "GOOGLE_CLOUD_PROJECT"}),
+		zone:    first(property("compute", "zone"), property("compute", "region")),
+		cluster: property("container", "cluster"),
+	}, nil
+}
+
+// gcloudDir is where gcloud keeps its configurations; empty where the
+// environment does not say.
+func gcloudDir(env func(string) string, goos string) string {
+	if dir := env("CLOUDSDK_CONFIG"); dir != "" {
+		return dir
+	}
+	base, below := env("HOME"), filepath.Join(".config", "gcloud")
+	if goos == "windows" {
+		base, below = env("APPDATA"), "gcloud"
+	}
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, below)
+}
+
+// The name of a configuration becomes part of a file's name.
+var configurationPattern = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+const (
+	defaultConfiguration = "default"
+	noConfiguration      = "NONE" // gcloud's word for one that is empty
+)
+
+// readGcloud gives the name of the active configuration and its properties, as
+// section/key. What gcloud has never written is empty.
+func readGcloud(env func(string) string, dir string) (string, map[string]string, error) {
+	if dir == "" {
+		return "", nil, nil
+	}
+	name, err := activeConfiguration(env, dir)
+	if err != nil || name.value == noConfiguration {
+		return name.value, nil, err
+	}
+	if !configurationPattern.MatchString(name.value) {
+		return "", nil, fmt.Errorf("%s %q: this is no name of a configuration; `gcloud config configurations list` shows those there are", name.from, name.value)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "configurations", "config_"+name.value))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && name.from == activeVariable:
+		return "", nil, fmt.Errorf("%s %s: there is no such configuration; `gcloud config configurations list` shows those there are", name.from, name.value)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", nil, fmt.Errorf("%w; --project, --zone and --cluster do without it", err)
+	}
+	return name.value, parseProperties(string(data)), nil
+}
+
+const activeVariable = "CLOUDSDK_ACTIVE_CONFIG_NAME"
+
+// activeConfiguration is the name of gcloud's active configuration.
+func activeConfiguration(env func(string) string, dir string) (setting, error) {
+	if name := env(activeVariable); name != "" {
+		return setting{name, activeVariable}, nil
+	}
+	path := filepath.Join(dir, "active_config")
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return setting{}, fmt.Errorf("%w; --project, --zone and --cluster do without it", err)
+	}
+	return first(setting{strings.TrimSpace(string(data)), path}, setting{defaultConfiguration, fromDefault}), nil
+}
+
+// parseProperties reads an INI file as far as gcloud writes it: sections in
+// brackets, then key = value. Anything else in it is left to gcloud.
+func parseProperties(text string) map[string]string {
+	properties := map[string]string{}
+	section := ""
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		line = strings.TrimSpace(line)
+		if name, found := strings.CutPrefix(line, "["); found {
+			section, _, _ = strings.Cut(name, "]")
+			continue
+		}
+		end := strings.IndexAny(line, "=:")
+		if end <= 0 || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+			continue
+		}
+		key := strings.ToLower(strings.TrimSpace(line[:end]))
+		properties[section+"/"+key] = strings.TrimSpace(line[end+1:])
+	}
+	return properties
+}

@@ -1,0 +1,191 @@
+package target
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Profiles of the fixture's clusters, and of one that the kubeconfig has not.
+var profiles = map[string]map[string]string{
+	"lone": {"project": "lone-ml", "zone": "us-central1-a", "cluster": "kinetic-cluster", "namespace": "alone"},
+	"big":  {"project": "acme-ml", "zone": "europe-west4-b", "cluster": "big"},
+	"new":  {"project": "acme-ml", "zone": "us-west1", "cluster": "new", "namespace": "new"},
+	"odd":  {"project": "Acme", "zone": "us-west1", "cluster": "new", "namespace": "new"},
+	"dots": {"project": "acme-ml", "zone": "europe-west4-b", "cluster": "big", "namespace": "a.b"},
+}
+
+// home is a directory with profiles, of which one may be current, and a gcloud
+// configuration.
+func home(t *testing.T, current string) string {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := json.Marshal(map[string]any{"current": current, "profiles": profiles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, ".kinetic", "profiles.json"), string(text))
+	write(t, filepath.Join(dir, ".config", "gcloud", "configurations", "config_default"),
+		"[core]\nproject = gcloud-ml\n[compute]\nzone = asia-east1-c\nregion = asia-east1\n[container]\ncluster = from-gcloud\n")
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each value comes from the first origin that has it.
+func TestPrecedence(t *testing.T) {
+	const gcloud = "gcloud configuration default"
+	lone := "context " + ctxLone
+	tests := map[string]struct {
+		current string // context
+		profile string // current in the file
+		flags   Flags
+		env     variables
+		want    Target
+	}{
+		"the current profile before the current context": {ctxMain, "lone", Flags{}, nil, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "alone", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"profile lone", "profile lone", "profile lone", "project, zone and cluster", "profile lone", "default"}}},
+		"KINETIC_PROFILE before the current one": {ctxMain, "lone", Flags{}, variables{"KINETIC_PROFILE": "big"}, Target{
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", "gs://acme-ml-kn-big-jobs",
+			Sources{"profile big", "profile big", "profile big", "project, zone and cluster", "profile big", "default"}}},
+		"--profile before KINETIC_PROFILE": {ctxMain, "", Flags{Profile: "big"}, variables{"KINETIC_PROFILE": "lone"}, Target{
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", "gs://acme-ml-kn-big-jobs",
+			Sources{"profile big", "profile big", "profile big", "project, zone and cluster", "profile big", "default"}}},
+		"flags and variables before a profile": {ctxMain, "lone", Flags{Project: "acme-ml", Namespace: "team"},
+			variables{"KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big"}, Target{
+				"acme-ml", "europe-west4-b", "big", ctxBig, "team", "gs://acme-ml-kn-big-jobs",
+				Sources{"--project", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "--namespace", "default"}}},
+		"a variable before --profile": {ctxMain, "", Flags{Profile: "lone"},
+			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_CLUSTER": "main"}, Target{
+				"acme-ml", "us-central1-a", "main", ctxMain, "alone", "gs://acme-ml-kn-main-jobs",
+				Sources{"KINETIC_PROJECT", "profile lone", "KINETIC_CLUSTER", "current context", "profile lone", "default"}}},
+		"--context leaves the current profile out": {ctxMain, "big", Flags{Context: ctxLone}, variables{"KINETIC_PROFILE": "big"}, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{lone, lone, lone, "--context", "default", "default"}}},
+		"--context and --profile that agree": {ctxMain, "", Flags{Context: ctxLone, Profile: "lone"}, nil, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "alone", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{lone, lone, lone, "--context", "profile lone", "default"}}},
+		"--context elsewhere, --profile for the store": {ctxMain, "", Flags{Context: "kind-dev", Profile: "lone"}, nil, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "alone", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"profile lone", "profile lone", "profile lone", "--context", "profile lone", "default"}}},
+		"the context before gcloud": {ctxLone, "", Flags{}, variables{"CLOUDSDK_CORE_PROJECT": "other-ml"}, Target{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{lone, lone, lone, "current context", "default", "default"}}},
+		"gcloud where the context says nothing": {"kind-dev", "", Flags{}, nil, Target{
+			"gcloud-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", "gs://gcloud-ml-kn-from-gcloud-jobs",
+			Sources{gcloud, gcloud, gcloud, "current context", "context kind-dev", "default"}}},
+		"gcloud's variables before its file": {"kind-dev", "", Flags{},
+			variables{"CLOUDSDK_CORE_PROJECT": "env-ml", "CLOUDSDK_COMPUTE_ZONE": "us-west1-a", "CLOUDSDK_CONTAINER_CLUSTER": "by-env", "GOOGLE_CLOUD_PROJECT": "last-ml"}, Target{
+				"env-ml", "us-west1-a", "by-env", "kind-dev", "sandbox", "gs://env-ml-kn-by-env-jobs",
+				Sources{"CLOUDSDK_CORE_PROJECT", "CLOUDSDK_COMPUTE_ZONE", "CLOUDSDK_CONTAINER_CLUSTER", "current context", "context kind-dev", "default"}}},
+		"an odd value that does not count": {"kind-dev", "", Flags{Project: "acme-ml"}, variables{"CLOUDSDK_CORE_PROJECT": "1234"}, Target{
+			"acme-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", "gs://acme-ml-kn-from-gcloud-jobs",
+			Sources{"--project", gcloud, gcloud, "current context", "context kind-dev", "default"}}},
+		"GOOGLE_CLOUD_PROJECT is the last": {"kind-dev", "", Flags{}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "NONE", "GOOGLE_CLOUD_PROJECT": "last-ml"}, Target{
+			"last-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", "gs://last-ml-kn-kinetic-cluster-jobs",
+			Sources{"GOOGLE_CLOUD_PROJECT", "default", "default", "current context", "context kind-dev", "default"}}},
+		"gcloud finds a context where none is current": {"", "", Flags{},
+			variables{"CLOUDSDK_CORE_PROJECT": "acme-ml", "CLOUDSDK_COMPUTE_ZONE": "us-central1-a", "CLOUDSDK_CONTAINER_CLUSTER": "main"}, Target{
+				"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+				Sources{"CLOUDSDK_CORE_PROJECT", "CLOUDSDK_COMPUTE_ZONE", "CLOUDSDK_CONTAINER_CLUSTER", "project, zone and cluster", "context " + ctxMain, "default"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, path := kubeconfig(t, tt.current)
+			before, _ := os.ReadFile(path)
+			env := variables{"HOME": home(t, tt.profile)}
+			maps.Copy(env, tt.env)
+			for _, need := range []Need{{Cluster: true}, {}} {
+				got, err := Resolve(tt.flags, env.get, config, need)
+				if err != nil {
+					t.Fatalf("%+v: %v", need, err)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%+v (-want +got):\n%s", need, diff)
+				}
+			}
+			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+				t.Errorf("the kubeconfig was changed: %v", err)
+			}
+		})
+	}
+}
+
+func TestOriginsReject(t *testing.T) {
+	tests := map[string]struct {
+		profile string // current in the file
+		flags   Flags
+		env     variables
+		want    string
+	}{
+		"a --profile nearly right":   {"", Flags{Profile: "lon"}, nil, `--profile lon: `},
+		"one is offered":             {"", Flags{Profile: "lon"}, nil, `did you mean "lone"?`},
+		"KINETIC_PROFILE unknown":    {"big", Flags{}, variables{"KINETIC_PROFILE": "nope"}, "KINETIC_PROFILE nope: "},
+		"a cluster without context":  {"new", Flags{}, nil, "no context gke_acme-ml_us-west1_new, which is the cluster of profile new: get one with `gcloud container clusters get-credentials new --region us-west1 --project acme-ml`; --context names another"},
+		"a flag that changes it":     {"new", Flags{Cluster: "newer"}, nil, "no context gke_acme-ml_us-west1_newer: get one with"},
+		"a project with capitals":    {"odd", Flags{}, nil, `profile odd "Acme": want a project id`},
+		"a namespace with dots":      {"dots", Flags{}, nil, `profile dots "a.b": not a namespace`},
+		"--context and --profile":    {"", Flags{Profile: "big", Context: ctxMain}, nil, "europe-west4-b of profile big contradicts --context " + ctxMain + ", which has us-central1-a"},
+		"gcloud's own odd value":     {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_CORE_PROJECT": "1234"}, `CLOUDSDK_CORE_PROJECT "1234": want a project id`},
+		"no such configuration":      {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "nope"}, "reading gcloud's configuration: CLOUDSDK_ACTIVE_CONFIG_NAME nope: there is no such configuration"},
+		"a configuration's bad name": {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "../x"}, `CLOUDSDK_ACTIVE_CONFIG_NAME "../x": this is no name`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, _ := kubeconfig(t, ctxMain)
+			env := variables{"HOME": home(t, tt.profile)}
+			maps.Copy(env, tt.env)
+			got, err := Resolve(tt.flags, env.get, config, Need{Cluster: true})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %+v, %v; want %q in the error", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// Files that have nothing to add are not opened: broken ones do no harm.
+func TestFilesAreReadWhereNeeded(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, ".kinetic", "profiles.json"), "{")
+	write(t, filepath.Join(dir, ".config", "gcloud", "active_config"), "//")
+	all := Flags{Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "team"}
+	tests := map[string]struct {
+		current string
+		flags   Flags
+		env     variables
+		want    string // in the error, empty for none
+	}{
+		"all flags":                {ctxMain, all, nil, ""},
+		"flags and variables":      {ctxMain, Flags{Project: "acme-ml", Namespace: "team"}, variables{"KINETIC_ZONE": "us-central1-a", "KINETIC_CLUSTER": "main"}, ""},
+		"--context of GKE":         {ctxMain, Flags{Context: ctxBig}, nil, ""},
+		"no flags":                 {ctxMain, Flags{}, nil, "profiles.json:1:1: "},
+		"no namespace":             {ctxMain, Flags{Project: "acme-ml", Zone: "us-central1-a", Cluster: "main"}, nil, "profiles.json:1:1: "},
+		"--profile":                {ctxMain, Flags{Profile: "x", Context: ctxBig}, nil, "profiles.json:1:1: "},
+		"--context that is no GKE": {ctxMain, Flags{Context: "kind-dev"}, nil, `active_config "//": this is no name`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, _ := kubeconfig(t, tt.current)
+			env := variables{"HOME": dir}
+			maps.Copy(env, tt.env)
+			_, err := Resolve(tt.flags, env.get, config, Need{Cluster: true})
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
