@@ -53,17 +53,25 @@ start() { # NAME COMMAND…
 	echo $! >"$KUBEBOX_DIR/pid/$name"
 }
 
-# Ends a process and waits until it is gone.
+# The same for a process that is started again whenever it ends, as a real control
+# plane's are. The scheduler of 1.36 needs it: it ends itself if, while it can't reach
+# the API server, a pod is deleted and another one takes its name.
+keep() { # NAME COMMAND…
+	# shellcheck disable=SC2016 # expanded by the shell that starts it
+	start "$1" bash -c 'while true; do "$@"; sleep 1; done' "$@"
+}
+
+# Ends a process and what it started, and waits until it is gone.
 stop() { # NAME [SIGNAL]
 	local pid
 	if running "$1"; then
 		pid=$(cat "$KUBEBOX_DIR/pid/$1")
-		kill "-${2:-TERM}" "$pid"
+		kill "-${2:-TERM}" -- "-$pid"
 		for ((i = 0; i < 50; i++)); do
 			[[ -e /proc/$pid ]] || break
 			sleep 0.1
 		done
-		if [[ -e /proc/$pid ]]; then kill -KILL "$pid"; fi
+		if [[ -e /proc/$pid ]]; then kill -KILL -- "-$pid"; fi
 	fi
 	rm -f "$KUBEBOX_DIR/pid/$1"
 }

@@ -25,9 +25,9 @@ start apiserver "$kubebox" kube-apiserver --etcd-servers "$etcd" \
 	--default-not-ready-toleration-seconds 10 --default-unreachable-toleration-seconds 10 --profiling=false
 await apiserver ask "https://$api/readyz"
 
-start controllers "$kubebox" kube-controller-manager --kubeconfig "$KUBECONFIG" --leader-elect=false \
+keep controllers "$kubebox" kube-controller-manager --kubeconfig "$KUBECONFIG" --leader-elect=false \
 	--service-account-private-key-file pki/tokens.key --root-ca-file pki/ca.crt --secure-port 0 \
 	--node-monitor-grace-period 20s --node-monitor-period 2s \
 	--allocate-node-cidrs=false --controllers '*,-node-route-controller,-cloud-node-lifecycle-controller,-service-lb-controller' --profiling=false
-start scheduler "$kubebox" kube-scheduler --kubeconfig "$KUBECONFIG" --leader-elect=false --secure-port 0 --profiling=false
+keep scheduler "$kubebox" kube-scheduler --kubeconfig "$KUBECONFIG" --leader-elect=false --secure-port 0 --profiling=false
 await controllers ask "https://$api/api/v1/namespaces/default/serviceaccounts/default"

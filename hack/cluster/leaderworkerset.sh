@@ -24,6 +24,6 @@ health: {healthProbeBindAddress: "127.0.0.1:8082"}
 leaderElection: {leaderElect: false}
 internalCertManagement: {enable: false}
 YAML
-start lws "$cache/bin/lws" --config lws.yaml --kubeconfig "$KUBECONFIG"
+keep lws "$cache/bin/lws" --config lws.yaml --kubeconfig "$KUBECONFIG"
 await lws curl -s -o /dev/null --cacert pki/ca.crt https://127.0.0.1:9443/
 sed "s|CA_BUNDLE|$(base64 -w0 pki/ca.crt)|" "$here/manifests/lws-webhooks.yaml" | kubectl apply -f - >/dev/null

@@ -7,6 +7,7 @@ source "$(dirname "$0")/box.sh"
 cd "$KUBEBOX_DIR"
 
 if ! ip link show "$bridge" >/dev/null 2>&1; then
+	if running dns; then fail "the bridge $bridge is gone, and with it the network of all pods"; fi
 	ip link add "$bridge" type bridge
 	ip addr add "$host/${pods#*/}" dev "$bridge"
 	ip link set "$bridge" up
@@ -28,4 +29,4 @@ cat >Corefile <<CONF
   }
 }
 CONF
-start dns "$kubebox" coredns -conf Corefile
+keep dns "$kubebox" coredns -conf Corefile
