@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command bench measures what the README promises, as ratios to what a user
 // would use instead, in one run on one machine. It asserts nothing: it prints.
 //

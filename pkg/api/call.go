@@ -41,7 +41,3 @@ type Call struct {
 	// SysPath lists directories for the front of sys.path, in order.
 	SysPath []string `json:"sys_path,omitempty"`
 }
-
-// IsFunction tells whether the call has a return value of its own; the others
-// have output.
-func (c Call) IsFunction() bool { return c.Kind == CallFunction }

@@ -88,6 +88,10 @@ const (
 	DefaultServiceAccount = "kinetic"
 )
 
+// OverlayMarker begins the kustomization.yaml of a directory that
+// --write-overlay has written, and that is no part of a project therefore.
+const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
+
 // JobName is the Kubernetes name of the job's workload.
 func (s Spec) JobName() string { return JobNamePrefix + s.ID }
 

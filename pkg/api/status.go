@@ -55,6 +55,8 @@ type Status struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
+	// Elsewhere names the machine that a local job runs on, when it isn't this one.
+	Elsewhere string `json:"elsewhere,omitempty"`
 }
 
 // EndVersion is the version of End and Result that this code writes and reads.

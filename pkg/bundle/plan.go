@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
@@ -53,7 +55,7 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 	}
 	plan, err := pack.New(ctx, pack.Options{
 		Root:     layout.Root,
-		Ignore:   ignore(rules, !opts.NoDefaultExcludes),
+		Ignore:   ignore(layout.Root, rules, !opts.NoDefaultExcludes),
 		Exclude:  opts.Exclude,
 		CacheDir: opts.CacheDir,
 	})
@@ -87,7 +89,7 @@ func readRules(file string) (Rules, error) {
 }
 
 // ignore joins the excludes, which no rule can bring back, and the rules.
-func ignore(rules Rules, defaults bool) func(rel string, isDir bool) bool {
+func ignore(root string, rules Rules, defaults bool) func(rel string, isDir bool) bool {
 	return func(rel string, isDir bool) bool {
 		name := path.Base(rel)
 		byDefault := defaultExcludedFiles
@@ -96,6 +98,20 @@ func ignore(rules Rules, defaults bool) func(rel string, isDir bool) bool {
 		}
 		return slices.Contains(alwaysExcluded, name) ||
 			defaults && slices.Contains(byDefault, name) ||
-			rules.Ignored(rel, isDir)
+			rules.Ignored(rel, isDir) ||
+			isDir && isWrittenOverlay(filepath.Join(root, filepath.FromSlash(rel)))
 	}
+}
+
+// isWrittenOverlay tells a directory of --write-overlay. It describes a job of
+// this bundle: with it in the bundle there would be no end.
+func isWrittenOverlay(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, "kustomization.yaml"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(api.OverlayMarker))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == api.OverlayMarker
 }

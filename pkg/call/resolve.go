@@ -1,12 +1,15 @@
 package call
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
 // Layout is where a project lies on this machine. All paths are absolute.
@@ -38,6 +41,9 @@ func (t Target) Resolve(l Layout) (api.Call, []string, error) {
 	if t.Module != "" {
 		path = l.find(t.Module)
 		if path == "" {
+			if err := l.missingModule(t.Module); err != nil {
+				return api.Call{}, nil, err
+			}
 			warnings = append(warnings, fmt.Sprintf("module %s is not in the project %s: the image must have it", t.Module, l.Root))
 			return c, warnings, nil
 		}
@@ -106,6 +112,42 @@ func (l Layout) find(module string) string {
 		}
 	}
 	return ""
+}
+
+// missingModule is an error where a package of the project lacks a module: no
+// image can have it then. A package that looks elsewhere for its modules may.
+func (l Layout) missingModule(module string) error {
+	i := strings.LastIndexByte(module, '.')
+	if i < 0 {
+		return nil
+	}
+	parent := l.find(module[:i])
+	if filepath.Base(parent) != "__init__.py" {
+		return nil
+	}
+	source, err := os.ReadFile(parent)
+	if err != nil || strings.Contains(string(source), "__path__") {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(parent))
+	if err != nil {
+		return nil
+	}
+	var modules []string
+	for _, e := range entries {
+		name, _, _ := strings.Cut(e.Name(), ".")
+		if name == module[i+1:] {
+			return nil // a compiled module, or a folder
+		}
+		if !strings.HasPrefix(name, "_") {
+			modules = append(modules, module[:i+1]+name)
+		}
+	}
+	message := fmt.Sprintf("package %s has no module %s", module[:i], module[i+1:])
+	if hint := nearest.Sentence(module, modules); hint != "" {
+		message += ": " + hint
+	}
+	return errors.New(message)
 }
 
 // relative is a path as the bundle knows it: "" for the root itself, and false

@@ -12,22 +12,23 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Collect hands the result to write and, once that has succeeded, removes the
-// workload, the call and the result. Handle, end, attempts, logs and outputs
-// stay, and so does a result whose exact value only its pickle has.
-func (j *Job) Collect(ctx context.Context, write func(api.Result) error) error {
+// Collect hands the result to write and, once that has succeeded and with
+// cleanup, removes the workload, the call and the result. Handle, end, attempts,
+// logs and outputs stay, and so does a result whose exact value only its pickle
+// has.
+func (j *Job) Collect(ctx context.Context, cleanup bool, write func(api.Result) error) error {
 	r, err := j.Result(ctx)
 	if err != nil {
 		return err
 	}
-	if err := write(r); err != nil {
+	if err := write(r); err != nil || !cleanup {
 		return err
 	}
-	return j.Release(ctx, r)
+	return j.release(ctx, r)
 }
 
-// Release removes what a collected job no longer needs.
-func (j *Job) Release(ctx context.Context, r api.Result) error {
+// release removes what a collected job no longer needs.
+func (j *Job) release(ctx context.Context, r api.Result) error {
 	if err := j.stop(ctx, 0); err != nil {
 		return err
 	}
@@ -50,6 +51,9 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time) (a
 	status, err := j.Status(ctx)
 	if err != nil || status.State.Ended() {
 		return status, err
+	}
+	if status.Elsewhere != "" {
+		return status, j.stop(ctx, grace) // says why it can't
 	}
 	// Said before the runner hears of it, so that end.json tells who ended the
 	// job rather than which signal it got.

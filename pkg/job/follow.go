@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -53,8 +54,9 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
 // Tail returns the last n lines that the job printed.
 func (j *Job) Tail(ctx context.Context, n int) (string, error) {
 	var b limitedBuffer
-	err := j.Logs(ctx, logs.Options{Tail: n, Host: -1}, &b)
-	return b.String(), err
+	plain := logs.NewPlain(&b) // progress bars in their last state
+	err := j.Logs(ctx, logs.Options{Tail: n, Host: -1}, plain)
+	return b.String(), errors.Join(err, plain.Close())
 }
 
 // limitedBuffer keeps the last part of what is written to it.

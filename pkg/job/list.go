@@ -29,8 +29,9 @@ type Entry struct {
 type Filter struct {
 	// States, when there are any, are the only ones wanted.
 	States []api.State
-	// Stored also takes jobs that have no workload any more.
-	Stored bool
+	// Stored also takes jobs that have no workload any more, Remnants with it
+	// what has no handle either: outputs, mostly.
+	Stored, Remnants bool
 	// Before, when set, takes only jobs created before that moment.
 	Before time.Time
 	// Limit is the number of jobs at most, the newest first; 0 is all.
@@ -44,21 +45,19 @@ func (f Filter) wants(e Entry) bool {
 	return f.Before.IsZero() || e.Created.Before(f.Before)
 }
 
-// Entries lists the jobs that the filter chooses, the newest first.
+// Entries lists the jobs that the filter chooses, the newest first. Next to an
+// error it gives those that could be read.
 func (p Place) Entries(ctx context.Context, f Filter) ([]Entry, error) {
-	found, err := p.List(ctx)
-	if err != nil {
-		return nil, err
-	}
+	found, unread := p.List(ctx)
 	entries := make([]Entry, 0, len(found))
 	for _, w := range found {
 		entries = append(entries, Entry{ID: w.ID, State: w.Status.State, Function: w.Function,
 			Accelerator: w.Accelerator, Created: w.Created, Store: w.Store, Status: w.Status})
 	}
 	if f.Stored {
-		stored, err := p.stored(ctx, entries)
+		stored, err := p.stored(ctx, entries, f.Remnants)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(unread, err)
 		}
 		entries = append(entries, stored...)
 	}
@@ -69,15 +68,15 @@ func (p Place) Entries(ctx context.Context, f Filter) ([]Entry, error) {
 	if f.Limit > 0 && len(entries) > f.Limit {
 		entries = entries[:f.Limit]
 	}
-	return entries, nil
+	return entries, unread
 }
 
 // readers is how many documents are read at a time.
 const readers = 16
 
 // stored lists the jobs of the store that are not among the known ones. What
-// has no handle, or none that this version can read, is no job to list.
-func (p Place) stored(ctx context.Context, known []Entry) ([]Entry, error) {
+// has no handle, or none that this version can read, is a remnant.
+func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entry, error) {
 	dirs, err := p.Store.Dirs(ctx)
 	if err != nil {
 		return nil, err
@@ -100,20 +99,24 @@ func (p Place) stored(ctx context.Context, known []Entry) ([]Entry, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(entries, func(e Entry) bool { return e.ID == "" }), nil
+	if !remnants {
+		entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Function == "" })
+	}
+	return entries, nil
 }
 
 func (p Place) storedEntry(ctx context.Context, id string) (Entry, error) {
+	remnant := Entry{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
 	data, err := readObject(ctx, p.Store, store.Handle(id))
 	if errors.Is(err, store.ErrNotFound) {
-		return Entry{}, nil
+		return remnant, nil
 	}
 	if err != nil {
 		return Entry{}, err
 	}
 	h, err := api.ParseHandle(data)
 	if err != nil {
-		return Entry{}, nil
+		return remnant, nil
 	}
 	status, err := (&Job{Handle: h, Store: p.Store}).remembered(ctx)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +28,10 @@ type Found struct {
 // Place is where jobs live: their workloads, and the stores they use.
 type Place struct {
 	Workload Workload
-	// List tells which workloads exist, in any order.
+	// Backend is that of the workloads.
+	Backend api.Backend
+	// List tells which workloads exist, in any order. Next to an error it gives
+	// those that it could read.
 	List func(ctx context.Context) ([]Found, error)
 	// OpenStore opens the store of a workload, by its URL.
 	OpenStore func(url string) (store.Store, error)
@@ -40,45 +45,102 @@ type IDError struct{ msg string }
 func (e *IDError) Error() string { return e.msg }
 
 // Attach finds the job that an id, or a prefix of one that no other job has,
-// names. The error is an IDError when there is no such job or several.
+// names. The error is an IDError when there is no such job or several. A job
+// whose handle was lost is known by its workload alone.
 func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
-	found, err := p.List(ctx)
+	j, found, err := p.find(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := p.ids(ctx, found)
+	handle, err := readHandle(ctx, j.Store, j.ID())
+	switch {
+	case err == nil:
+		j.Handle = handle
+		return j, nil
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	case found:
+		return j, nil
+	default:
+		return nil, &IDError{fmt.Sprintf("job %s: %s has no handle of it: it was cleaned up, but for what lies in %s/%s; jobs cleanup %s --outputs removes that",
+			j.ID(), j.Store.URL(), j.Store.URL(), j.ID(), j.ID())}
+	}
+}
+
+// AttachAny is Attach for what is to be removed: that needs no handle, nor one
+// that can be read. Only the handle of a newer version stays an error.
+func (p Place) AttachAny(ctx context.Context, prefix string) (*Job, error) {
+	j, _, err := p.find(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	id, err := match(prefix, ids)
-	if err != nil {
-		return nil, err
-	}
-	s := p.Store
-	if i := slices.IndexFunc(found, func(f Found) bool { return f.ID == id }); i >= 0 && found[i].Store != s.URL() {
-		if s, err = p.OpenStore(found[i].Store); err != nil {
+	return j, j.recall(ctx)
+}
+
+// Open is AttachAny for a job that was listed.
+func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
+	j := &Job{Handle: api.Handle{JobID: e.ID, Backend: p.Backend}, Store: p.Store, Workload: p.Workload}
+	if e.Store != p.Store.URL() {
+		var err error
+		if j.Store, err = p.OpenStore(e.Store); err != nil {
 			return nil, err
 		}
 	}
-	return p.open(ctx, s, id)
+	return j, j.recall(ctx)
 }
 
-func (p Place) open(ctx context.Context, s store.Store, id string) (*Job, error) {
-	data, err := readObject(ctx, s, store.Handle(id))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, &IDError{fmt.Sprintf("job %s: there is no handle of it in %s: it was cleaned up", id, s.URL())}
+// recall reads the handle if there is one that can be read. Only that of a
+// newer version is an error.
+func (j *Job) recall(ctx context.Context) error {
+	handle, err := readHandle(ctx, j.Store, j.ID())
+	var newer *api.VersionError
+	if errors.As(err, &newer) {
+		return err
 	}
+	if err == nil {
+		j.Handle = handle
+	}
+	return nil
+}
+
+// find chooses a job and its store, and tells what its workload tells of it;
+// found says that there is one.
+func (p Place) find(ctx context.Context, prefix string) (j *Job, found bool, err error) {
+	workloads, unread := p.List(ctx)
+	ids, err := p.ids(ctx, workloads)
 	if err != nil {
-		return nil, fmt.Errorf("job %s: %w", id, err)
+		return nil, false, errors.Join(unread, err)
+	}
+	id, err := match(prefix, ids)
+	if err != nil {
+		return nil, false, errors.Join(err, unread)
+	}
+	j = &Job{Handle: api.Handle{JobID: id, Backend: p.Backend}, Store: p.Store, Workload: p.Workload}
+	i := slices.IndexFunc(workloads, func(f Found) bool { return f.ID == id })
+	if i < 0 {
+		return j, false, nil // were it one that could not be read, asking for it tells
+	}
+	w := workloads[i]
+	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
+	if w.Store != p.Store.URL() {
+		j.Store, err = p.OpenStore(w.Store)
+	}
+	return j, true, err
+}
+
+func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, error) {
+	data, err := readObject(ctx, s, store.Handle(id))
+	if err != nil {
+		return api.Handle{}, fmt.Errorf("job %s: %w", id, err)
 	}
 	h, err := api.ParseHandle(data)
 	if err != nil {
-		return nil, fmt.Errorf("job %s: %s/%s: %w", id, s.URL(), store.Handle(id), err)
+		return h, fmt.Errorf("job %s: %s/%s: %w", id, s.URL(), store.Handle(id), err)
 	}
 	if h.JobID != id {
-		return nil, fmt.Errorf("job %s: %s/%s describes another job, %s", id, s.URL(), store.Handle(id), h.JobID)
+		return h, fmt.Errorf("job %s: %s/%s describes another job, %s; jobs cleanup %s removes it", id, s.URL(), store.Handle(id), h.JobID, id)
 	}
-	return &Job{Handle: h, Store: s, Workload: p.Workload}, nil
+	return h, nil
 }
 
 // ids lists every job that has a workload or lies in the store.
@@ -128,11 +190,34 @@ func unknownID(prefix string, ids []string) string {
 	if len(ids) == 0 {
 		return fmt.Sprintf("job %q: there are no jobs here", prefix)
 	}
-	near := nearest.Of(prefix, ids, 3)
+	near := nearIDs(prefix, ids, 3)
 	if len(near) == 0 {
-		return fmt.Sprintf("job %q: no such job; kubectl kinetic jobs list shows the %d there are", prefix, len(ids))
+		return fmt.Sprintf("job %q: no such job; kubectl kinetic jobs list --all shows what there is", prefix)
 	}
 	return fmt.Sprintf("job %q: no such job; the nearest: %s", prefix, strings.Join(near, ", "))
+}
+
+// idTail is what our ids end in: the time and seven digits.
+var idTail = regexp.MustCompile(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
+
+// nearIDs finds ids that are like a word, or that begin like it: nobody types
+// the time of a job. Of jobs that begin alike it takes the newest.
+func nearIDs(word string, ids []string, n int) []string {
+	newest := map[string]string{}
+	for _, id := range ids { // sorted, so that the last is the newest
+		newest[idTail.ReplaceAllString(id, "")] = id
+	}
+	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
+	var near []string
+	for _, c := range nearest.Of(word, candidates, len(candidates)) {
+		if id, ok := newest[c]; ok {
+			c = id
+		}
+		if !slices.Contains(near, c) && len(near) < n {
+			near = append(near, c)
+		}
+	}
+	return near
 }
 
 // some joins at most n words and counts the others.

@@ -17,7 +17,7 @@ func TestMatch(t *testing.T) {
 		"a prefix that only one has":       {prefix: "l4", want: "l4-train-1"},
 		"a prefix that several have":       {prefix: "cpu-train", err: `job "cpu-train": 2 jobs begin with it: cpu-train-1, cpu-train-12`},
 		"a typing mistake":                 {prefix: "cpu-trian-1", err: "the nearest: cpu-train-1"},
-		"the middle of an id":              {prefix: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list shows the 4 there are"},
+		"like nothing":                     {prefix: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list --all shows what there is"},
 		"nothing":                          {prefix: "", err: "empty"},
 		"something that looks like a path": {prefix: "../cpu-train-1", err: "no such job"},
 	}
@@ -34,6 +34,10 @@ func TestMatch(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tt.err)
 			}
 		})
+	}
+	full := []string{"cpu-stub-20260101-000000-aaaaaaa", "cpu-stub-20260102-000000-bbbbbbb"}
+	if _, err := match("cpu-stbu", full); err == nil || !strings.Contains(err.Error(), "the nearest: cpu-stub-20260102-000000-bbbbbbb") {
+		t.Errorf("a typing mistake before the time: %v", err)
 	}
 	if _, err := match("x", nil); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
 		t.Errorf("without any job: %v", err)

@@ -66,6 +66,7 @@ func (w *Workload) statusElsewhere(ctx context.Context, r Record) (api.Status, e
 	end, err := w.end(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		s := r.running()
+		s.Elsewhere = r.Process.Machine
 		s.Message = fmt.Sprintf("it was started on %s, and only there can be told whether it still runs", r.Process.Machine)
 		return s, nil
 	}

@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"io"
+	"time"
 )
 
 const (
@@ -17,6 +18,11 @@ const (
 	// stampLayout is the same for package time, without the space.
 	stampLayout = "2006-01-02T15:04:05.000000Z"
 )
+
+// AppendStamp appends the stamp that a line of this time begins with.
+func AppendStamp(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(b, stampLayout), ' ')
+}
 
 // Decoder takes the stamps off a log that is written to it in pieces of any
 // size, and passes on the rest byte by byte as the job printed it. Text that

@@ -37,7 +37,7 @@ const (
 	archARM = "arm64"
 
 	// marker begins what this package wrote, and may therefore replace.
-	marker = "# Written by kubectl kinetic run --write-overlay"
+	marker = api.OverlayMarker
 	header = marker + ` for job %s.
 # It is replaced as a whole when written again: keep changes of your own in a
 # component elsewhere, for --overlay.

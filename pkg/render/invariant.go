@@ -97,6 +97,12 @@ func verifyWorker(was, is corev1.PodSpec) error {
 	if !slices.Equal(a.Command, b.Command) {
 		return broken("the command of container "+api.ContainerName, a.Command, b.Command)
 	}
+	if len(b.Args) < len(a.Args) || !slices.Equal(a.Args, b.Args[:len(a.Args)]) {
+		return broken("the arguments of container "+api.ContainerName, a.Args, b.Args)
+	}
+	if was.RestartPolicy != is.RestartPolicy {
+		return broken("the pod's restartPolicy", was.RestartPolicy, is.RestartPolicy)
+	}
 	for _, mount := range a.VolumeMounts {
 		if mount.SubPath != runnerFile {
 			continue

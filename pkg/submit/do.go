@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -18,8 +19,17 @@ import (
 type ExistsError struct{ ID, Store string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("--job-id %s: there is a job of this id in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Store, e.ID)
+	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Store, e.ID)
 }
+
+// StoreError is a store, or an output directory, that can't be written to.
+// Nothing was started.
+type StoreError struct{ err error }
+
+func (e *StoreError) Error() string { return e.err.Error() }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *StoreError) Unwrap() error { return e.err }
 
 // Do uploads what the store lacks, describes the job there and starts its
 // workload, in that order: whatever runs can be found, and a submit that is cut
@@ -30,12 +40,17 @@ func Do(ctx context.Context, p Planned, place job.Place, progress func(done, tot
 	if err := vacant(ctx, place, j.ID()); err != nil {
 		return nil, pack.Stats{}, err
 	}
+	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
+		if err := os.MkdirAll(p.Spec.OutputDir, 0o777); err != nil {
+			return nil, pack.Stats{}, &StoreError{fmt.Errorf("--output-dir %s: %w", p.Spec.OutputDir, err)}
+		}
+	}
 	stats, err := p.Files.Upload(ctx, place.Store, progress)
 	if err != nil {
-		return nil, stats, err
+		return nil, stats, &StoreError{err}
 	}
 	if err := describe(ctx, j, p.Call); err != nil {
-		return nil, stats, err
+		return nil, stats, &StoreError{err}
 	}
 	err = place.Workload.Start(ctx, p.Spec, p.Secrets)
 	if errors.Is(err, fs.ErrExist) {

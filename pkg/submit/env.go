@@ -18,6 +18,8 @@ type EnvFlags struct {
 	Capture []string
 	// Secret are names to copy as secrets.
 	Secret []string
+	// Local says that there will be no manifest.
+	Local bool
 }
 
 // Environment is what a job's environment gets.
@@ -49,7 +51,7 @@ var neverCaptured = []string{
 // ReadEnvironment decides what is copied, from flags and the environment of
 // this process (NAME=VALUE strings).
 func ReadEnvironment(f EnvFlags, environ []string) (Environment, error) {
-	r := envReader{local: map[string]string{}, seen: map[string]string{}}
+	r := envReader{noManifest: f.Local, local: map[string]string{}, seen: map[string]string{}}
 	for _, kv := range environ {
 		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
 			r.local[name] = value
@@ -75,11 +77,12 @@ func ReadEnvironment(f EnvFlags, environ []string) (Environment, error) {
 }
 
 type envReader struct {
-	local   map[string]string
-	seen    map[string]string // name → the flag that gave it
-	copied  []string
-	skipped []string
-	out     Environment
+	noManifest bool
+	local      map[string]string
+	seen       map[string]string // name → the flag that gave it
+	copied     []string
+	skipped    []string
+	out        Environment
 }
 
 func (r *envReader) claim(flag, name string) error {
@@ -107,7 +110,7 @@ func (r *envReader) set(s string) error {
 	if strings.ContainsRune(value, 0) {
 		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
 	}
-	if secretName.MatchString(name) {
+	if secretName.MatchString(name) && !r.noManifest {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and its value will stand in the manifest; --secret-env %s keeps it out", name, name))
 	}
 	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
@@ -134,12 +137,18 @@ func (r *envReader) capture(pattern string) error {
 		return fmt.Errorf("--capture-env %q: not a pattern of names; AWS_* is one", pattern)
 	}
 	names := make([]string, 0, len(r.local))
+	matched := false
 	for name := range r.local {
-		if ok, _ := path.Match(pattern, name); ok && r.seen[name] == "" && envName.MatchString(name) {
+		ok, _ := path.Match(pattern, name)
+		matched = matched || ok
+		if ok && r.seen[name] == "" && envName.MatchString(name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
+	if !matched {
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("--capture-env %s matches nothing that is set here", pattern))
+	}
 	for _, name := range names {
 		if slices.Contains(runnerNames, name) || name != pattern && slices.Contains(neverCaptured, name) {
 			r.skipped = append(r.skipped, name)

@@ -52,7 +52,8 @@ func TestReadEnvironment(t *testing.T) {
 			flags: EnvFlags{Set: []string{"AWS_REGION=us"}, Capture: []string{"AWS_R*"}},
 			want:  Environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "us"}}},
 		},
-		"a pattern that matches nothing is fine": {flags: EnvFlags{Capture: []string{"NOPE_*"}}},
+		"a pattern that matches nothing is said": {flags: EnvFlags{Capture: []string{"NOPE_*"}},
+			want: Environment{Notes: []string{"--capture-env NOPE_* matches nothing that is set here"}}},
 		"any name can be a secret": {
 			flags: EnvFlags{Secret: []string{"LANG"}},
 			want: Environment{Secrets: map[string]string{"LANG": "C.UTF-8"},

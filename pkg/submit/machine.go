@@ -47,10 +47,12 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error)) (Mach
 		}
 	}
 	m.SizeWarnBytes = int64(limit * (1 << 20))
-	for _, dir := range []string{getenv("XDG_DATA_HOME"), getenv("XDG_STATE_HOME")} {
-		if filepath.IsAbs(dir) {
-			m.Exclude = append(m.Exclude, filepath.Join(dir, "kinetic"))
+	for variable, below := range map[string]string{"XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state"} {
+		dir := getenv(variable)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(m.Home, below)
 		}
+		m.Exclude = append(m.Exclude, filepath.Join(dir, "kinetic"))
 	}
 	return m, nil
 }

@@ -5,8 +5,10 @@ package submit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,7 +52,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err := validate(r); err != nil {
 		return p, err
 	}
-	acc, warnings, err := chooseAccelerator(r)
+	acc, err := chooseAccelerator(r)
 	if err != nil {
 		return p, err
 	}
@@ -72,7 +74,11 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err := p.capture(ctx, t, m); err != nil {
 		return p, err
 	}
-	p.Warnings = append(warnings, p.Warnings...)
+	if p.Spec.Backend == api.BackendLocal && p.Python == "" {
+		if p.Python, err = exec.LookPath("python3"); err != nil {
+			return p, errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
+		}
+	}
 	p.identify(r, id)
 	return p, nil
 }
@@ -121,14 +127,18 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 // excluded are the directories below the package root that are never packaged:
 // what jobs leave behind must not travel with the next one.
 func (p *Planned) excluded(root string, m Machine) ([]string, error) {
+	exclude := slices.Clone(m.Exclude)
+	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
+		exclude = append(exclude, p.Spec.OutputDir)
+	}
 	dir, isDir := strings.CutPrefix(p.Target.Store, store.FileScheme)
 	if !isDir {
-		return m.Exclude, nil
+		return exclude, nil
 	}
 	if rel, err := filepath.Rel(dir, root); err == nil && filepath.IsLocal(rel) {
 		return nil, fmt.Errorf("the store %s holds the code, %s, and would be packaged with it: name another directory with --store file:///DIR", p.Target.Store, root)
 	}
-	return append(slices.Clone(m.Exclude), dir), nil
+	return append(exclude, dir), nil
 }
 
 // check finds out whether the function can be called. It says so where only

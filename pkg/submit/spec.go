@@ -26,7 +26,7 @@ const (
 const spotRetries = 3
 
 // chooseAccelerator is the hardware of the job. A local job has this machine's.
-func chooseAccelerator(r api.Request) (api.Accelerator, []string, error) {
+func chooseAccelerator(r api.Request) (api.Accelerator, error) {
 	text := r.Accelerator
 	if text == "" {
 		text = string(api.CPU)
@@ -34,18 +34,18 @@ func chooseAccelerator(r api.Request) (api.Accelerator, []string, error) {
 	acc, err := accelerator.Parse(text, accelerator.Options{Spot: r.Spot, Backend: r.Backend})
 	switch {
 	case err != nil:
-		return acc, nil, fmt.Errorf("--%w", err)
+		return acc, fmt.Errorf("--%w", err)
 	case acc.Spot && r.Reservation != "":
-		return acc, nil, errors.New("--reservation and spot capacity exclude each other: give one of them")
+		return acc, errors.New("--reservation and spot capacity exclude each other: give one of them")
 	case r.Backend == api.BackendLocal && acc.Kind != api.CPU:
 		cpu, err := accelerator.Parse(string(api.CPU), accelerator.Options{})
-		return cpu, []string{fmt.Sprintf("--local runs on what this machine has; --accelerator %s is for a cluster", text)}, err
+		return cpu, err
 	case r.Backend == api.BackendLocal:
-		return acc, nil, nil
+		return acc, nil
 	case acc.Hosts > 1 || r.Backend == api.BackendPathways:
-		return acc, nil, fmt.Errorf("--accelerator %q: %s; jobs on several hosts and --backend pathways come with a later version", text, accelerator.Describe(acc))
+		return acc, fmt.Errorf("--accelerator %q: %s; jobs on several hosts and --backend pathways come with a later version", text, accelerator.Describe(acc))
 	}
-	return acc, nil, nil
+	return acc, nil
 }
 
 // outputDir is --output-dir as the job is told it: a local job may get a path

@@ -37,7 +37,6 @@ func TestChooseAccelerator(t *testing.T) {
 	tests := map[string]struct {
 		request  api.Request
 		kind     api.AcceleratorKind
-		warning  string
 		err      string
 		wantSpot bool
 	}{
@@ -48,12 +47,12 @@ func TestChooseAccelerator(t *testing.T) {
 		"several hosts":                 {request: api.Request{Accelerator: "v6e-16"}, err: "come with a later version"},
 		"pathways":                      {request: api.Request{Backend: api.BackendPathways}, err: "come with a later version"},
 		"reservation and spot":          {request: api.Request{Accelerator: "l4:spot", Reservation: "r"}, err: "--reservation"},
-		"local has its own":             {request: api.Request{Accelerator: "v6e-16", Backend: api.BackendLocal}, kind: api.CPU, warning: "--accelerator v6e-16 is for a cluster"},
+		"local has its own":             {request: api.Request{Accelerator: "v6e-16", Backend: api.BackendLocal}, kind: api.CPU},
 		"a local typing mistake is one": {request: api.Request{Accelerator: "l5", Backend: api.BackendLocal}, err: "l5"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, warnings, err := chooseAccelerator(tt.request)
+			got, err := chooseAccelerator(tt.request)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error %v, want one with %q", err, tt.err)
@@ -62,9 +61,6 @@ func TestChooseAccelerator(t *testing.T) {
 			}
 			if err != nil || got.Kind != tt.kind || got.Spot != tt.wantSpot {
 				t.Errorf("got %+v, %v", got, err)
-			}
-			if all := strings.Join(warnings, "\n"); !strings.Contains(all, tt.warning) || (tt.warning == "") != (all == "") {
-				t.Errorf("warnings %q, want %q", all, tt.warning)
 			}
 		})
 	}

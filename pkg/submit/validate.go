@@ -130,7 +130,13 @@ func validateBounds(r api.Request) error {
 	return nil
 }
 
+// later are image modes that this version does not have.
+var later = []string{"bundled", "prebuilt"}
+
 func validateImage(image string) error {
+	if slices.Contains(later, image) {
+		return fmt.Errorf("--image %s: finding and building images comes with a later version; name an image by its URI, such as python:3.12-slim", image)
+	}
 	if strings.ContainsFunc(image, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return fmt.Errorf("--image %q: an image's name has no blanks", image)
 	}

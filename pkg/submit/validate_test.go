@@ -34,6 +34,7 @@ func TestValidate(t *testing.T) {
 		"an annotation of ours":     {api.Request{Annotations: map[string]string{api.AnnotationStore: "x"}}, "kinetic sets this key itself"},
 		"annotation that's no text": {api.Request{Annotations: map[string]string{"a": "\xff"}}, "UTF-8"},
 		"negative runtime":          {api.Request{MaxRuntime: -1}, "--max-runtime"},
+		"an image mode":             {api.Request{Image: "bundled"}, "comes with a later version"},
 		"image with a blank":        {api.Request{Image: "a b"}, "--image"},
 	}
 	for name, tt := range tests {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,12 @@ func install(t *testing.T) (bin string) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	// A second kubectl-kinetic on PATH is what `kubectl plugin list` warns of.
+	dirs := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "kubectl-kinetic"))
+		return err == nil
+	})
+	t.Setenv("PATH", strings.Join(append([]string{bin}, dirs...), ":"))
 	t.Setenv("HOME", t.TempDir())
 	return bin
 }

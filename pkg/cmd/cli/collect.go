@@ -42,14 +42,11 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		}
 		return writeAll(streams.Out, valueText(r, c.Raw))
 	}
-	if !c.Cleanup {
-		r, err := j.Result(ctx)
-		if err != nil {
-			return err
-		}
-		return write(r)
+	err := j.Collect(ctx, c.Cleanup, write)
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
 	}
-	return j.Collect(ctx, write)
+	return err
 }
 
 // valueText is the value as it is printed.

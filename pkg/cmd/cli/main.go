@@ -18,13 +18,15 @@ import (
 )
 
 // Main runs the command of one binary with the process's arguments and streams
-// and returns its exit code. The first SIGINT or SIGTERM cancels the command's
-// context; after that signals do what they do by default, so that a second
-// Ctrl-C never waits for anything.
+// and returns its exit code. The first SIGINT, SIGTERM or SIGHUP cancels the
+// command's context; after that signals do what they do by default, so that a
+// second Ctrl-C never waits for anything. A reader that goes away is an error of
+// the write, not the end of the process.
 func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // caught, not ignored: children don't inherit that
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -25,16 +25,10 @@ func LogWriter(w io.Writer) io.WriteCloser {
 	return logs.NewPlain(w)
 }
 
-// LocalPlace is the jobs of this machine. storeURL, when set, takes the place
-// of the user's own store, for new jobs and for those that have no workload any
-// more. python, when set, takes the place of the first python3 on PATH.
+// LocalPlace is the jobs of this machine. storeURL is the store of new jobs, and
+// of those that have no workload any more. python, when set, takes the place of
+// the first python3 on PATH.
 func LocalPlace(storeURL, python string) (job.Place, error) {
-	if storeURL == "" {
-		var err error
-		if storeURL, err = target.LocalStore(os.Getenv); err != nil {
-			return job.Place{}, err
-		}
-	}
 	s, err := store.OpenFile(storeURL)
 	if err != nil {
 		return job.Place{}, Usage(fmt.Errorf("--store: %w", err))
@@ -44,7 +38,7 @@ func LocalPlace(storeURL, python string) (job.Place, error) {
 		return job.Place{}, err
 	}
 	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Source, OpenStore: store.OpenFile})
-	return job.Place{Workload: workload, Store: s, OpenStore: store.OpenFile, List: listLocal(workload)}, nil
+	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile, List: listLocal(workload)}, nil
 }
 
 func listLocal(w *local.Workload) func(context.Context) ([]job.Found, error) {

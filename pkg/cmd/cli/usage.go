@@ -77,8 +77,8 @@ func CountVar(fs *pflag.FlagSet, p *int, name, shorthand, usage string) {
 // Set implements pflag.Value.
 func (v *countValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return fmt.Errorf("want a whole number, 0 or more")
+	if err != nil || n < -1 {
+		return fmt.Errorf("want a whole number, 0 or more; -1 is the same as not giving it")
 	}
 	*v = countValue(n)
 	return nil

@@ -17,21 +17,23 @@ import (
 )
 
 func (c *command) cancel() *cobra.Command {
-	grace := job.DefaultGrace
-	own := cli.NewSection("Flags")
-	cli.DurationVar(own.Flags, &grace, "grace", "How long the job may save what it has.")
 	return c.finish(&cobra.Command{
 		Use:     "cancel ID…",
 		Short:   "End jobs; their logs and outputs stay",
 		Example: "  kubectl kinetic jobs cancel cpu-train --local",
-		Args:    cobra.MinimumNArgs(1),
+		Args: func(sub *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return oneID(sub, args)
+			}
+			return nil
+		},
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			found, err := c.attachAll(ctx, args)
 			if err != nil {
 				return err
 			}
 			return forEach(found, func(j *job.Job) error {
-				was, err := j.Cancel(ctx, grace, c.clock.Now())
+				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now())
 				if err != nil {
 					return err
 				}
@@ -43,14 +45,14 @@ func (c *command) cancel() *cobra.Command {
 				return err
 			})
 		}),
-	}, own)
+	}, cli.NewSection("Flags"))
 }
 
 // attachAll finds all jobs before anything is done to one of them.
 func (c *command) attachAll(ctx context.Context, ids []string) ([]*job.Job, error) {
 	found := make([]*job.Job, 0, len(ids))
 	for _, id := range ids {
-		j, err := c.attach(ctx, id)
+		j, err := c.attachAny(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -106,6 +108,9 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 		fmt.Fprintln(c.streams.ErrOut, "no jobs found")
 		return nil
 	}
+	if err := c.keepRecords(ctx, f, found); err != nil {
+		return err
+	}
 	if err := c.confirm(ctx, f, args, found); err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([
 	if err != nil {
 		return nil, err
 	}
-	filter := job.Filter{States: states, Stored: true}
+	filter := job.Filter{States: states, Stored: true, Remnants: f.all}
 	if f.olderThan > 0 {
 		filter.Before = c.clock.Now().Add(-f.olderThan)
 	}
@@ -144,17 +149,36 @@ func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([
 	}
 	entries, err := place.Entries(ctx, filter)
 	if err != nil {
-		return nil, err
+		fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
 	}
 	found := make([]*job.Job, 0, len(entries))
 	for _, e := range entries {
-		j, err := place.Attach(ctx, e.ID)
+		j, err := place.Open(ctx, e)
 		if err != nil {
-			return nil, err
+			fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
+			continue
 		}
 		found = append(found, j)
 	}
 	return found, nil
+}
+
+// keepRecords holds that no job goes on whose records are gone: nobody could
+// follow it, nor bring its result back.
+func (c *command) keepRecords(ctx context.Context, f *cleanupFlags, found []*job.Job) error {
+	if f.workload || !f.stored {
+		return nil
+	}
+	for _, j := range found {
+		status, err := j.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if !status.State.Ended() {
+			return cli.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", j.ID(), status.State)
+		}
+	}
+	return nil
 }
 
 // confirm asks before jobs are removed that nobody named, or that still run.

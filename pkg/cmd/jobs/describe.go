@@ -25,7 +25,7 @@ func (c *command) describe() *cobra.Command {
 		Use:     "describe ID",
 		Short:   "Tell all about a job: what, where, when, and how it ended",
 		Example: "  kubectl kinetic jobs describe cpu-train --local",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if !slices.Contains([]string{"", "json"}, output) {
 				return cli.Usagef("--output %q: want json", output)

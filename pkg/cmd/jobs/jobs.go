@@ -5,6 +5,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -32,6 +33,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Short:       "List, follow, collect and clean up jobs",
 		Long: "List, follow, collect and clean up jobs.\n\n" +
 			"A job is named by its id, or by any beginning of it that no other job has.",
+		// So that an unknown command is not told as an unknown flag of it.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args: func(root *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(root, args[0])
@@ -51,16 +54,41 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 
 // place is where the jobs are looked for.
 func (c *command) place() (job.Place, error) {
-	return cli.LocalPlace(c.connection.Target.Store, "")
+	where, err := c.connection.Resolve(true)
+	if err != nil {
+		return job.Place{}, cli.Usage(err)
+	}
+	return cli.LocalPlace(where.Store, "")
+}
+
+// oneID holds that a job, and nothing else, is named.
+func oneID(sub *cobra.Command, args []string) error {
+	switch len(args) {
+	case 1:
+		return nil
+	case 0:
+		return cli.Usagef("name a job: %s; kubectl kinetic jobs list shows them", sub.UseLine())
+	default:
+		return cli.Usagef("%s takes one job, got %s", sub.CommandPath(), strings.Join(args, " "))
+	}
 }
 
 // attach finds the job that the first argument names.
 func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
+	return c.attachBy(ctx, job.Place.Attach, id)
+}
+
+// attachAny finds a job that is to be ended or removed, whatever is left of it.
+func (c *command) attachAny(ctx context.Context, id string) (*job.Job, error) {
+	return c.attachBy(ctx, job.Place.AttachAny, id)
+}
+
+func (c *command) attachBy(ctx context.Context, attach func(job.Place, context.Context, string) (*job.Job, error), id string) (*job.Job, error) {
 	place, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	j, err := place.Attach(ctx, id)
+	j, err := attach(place, ctx, id)
 	var unknown *job.IDError
 	var newer *api.VersionError
 	if errors.As(err, &unknown) || errors.As(err, &newer) {

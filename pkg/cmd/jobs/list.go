@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -49,6 +50,9 @@ func (c *command) list() *cobra.Command {
 			o, err := f.toOptions(c)
 			if err != nil {
 				return cli.Usage(err)
+			}
+			if !c.local {
+				fmt.Fprintln(c.streams.ErrOut, "these are the jobs of this machine, as with --local: this version knows no others")
 			}
 			return o.run(ctx)
 		}),
@@ -112,18 +116,15 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 }
 
 func (o *listOptions) run(ctx context.Context) error {
-	entries, err := o.place.Entries(ctx, o.filter)
-	if err != nil {
-		return err
-	}
-	if len(entries) == 0 && (o.output == "" || o.output == "wide") && !o.watch {
+	entries, unread := o.place.Entries(ctx, o.filter)
+	if len(entries) == 0 && unread == nil && (o.output == "" || o.output == "wide") && !o.watch {
 		_, err := fmt.Fprintln(o.errOut, "no jobs found")
 		return err
 	}
-	if err := o.print(entries, true); err != nil || !o.watch {
+	if err := errors.Join(o.print(entries, true), unread); err != nil || !o.watch {
 		return err
 	}
-	return o.follow(ctx, entries)
+	return o.follow(ctx)
 }
 
 func (o *listOptions) print(entries []job.Entry, headers bool) error {
@@ -180,8 +181,15 @@ func (o *listOptions) took(s api.Status) string {
 	return ui.Took(end.Sub(s.Started))
 }
 
-// follow prints a line for every job that appears or changes its state.
-func (o *listOptions) follow(ctx context.Context, entries []job.Entry) error {
+// follow prints a line for every job that appears or changes its state, also
+// for one that leaves the states that were asked for.
+func (o *listOptions) follow(ctx context.Context) error {
+	every := o.filter
+	every.States = nil
+	entries, err := o.place.Entries(ctx, every)
+	if err != nil {
+		return err
+	}
 	changes := time.NewTicker(watchEvery)
 	defer changes.Stop()
 	for {
@@ -190,11 +198,11 @@ func (o *listOptions) follow(ctx context.Context, entries []job.Entry) error {
 			return cli.Exit(cli.ExitInterrupted)
 		case <-changes.C:
 		}
-		next, err := o.place.Entries(ctx, o.filter)
+		next, err := o.place.Entries(ctx, every)
 		if err != nil {
 			return err
 		}
-		if err := o.print(changed(entries, next), false); err != nil {
+		if err := o.print(changed(entries, next, o.filter.States), false); err != nil {
 			return err
 		}
 		entries = next
@@ -205,12 +213,17 @@ func (o *listOptions) follow(ctx context.Context, entries []job.Entry) error {
 // about processes that aren't one's own children.
 const watchEvery = 200 * time.Millisecond
 
-func changed(before, after []job.Entry) []job.Entry {
+// changed are the jobs whose state is another than before; wanted, when it is
+// not empty, has one of the two.
+func changed(before, after []job.Entry, wanted []api.State) []job.Entry {
 	states := make(map[string]api.State, len(before))
 	for _, e := range before {
 		states[e.ID] = e.State
 	}
-	return slices.DeleteFunc(slices.Clone(after), func(e job.Entry) bool { return states[e.ID] == e.State })
+	return slices.DeleteFunc(slices.Clone(after), func(e job.Entry) bool {
+		was := states[e.ID]
+		return was == e.State || len(wanted) > 0 && !slices.Contains(wanted, was) && !slices.Contains(wanted, e.State)
+	})
 }
 
 func printJSON(w io.Writer, v any) error {

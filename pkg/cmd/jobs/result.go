@@ -2,8 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 type resultFlags struct {
@@ -37,7 +34,7 @@ func (c *command) result() *cobra.Command {
 			"Once the value has been written, the workload and the result are removed; --cleanup=false keeps them.\n" +
 			"The handle, the logs and the outputs stay until `kubectl kinetic jobs cleanup`.",
 		Example: "  kubectl kinetic jobs result cpu-train --local\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json --local",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if !slices.Contains([]string{"json", "raw"}, f.output) {
 				return cli.Usagef("--output %q: want json or raw", f.output)
@@ -58,11 +55,7 @@ func (c *command) result() *cobra.Command {
 			if status.State != api.Succeeded {
 				return cli.Settle(ctx, c.streams.ErrOut, j, status)
 			}
-			err = cli.Collect(ctx, c.streams, j, cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file})
-			if errors.Is(err, store.ErrNotFound) {
-				return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
-			}
-			return err
+			return cli.Collect(ctx, c.streams, j, cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file})
 		}),
 	}, own)
 }

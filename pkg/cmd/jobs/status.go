@@ -20,7 +20,7 @@ func (c *command) status() *cobra.Command {
 		Use:     "status ID",
 		Short:   "Print the state of a job: one of " + stateNames(),
 		Example: "  kubectl kinetic jobs status cpu-train --local",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if !slices.Contains([]string{"", "json"}, output) {
 				return cli.Usagef("--output %q: want json", output)
@@ -53,7 +53,7 @@ func (c *command) wait() *cobra.Command {
 		Use:     "wait ID",
 		Short:   "Wait until a job has ended, and exit with its outcome",
 		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m --local && echo well done",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			j, err := c.attach(ctx, args[0])
 			if err != nil {

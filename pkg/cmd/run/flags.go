@@ -76,7 +76,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 }
 
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
-	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p:2x2x1, l4:spot, …")
+	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
 	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet) or local.")
@@ -93,8 +93,8 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pod, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pod, `KEY=VALUE`.")
-	cli.CountVar(fs, &f.retries, "retries", "", "How often to start again after a crash or a lost machine's failure. The default is 3 with spot capacity, else 0.")
-	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the job when it has run this long: 90, 90s, 15m, 1h30m.")
+	cli.CountVar(fs, &f.retries, "retries", "", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
+	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
 func (f *flags) addOutcome(fs *pflag.FlagSet) {
@@ -113,11 +113,12 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 // request turns the flags into what was asked for, without looking at the world.
 func (f *flags) request(c *cobra.Command, args []string, environ []string, getenv func(string) string) (api.Request, submit.Environment, error) {
 	var r api.Request
-	env, err := submit.ReadEnvironment(f.env, environ)
-	if err != nil {
-		return r, env, err
-	}
 	backend, err := f.chooseBackend(c)
+	if err != nil {
+		return r, submit.Environment{}, err
+	}
+	f.env.Local = backend == api.BackendLocal
+	env, err := submit.ReadEnvironment(f.env, environ)
 	if err != nil {
 		return r, env, err
 	}

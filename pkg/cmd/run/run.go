@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -138,12 +139,32 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err != nil {
 		return nil, err
 	}
+	notes := env.Notes
+	if local {
+		notes = append(notes, clusterOnly(c)...)
+	}
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: env.Notes, place: place, machine: machine,
+		request: request, notes: notes, place: place, machine: machine,
 		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup},
 	}, nil
+}
+
+// clusterOnly says which of the flags that were given place a pod, which a local
+// job has none of.
+func clusterOnly(c *cobra.Command) []string {
+	var idle []string
+	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "service-account", "queue",
+		"reservation", "priority-class", "label", "annotation", "retries", "context", "namespace", "profile", "project", "zone", "cluster"} {
+		if c.Flags().Changed(name) {
+			idle = append(idle, "--"+name)
+		}
+	}
+	if idle == nil {
+		return nil
+	}
+	return []string{"a local job is a process of this machine, for which these mean nothing: " + strings.Join(idle, ", ")}
 }
 
 func (f *flags) mode() (mode, error) {

@@ -50,11 +50,12 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 
 func (o *options) submitError(ctx context.Context, err error) error {
 	var exists *submit.ExistsError
+	var unwritable *submit.StoreError
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(o.streams.ErrOut, "interrupted; nothing was started")
 		return cli.Exit(cli.ExitInterrupted)
-	case errors.As(err, &exists):
+	case errors.As(err, &exists), errors.As(err, &unwritable):
 		return cli.Usage(err)
 	default:
 		return err
@@ -71,20 +72,38 @@ func (o *options) printHandle(j *job.Job) error {
 	return err
 }
 
+// outcome is how following a job ended.
+type outcome struct {
+	status api.Status
+	err    error
+}
+
 // follow shows the job's log, and brings the result back when it has ended.
 func (o *options) follow(ctx context.Context, j *job.Job) error {
-	following, cancel := cli.WithTimeout(ctx, o.wait.timeout)
+	following, cancel := cli.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
 	defer cancel()
 	out := cli.LogWriter(o.logs(j))
-	status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1}, out, nil)
-	err = errors.Join(err, out.Close())
+	done := make(chan outcome, 1)
+	go func() {
+		status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1}, out, nil)
+		done <- outcome{status, errors.Join(err, out.Close())}
+	}()
+	select {
+	case end := <-done:
+		return o.settle(ctx, j, end)
+	case <-ctx.Done():
+		return o.interrupted(ctx, j, done)
+	}
+}
+
+func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return o.interrupted(ctx, j)
-	case err != nil:
-		return cli.Interrupted(o.streams.ErrOut, j, err)
-	case status.State != api.Succeeded:
-		return cli.Settle(ctx, o.streams.ErrOut, j, status)
+	case errors.Is(end.err, syscall.EPIPE):
+		return o.abandoned(ctx, j)
+	case end.err != nil:
+		return cli.Interrupted(o.streams.ErrOut, j, end.err)
+	case end.status.State != api.Succeeded:
+		return cli.Settle(ctx, o.streams.ErrOut, j, end.status)
 	}
 	o.ui.Phase("succeeded", j.ID())
 	return o.collect(ctx, j)
@@ -107,18 +126,35 @@ func (o *options) collect(ctx context.Context, j *job.Job) error {
 }
 
 // interrupted ends a local job that was in the foreground, as Ctrl-C ends any
-// other program there: gently at first, at once when it comes again.
-func (o *options) interrupted(ctx context.Context, j *job.Job) error {
+// other program there: gently at first, at once when it comes again. What it
+// still prints is shown.
+func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
 	fmt.Fprintf(o.streams.ErrOut, "interrupted; ending job %s (again to end it at once)\n", j.ID())
-	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGINT, syscall.SIGTERM)
+	if err := o.end(ctx, j); err != nil {
+		return err
+	}
+	<-done
+	fmt.Fprintf(o.streams.ErrOut, "job %s was ended; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+	return cli.Exit(cli.ExitInterrupted)
+}
+
+// abandoned ends a local job whose reader went away, as `| head` does.
+func (o *options) abandoned(ctx context.Context, j *job.Job) error {
+	fmt.Fprintf(o.streams.ErrOut, "nobody reads the output any more; ending job %s\n", j.ID())
+	if err := o.end(ctx, j); err != nil {
+		return err
+	}
+	return cli.Exit(cli.ExitFailed)
+}
+
+// end cancels a job; an interrupt meanwhile ends it at once.
+func (o *options) end(ctx context.Context, j *job.Job) error {
+	ctx = context.WithoutCancel(ctx)
+	again, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now())
 	if again.Err() != nil {
-		_, err = j.Cancel(context.WithoutCancel(ctx), 0, o.clock.Now())
+		_, err = j.Cancel(ctx, 0, o.clock.Now())
 	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(o.streams.ErrOut, "job %s was ended; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
-	return cli.Exit(cli.ExitInterrupted)
+	return err
 }
