@@ -34,6 +34,9 @@ type Query struct {
 	Function string
 	// Args are the names of all arguments, those of --data included.
 	Args []string
+	// Here says that the same python will run the function, so that what it
+	// calls a syntax error is one.
+	Here bool
 }
 
 // Finding is what is known of a function that may be called.
@@ -93,7 +96,7 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 func ask(ctx context.Context, python string, q Query, source []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	head, err := json.Marshal(map[string]any{"function": q.Function, "args": append([]string{}, q.Args...)})
+	head, err := json.Marshal(map[string]any{"function": q.Function, "args": append([]string{}, q.Args...), "here": q.Here})
 	if err != nil {
 		return answer{}, err
 	}
@@ -134,6 +137,8 @@ func (a answer) judge(q Query) (Finding, error) {
 	switch a.Outcome {
 	case "ok":
 		return Finding{Coroutine: a.Coroutine, Python: a.Executable}, nil
+	case "newer":
+		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":
 		return Finding{LeftToPod: a.Why, Python: a.Executable}, nil
 	case "syntax":

@@ -1,14 +1,15 @@
 """Says from a file's syntax tree whether a function in it can be called.
 
-Standard input is one line of JSON, {"function": NAME, "args": [NAMES]}, and
-then the source, as bytes. Standard output is one JSON object, whose "outcome"
-is one of: ok, missing, generator, arguments, syntax, unsure. Nothing is
+Standard input is one line of JSON, {"function": NAME, "args": [NAMES], "here":
+BOOL}, and then the source, as bytes; "here" says that this python will run it. Standard output is one JSON object, whose "outcome"
+is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
 imported or run. What is not certain is "unsure": there are no false alarms.
 Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
 """
 import ast
 import json
 import platform
+import re
 import sys
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -146,14 +147,29 @@ def signature(a, optional):
     return "(" + ", ".join(parts) + ")"
 
 
-def syntax(line, text, message):
+# Syntax that a newer Python has: since when, what a line of it looks like, and
+# how an older one complains where the line alone does not tell.
+NEWER = (
+    ((3, 10), r"\s*(match|case)\b.*:|\s*(async\s+)?with\s*\(", ""),
+    ((3, 11), r"\s*except\s*\*", ""),
+    ((3, 12), r"\s*type\s+\w+.*=|\s*((async\s+)?def|class)\s+\w+\s*\[", ""),
+    ((3, 12), r".*[fF]['\"]", "f-string"),
+    ((3, 14), r".*\b[tT]['\"]|\s*except\s+[\w.]+\s*,", ""),
+)
+
+
+def may_be_newer(text, message):
+    return any(sys.version_info < since and re.match(line, text) and message.startswith(start) for since, line, start in NEWER)
+
+
+def syntax(line, text, message, here=True):
     version = platform.python_version()
-    if sys.version_info < (3, 9):
-        return unsure(f"python {version} is older than what runs in the pod")
+    if not here and (sys.version_info < (3, 9) or may_be_newer(text, message)):
+        return {"outcome": "newer", "why": f"python {version} finds a syntax error in line {line}, where a newer one may find none"}
     return {"outcome": "syntax", "line": line, "text": text, "message": message, "python": version}
 
 
-def check(source, function, given):
+def check(source, function, given, here):
     if b"\0" in source:
         return syntax(source[:source.index(b"\0")].count(b"\n") + 1, "", "source code cannot contain null bytes")
     try:
@@ -163,7 +179,7 @@ def check(source, function, given):
         message = str(error.msg)
         if message.startswith(("unknown encoding", "encoding problem")):
             return unsure(message)
-        return syntax(error.lineno or 0, (error.text or "").strip(), message)
+        return syntax(error.lineno or 0, (error.text or "").strip(), message, here)
     except (RecursionError, MemoryError):
         return unsure("the file is too deeply nested for the python here")
     return judge(tree, function, given)
@@ -172,7 +188,7 @@ def check(source, function, given):
 def main():
     head, _, source = sys.stdin.buffer.read().partition(b"\n")
     request = json.loads(head)
-    answer = check(source, request["function"], request["args"])
+    answer = check(source, request["function"], request["args"], request["here"])
     json.dump(dict(answer, executable=sys.executable), sys.stdout)
 
 

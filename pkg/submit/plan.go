@@ -149,7 +149,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, root string) ([]string,
 	}
 	found, err := call.Check(ctx, "python3", call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: slices.Sorted(maps.Keys(c.KWArgs)),
+		Args: slices.Sorted(maps.Keys(c.KWArgs)), Here: p.Spec.Backend == api.BackendLocal,
 	})
 	if err != nil {
 		return nil, err
