@@ -1,0 +1,168 @@
+package kube
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Situation is what a cluster knows about one job at one moment.
+type Situation struct {
+	Job *batchv1.Job
+	// Pods are the Job's, in any order.
+	Pods []corev1.Pod
+	// Events of the Job, of its pods and of its Kueue Workload, in any order;
+	// those of others are passed over.
+	Events []corev1.Event
+	Now    time.Time
+}
+
+// Reason says why a job waits or has failed.
+type Reason struct {
+	// Sentence is for people: one line of at most 300 characters that all print,
+	// lower case, without a full stop.
+	Sentence string
+	// Next is the command that mends it or tells more; empty when there is none.
+	Next string
+	// Hopeless says of a waiting job that waiting doesn't help, because the job
+	// itself would have to be another one: its image does not exist, has a name
+	// that is none, no python3, the wrong processor, or runs as root where that is
+	// not allowed; or its pod breaks the rules of the namespace or of the API. What somebody else
+	// may still add (a service account, quota, a node, the right to pull) is not.
+	Hopeless bool
+}
+
+// Why explains a job that waits or has failed; the zero Reason means that there
+// is nothing to say. Everything it reads may have been written by strangers.
+func Why(s Situation) Reason {
+	if s.Job == nil {
+		return Reason{}
+	}
+	s.Pods = byAge(s.Pods)
+	r := s.why()
+	r.Sentence, r.Next = cut(oneLine(r.Sentence), sentenceLimit), oneLine(r.Next)
+	return r
+}
+
+// why looks at the Job first, then at its newest pod: older ones are history.
+func (s Situation) why() Reason {
+	if end := jobEnd(s.Job); end != nil {
+		return s.failed(end)
+	}
+	if s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend {
+		return s.queued()
+	}
+	if len(s.Pods) == 0 {
+		return s.uncreated(time.Time{})
+	}
+	last := s.Pods[len(s.Pods)-1]
+	if hasEnded(last) {
+		return s.between(last)
+	}
+	r := s.living(last)
+	if r.Sentence != "" {
+		r.Sentence += s.setbacks(1 + news(last))
+	}
+	return r
+}
+
+// living explains a pod that has not ended.
+func (s Situation) living(p corev1.Pod) Reason {
+	switch {
+	case p.DeletionTimestamp != nil:
+		return Reason{Sentence: fmt.Sprintf("pod %s is being removed%s", p.Name, prefixed(": ", disruption(p))), Next: describePod(p)}
+	case p.Spec.NodeName == "":
+		return s.unscheduled(p)
+	case workerOf(p).State.Running != nil:
+		return s.unanswered(p)
+	}
+	return s.starting(p)
+}
+
+// unanswered is about a pod whose node has fallen silent. It may come back, so
+// the pod stays Running until its node has been given up.
+func (s Situation) unanswered(p corev1.Pod) Reason {
+	e := s.newestOf(p, "NodeNotReady")
+	if ready := podCondition(p, corev1.PodReady); e == nil || ready == nil || ready.Status == corev1.ConditionTrue {
+		return Reason{}
+	}
+	return Reason{
+		Sentence: fmt.Sprintf("node %s, where it runs, has not answered for %s", p.Spec.NodeName, s.since(e)),
+		Next:     "kubectl describe node " + p.Spec.NodeName,
+	}
+}
+
+// between explains a pod that has ended while the Job has not: another one
+// follows, unless the call has ended by itself or the retries are used up.
+func (s Situation) between(p corev1.Pod) Reason {
+	if t := workerOf(p).State.Terminated; t != nil && final(t.ExitCode) {
+		return s.over(p)
+	}
+	if r := s.uncreated(p.CreationTimestamp.Time); r.Sentence != "" {
+		return r
+	}
+	r := s.over(p)
+	if r.Sentence == "" {
+		return r
+	}
+	r.Sentence += s.setbacks(1 + news(p))
+	if disruption(p) != "" || s.retriesLeft() {
+		r.Sentence += "; another attempt follows"
+	}
+	return r
+}
+
+// news is 1 for a pod whose disruption the sentence is about already.
+func news(p corev1.Pod) int {
+	if disruption(p) != "" {
+		return 1
+	}
+	return 0
+}
+
+// retriesLeft tells whether the Job makes another pod after the last failure.
+func (s Situation) retriesLeft() bool {
+	counted := int32(0)
+	for _, p := range s.Pods {
+		if hasEnded(p) && disruption(p) == "" {
+			counted++
+		}
+	}
+	return s.Job.Spec.BackoffLimit != nil && counted <= *s.Job.Spec.BackoffLimit
+}
+
+// hasEnded tells whether nothing runs in a pod any more. The phase follows the
+// containers later.
+func hasEnded(p corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded || workerOf(p).State.Terminated != nil
+}
+
+// podCondition finds a condition by its type: their order means nothing.
+func podCondition(p corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind {
+			return &c
+		}
+	}
+	return nil
+}
+
+func describePod(p corev1.Pod) string {
+	return fmt.Sprintf("kubectl describe pod %s -n %s", p.Name, p.Namespace)
+}
+
+func (s Situation) describeJob() string {
+	return fmt.Sprintf("kubectl describe job %s -n %s", s.Job.Name, s.Job.Namespace)
+}
+
+// logs is the command for a job that has run: its own lines tell most.
+func (s Situation) logs() string {
+	if id := s.Job.Labels[api.LabelJobID]; id != "" {
+		return fmt.Sprintf("kubectl kinetic jobs logs %s -n %s", id, s.Job.Namespace)
+	}
+	return s.describeJob()
+}

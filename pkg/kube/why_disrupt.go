@@ -1,0 +1,85 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const labelSpot = "cloud.google.com/gke-spot"
+
+// disruption says who took a pod away, "" if nobody did. Such an end is nobody's
+// fault, and does not count against the retries.
+func disruption(p corev1.Pod) string {
+	c := podCondition(p, corev1.DisruptionTarget)
+	if c == nil || c.Status != corev1.ConditionTrue {
+		return ""
+	}
+	var text string
+	switch c.Reason {
+	case corev1.PodReasonPreemptionByScheduler:
+		return "preempted by a pod of higher priority"
+	case "EvictionByEvictionAPI":
+		return fmt.Sprintf("evicted from node %s, which is being drained", p.Spec.NodeName)
+	case "DeletionByTaintManager":
+		text = fmt.Sprintf("node %s was lost or closed to it", p.Spec.NodeName)
+	case "DeletionByPodGC":
+		text = fmt.Sprintf("node %s is gone", p.Spec.NodeName)
+	case corev1.PodReasonTerminationByKubelet:
+		if strings.Contains(c.Message, "critical pod") {
+			return fmt.Sprintf("node %s needed its place for a system pod", p.Spec.NodeName)
+		}
+		text = fmt.Sprintf("node %s was shut down", p.Spec.NodeName)
+	default:
+		text = "disrupted" + prefixed(": ", foreign(c.Message))
+	}
+	if p.Spec.NodeSelector[labelSpot] == "true" {
+		text += ", as spot machines can be at any time"
+	}
+	return text
+}
+
+// setbacks says how often the job's pods were taken away if it was so often, to
+// stand behind a sentence. Most such pods are gone, so their events count as well.
+func (s Situation) setbacks(least int) string {
+	taken, preempted := map[string]bool{}, map[string]bool{}
+	for _, p := range s.Pods {
+		if c := podCondition(p, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+			taken[p.Name] = true
+			preempted[p.Name] = c.Reason == corev1.PodReasonPreemptionByScheduler
+		}
+	}
+	for _, e := range s.Events {
+		name := e.InvolvedObject.Name
+		if e.InvolvedObject.Kind != "Pod" || !strings.HasPrefix(name, s.Job.Name+"-") {
+			continue
+		}
+		switch {
+		case e.Reason == "Preempted":
+			taken[name], preempted[name] = true, true
+		case e.Reason == "TaintManagerEviction" && strings.HasPrefix(e.Message, "Marking for deletion"):
+			taken[name] = true
+		}
+	}
+	times := 0
+	for name := range taken {
+		if preempted[name] {
+			times++
+		}
+	}
+	switch {
+	case len(taken) < least:
+		return ""
+	case times == len(taken):
+		return fmt.Sprintf("; preempted %s", often(times))
+	}
+	return fmt.Sprintf("; taken off its node %s", often(len(taken)))
+}
+
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,167 @@
+package kube
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+var (
+	lowOn    = regexp.MustCompile(`low on resource: ([a-z-]+)`)
+	wasUsing = regexp.MustCompile(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
+)
+
+// failed explains a Job that has failed by its last pod; success needs no words.
+func (s Situation) failed(end *batchv1.JobCondition) Reason {
+	if end.Type == batchv1.JobComplete || end.Type == batchv1.JobSuccessCriteriaMet {
+		return Reason{}
+	}
+	if end.Reason == batchv1.JobReasonDeadlineExceeded {
+		r := Reason{Sentence: "the job's time limit is over", Next: s.logs()}
+		if limit := s.Job.Spec.ActiveDeadlineSeconds; limit != nil {
+			r.Sentence += fmt.Sprintf(": activeDeadlineSeconds is %d", *limit)
+		}
+		return r
+	}
+	var r Reason
+	least := 1
+	if n := len(s.Pods); n > 0 {
+		last := s.Pods[n-1]
+		if r = s.over(last); r.Sentence != "" && n > 1 {
+			r.Sentence += fmt.Sprintf(" (attempt %d, the last)", n)
+		}
+		least += news(last)
+	} else if e := s.newestOfJob("SuccessfulCreate"); e != nil {
+		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
+		r.Sentence = fmt.Sprintf("its pod %s was deleted from outside", foreign(name))
+	}
+	if r.Sentence == "" {
+		r.Sentence = foreign(end.Message)
+	}
+	if r.Next == "" {
+		r.Next = s.logs()
+	}
+	r.Sentence, r.Hopeless = r.Sentence+s.setbacks(least), false
+	return r
+}
+
+// over explains how a pod ended: by the call's own word, else by who took the
+// pod away, else by what stopped its containers.
+func (s Situation) over(p corev1.Pod) Reason {
+	t := workerOf(p).State.Terminated
+	if t != nil && t.ExitCode == 0 {
+		return Reason{}
+	}
+	r := Reason{Next: s.logs()}
+	switch {
+	case t != nil && final(t.ExitCode):
+		r.Sentence = ownWord(t)
+	case p.Status.Reason == "Evicted":
+		r.Sentence = evicted(p.Status.Message)
+	case disruption(p) != "":
+		r.Sentence = disruption(p)
+	case t != nil:
+		return s.crashed(p, t)
+	default:
+		r.Sentence, r.Next = neverRan(p), describePod(p)
+	}
+	return r
+}
+
+// ownWord is the runner's account of a call that ended by itself.
+func ownWord(t *corev1.ContainerStateTerminated) string {
+	if text := told(t); text != "" {
+		return text
+	}
+	if t.ExitCode == exitDeadline {
+		return "the time limit of --max-runtime is over"
+	}
+	return fmt.Sprintf("exit code %d", t.ExitCode)
+}
+
+// told is the sentence in the runner's termination message, if there is one.
+func told(t *corev1.ContainerStateTerminated) string {
+	var s summary
+	if json.Unmarshal([]byte(t.Message), &s) != nil || s.State != api.Failed {
+		return ""
+	}
+	return foreign(s.Message)
+}
+
+// crashed explains a worker that did not end by itself.
+func (s Situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) Reason {
+	r := Reason{Next: s.logs()}
+	switch {
+	case t.Reason == "OOMKilled":
+		r.Sentence = "out of memory: " + cmp.Or(prefixed("the limit is ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"
+	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
+		return startError(p, imageOf(p, workerOf(p)), oneLine(t.Message))
+	case told(t) != "":
+		r.Sentence = told(t)
+	case t.ExitCode == exitNoProgram:
+		r.Sentence = fmt.Sprintf("exit code %d: image %s lacks a program that it starts", t.ExitCode, foreign(imageOf(p, workerOf(p))))
+	case p.DeletionTimestamp != nil:
+		r.Sentence = fmt.Sprintf("its pod was deleted from outside (exit code %d)", t.ExitCode)
+	case t.ExitCode == exitRunner:
+		r.Sentence = "the runner could not do its work (exit code 125): its last lines say why"
+	default:
+		r.Sentence = fmt.Sprintf("exit code %d%s", t.ExitCode, signalled(t.ExitCode))
+	}
+	return r
+}
+
+// Exit codes that are not the call's.
+const (
+	exitRunner    = 125
+	exitNoProgram = 127 // a shell's
+)
+
+// signalled names the signals that come from outside.
+func signalled(code int32) string {
+	switch code {
+	case 137:
+		return ", killed from outside"
+	case 143:
+		return ", told to end from outside"
+	}
+	return ""
+}
+
+// evicted explains a node that ran short of something. The message says who
+// used it.
+func evicted(message string) string {
+	message = oneLine(message)
+	low := lowOn.FindStringSubmatch(message)
+	if low == nil {
+		return "evicted" + prefixed(": ", foreign(message))
+	}
+	text := "evicted: its node was low on " + low[1]
+	if use := wasUsing.FindStringSubmatch(message); use != nil {
+		text += fmt.Sprintf(", %s used %s and had asked for %s", foreign(use[1]), use[2], use[3])
+		if low[1] == string(corev1.ResourceMemory) {
+			text += "; --memory asks for more"
+		}
+	}
+	return text
+}
+
+// neverRan explains a pod whose worker has no end of its own: the node did not
+// take the pod, or another container failed first.
+func neverRan(p corev1.Pod) string {
+	if text, ok := strings.CutPrefix(p.Status.Message, "Pod was rejected: "); ok {
+		return fmt.Sprintf("node %s refused the pod: %s", p.Spec.NodeName, foreign(text))
+	}
+	for _, c := range byImportance(p) {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return fmt.Sprintf("container %s ended with exit code %d%s", c.Name, t.ExitCode, prefixed(", ", foreign(t.Reason)))
+		}
+	}
+	return foreign(p.Status.Message)
+}

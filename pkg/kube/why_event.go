@@ -1,0 +1,107 @@
+package kube
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+const (
+	sentenceLimit = 300
+	// foreignLimit leaves room for our own words around a text from elsewhere.
+	foreignLimit = 200
+)
+
+// newestOf finds the newest event of a pod with one of the reasons.
+func (s Situation) newestOf(p corev1.Pod, reasons ...string) *corev1.Event {
+	return s.newest(func(e *corev1.Event) bool {
+		return slices.Contains(reasons, e.Reason) && isAbout(e, "Pod", p.Name, p.UID)
+	})
+}
+
+// newestOfJob finds the newest event of the Job with one of the reasons.
+func (s Situation) newestOfJob(reasons ...string) *corev1.Event {
+	return s.newest(func(e *corev1.Event) bool {
+		return slices.Contains(reasons, e.Reason) && isAbout(e, "Job", s.Job.Name, s.Job.UID)
+	})
+}
+
+func (s Situation) newest(chosen func(*corev1.Event) bool) *corev1.Event {
+	var found *corev1.Event
+	for i := range s.Events {
+		e := &s.Events[i]
+		if chosen(e) && (found == nil || newer(e, found)) {
+			found = e
+		}
+	}
+	return found
+}
+
+// newer compares events of the same second by name: the time that an event was
+// made at, in nanoseconds, is the end of its name.
+func newer(a, b *corev1.Event) bool {
+	return cmp.Or(eventTime(a).Compare(eventTime(b)), cmp.Compare(a.Name, b.Name)) > 0
+}
+
+// isAbout compares UIDs where both are known: a name can be used again.
+func isAbout(e *corev1.Event, kind, name string, uid types.UID) bool {
+	o := e.InvolvedObject
+	return o.Kind == kind && o.Name == name && (o.UID == "" || uid == "" || o.UID == uid)
+}
+
+// eventTime is when an event was last seen. Which field tells depends on the
+// component that wrote it.
+func eventTime(e *corev1.Event) time.Time {
+	if e.Series != nil {
+		return e.Series.LastObservedTime.Time
+	}
+	for _, t := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return e.CreationTimestamp.Time
+}
+
+// since is the age of an event as kubectl writes ages.
+func (s Situation) since(e *corev1.Event) string {
+	return duration.HumanDuration(max(0, s.Now.Sub(eventTime(e))))
+}
+
+// oneLine makes a line of a text: whatever doesn't print becomes a space.
+func oneLine(text string) string {
+	printing := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
+	return strings.Join(strings.Fields(printing), " ")
+}
+
+// cut keeps the first characters of a text, with a mark where it was cut.
+func cut(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return strings.TrimRight(string(runes[:limit-1]), " ") + "…"
+	}
+	return text
+}
+
+// foreign makes a part of a sentence of a text from elsewhere.
+func foreign(text string) string {
+	return cut(strings.TrimRight(oneLine(text), ". "), foreignLimit)
+}
+
+// prefixed is the text with something before it, or nothing at all.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}

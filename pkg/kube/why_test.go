@@ -1,0 +1,218 @@
+package kube
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// recorded reads a situation in the shape clusters give. A field that the API
+// doesn't have is an error.
+func recorded(t testing.TB, path string) Situation {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Now    metav1.Time    `json:"now"`
+		Job    *batchv1.Job   `json:"job"`
+		Pods   []corev1.Pod   `json:"pods"`
+		Events []corev1.Event `json:"events"`
+	}
+	if err := yaml.UnmarshalStrict(data, &file); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return Situation{Job: file.Job, Pods: file.Pods, Events: file.Events, Now: file.Now.UTC()}
+}
+
+func recordings(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/why/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("found no situations: %v", err)
+	}
+	return paths
+}
+
+// One golden file holds what is said of every recorded situation, so that a
+// change of words is read as a whole.
+func TestWhyOfRecordedSituations(t *testing.T) {
+	var got strings.Builder
+	for _, path := range recordings(t) {
+		r := Why(recorded(t, path))
+		fmt.Fprintf(&got, "%s:\n", strings.TrimSuffix(filepath.Base(path), ".yaml"))
+		if r == (Reason{}) {
+			fmt.Fprintln(&got, "  nothing to say")
+			continue
+		}
+		fmt.Fprintf(&got, "  %s\n  $ %s\n", r.Sentence, r.Next)
+		if r.Hopeless {
+			fmt.Fprintln(&got, "  hopeless")
+		}
+	}
+	const golden = "testdata/why/golden.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestWhyOfNothing(t *testing.T) {
+	for name, s := range map[string]Situation{
+		"no job":              {},
+		"a job without a pod": {Job: &batchv1.Job{}},
+		"a pod that is made":  {Job: &batchv1.Job{}, Pods: []corev1.Pod{{}}},
+	} {
+		if r := Why(s); r != (Reason{}) {
+			t.Errorf("%s: %+v, want nothing", name, r)
+		}
+	}
+}
+
+// The API promises no order of anything that is looked at here.
+func TestWhyDoesNotDependOnOrder(t *testing.T) {
+	for _, path := range recordings(t) {
+		s := recorded(t, path)
+		want := Why(s)
+		slices.Reverse(s.Pods)
+		slices.Reverse(s.Events)
+		slices.Reverse(s.Job.Status.Conditions)
+		for _, p := range s.Pods {
+			slices.Reverse(p.Status.Conditions)
+			slices.Reverse(p.Status.ContainerStatuses)
+			slices.Reverse(p.Status.InitContainerStatuses)
+		}
+		if got := Why(s); got != want {
+			t.Errorf("%s backwards: %+v, want %+v", path, got, want)
+		}
+	}
+}
+
+// Names come back: of a job of yesterday, and the API server keeps events.
+func TestWhyPassesOverEventsOfOthers(t *testing.T) {
+	strangers := map[string]func(*corev1.ObjectReference){
+		"another name":      func(o *corev1.ObjectReference) { o.Name = "x" + o.Name },
+		"another kind":      func(o *corev1.ObjectReference) { o.Kind = "Node" },
+		"an older namesake": func(o *corev1.ObjectReference) { o.UID = "1" },
+	}
+	for what, strange := range strangers {
+		s := recorded(t, "testdata/why/service-account-missing.yaml")
+		for i := range s.Events {
+			strange(&s.Events[i].InvolvedObject)
+		}
+		if r := Why(s); r != (Reason{}) {
+			t.Errorf("events of %s: %+v, want nothing", what, r)
+		}
+	}
+}
+
+// What was said before the newest pod was made was about an older one.
+func TestWhyForgetsWhatIsOver(t *testing.T) {
+	s := recorded(t, "testdata/why/service-account-missing.yaml")
+	pending := recorded(t, "testdata/why/no-node-matches.yaml")
+	s.Pods = pending.Pods
+	if got, want := Why(s), Why(pending); got != want {
+		t.Errorf("with a pod made: %+v, want %+v", got, want)
+	}
+	gone := recorded(t, "testdata/why/spot-taken-back-between-pods.yaml")
+	gone.Events = append(gone.Events, s.Events...)
+	if got := Why(gone).Sentence; !strings.HasPrefix(got, "service account kinetic is missing") {
+		t.Errorf("the next pod can't be made: %q", got)
+	}
+	gone.Pods[0].CreationTimestamp = metav1.NewTime(gone.Now)
+	if got := Why(gone).Sentence; strings.Contains(got, "service account") {
+		t.Errorf("the pod was made since: %q", got)
+	}
+}
+
+// FuzzWhy puts a text wherever a situation has one from elsewhere.
+func FuzzWhy(f *testing.F) {
+	var all []Situation
+	for i, path := range recordings(f) {
+		all = append(all, recorded(f, path))
+		for _, e := range all[i].Events {
+			f.Add(i, e.Reason, e.Message)
+		}
+	}
+	f.Add(0, "FailedScheduling", "0/5 nodes are available: 99999999999999999999 Insufficient \x1b[31m\u202ecpu")
+	f.Fuzz(func(t *testing.T, i int, reason, text string) {
+		s := copied(all[uint(i)%uint(len(all))])
+		s.Events = append(s.Events, s.Events...)
+		for i := range s.Events {
+			s.Events[i].Message = text
+			if i%2 == 0 {
+				s.Events[i].Reason = reason
+				s.Events[i].LastTimestamp = metav1.NewTime(s.Now.Add(time.Hour))
+			}
+		}
+		for i := range s.Job.Status.Conditions {
+			s.Job.Status.Conditions[i].Message = text
+		}
+		for i := range s.Pods {
+			strange(&s.Pods[i], reason, text)
+		}
+		r := Why(s)
+		for _, line := range []string{r.Sentence, r.Next} {
+			if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(line) {
+				t.Errorf("%q has what doesn't print", line)
+			}
+		}
+		if n := utf8.RuneCountInString(r.Sentence); n > sentenceLimit {
+			t.Errorf("%d characters: %s", n, r.Sentence)
+		}
+	})
+}
+
+func copied(s Situation) Situation {
+	s.Job, s.Pods, s.Events = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Events)
+	for i := range s.Pods {
+		s.Pods[i] = *s.Pods[i].DeepCopy()
+	}
+	return s
+}
+
+// strange gives a pod and its containers another text, and now and then another
+// reason.
+func strange(p *corev1.Pod, reason, text string) {
+	p.Status.Message = text
+	for i := range p.Status.Conditions {
+		p.Status.Conditions[i].Message = text
+	}
+	for _, list := range [][]corev1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses} {
+		for i := range list {
+			if w := list[i].State.Waiting; w != nil {
+				w.Message = text
+				if len(text)%2 == 0 {
+					w.Reason = reason
+				}
+			}
+			if t := list[i].State.Terminated; t != nil {
+				t.Message = text
+			}
+		}
+	}
+}
