@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -12,16 +13,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Collect hands the result to write and, once that has succeeded and with
-// cleanup, removes the workload, the call and the result. Handle, end, attempts,
-// logs and outputs stay, and so does a result whose exact value only its pickle
-// has.
-func (j *Job) Collect(ctx context.Context, cleanup bool, write func(api.Result) error) error {
-	r, err := j.Result(ctx)
+// Collect writes the result's value and tells written of the rest. Once both
+// have succeeded, and with cleanup, it removes the workload, the call and the
+// result. Handle, end, attempts, logs and outputs stay, and so does a result
+// whose exact value only its pickle has.
+func (j *Job) Collect(ctx context.Context, value io.Writer, cleanup bool, written func(api.Result) error) error {
+	r, err := j.Result(ctx, value)
 	if err != nil {
 		return err
 	}
-	if err := write(r); err != nil || !cleanup {
+	if err := written(r); err != nil || !cleanup {
 		return err
 	}
 	return j.release(ctx, r)

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if d.End, err = optional(readJSON[api.End](ctx, j.Store, store.End(j.ID()))); err != nil {
 		return d, err
 	}
-	result, err := optional(j.Result(ctx))
+	result, err := optional(j.Result(ctx, io.Discard))
 	if err != nil {
 		return d, err
 	}

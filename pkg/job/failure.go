@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -59,7 +60,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		Headline: fmt.Sprintf("job %s %s", j.ID(), Outcome(s)),
 		Next:     fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.PlaceFlag()),
 	}
-	result, err := j.Result(ctx)
+	result, err := j.Result(ctx, io.Discard)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return f, err
 	}

@@ -83,12 +83,6 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	return end.Status(), nil
 }
 
-// Result reads the job's result. ErrNotFound where there is none: it was
-// collected already, or the job never came so far.
-func (j *Job) Result(ctx context.Context) (api.Result, error) {
-	return readJSON[api.Result](ctx, j.Store, store.Result(j.ID()))
-}
-
 // readJSON reads one document of the store. Documents that a newer version
 // wrote are refused.
 func readJSON[T any](ctx context.Context, s store.Store, name string) (T, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,62 +29,103 @@ type Collection struct {
 }
 
 // Collect brings the value of a job that succeeded to its reader and, when that
-// was written without error, cleans up.
+// was written without error, cleans up. The value is never in memory as a
+// whole, but for a raw one.
 func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job, c Collection) error {
-	write := func(r api.Result) error {
+	out, err := c.open(streams.Out)
+	if err != nil {
+		return err
+	}
+	err = j.Collect(ctx, out, c.Cleanup, func(r api.Result) error {
 		for _, w := range r.Warnings {
 			fmt.Fprintln(streams.ErrOut, "warning: "+w)
 		}
 		if r.Pickle != nil {
 			fmt.Fprintf(streams.ErrOut, "the exact value stays, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
 		}
-		if c.File != "" {
-			return writeFile(c.File, valueText(r, c.Raw))
-		}
-		return writeAll(streams.Out, valueText(r, c.Raw))
-	}
-	err := j.Collect(ctx, c.Cleanup, write)
+		return out.finish()
+	})
+	err = errors.Join(err, out.close())
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
 	}
 	return err
 }
 
-// valueText is the value as it is printed.
-func valueText(r api.Result, raw bool) []byte {
-	value := []byte(r.Value)
-	if len(value) == 0 {
-		value = []byte("null")
-	}
-	var s string
-	if raw && json.Unmarshal(value, &s) == nil && value[0] == '"' {
-		value = []byte(s)
-	}
-	return append(value, '\n')
+// destination is where a value is written to.
+type destination struct {
+	w    io.Writer
+	file *os.File      // nil for standard output
+	raw  *bytes.Buffer // holds the value until it can be unquoted; nil for JSON
+	some bool
 }
 
-func writeAll(w io.Writer, data []byte) error {
-	if _, err := w.Write(data); err != nil {
-		return fmt.Errorf("writing the result: %w", err)
+func (c Collection) open(stdout io.Writer) (*destination, error) {
+	d := &destination{w: stdout}
+	if c.Raw {
+		d.raw = &bytes.Buffer{}
 	}
-	return nil
-}
-
-// writeFile writes and flushes to the disk, so that the result is not removed
-// from the store before it is safe here.
-func writeFile(name string, data []byte) (err error) {
-	f, err := os.Create(name)
+	if c.File == "" {
+		return d, nil
+	}
+	f, err := os.Create(c.File)
 	if err != nil {
-		return fmt.Errorf("writing the result: %w", err)
+		return nil, fmt.Errorf("writing the result: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := writeAll(f, data); err != nil {
+	d.w, d.file = f, f
+	return d, nil
+}
+
+// Write takes a piece of the value's JSON.
+func (d *destination) Write(p []byte) (int, error) {
+	d.some = d.some || len(p) > 0
+	if d.raw != nil {
+		return d.raw.Write(p)
+	}
+	return d.write(p)
+}
+
+func (d *destination) write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	if err != nil {
+		err = fmt.Errorf("writing the result: %w", err)
+	}
+	return n, err
+}
+
+// finish writes what is missing, and flushes a file to the disk, so that the
+// result is not removed from the store before it is safe here.
+func (d *destination) finish() error {
+	end := []byte{'\n'}
+	switch {
+	case !d.some:
+		end = []byte("null\n")
+	case d.raw != nil:
+		end = append(unquoted(d.raw.Bytes()), '\n')
+	}
+	if _, err := d.write(end); err != nil || d.file == nil {
 		return err
 	}
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
+	if err := d.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil
+}
+
+func (d *destination) close() error {
+	if d.file == nil {
+		return nil
+	}
+	return d.file.Close()
+}
+
+// unquoted is the text of a JSON string, and any other JSON as it is.
+func unquoted(value []byte) []byte {
+	var s string
+	if value[0] == '"' && json.Unmarshal(value, &s) == nil {
+		return []byte(s)
+	}
+	return value
 }
 
 // WithTimeout bounds waiting; 0 is no bound.

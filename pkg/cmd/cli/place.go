@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,10 +21,45 @@ import (
 // controls it, anything else the bytes as they are.
 func LogWriter(w io.Writer) io.WriteCloser {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return logs.NewTerminal(w)
+		screen := &screen{w: w}
+		screen.WriteCloser = logs.NewTerminal(screen.tee())
+		return screen
 	}
 	return logs.NewPlain(w)
 }
+
+// screen ends the last line of a log when it is closed, so that what we say
+// next does not stand in it.
+type screen struct {
+	io.WriteCloser
+	w    io.Writer
+	last byte
+}
+
+// tee is the way to the terminal, which remembers the last byte.
+func (s *screen) tee() io.Writer { return writerFunc(s.remember) }
+
+func (s *screen) remember(p []byte) (int, error) {
+	if len(p) > 0 {
+		s.last = p[len(p)-1]
+	}
+	return s.w.Write(p)
+}
+
+// Close implements io.Closer.
+func (s *screen) Close() error {
+	err := s.WriteCloser.Close()
+	if s.last != 0 && s.last != '\n' {
+		_, newline := s.w.Write([]byte{'\n'})
+		err = errors.Join(err, newline)
+	}
+	return err
+}
+
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // LocalPlace is the jobs of this machine. storeURL is the store of new jobs, and
 // of those that have no workload any more. python, when set, takes the place of

@@ -84,12 +84,27 @@ func complete(c *cobra.Command) {
 		"dry-run": {"none", "client"},
 		"output":  {"yaml", "json", "name"},
 	}
-	for _, a := range accelerator.Catalogue() {
-		values["accelerator"] = append(values["accelerator"], accelerator.Text(a)+"\t"+accelerator.Describe(a))
-	}
+	_ = c.RegisterFlagCompletionFunc("accelerator", completeAccelerator)
 	for name, list := range values {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 	}
+}
+
+// completeAccelerator offers shapes of one host in the spelling that was begun,
+// with or without tpu- and gpu-.
+func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	var offers []string
+	for _, a := range accelerator.Catalogue() {
+		text := accelerator.Text(a)
+		if prefix := string(a.Kind) + "-"; strings.HasPrefix(word, prefix) {
+			text = prefix + text
+		}
+		offer := text + "\t" + accelerator.Describe(a)
+		if a.Hosts == 1 && strings.HasPrefix(text, word) && !slices.Contains(offers, offer) {
+			offers = append(offers, offer)
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // options hold only ready things.

@@ -1,0 +1,135 @@
+package job
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Result reads the job's result, all but its value, which may be large; that is
+// written to value, as JSON, while it is read. ErrNotFound where there is none:
+// it was collected already, or the job never came so far.
+func (j *Job) Result(ctx context.Context, value io.Writer) (r api.Result, err error) {
+	name := store.Result(j.ID())
+	object, err := j.Store.Open(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, object.Close()) }()
+	head, err := splitValue(bufio.NewReaderSize(object, 64<<10), value)
+	if err != nil {
+		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, err)
+	}
+	if err := json.Unmarshal(head, &r); err != nil {
+		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, err)
+	}
+	if r.Version > api.EndVersion {
+		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, &api.VersionError{Got: r.Version, Max: api.EndVersion})
+	}
+	return r, nil
+}
+
+// splitter reads a JSON object byte by byte and takes the value of its member
+// "value" apart from the rest.
+type splitter struct {
+	head      bytes.Buffer // the object, with null for the value
+	value     *bufio.Writer
+	depth     int
+	inString  bool
+	escaped   bool
+	wantsKey  bool
+	key       []byte
+	diverting bool
+}
+
+// splitValue returns the object without its member "value", which it writes to
+// value. That it is JSON otherwise is for who reads the head to say.
+func splitValue(r io.ByteReader, value io.Writer) ([]byte, error) {
+	s := splitter{value: bufio.NewWriterSize(value, 64<<10)}
+	for {
+		c, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.next(c); err != nil {
+			return nil, err
+		}
+	}
+	if s.depth != 0 || s.inString {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return s.head.Bytes(), s.value.Flush()
+}
+
+func (s *splitter) next(c byte) error {
+	if s.inString {
+		s.stringByte(c)
+		return s.put(c)
+	}
+	switch c {
+	case '"':
+		s.inString = true
+		s.key = s.key[:0]
+	case '{', '[':
+		s.depth++
+		s.wantsKey = s.depth == 1
+	case '}', ']':
+		s.depth--
+		s.divert(s.depth > 0 && s.diverting)
+	case ',':
+		s.divert(s.depth > 1 && s.diverting)
+		s.wantsKey = s.depth == 1
+	case ':':
+		if s.depth == 1 && s.wantsKey {
+			s.wantsKey = false
+			s.head.WriteByte(c)
+			s.divert(string(s.key) == "value")
+			return nil
+		}
+	case ' ', '\n', '\r', '\t':
+		if s.diverting && s.depth == 1 {
+			return nil // around the value, not in it
+		}
+	}
+	return s.put(c)
+}
+
+func (s *splitter) stringByte(c byte) {
+	switch {
+	case s.escaped:
+		s.escaped = false
+	case c == '\\':
+		s.escaped = true
+	case c == '"':
+		s.inString = false
+		return
+	}
+	if s.depth == 1 && s.wantsKey {
+		s.key = append(s.key, c)
+	}
+}
+
+// divert begins or ends the value; in the head it is null.
+func (s *splitter) divert(on bool) {
+	if on && !s.diverting {
+		s.head.WriteString("null")
+	}
+	s.diverting = on
+}
+
+func (s *splitter) put(c byte) error {
+	if s.diverting {
+		return s.value.WriteByte(c)
+	}
+	return s.head.WriteByte(c)
+}

@@ -1,0 +1,208 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+)
+
+// Logs writes what the job's pods printed, attempt by attempt; with Follow until
+// the job has ended and everything is written.
+func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.Writer) error {
+	decoder := logs.NewDecoder(out, o)
+	if !o.Follow {
+		s, err := w.client.snapshot(ctx, id)
+		if err != nil {
+			return err
+		}
+		return w.printed(ctx, s, o, decoder)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	board := newBoard()
+	go func() {
+		board.close(w.client.observe(ctx, id, func(s snapshot) bool {
+			board.post(s)
+			return stateOf(s.job, s.list()).State.Ended()
+		}))
+	}()
+	return w.followAll(ctx, board, o, decoder)
+}
+
+// printed writes what there is of the chosen attempts.
+func (w *Workload) printed(ctx context.Context, s snapshot, o logs.Options, out *logs.Decoder) error {
+	pods := chosen(byAge(s.list()), o)
+	for i, p := range pods {
+		if worker := workerOf(p); worker.State.Running == nil && worker.State.Terminated == nil {
+			continue
+		}
+		if i > 0 {
+			if err := out.Next(); err != nil {
+				return err
+			}
+		}
+		one := &stream{client: w.client, pod: p.Name, tail: o.Tail, since: o.Since, out: out}
+		if err := one.copy(ctx, false); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// chosen are the pods that the options ask for: one attempt, or the last one
+// when only its last lines are wanted.
+func chosen(pods []corev1.Pod, o logs.Options) []corev1.Pod {
+	switch {
+	case o.Attempt > len(pods):
+		return nil
+	case o.Attempt > 0:
+		return pods[o.Attempt-1 : o.Attempt]
+	case o.Tail >= 0 && len(pods) > 0:
+		return pods[len(pods)-1:]
+	default:
+		return pods
+	}
+}
+
+// followAll writes one pod after the other until the job has ended.
+func (w *Workload) followAll(ctx context.Context, board *board, o logs.Options, out *logs.Decoder) error {
+	done := map[types.UID]bool{}
+	for {
+		pod, last, err := board.next(ctx, o, done)
+		if err != nil || last {
+			return err
+		}
+		if len(done) > 0 {
+			if err := out.Next(); err != nil {
+				return err
+			}
+		}
+		s := &stream{client: w.client, pod: pod.Name, tail: o.Tail, since: o.Since, out: out}
+		if err := w.followPod(ctx, board, pod, s); err != nil {
+			return err
+		}
+		done[pod.UID] = true
+		o.Tail = -1 // what comes after the beginning is all wanted
+	}
+}
+
+// followPod writes a pod's log until its container has ended and nothing is
+// left to read. A read that began while the container ran may have missed its
+// last lines: only one that began afterwards tells.
+func (w *Workload) followPod(ctx context.Context, board *board, pod corev1.Pod, s *stream) error {
+	wait := backoff{}
+	for {
+		over := board.over(pod.UID)
+		at := s.at
+		err := s.copy(ctx, !over)
+		var write *writeError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &write):
+			return write.err
+		case apierrors.IsNotFound(err):
+			return nil // the pod is gone: what is left of its log is in the store
+		case refused(err):
+			return err
+		case err == nil && over:
+			return nil
+		}
+		if s.at != at {
+			wait = backoff{}
+		}
+		if board.over(pod.UID) {
+			continue
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// refused tells an answer of the API server that won't change from a connection
+// that broke, and from a container that is still waiting to start.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !transient(err) && !apierrors.IsBadRequest(err)
+}
+
+// board holds the newest snapshot for those who follow logs.
+type board struct {
+	mu      sync.Mutex
+	now     snapshot
+	posted  chan struct{} // closed and replaced at every change
+	ended   bool
+	failure error
+}
+
+func newBoard() *board { return &board{posted: make(chan struct{})} }
+
+func (b *board) change(do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do()
+	close(b.posted)
+	b.posted = make(chan struct{})
+}
+
+// post takes a copy: the snapshot goes on changing.
+func (b *board) post(s snapshot) {
+	pods := make(map[types.UID]corev1.Pod, len(s.pods))
+	for uid, p := range s.pods {
+		pods[uid] = p
+	}
+	b.change(func() { b.now = snapshot{job: s.job, pods: pods} })
+}
+
+// close says that there is no newer snapshot: the job has ended, or err.
+func (b *board) close(err error) { b.change(func() { b.ended, b.failure = true, err }) }
+
+// over tells whether a pod's container has ended, or the pod is gone.
+func (b *board) over(uid types.UID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p, ok := b.now.pods[uid]
+	return !ok || workerOf(p).State.Terminated != nil
+}
+
+// next waits for a pod that has begun to print and is not done. last says that
+// there will be none.
+func (b *board) next(ctx context.Context, o logs.Options, done map[types.UID]bool) (pod corev1.Pod, last bool, err error) {
+	for {
+		b.mu.Lock()
+		pods, posted, ended, failure := byAge(b.now.list()), b.posted, b.ended, b.failure
+		b.mu.Unlock()
+		if len(done) > 0 {
+			o.Tail = -1
+		}
+		for _, p := range chosen(pods, o) {
+			worker := workerOf(p)
+			if !done[p.UID] && (worker.State.Running != nil || worker.State.Terminated != nil) {
+				return p, false, nil
+			}
+		}
+		if ended || o.Attempt > 0 && done[attemptOf(pods, o.Attempt)] {
+			return pod, true, failure
+		}
+		select {
+		case <-ctx.Done():
+			return pod, true, ctx.Err()
+		case <-posted:
+		}
+	}
+}
+
+func attemptOf(pods []corev1.Pod, attempt int) types.UID {
+	if attempt > len(pods) {
+		return ""
+	}
+	return pods[attempt-1].UID
+}

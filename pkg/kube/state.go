@@ -1,0 +1,171 @@
+package kube
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// stateOf derives a job's status from its objects: no Job is NotFound. The pods
+// are ahead of the Job, whose controller looks at them in steps of a second: a
+// runner that has said how the call ended has ended the job.
+func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
+	if j == nil {
+		return api.Status{State: api.NotFound}
+	}
+	pods = byAge(pods)
+	s := api.Status{State: api.Pending, Attempt: len(pods)}
+	for i, p := range pods {
+		worker := workerOf(p)
+		if i == 0 {
+			s.Started = startOf(worker)
+		}
+		if t := worker.State.Terminated; t != nil && final(t.ExitCode) {
+			return ended(t, i+1, s.Started)
+		}
+	}
+	if last := jobEnd(j); last != nil {
+		return jobEnded(last, pods)
+	}
+	if len(pods) > 0 {
+		if workerOf(pods[len(pods)-1]).State.Running != nil {
+			s.State = api.Running
+		}
+	}
+	return s
+}
+
+// final exit codes of the runner are those after which nothing runs again: the
+// call's own, and max-runtime.
+func final(code int32) bool { return code >= 0 && code <= exitDeadline }
+
+const exitDeadline = 124
+
+// byAge sorts pods by their creation, that is by attempt.
+func byAge(pods []corev1.Pod) []corev1.Pod {
+	sorted := slices.Clone(pods)
+	slices.SortFunc(sorted, func(a, b corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return sorted
+}
+
+// workerOf is the status of the container that runs the call. It is looked up
+// by name: sidecars may come first.
+func workerOf(p corev1.Pod) corev1.ContainerStatus {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == api.ContainerName {
+			return c
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+func startOf(c corev1.ContainerStatus) time.Time {
+	switch {
+	case c.State.Running != nil:
+		return c.State.Running.StartedAt.UTC()
+	case c.State.Terminated != nil:
+		return c.State.Terminated.StartedAt.UTC()
+	default:
+		return time.Time{}
+	}
+}
+
+// summary is the runner's termination message.
+type summary struct {
+	State    api.State  `json:"state"`
+	Reason   api.Reason `json:"reason"`
+	Message  string     `json:"message"`
+	ExitCode int        `json:"exit_code"`
+	Attempt  int        `json:"attempt"`
+	Started  time.Time  `json:"started"`
+	Finished time.Time  `json:"finished"`
+}
+
+// ended is the status that a runner with a final exit code leaves.
+func ended(t *corev1.ContainerStateTerminated, attempt int, started time.Time) api.Status {
+	code := int(t.ExitCode)
+	s := api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &code, Attempt: attempt, Started: started, Finished: t.FinishedAt.UTC()}
+	if code == 0 {
+		s.State, s.Reason = api.Succeeded, api.Completed
+	}
+	var told summary
+	if json.Unmarshal([]byte(t.Message), &told) != nil || told.State != s.State {
+		return s
+	}
+	s.Reason, s.Message, s.Attempt = told.Reason, told.Message, cmp.Or(told.Attempt, attempt)
+	s.ExitCode = &told.ExitCode
+	if !told.Finished.IsZero() {
+		s.Finished = told.Finished
+	}
+	return s
+}
+
+// jobEnd is the condition that ends a Job, or announces the end.
+func jobEnd(j *batchv1.Job) *batchv1.JobCondition {
+	for _, c := range j.Status.Conditions {
+		switch c.Type {
+		case batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
+			if c.Status == corev1.ConditionTrue {
+				return &c
+			}
+		}
+	}
+	return nil
+}
+
+// jobEnded is the status of a Job that has ended without a final word of a
+// runner: crashes and lost machines until the retries were used up.
+func jobEnded(c *batchv1.JobCondition, pods []corev1.Pod) api.Status {
+	s := api.Status{State: api.Failed, Reason: api.Killed, Attempt: len(pods), Finished: c.LastTransitionTime.UTC()}
+	if c.Type == batchv1.JobComplete || c.Type == batchv1.JobSuccessCriteriaMet {
+		s.State, s.Reason = api.Succeeded, api.Completed
+		return s
+	}
+	s.Message = c.Message
+	if len(pods) == 0 {
+		return s
+	}
+	last := workerOf(pods[len(pods)-1])
+	s.Started = startOf(last)
+	t := last.State.Terminated
+	if t == nil {
+		return s
+	}
+	code := int(t.ExitCode)
+	s.ExitCode = &code
+	s.Message = crash(t, pods[len(pods)-1], len(pods))
+	return s
+}
+
+// crash says how a container went that did not end by itself.
+func crash(t *corev1.ContainerStateTerminated, p corev1.Pod, attempts int) string {
+	what := fmt.Sprintf("exit code %d", t.ExitCode)
+	if t.Reason == "OOMKilled" {
+		what = "out of memory"
+		if limit := memoryLimit(p); limit != "" {
+			what += ": the limit is " + limit + "; --memory asks for more"
+		}
+	}
+	if attempts > 1 {
+		what += fmt.Sprintf(" (attempt %d, the last)", attempts)
+	}
+	return what
+}
+
+func memoryLimit(p corev1.Pod) string {
+	for _, c := range p.Spec.Containers {
+		if q, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == api.ContainerName {
+			return q.String()
+		}
+	}
+	return ""
+}

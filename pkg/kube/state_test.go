@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func at(second int) metav1.Time {
+	return metav1.NewTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC))
+}
+
+// pod is one attempt, made at a second, whose container is in a state. A
+// sidecar comes first, as on GKE with FUSE.
+func pod(name string, made int, state corev1.ContainerState) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: at(made)},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: api.ContainerName, Resources: corev1.ResourceRequirements{
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}}}}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "sidecar", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+			{Name: api.ContainerName, State: state},
+		}},
+	}
+}
+
+func waiting(reason string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
+}
+
+func running(second int) corev1.ContainerState {
+	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(second)}}
+}
+
+func terminated(code int32, reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message,
+		StartedAt: at(2), FinishedAt: at(5)}}
+}
+
+func job(conditions ...batchv1.JobCondition) *batchv1.Job {
+	return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
+}
+
+func failedCondition(kind batchv1.JobConditionType, reason, message string) batchv1.JobCondition {
+	return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: at(9)}
+}
+
+func TestStateOf(t *testing.T) {
+	code := func(n int) *int { return &n }
+	two, five, nine := at(2).UTC(), at(5).UTC(), at(9).UTC()
+	tests := map[string]struct {
+		job  *batchv1.Job
+		pods []corev1.Pod
+		want api.Status
+	}{
+		"no Job":        {nil, []corev1.Pod{pod("a", 1, running(2))}, api.Status{State: api.NotFound}},
+		"no pod yet":    {job(), nil, api.Status{State: api.Pending}},
+		"not scheduled": {job(), []corev1.Pod{{}}, api.Status{State: api.Pending, Attempt: 1}},
+		"being created": {job(), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, api.Status{State: api.Pending, Attempt: 1}},
+		"running":       {job(), []corev1.Pod{pod("a", 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
+		"over before the Job controller knows": {job(), []corev1.Pod{pod("a", 1, terminated(0, "Completed", ""))},
+			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+		"the runner's own words": {job(), []corev1.Pod{pod("a", 1, terminated(1, "Error",
+			`{"version":1,"state":"FAILED","reason":"Exception","message":"ValueError: bad","exit_code":1,"attempt":3,"started":"2026-01-01T00:00:02Z","finished":"2026-01-01T00:00:04.5Z"}`))},
+			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: code(1), Attempt: 3, Started: two, Finished: five.Add(-500 * time.Millisecond)}},
+		"words that contradict the exit code are nobody's": {job(), []corev1.Pod{pod("a", 1, terminated(7, "Error", `{"state":"SUCCEEDED"}`))},
+			api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(7), Attempt: 1, Started: two, Finished: five}},
+		"killed, and will start again": {job(), []corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", ""))},
+			api.Status{State: api.Pending, Attempt: 1, Started: two}},
+		"the second attempt runs": {job(), []corev1.Pod{pod("b", 6, running(7)), pod("a", 1, terminated(137, "OOMKilled", ""))},
+			api.Status{State: api.Running, Attempt: 2, Started: two}},
+		"the second attempt ended it": {job(), []corev1.Pod{pod("a", 1, terminated(143, "Error", "")), pod("b", 6, terminated(0, "Completed", ""))},
+			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five}},
+		"retries used up": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
+			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, terminated(137, "OOMKilled", ""))},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: the limit is 2Gi; --memory asks for more (attempt 2, the last)",
+				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine}},
+		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "Job was active longer than specified deadline", Finished: nine}},
+		"complete, its pods gone": {job(failedCondition(batchv1.JobComplete, "", "")), nil,
+			api.Status{State: api.Succeeded, Reason: api.Completed, Finished: nine}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, stateOf(tt.job, tt.pods)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
