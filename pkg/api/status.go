@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -55,9 +56,17 @@ type Status struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
+	// Next is a command that mends what Message tells, or tells more.
+	Next string `json:"next,omitempty"`
+	// Hopeless says of a pending job that waiting will not help.
+	Hopeless bool `json:"hopeless,omitempty"`
 	// Elsewhere names the machine that a local job runs on, when it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
 }
+
+// ErrMayRun is a start that failed in such a way that the job may run all the
+// same: its records must stay.
+var ErrMayRun = errors.New("the job may run")
 
 // EndVersion is the version of End and Result that this code writes and reads.
 const EndVersion = 1

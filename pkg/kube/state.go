@@ -3,7 +3,6 @@ package kube
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -32,7 +31,7 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 		}
 	}
 	if last := jobEnd(j); last != nil {
-		return jobEnded(last, pods)
+		return jobEnded(j, last, pods)
 	}
 	if len(pods) > 0 {
 		if workerOf(pods[len(pods)-1]).State.Running != nil {
@@ -124,41 +123,26 @@ func jobEnd(j *batchv1.Job) *batchv1.JobCondition {
 
 // jobEnded is the status of a Job that has ended without a final word of a
 // runner: crashes and lost machines until the retries were used up.
-func jobEnded(c *batchv1.JobCondition, pods []corev1.Pod) api.Status {
+func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod) api.Status {
 	s := api.Status{State: api.Failed, Reason: api.Killed, Attempt: len(pods), Finished: c.LastTransitionTime.UTC()}
-	if c.Type == batchv1.JobComplete || c.Type == batchv1.JobSuccessCriteriaMet {
+	switch {
+	case c.Type == batchv1.JobComplete || c.Type == batchv1.JobSuccessCriteriaMet:
 		s.State, s.Reason = api.Succeeded, api.Completed
 		return s
+	case c.Reason == batchv1.JobReasonDeadlineExceeded:
+		s.Reason = api.DeadlineExceeded
 	}
-	s.Message = c.Message
+	s.Message = cmp.Or(Why(Situation{Job: j, Pods: pods}).Sentence, c.Message)
 	if len(pods) == 0 {
 		return s
 	}
 	last := workerOf(pods[len(pods)-1])
 	s.Started = startOf(last)
-	t := last.State.Terminated
-	if t == nil {
-		return s
+	if t := last.State.Terminated; t != nil {
+		code := int(t.ExitCode)
+		s.ExitCode = &code
 	}
-	code := int(t.ExitCode)
-	s.ExitCode = &code
-	s.Message = crash(t, pods[len(pods)-1], len(pods))
 	return s
-}
-
-// crash says how a container went that did not end by itself.
-func crash(t *corev1.ContainerStateTerminated, p corev1.Pod, attempts int) string {
-	what := fmt.Sprintf("exit code %d", t.ExitCode)
-	if t.Reason == "OOMKilled" {
-		what = "out of memory"
-		if limit := memoryLimit(p); limit != "" {
-			what += ": the limit is " + limit + "; --memory asks for more"
-		}
-	}
-	if attempts > 1 {
-		what += fmt.Sprintf(" (attempt %d, the last)", attempts)
-	}
-	return what
 }
 
 func memoryLimit(p corev1.Pod) string {

@@ -84,7 +84,7 @@ func TestStateOf(t *testing.T) {
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: the limit is 2Gi; --memory asks for more (attempt 2, the last)",
 				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine}},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "Job was active longer than specified deadline", Finished: nine}},
+			api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit is over", Finished: nine}},
 		"complete, its pods gone": {job(failedCondition(batchv1.JobComplete, "", "")), nil,
 			api.Status{State: api.Succeeded, Reason: api.Completed, Finished: nine}},
 	}

@@ -53,11 +53,26 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	if err == nil && len(secrets) > 0 {
 		err = w.createSecret(ctx, spec, made, secrets)
 	}
-	if err != nil && made != nil {
-		err = errors.Join(err, w.client.remove(context.WithoutCancel(ctx), w.client.jobs(), job.Name))
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return err
+	return errors.Join(err, w.undo(ctx, job.Name))
 }
+
+// undo makes sure that a start that failed leaves no Job: without an answer to
+// its creation nobody knows whether there is one.
+func (w *Workload) undo(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	err := retry(ctx, func() error { return w.client.remove(ctx, w.client.jobs(), name) })
+	if err == nil || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("the job may have been created and could not be removed: %w", errors.Join(api.ErrMayRun, err))
+}
+
+// undoTime bounds what a failed start costs on top.
+const undoTime = 10 * time.Second
 
 // split finds the Job among the objects; the others may be shared with other jobs.
 func (w *Workload) split() (*batchv1.Job, []*unstructured.Unstructured, error) {
@@ -159,7 +174,20 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 	return last, err
 }
 
-func (w *Workload) status(s snapshot) api.Status { return stateOf(s.job, s.list()) }
+// status says of a job that waits why it does.
+func (w *Workload) status(s snapshot) api.Status {
+	pods := s.list()
+	status := stateOf(s.job, pods)
+	if status.State == api.Pending {
+		events := make([]corev1.Event, 0, len(s.events))
+		for _, e := range s.events {
+			events = append(events, e)
+		}
+		why := Why(Situation{Job: s.job, Pods: pods, Events: events, Now: time.Now()})
+		status.Message, status.Next, status.Hopeless = why.Sentence, why.Next, why.Hopeless
+	}
+	return status
+}
 
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt

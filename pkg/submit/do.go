@@ -56,7 +56,10 @@ func Do(ctx context.Context, p Planned, place job.Place, progress func(done, tot
 	if errors.Is(err, fs.ErrExist) {
 		err = &ExistsError{ID: j.ID(), Store: "this machine"}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, api.ErrMayRun):
+		return nil, stats, fmt.Errorf("%w; kubectl kinetic jobs cleanup %s removes what there is", err, j.ID())
+	case err != nil:
 		return nil, stats, errors.Join(err, withdraw(ctx, j))
 	}
 	return j, stats, nil
