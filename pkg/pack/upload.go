@@ -14,8 +14,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// uploads is how many blobs travel at once. Each may hold one compressed pack.
-const uploads = 8
+const (
+	// lookups is how many blobs are handled at once. Most are in the store
+	// already, which takes a bucket one round trip each to say.
+	lookups = 32
+	// uploads is how many of them travel at once. Each may hold one compressed
+	// pack, or what a bucket needs for its retries.
+	uploads = 8
+)
 
 // Stats says what an upload did. Sizes are bytes as stored.
 type Stats struct {
@@ -31,9 +37,9 @@ type Stats struct {
 // that whoever finds it finds the rest. progress, if not nil, is called by one
 // goroutine at a time.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
-	u := &upload{plan: p, store: s, progress: progress, stats: Stats{Bytes: p.StoredBytes}}
+	u := &upload{plan: p, store: s, progress: progress, slots: make(chan struct{}, uploads), stats: Stats{Bytes: p.StoredBytes}}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(uploads)
+	group.SetLimit(lookups)
 	for i := range p.sources {
 		group.Go(func() error { return u.blob(groupCtx, i) })
 	}
@@ -55,6 +61,7 @@ type upload struct {
 	plan     *Plan
 	store    store.Store
 	progress func(doneBytes, totalBytes int64)
+	slots    chan struct{} // one for each blob that travels
 
 	mu    sync.Mutex // guards what follows, and calls of progress
 	stats Stats
@@ -94,7 +101,12 @@ func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
 // put uploads one blob unless the store has it, and counts.
 func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.ReadCloser, error)) error {
 	var read int64
+	var travels bool
 	written, err := u.store.PutBlob(ctx, blob.SHA256, blob.Size, func() (io.ReadCloser, error) {
+		if !travels { // a store may have to open it again
+			u.slots <- struct{}{}
+			travels = true
+		}
 		r, err := open()
 		if err != nil {
 			return nil, err
@@ -104,6 +116,9 @@ func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.Re
 			u.advance(n)
 		}}, nil
 	})
+	if travels {
+		<-u.slots
+	}
 	if err != nil {
 		return err
 	}

@@ -57,11 +57,11 @@ func (s *fileStore) full(name string) string { return s.URL() + "/" + name }
 // path is the file of an object. Names that would leave the store, or are not
 // in their shortest form, are an error.
 func (s *fileStore) path(name string) (string, error) {
-	for i, element := range strings.Split(name, "/") {
-		bad := element == "" || element == "." || element == ".." || i == 0 && element == tempDir
-		if bad || strings.ContainsRune(element, 0) || !filepath.IsLocal(filepath.FromSlash(element)) {
-			return "", fmt.Errorf("object name %q: want elements between single slashes, none of them empty, %q, %q or a leading %q", name, ".", "..", tempDir)
-		}
+	if err := checkName(name); err != nil {
+		return "", err
+	}
+	if first, _, _ := strings.Cut(name, "/"); first == tempDir || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", fmt.Errorf("object name %q: it can't begin with %q or be a path elsewhere", name, tempDir)
 	}
 	return filepath.Join(s.dir, filepath.FromSlash(name)), nil
 }
@@ -121,7 +121,7 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 		return false, err
 	}
 	defer temp.discard()
-	if err := temp.fillBlob(ctx, r, sha256, size); err != nil {
+	if err := temp.fill(ctx, newPromised(r, sha256, size)); err != nil {
 		return false, fmt.Errorf("write %s: %w", s.full(name), err)
 	}
 	if err := temp.close(false); err != nil {

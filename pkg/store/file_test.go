@@ -1,17 +1,11 @@
 package store_test
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,13 +24,6 @@ func openStore(t *testing.T) (s store.Store, dir string) {
 	return s, dir
 }
 
-func create(t *testing.T, s store.Store, name, text string) {
-	t.Helper()
-	if err := s.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
-		t.Fatalf("Create(%q): %v", name, err)
-	}
-}
-
 // files lists all regular files below dir, relative and in walk order.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
@@ -52,19 +39,6 @@ func files(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return found
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// opener yields text and counts how often it was asked.
-func opener(text string, calls *int) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) {
-		*calls++
-		return io.NopCloser(strings.NewReader(text)), nil
-	}
 }
 
 func TestOpenFile(t *testing.T) {
@@ -129,95 +103,6 @@ func TestNoNameLeavesTheStore(t *testing.T) {
 	}
 }
 
-func TestCreate(t *testing.T) {
-	s, dir := openStore(t)
-	create(t, s, "job/handle.json", "one")
-	err := s.Create(t.Context(), "job/handle.json", strings.NewReader("two"), nil)
-	if !errors.Is(err, store.ErrExists) || !strings.Contains(err.Error(), s.URL()+"/job/handle.json already exists") {
-		t.Errorf("second Create: error %v, want ErrExists with the full name", err)
-	}
-	r, err := s.Open(t.Context(), "job/handle.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if got, _ := io.ReadAll(r); string(got) != "one" {
-		t.Errorf("read %q, want the first object", got)
-	}
-	if diff := cmp.Diff([]string{"job/handle.json"}, files(t, dir)); diff != "" {
-		t.Errorf("files in the store (-want +got):\n%s", diff)
-	}
-}
-
-func TestCreateHasOneWinner(t *testing.T) {
-	s, _ := openStore(t)
-	var wg sync.WaitGroup
-	errs := make([]error, 16)
-	for i := range errs {
-		wg.Go(func() { errs[i] = s.Create(t.Context(), "job/end.json", strings.NewReader(fmt.Sprint(i)), nil) })
-	}
-	wg.Wait()
-	var winners int
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			winners++
-		case !errors.Is(err, store.ErrExists):
-			t.Errorf("Create %d: %v", i, err)
-		}
-	}
-	if winners != 1 {
-		t.Errorf("%d of %d succeeded, want 1", winners, len(errs))
-	}
-}
-
-func TestFailedWritesLeaveNothing(t *testing.T) {
-	broken := errors.New("the source broke")
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	reader := func() io.Reader { return io.MultiReader(strings.NewReader("abc"), &failing{broken}) }
-	for name, write := range map[string]struct {
-		do   func(s store.Store) error
-		want error
-	}{
-		"Create, reader fails": {want: broken, do: func(s store.Store) error { return s.Create(t.Context(), "j/a", reader(), nil) }},
-		"Create, cancelled":    {want: context.Canceled, do: func(s store.Store) error { return s.Create(cancelled, "j/a", strings.NewReader("abc"), nil) }},
-		"PutBlob, open fails": {want: broken, do: func(s store.Store) error {
-			_, err := s.PutBlob(t.Context(), hash("abc"), 3, func() (io.ReadCloser, error) { return nil, broken })
-			return err
-		}},
-		"PutBlob, reader fails": {want: broken, do: func(s store.Store) error {
-			_, err := s.PutBlob(t.Context(), hash("abc"), 3, func() (io.ReadCloser, error) { return io.NopCloser(&failing{broken}), nil })
-			return err
-		}},
-		"PutBlob, other bytes":   {want: store.ErrMismatch, do: putBlob(t, "abc", "abd")},
-		"PutBlob, too few bytes": {want: store.ErrMismatch, do: putBlob(t, "abc", "ab")},
-		"PutBlob, too many":      {want: store.ErrMismatch, do: putBlob(t, "abc", "abcd")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, dir := openStore(t)
-			if err := write.do(s); !errors.Is(err, write.want) {
-				t.Errorf("error %v, want %v", err, write.want)
-			}
-			if left := files(t, dir); len(left) > 0 {
-				t.Errorf("left behind: %q", left)
-			}
-		})
-	}
-}
-
-func putBlob(t *testing.T, promised, got string) func(store.Store) error {
-	return func(s store.Store) error {
-		var calls int
-		_, err := s.PutBlob(t.Context(), hash(promised), int64(len(promised)), opener(got, &calls))
-		return err
-	}
-}
-
-type failing struct{ err error }
-
-func (f *failing) Read([]byte) (int, error) { return 0, f.err }
-
 func TestPutBlobWritesOnlyWhatIsMissing(t *testing.T) {
 	s, dir := openStore(t)
 	file := filepath.Join(dir, filepath.FromSlash(store.Blob(hash("abc"))))
@@ -245,81 +130,35 @@ func TestPutBlobWritesOnlyWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestPutBlobFromManySides(t *testing.T) {
-	_, dir := openStore(t)
-	text := strings.Repeat("weights", 100_000)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			s, err := store.OpenFile("file://" + dir) // as another process would
-			if err == nil {
-				err = putBlob(t, text, text)(s)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if diff := cmp.Diff([]string{store.Blob(hash(text))}, files(t, dir)); diff != "" {
-		t.Errorf("files in the store (-want +got):\n%s", diff)
-	}
-}
-
-func TestOpenMissing(t *testing.T) {
-	s, _ := openStore(t)
-	missing := func(name string) {
-		t.Helper()
-		_, err := s.Open(t.Context(), name)
-		if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), s.URL()+"/"+name) {
-			t.Errorf("Open(%q): error %v, want ErrNotFound with the full name", name, err)
-		}
-	}
-	missing("job/result.json") // there is no store yet
-	create(t, s, "job/handle.json", "x")
-	missing("job/result.json")
-	missing("job") // a directory is no object
-}
-
-func TestList(t *testing.T) {
+func TestHalfWrittenObjectsAreNotListed(t *testing.T) {
 	s, dir := openStore(t)
-	if got, err := s.List(t.Context(), ""); err != nil || len(got) > 0 {
-		t.Fatalf("a store without a directory: %v, %v; want nothing", got, err)
-	}
-	for _, name := range []string{"a/x", "a-b/handle.json", "a/logs/0/1-1.log", "a/logs/0/1-10.log", "a/logs/0/1-2.log", "a/logs2/x", "b/outputs/.tmp/x"} {
-		create(t, s, name, name)
-	}
+	create(t, s, "job/.tmp/x", "an object of that name, further down")
 	if err := os.WriteFile(filepath.Join(dir, ".tmp", "12345"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for prefix, want := range map[string][]string{
-		"":            {"a-b/handle.json", "a/logs/0/1-1.log", "a/logs/0/1-10.log", "a/logs/0/1-2.log", "a/logs2/x", "a/x", "b/outputs/.tmp/x"},
-		"a/logs/":     {"a/logs/0/1-1.log", "a/logs/0/1-10.log", "a/logs/0/1-2.log"},
-		"a/logs/0/1-": {"a/logs/0/1-1.log", "a/logs/0/1-10.log", "a/logs/0/1-2.log"},
-		"a/log":       {"a/logs/0/1-1.log", "a/logs/0/1-10.log", "a/logs/0/1-2.log", "a/logs2/x"},
-		"a":           {"a-b/handle.json", "a/logs/0/1-1.log", "a/logs/0/1-10.log", "a/logs/0/1-2.log", "a/logs2/x", "a/x"},
-		"a/x":         {"a/x"},
-		"a/x/":        nil,
-		"c/":          nil,
-	} {
-		objects, err := s.List(t.Context(), prefix)
-		if err != nil {
-			t.Errorf("List(%q): %v", prefix, err)
+	if diff := cmp.Diff([]string{"job/.tmp/x"}, names(t, s, "")); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
+	}
+	if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) != 1 {
+		t.Errorf("Dirs() = %q, %v; want job alone", dirs, err)
+	}
+}
+
+func TestDeleteRemovesEmptyDirectories(t *testing.T) {
+	s, dir := openStore(t)
+	create(t, s, "job/logs/0/1-1.log", "x")
+	create(t, s, "job/handle.json", "x")
+	for _, pair := range [][2]string{{"job/logs/0/1-1.log", "job/logs"}, {"job/handle.json", "job"}} {
+		name, gone := pair[0], pair[1]
+		if err := s.Delete(t.Context(), name); err != nil {
+			t.Fatal(err)
 		}
-		var got []string
-		for _, o := range objects {
-			got = append(got, o.Name)
-			if o.Size != int64(len(o.Name)) || o.Updated.IsZero() {
-				t.Errorf("List(%q): %+v, want size %d and a time", prefix, o, len(o.Name))
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("List(%q) (-want +got):\n%s", prefix, diff)
+		if _, err := os.Stat(filepath.Join(dir, gone)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the empty directory %s: %v, want it gone", gone, err)
 		}
 	}
-	dirs, err := s.Dirs(t.Context())
-	if diff := cmp.Diff([]string{"a", "a-b", "b"}, dirs); diff != "" || err != nil {
-		t.Errorf("Dirs(): %v (-want +got):\n%s", err, diff)
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("the store itself: %v", err)
 	}
 }
 
@@ -337,55 +176,4 @@ func TestStoreBehindASymlink(t *testing.T) {
 	if err != nil || len(objects) != 1 || objects[0].Name != "job/x" {
 		t.Errorf("List: %v, %v; want job/x", objects, err)
 	}
-}
-
-func TestDelete(t *testing.T) {
-	s, dir := openStore(t)
-	if err := s.Delete(t.Context(), "job/x"); err != nil {
-		t.Fatalf("before the store exists: %v", err)
-	}
-	create(t, s, "job/logs/0/1-1.log", "x")
-	create(t, s, "job/handle.json", "x")
-	for _, name := range []string{"job", "job/logs"} { // directories are no objects
-		if err := s.Delete(t.Context(), name); err != nil {
-			t.Errorf("Delete(%q): %v", name, err)
-		}
-	}
-	if diff := cmp.Diff([]string{"job/handle.json", "job/logs/0/1-1.log"}, files(t, dir)); diff != "" {
-		t.Fatalf("after deleting directories (-want +got):\n%s", diff)
-	}
-	if err := s.Delete(t.Context(), "job/logs/0/1-1.log"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "job", "logs")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the empty directory job/logs: %v, want it gone", err)
-	}
-	if err := s.Delete(t.Context(), "job/handle.json"); err != nil {
-		t.Fatal(err)
-	}
-	if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) > 0 {
-		t.Errorf("Dirs() = %q, %v; want none", dirs, err)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Errorf("the store itself: %v", err)
-	}
-}
-
-func TestDeleteDoesNotDisturbCreate(t *testing.T) {
-	s, _ := openStore(t)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			for range 50 {
-				name := fmt.Sprintf("job/logs/%d", i)
-				if err := s.Create(t.Context(), name, strings.NewReader("x"), nil); err != nil {
-					t.Error(err)
-				}
-				if err := s.Delete(t.Context(), name); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }

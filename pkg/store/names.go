@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strings"
 )
 
 // The names of all objects of a store, relative to its URL, stand in this file
@@ -55,6 +56,16 @@ func LogPart(id string, host, attempt, part int) string {
 
 // Outputs is the prefix of what the job wrote below KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return id + "/" + outputsDir }
+
+// checkName rejects names that not every store can have.
+func checkName(name string) error {
+	for element := range strings.SplitSeq(name, "/") {
+		if element == "" || element == "." || element == ".." || strings.ContainsRune(element, 0) {
+			return fmt.Errorf("object name %q: want elements between single slashes, none of them empty, %q or %q", name, ".", "..")
+		}
+	}
+	return nil
+}
 
 var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
 

@@ -6,7 +6,9 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -54,4 +56,17 @@ type Store interface {
 	Delete(ctx context.Context, name string) error
 	// Close ends connections. A store is not used after it.
 	Close() error
+}
+
+// Open opens the store at a URL like file:///home/me/store, gs://bucket or
+// gs://bucket/prefix. It contacts nothing and reads no credentials: the first
+// use does. STORAGE_EMULATOR_HOST takes the place of Cloud Storage.
+func Open(rawURL string) (Store, error) {
+	if strings.HasPrefix(rawURL, BucketScheme) {
+		return openBucket(rawURL)
+	}
+	if !strings.HasPrefix(rawURL, FileScheme) {
+		return nil, fmt.Errorf("store %q: want gs://BUCKET, gs://BUCKET/PREFIX or file:///DIR", rawURL)
+	}
+	return OpenFile(rawURL)
 }

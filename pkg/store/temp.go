@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -70,22 +68,6 @@ func (t *tempFile) fill(ctx context.Context, r io.Reader) error {
 			return readErr
 		}
 	}
-}
-
-// fillBlob is fill for bytes that were promised.
-func (t *tempFile) fillBlob(ctx context.Context, r io.Reader, want string, size int64) error {
-	hash := sha256.New()
-	// One byte more than promised is enough to know, however much follows.
-	if err := t.fill(ctx, io.TeeReader(io.LimitReader(r, size+1), hash)); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
-		return fmt.Errorf("%w: they hash to %s", ErrMismatch, got)
-	}
-	if info, err := t.file.Stat(); err != nil || info.Size() != size {
-		return fmt.Errorf("%w: want %d bytes", ErrMismatch, size)
-	}
-	return nil
 }
 
 // close ends the writing, on the disk itself if sync is set.

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"cloud.google.com/go/storage"
+	"google.golang.org/api/iterator"
+)
+
+// BucketScheme begins the URL of a store in a bucket of Cloud Storage.
+const BucketScheme = "gs://"
+
+// gsStore keeps objects in a bucket, all below one prefix.
+type gsStore struct {
+	bucket string
+	prefix string // "", or ends in a slash
+
+	mu     sync.Mutex
+	client *gsClient // nil until the first request
+}
+
+// openBucket opens the store at a URL like gs://bucket or gs://bucket/prefix.
+func openBucket(rawURL string) (Store, error) {
+	path, _ := strings.CutPrefix(rawURL, BucketScheme)
+	bucket, prefix, _ := strings.Cut(strings.TrimSuffix(path, "/"), "/")
+	if bucket == "" {
+		return nil, fmt.Errorf("store %q: want gs://BUCKET or gs://BUCKET/PREFIX", rawURL)
+	}
+	if prefix != "" {
+		if err := checkName(prefix); err != nil {
+			return nil, fmt.Errorf("store %q: the prefix is no %w", rawURL, err)
+		}
+		prefix += "/"
+	}
+	return &gsStore{bucket: bucket, prefix: prefix}, nil
+}
+
+func (s *gsStore) URL() string {
+	return strings.TrimSuffix(BucketScheme+s.bucket+"/"+s.prefix, "/")
+}
+
+// full names an object in messages.
+func (s *gsStore) full(name string) string { return s.URL() + "/" + name }
+
+// connect reads credentials and makes the client, once. A failure is not
+// remembered: the next call tries again.
+func (s *gsStore) connect(ctx context.Context) (*gsClient, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		client, err := newGSClient(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", s.URL(), err)
+		}
+		s.client = client
+	}
+	return s.client, nil
+}
+
+func (s *gsStore) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		return nil
+	}
+	return s.client.Close()
+}
+
+// request is one operation on the bucket, and the retries that belong to it.
+type request struct {
+	*patience
+	store  *gsStore
+	client *gsClient
+	need   need
+	name   string // relative to the store
+}
+
+// begin prepares an operation that needs a permission on an object or prefix.
+func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &request{patience: newPatience(client.wire), store: s, client: client, need: n, name: name}, nil
+}
+
+// bucket is retried for as long as the patience lasts. Every operation is safe
+// to repeat, so the policy is not the library's own, which asks for proof.
+func (r *request) bucket() *storage.BucketHandle {
+	return r.client.Bucket(r.store.bucket).Retryer(storage.WithPolicy(storage.RetryAlways),
+		storage.WithBackoff(pauses), storage.WithErrorFunc(r.retry))
+}
+
+func (r *request) object() *storage.ObjectHandle {
+	return r.bucket().Object(r.store.prefix + r.name)
+}
+
+// Open streams an object. Where the connection breaks, reading goes on from
+// there; the whole is checked against the object's CRC-32C.
+func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if name == "" {
+		return nil, checkName(name)
+	}
+	req, err := s.begin(ctx, toRead, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := req.object().NewReader(ctx)
+	if err != nil {
+		return nil, req.explain(ctx, err)
+	}
+	return &gsReader{Reader: r, patience: req.patience, explain: func(err error) error { return req.explain(ctx, err) }}, nil
+}
+
+// gsReader explains errors, and forgives earlier ones with every byte.
+type gsReader struct {
+	*storage.Reader
+	patience *patience
+	explain  func(error) error
+}
+
+func (r *gsReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if n > 0 {
+		r.patience.reset()
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = r.explain(err)
+	}
+	return n, err
+}
+
+// List yields what lies below a prefix. Buckets list in the order of names.
+func (s *gsStore) List(ctx context.Context, prefix string) ([]Object, error) {
+	query := &storage.Query{Prefix: s.prefix + prefix}
+	var objects []Object
+	err := s.list(ctx, prefix, query, []string{"Name", "Size", "Updated", "Metadata"}, func(a *storage.ObjectAttrs) {
+		delete(a.Metadata, writerKey)
+		objects = append(objects, Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, Metadata: a.Metadata})
+	})
+	return objects, err
+}
+
+func (s *gsStore) Dirs(ctx context.Context) ([]string, error) {
+	query := &storage.Query{Prefix: s.prefix, Delimiter: "/"}
+	var dirs []string
+	err := s.list(ctx, "", query, []string{"Name"}, func(a *storage.ObjectAttrs) {
+		if a.Prefix != "" { // else an object beside the directories
+			dirs = append(dirs, strings.TrimSuffix(strings.TrimPrefix(a.Prefix, s.prefix), "/"))
+		}
+	})
+	slices.Sort(dirs) // with their slashes, "a-b/" came before "a/"
+	return dirs, err
+}
+
+// list calls yield with every answer to a query, asking for fields alone.
+func (s *gsStore) list(ctx context.Context, prefix string, query *storage.Query, fields []string, yield func(*storage.ObjectAttrs)) error {
+	req, err := s.begin(ctx, toList, prefix)
+	if err != nil {
+		return err
+	}
+	query.Projection = storage.ProjectionNoACL
+	if err := query.SetAttrSelection(fields); err != nil {
+		return err
+	}
+	found := req.bucket().Objects(ctx, query)
+	for {
+		attrs, err := found.Next()
+		if errors.Is(err, iterator.Done) {
+			return nil
+		}
+		if err != nil {
+			return req.explain(ctx, err)
+		}
+		req.reset()
+		yield(attrs)
+	}
+}
+
+func (s *gsStore) Delete(ctx context.Context, name string) error {
+	if name == "" {
+		return checkName(name)
+	}
+	req, err := s.begin(ctx, toDelete, name)
+	if err != nil {
+		return err
+	}
+	if err := req.explain(ctx, req.object().Delete(ctx)); !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return nil
+}

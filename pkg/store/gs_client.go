@@ -1,0 +1,119 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
+	"cloud.google.com/go/auth/httptransport"
+	"cloud.google.com/go/storage"
+	"google.golang.org/api/option"
+)
+
+// emulatorVariable is what the client libraries read too.
+const emulatorVariable = "STORAGE_EMULATOR_HOST"
+
+const (
+	// answerWithin bounds the wait for the first byte of an answer.
+	answerWithin = 30 * time.Second
+	// connections that stay open for the next request: as many as a caller
+	// makes at once.
+	connections = 64
+)
+
+// gsClient is a connection to Cloud Storage or its emulator.
+type gsClient struct {
+	*storage.Client
+	wire *wire
+	// account is who asks, "" if the credentials don't tell.
+	account string
+}
+
+func newGSClient(ctx context.Context) (*gsClient, error) {
+	c := &gsClient{wire: &wire{base: newTransport()}}
+	hc := &http.Client{Transport: c.wire}
+	if os.Getenv(emulatorVariable) == "" {
+		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
+		if err != nil {
+			return nil, fmt.Errorf("find credentials for Cloud Storage: %w; %s", err, login)
+		}
+		c.account = account(found)
+		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.wire, Credentials: found, DisableTelemetry: true})
+		if err != nil {
+			return nil, fmt.Errorf("use the credentials for Cloud Storage: %w", err)
+		}
+	}
+	var err error
+	// The HTTP client brings what authentication there is.
+	c.Client, err = storage.NewClient(ctx, option.WithHTTPClient(hc), option.WithoutAuthentication(), storage.WithJSONReads())
+	if err != nil {
+		return nil, fmt.Errorf("make a client of Cloud Storage: %w", err)
+	}
+	return c, nil
+}
+
+// newTransport speaks HTTP/1.1: with HTTP/2 all uploads would share the one
+// window of one TCP connection.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DisableCompression:    true, // bytes as they are stored, which their checksum is of
+		MaxIdleConnsPerHost:   connections,
+		IdleConnTimeout:       time.Minute,
+		TLSHandshakeTimeout:   answerWithin,
+		ResponseHeaderTimeout: answerWithin,
+		DialContext:           (&net.Dialer{Timeout: answerWithin / 3}).DialContext,
+	}
+}
+
+// wire learns from every answer that the server can be reached, and what time
+// it is there.
+type wire struct {
+	base    http.RoundTripper
+	reached atomic.Bool
+	ahead   atomic.Int64 // nanoseconds from our clock to the server's
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	w.reached.Store(true)
+	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		w.ahead.Store(int64(time.Until(date)))
+	}
+	return answer, nil
+}
+
+// now is the server's time, to the second.
+func (w *wire) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+
+// account finds out whose credentials these are. Some don't tell: then only
+// the server's answer does.
+func account(c *auth.Credentials) string {
+	var fields struct {
+		Email         string `json:"client_email"`
+		Account       string `json:"account"`
+		Impersonation string `json:"service_account_impersonation_url"`
+	}
+	if err := json.Unmarshal(c.JSON(), &fields); err != nil {
+		return ""
+	}
+	// …/serviceAccounts/NAME@PROJECT.iam.gserviceaccount.com:generateAccessToken
+	impersonated, _, _ := strings.Cut(path.Base(fields.Impersonation), ":")
+	if !strings.Contains(impersonated, "@") {
+		impersonated = ""
+	}
+	return cmp.Or(impersonated, fields.Email, fields.Account)
+}

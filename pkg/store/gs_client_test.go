@@ -1,0 +1,75 @@
+package store
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cloud.google.com/go/auth"
+)
+
+func TestAccount(t *testing.T) {
+	for name, tt := range map[string]struct{ json, want string }{
+		"service account": {`{"type":"service_account","client_email":"ci@acme.iam.gserviceaccount.com"}`, "ci@acme.iam.gserviceaccount.com"},
+		"impersonation": {`{"type":"impersonated_service_account","service_account_impersonation_url":"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/ci@acme.iam.gserviceaccount.com:generateAccessToken"}`,
+			"ci@acme.iam.gserviceaccount.com"},
+		"user, named":       {`{"type":"authorized_user","account":"me@example.com"}`, "me@example.com"},
+		"user":              {`{"type":"authorized_user","account":""}`, ""},
+		"a metadata server": {"", ""},
+	} {
+		if got := account(auth.NewCredentials(&auth.CredentialsOptions{JSON: []byte(tt.json)})); got != tt.want {
+			t.Errorf("%s: account %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// Expired credentials are noticed where a token is fetched, before Cloud
+// Storage is asked for anything.
+func TestRefusedCredentials(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`)
+	}))
+	defer server.Close()
+	t.Setenv("STORAGE_EMULATOR_HOST", "")
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", serviceAccount(t, server.URL))
+	s, err := Open("gs://acme-jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = s.List(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), "list gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), login) {
+		t.Errorf("error %v, want one that says to log in", err)
+	}
+}
+
+// serviceAccount writes a key whose tokens come from a server of the test.
+func serviceAccount(t *testing.T, tokenURL string) (file string) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	text, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "ci@acme.iam.gserviceaccount.com",
+		"private_key": string(private), "token_uri": tokenURL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "key.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

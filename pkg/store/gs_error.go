@@ -1,0 +1,141 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+
+	"cloud.google.com/go/auth"
+	"google.golang.org/api/googleapi"
+)
+
+// need is what an operation does, for messages, and the permission for it.
+type need struct{ verb, permission string }
+
+var (
+	toRead   = need{"read", "storage.objects.get"}
+	toList   = need{"list", "storage.objects.list"}
+	toCreate = need{"write", "storage.objects.create"}
+	toDelete = need{"delete", "storage.objects.delete"}
+	// A copy over an object replaces it.
+	toRenew = need{"renew", "storage.objects.delete"}
+)
+
+const (
+	login       = "log in with: gcloud auth application-default login"
+	anotherName = "or name another with --store or KINETIC_STORE"
+)
+
+// explained is an error in our words that is still the one it was.
+type explained struct {
+	text  string
+	cause error
+}
+
+func (e *explained) Error() string { return e.text }
+func (e *explained) Unwrap() error { return e.cause }
+
+func isStatus(err error, code int) bool {
+	var answer *googleapi.Error
+	return errors.As(err, &answer) && answer.Code == code
+}
+
+// explain says what was done to which object, why it failed and what to do.
+// Errors that are not the store's, as those of a source of bytes, keep theirs.
+// Whatever failed last, once ctx is over that is the reason.
+func (r *request) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	what := r.need.verb + " " + r.store.full(r.name)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	}
+	var answer *googleapi.Error
+	if errors.As(err, &answer) {
+		if answer.Code == http.StatusNotFound && !r.bucketMissing(message(answer)) {
+			return fmt.Errorf("%s %w", r.store.full(r.name), ErrNotFound)
+		}
+		return &explained{what + ": " + r.reason(answer), err}
+	}
+	var token *auth.Error
+	if errors.As(err, &token) {
+		return &explained{fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, login), err}
+	}
+	if dialing(err) {
+		return &explained{what + ": " + unreachable(err), err}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// bucketMissing tells a 404 that is about the bucket from one about the object.
+func (r *request) bucketMissing(message string) bool {
+	return r.need == toList || r.need == toCreate || strings.Contains(message, "bucket does not exist")
+}
+
+// message is what the server said. The client library parses it everywhere but
+// in answers to downloads.
+func message(answer *googleapi.Error) string {
+	if answer.Message != "" {
+		return answer.Message
+	}
+	var body struct{ Error struct{ Message string } }
+	_ = json.Unmarshal([]byte(answer.Body), &body) // a proxy's page has none
+	return cmp.Or(body.Error.Message, http.StatusText(answer.Code))
+}
+
+// denied is how Cloud Storage refuses: "me@example.com does not have
+// storage.objects.create access to …".
+var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
+
+func (r *request) reason(answer *googleapi.Error) string {
+	text := message(answer)
+	who, permission := r.client.account, r.need.permission
+	if match := denied.FindStringSubmatch(text); match != nil {
+		who, permission = match[1], match[2]
+	}
+	bucket := r.store.bucket
+	switch answer.Code {
+	case http.StatusNotFound:
+		return fmt.Sprintf("there is no bucket %s%s; make it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
+	case http.StatusUnauthorized:
+		return fmt.Sprintf("the credentials were refused: %s; %s", text, login)
+	case http.StatusForbidden:
+		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s; grant it with: gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser",
+			cmp.Or(who, "the account in use"), permission, bucket, text, bucket, member(who))
+	default:
+		return fmt.Sprintf("the server answered %d: %s", answer.Code, text)
+	}
+}
+
+// asked names the account to whom something was not shown.
+func asked(account string) string {
+	if account == "" {
+		return ""
+	}
+	return ", or " + account + " may not see it"
+}
+
+func member(account string) string {
+	switch {
+	case account == "":
+		return "user:EMAIL"
+	case strings.HasSuffix(account, ".gserviceaccount.com"):
+		return "serviceAccount:" + account
+	default:
+		return "user:" + account
+	}
+}
+
+func unreachable(err error) string {
+	if emulator := os.Getenv(emulatorVariable); emulator != "" {
+		return fmt.Sprintf("the emulator %s=%s can't be reached: %v; start it, or unset the variable to use Cloud Storage", emulatorVariable, emulator, err)
+	}
+	return fmt.Sprintf("Cloud Storage can't be reached: %v; check the network, and HTTPS_PROXY if there is a proxy", err)
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/storage"
+	"github.com/googleapis/gax-go/v2"
+)
+
+// patienceLasts is how long failures in a row are retried: longer than a
+// server restarts, shorter than anybody waits without a word.
+const patienceLasts = time.Minute
+
+// pauses lie between retries: random ones, up to these.
+var pauses = gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, Multiplier: 2}
+
+// patience decides whether one operation is tried once more.
+type patience struct {
+	wire *wire
+	now  func() time.Time
+
+	mu    sync.Mutex
+	since time.Time // the first of the failures in a row
+}
+
+func newPatience(w *wire) *patience { return &patience{wire: w, now: time.Now} }
+
+// retry is asked after every failure.
+func (p *patience) retry(err error) bool {
+	if !p.temporary(err) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since.IsZero() {
+		p.since = p.now()
+	}
+	return p.now().Sub(p.since) < patienceLasts
+}
+
+// temporary tells trouble that passes from what is wrong for good. A server
+// that has never answered is a wrong address or no network, and said so at
+// once; one that has will be back.
+func (p *patience) temporary(err error) bool {
+	if dialing(err) {
+		return p.wire.reached.Load()
+	}
+	return storage.ShouldRetry(err)
+}
+
+// dialing tells whether a connection could not be made.
+func dialing(err error) bool {
+	var dns *net.DNSError
+	var op *net.OpError
+	return errors.As(err, &dns) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// reset is called when something has succeeded.
+func (p *patience) reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since = time.Time{}
+}

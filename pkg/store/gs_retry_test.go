@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/api/googleapi"
+)
+
+func TestTemporary(t *testing.T) {
+	dial := &url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
+	noSuchHost := &url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}}
+	for name, tt := range map[string]struct {
+		err             error
+		before, reached bool // what to do before, and after, a first answer
+	}{
+		"overloaded":                {&googleapi.Error{Code: 503}, true, true},
+		"too many requests":         {&googleapi.Error{Code: 429}, true, true},
+		"a reset":                   {&url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, true, true},
+		"an answer that was cut":    {io.ErrUnexpectedEOF, true, true},
+		"refused":                   {dial, false, true},
+		"no network":                {noSuchHost, false, true},
+		"a proxy that is away":      {&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}, false, true},
+		"forbidden":                 {&googleapi.Error{Code: 403}, false, false},
+		"precondition":              {&googleapi.Error{Code: 412}, false, false},
+		"the source's own error":    {errors.New("disk on fire"), false, false},
+		"the user's change of mind": {context.Canceled, false, false},
+	} {
+		p := newPatience(&wire{})
+		if got := p.retry(tt.err); got != tt.before {
+			t.Errorf("%s, before any answer: retry %v, want %v", name, got, tt.before)
+		}
+		p.wire.reached.Store(true)
+		if got := p.retry(tt.err); got != tt.reached {
+			t.Errorf("%s, after an answer: retry %v, want %v", name, got, tt.reached)
+		}
+	}
+}
+
+func TestPatienceEnds(t *testing.T) {
+	now := time.Now()
+	p := &patience{wire: &wire{}, now: func() time.Time { return now }}
+	down := &googleapi.Error{Code: 503}
+	for _, step := range []struct {
+		name  string
+		after time.Duration
+		reset bool
+		want  bool
+	}{
+		{name: "the first failure", want: true},
+		{name: "one within the minute", after: 59 * time.Second, want: true},
+		{name: "one after it", after: time.Second, want: false},
+		{name: "one after something has succeeded", reset: true, want: true},
+		{name: "one of a new minute", after: 59 * time.Second, want: true},
+	} {
+		now = now.Add(step.after)
+		if step.reset {
+			p.reset()
+		}
+		if got := p.retry(down); got != step.want {
+			t.Errorf("%s: retry %v, want %v", step.name, got, step.want)
+		}
+	}
+}

@@ -1,0 +1,375 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// operations is one of each kind, with a check of what it did.
+var operations = map[string]func(t *testing.T, s store.Store){
+	"create": func(t *testing.T, s store.Store) {
+		create(t, s, "job/end.json", "a new object, tail")
+		if got := read(t, s, "job/end.json"); got != "a new object, tail" {
+			t.Errorf("read %q", got)
+		}
+	},
+	"small blob": func(t *testing.T, s store.Store) { put(t, s, "a small blob, tail") },
+	"large blob": func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", 17<<20)+"tail") },
+	"read": func(t *testing.T, s store.Store) {
+		if got := read(t, s, "job/handle.json"); got != "a handle" {
+			t.Errorf("read %q", got)
+		}
+	},
+	"list": func(t *testing.T, s store.Store) {
+		if diff := cmp.Diff([]string{"job/handle.json"}, names(t, s, "job/h")); diff != "" {
+			t.Errorf("List (-want +got):\n%s", diff)
+		}
+	},
+	"dirs": func(t *testing.T, s store.Store) {
+		if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) != 1 {
+			t.Errorf("Dirs() = %q, %v", dirs, err)
+		}
+	},
+	"delete": func(t *testing.T, s store.Store) {
+		if err := s.Delete(t.Context(), "job/handle.json"); err != nil {
+			t.Error(err)
+		}
+	},
+}
+
+// put uploads a blob and reads it back.
+func put(t *testing.T, s store.Store, text string) {
+	t.Helper()
+	if err := putBlob(t, text, text)(s); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, s, store.Blob(hash(text))); got != text {
+		t.Errorf("the blob has %d bytes, want the %d uploaded", len(got), len(text))
+	}
+}
+
+// What passes is retried; nothing is lost, doubled, or taken for somebody
+// else's.
+func TestEveryOperationSurvives(t *testing.T) {
+	type fault struct {
+		to func(*http.Request) bool
+		do func(http.ResponseWriter, *http.Request, http.Handler)
+	}
+	faults := map[bool]map[string]fault{
+		false: {
+			"503":                          {anything, answer(503, "Service Unavailable")},
+			"429":                          {anything, answer(429, "Too Many Requests")},
+			"a 502 of a proxy":             {anything, badGateway},
+			"a reset":                      {anything, reset},
+			"a reset while it asks":        {anything, resetMidBody},
+			"an answer that is lost":       {anything, lostAnswer},
+			"an answer that is cut":        {anything, cutAnswer},
+			"a download that is cut":       {downloads, cutAnswer},
+			"an upload that is cut":        {uploads, resetMidBody},
+			"the answer to an upload lost": {uploads, lostAnswer},
+		},
+		true: { // what travels in chunks
+			"503":                               {uploads, answer(503, "Service Unavailable")},
+			"a download that is cut":            {downloads, cutAnswer},
+			"an upload that is cut":             {chunks, resetMidBody},
+			"the answer to a chunk lost":        {chunks, lostAnswer},
+			"the answer to the last chunk lost": {lastChunk, lostAnswer},
+			"an upload session that is gone":    {chunks, answer(410, "Gone")},
+		},
+	}
+	for name, operation := range operations {
+		for what, fault := range faults[name == "large blob"] {
+			t.Run(name+", "+what, func(t *testing.T) {
+				b := newBucket(t)
+				s := b.open(t)
+				create(t, s, "job/handle.json", "a handle")
+				b.fail(2, fault.to, fault.do)
+				operation(t, s)
+			})
+		}
+	}
+}
+
+func badGateway(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	w.WriteHeader(http.StatusBadGateway)
+	_, _ = io.WriteString(w, "<html>\n<h1>502 Bad Gateway</h1>\n</html>")
+}
+
+// A checksum goes with what is sent: a bit that falls over on the way makes an
+// error, or another try, and never an object.
+func TestDamagedUpload(t *testing.T) {
+	b := newBucket(t)
+	b.fail(1, uploads, damage)
+	err := b.open(t).Create(t.Context(), "job/x", strings.NewReader("some tail"), nil)
+	if err == nil || !strings.Contains(err.Error(), "the server answered 400: provided CRC32C") {
+		t.Errorf("error %v, want the server's about the checksum", err)
+	}
+	if left := b.holds(t); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	b.fail(1, chunks, damage)
+	put(t, b.open(t), strings.Repeat("tail", 5<<20))
+}
+
+// A large blob is refused before its upload is completed.
+func TestPutBlobNeverCompletesOtherBytes(t *testing.T) {
+	b := newBucket(t)
+	completed := false
+	b.fail(1, lastChunk, func(http.ResponseWriter, *http.Request, http.Handler) { completed = true })
+	promised := strings.Repeat("x", 17<<20)
+	if err := putBlob(t, promised, "y"+promised[1:])(b.open(t)); !errors.Is(err, store.ErrMismatch) {
+		t.Errorf("error %v, want ErrMismatch", err)
+	}
+	if completed {
+		t.Error("the upload was completed")
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	b := newBucket(t)
+	s := b.open(t)
+	want := map[string]string{"state": "FAILED", "finished": "2026-04-17T15:30:12Z"}
+	if err := s.Create(t.Context(), "job/end.json", strings.NewReader("{}"), want); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := s.List(t.Context(), "job/")
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("List: %v, %v", objects, err)
+	}
+	if diff := cmp.Diff(want, objects[0].Metadata); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+}
+
+func TestWholeBucketAsStore(t *testing.T) {
+	b := newBucket(t)
+	s := openURL(t, "gs://"+bucketName)
+	create(t, s, "job/end.json", "{}")
+	put(t, s, "a blob")
+	want := []string{store.Blob(hash("a blob")), "job/end.json"}
+	if diff := cmp.Diff(want, b.holds(t)); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, names(t, s, "")); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
+	}
+	if dirs, err := s.Dirs(t.Context()); err != nil || !cmp.Equal(dirs, []string{"blobs", "job"}) {
+		t.Errorf("Dirs() = %q, %v", dirs, err)
+	}
+}
+
+func TestListOfManyPages(t *testing.T) {
+	b := newBucket(t)
+	page := func(token, next, name string) {
+		b.fail(1, func(r *http.Request) bool { return r.URL.Query().Get("pageToken") == token }, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			_, _ = fmt.Fprintf(w, `{"items":[{"name":"team/a/%s","size":"1"}],"nextPageToken":%q}`, name, next)
+		})
+	}
+	page("", "second", "job/1")
+	page("second", "third", "job/2")
+	page("third", "", "job/3")
+	if diff := cmp.Diff([]string{"job/1", "job/2", "job/3"}, names(t, b.open(t), "job/")); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
+	}
+}
+
+// Buckets delete blobs 30 days after their creation, by the server's clock.
+func TestOldBlobsAreRenewed(t *testing.T) {
+	const text = "weights"
+	day := 24 * time.Hour
+	gone := func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		answer(404, "No such object")(w, r, next)
+	}
+	for name, tt := range map[string]struct {
+		age     time.Duration // by the server's clock
+		clock   time.Duration // that clock's lead on ours
+		size    int
+		rewrite func(http.ResponseWriter, *http.Request, http.Handler)
+		want    []string
+		written bool
+	}{
+		"young":                          {age: 9 * day, want: []string{"GET"}},
+		"old":                            {age: 11 * day, want: []string{"GET", "rewrite"}},
+		"young, our clock runs ahead":    {age: 9 * day, clock: -20 * day, want: []string{"GET"}},
+		"old, our clock is behind":       {age: 11 * day, clock: 20 * day, want: []string{"GET", "rewrite"}},
+		"old, somebody else renews it":   {age: 11 * day, rewrite: answer(412, "conditionNotMet"), want: []string{"GET", "rewrite"}},
+		"old, and deleted at the moment": {age: 11 * day, rewrite: gone, want: []string{"GET", "rewrite", "upload"}, written: true},
+		"of another size":                {age: 1 * day, size: 3, want: []string{"GET", "upload"}, written: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBucket(t)
+			s := b.open(t)
+			created := time.Now().Add(tt.clock - tt.age)
+			content := text
+			if tt.size > 0 {
+				content = content[:tt.size]
+			}
+			blob := "team/a/" + store.Blob(hash(text))
+			b.fake.CreateObject(fakestorage.Object{Content: []byte(content),
+				ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucketName, Name: blob, Created: created}})
+			b.fail(1, func(r *http.Request) bool { return r.Method == http.MethodGet }, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				w.Header().Set("Date", time.Now().Add(tt.clock).UTC().Format(http.TimeFormat))
+				next.ServeHTTP(w, r)
+			})
+			if tt.rewrite != nil {
+				b.fail(1, rewrites, tt.rewrite)
+			}
+			if name == "old, and deleted at the moment" {
+				b.fail(1, uploads, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					if err := b.fake.Backend().DeleteObject(bucketName, blob); err != nil {
+						t.Error(err)
+					}
+					next.ServeHTTP(w, r)
+				})
+			}
+			var calls int
+			written, err := s.PutBlob(t.Context(), hash(text), int64(len(text)), opener(text, &calls))
+			if err != nil || written != tt.written {
+				t.Errorf("PutBlob = %v, %v; want %v", written, err, tt.written)
+			}
+			requests := b.asked()
+			if diff := cmp.Diff(tt.want, kinds(requests)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if got := read(t, s, store.Blob(hash(text))); got != text {
+				t.Errorf("read %q", got)
+			}
+		})
+	}
+}
+
+// kinds names requests in a word.
+func kinds(requests []string) []string {
+	var kinds []string
+	for _, r := range requests {
+		method, path, _ := strings.Cut(r, " ")
+		switch {
+		case strings.Contains(path, "/rewriteTo/"):
+			method = "rewrite"
+		case strings.HasPrefix(path, "/upload/"):
+			method = "upload"
+		}
+		kinds = append(kinds, method)
+	}
+	return kinds
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	const refused = "me@example.com does not have storage.objects.create access to the Google Cloud Storage object. Permission 'storage.objects.create' denied on resource (or it may not exist)."
+	grant := "grant it with: gcloud storage buckets add-iam-policy-binding gs://acme-jobs --member=user:me@example.com --role=roles/storage.objectUser"
+	for name, tt := range map[string]struct {
+		do   string
+		with func(http.ResponseWriter, *http.Request, http.Handler)
+		want []string
+	}{
+		"forbidden":              {"create", answer(403, refused), []string{"write gs://acme-jobs/team/a/job/end.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: ", grant}},
+		"forbidden without name": {"list", answer(403, "Forbidden"), []string{"list gs://acme-jobs/team/a/job/h: the account in use needs the permission storage.objects.list on the bucket acme-jobs", "--member=user:EMAIL"}},
+		"forbidden to a service account": {"delete", answer(403, "ci@acme.iam.gserviceaccount.com does not have storage.objects.delete access to x"),
+			[]string{"delete gs://acme-jobs/team/a/job/handle.json: ci@acme.iam.gserviceaccount.com needs", "--member=serviceAccount:ci@acme.iam.gserviceaccount.com"}},
+		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"read gs://acme-jobs/team/a/job/handle.json: there is no bucket acme-jobs; make it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
+		"no bucket, list":   {"dirs", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
+		"no bucket, write":  {"create", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
+		"no bucket, delete": {"delete", answer(404, "The specified bucket does not exist."), []string{"there is no bucket acme-jobs"}},
+		"logged out":        {"read", answer(401, "Invalid Credentials"), []string{"the credentials were refused: Invalid Credentials; log in with: gcloud auth application-default login"}},
+		"anything else":     {"read", answer(400, "what?"), []string{"read gs://acme-jobs/team/a/job/handle.json: the server answered 400: what?"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBucket(t)
+			b.fail(1, anything, tt.with)
+			err := attempt(t.Context(), b.open(t), tt.do)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q, want one with %q", err, want)
+				}
+			}
+			if errors.Is(err, store.ErrNotFound) {
+				t.Errorf("%v is ErrNotFound: a missing bucket is no missing object", err)
+			}
+		})
+	}
+}
+
+// attempt does one of the operations and yields its error.
+func attempt(ctx context.Context, s store.Store, operation string) error {
+	var err error
+	switch operation {
+	case "create":
+		err = s.Create(ctx, "job/end.json", strings.NewReader("x"), nil)
+	case "read":
+		_, err = s.Open(ctx, "job/handle.json")
+	case "list":
+		_, err = s.List(ctx, "job/h")
+	case "dirs":
+		_, err = s.Dirs(ctx)
+	case "delete":
+		err = s.Delete(ctx, "job/handle.json")
+	}
+	return err
+}
+
+// A server that never was there is not waited for.
+func TestUnreachableEmulator(t *testing.T) {
+	t.Setenv("STORAGE_EMULATOR_HOST", "127.0.0.1:1")
+	for _, operation := range []string{"create", "read", "list", "dirs", "delete"} {
+		err := attempt(t.Context(), openURL(t, "gs://acme-jobs"), operation)
+		if err == nil || !strings.Contains(err.Error(), "the emulator STORAGE_EMULATOR_HOST=127.0.0.1:1 can't be reached: ") {
+			t.Errorf("%s: error %v, want one that names the emulator", operation, err)
+		}
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Setenv("STORAGE_EMULATOR_HOST", "")
+	missing := filepath.Join(t.TempDir(), "key.json")
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{missing, broken} {
+		t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+		s := openURL(t, "gs://acme-jobs")
+		_, err := s.List(t.Context(), "")
+		if err == nil || !strings.Contains(err.Error(), "open gs://acme-jobs: find credentials for Cloud Storage: ") ||
+			!strings.HasSuffix(err.Error(), "gcloud auth application-default login") {
+			t.Errorf("error %v, want one that says to log in", err)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for operation := range operations {
+		if strings.HasSuffix(operation, "blob") {
+			continue
+		}
+		t.Run(operation, func(t *testing.T) {
+			b := newBucket(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			// The server is down for good; the user gives up at the third try.
+			b.fail(2, anything, answer(503, "down"))
+			b.fail(1, anything, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				cancel()
+				answer(503, "down")(w, r, next)
+			})
+			b.fail(100, anything, answer(503, "down"))
+			if err := attempt(ctx, b.open(t), operation); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v, want context.Canceled", err)
+			}
+		})
+	}
+}

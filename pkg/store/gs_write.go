@@ -1,0 +1,185 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+
+	"cloud.google.com/go/storage"
+)
+
+const (
+	// chunk is how much of a large object travels in one request, and is held in
+	// memory for its retries. Smaller objects travel whole.
+	chunk = 16 << 20
+	// renewAfter is a third of the time that the buckets of the Python tool keep
+	// an object for.
+	renewAfter = 10 * 24 * time.Hour
+	// writerKey is the metadata that tells a client its own object from another's.
+	writerKey = "writer"
+	// starts bounds how often a resumable upload begins anew.
+	starts = 3
+)
+
+var errDamaged = errors.New("what arrived differs from what was sent")
+
+// Create holds the object in memory.
+func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", s.full(name), err)
+	}
+	req, err := s.begin(ctx, toCreate, name)
+	if err != nil {
+		return err
+	}
+	writer := rand.Text()
+	metadata = maps.Clone(metadata)
+	if metadata == nil {
+		metadata = map[string]string{}
+	}
+	metadata[writerKey] = writer
+	err = req.upload(ctx, req.object().If(storage.Conditions{DoesNotExist: true}), upload{
+		size: int64(len(data)), metadata: metadata,
+		open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+	})
+	if !isStatus(err, http.StatusPreconditionFailed) {
+		return req.explain(ctx, err)
+	}
+	// An answer that was lost makes the retry of our own write fail.
+	attrs, err := req.object().Attrs(ctx)
+	if err != nil {
+		return req.explain(ctx, err)
+	}
+	if attrs.Metadata[writerKey] == writer {
+		return nil
+	}
+	return fmt.Errorf("%s %w", s.full(name), ErrExists)
+}
+
+// PutBlob asks first: a blob that is there costs one request. Its age counts
+// because buckets of the Python tool delete everything after 30 days.
+func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
+	if !sha256Pattern.MatchString(sha256) {
+		return false, fmt.Errorf("blob name %q: want 64 lower-case hexadecimal digits", sha256)
+	}
+	req, err := s.begin(ctx, toRead, Blob(sha256))
+	if err != nil {
+		return false, err
+	}
+	missing, err := req.missing(ctx, size)
+	if err != nil || missing == nil {
+		return false, err
+	}
+	req.need = toCreate
+	err = req.upload(ctx, req.object().If(*missing), upload{size: size, sha256: sha256, open: open})
+	if isStatus(err, http.StatusPreconditionFailed) {
+		return false, nil // somebody else was faster
+	}
+	return err == nil, req.explain(ctx, err)
+}
+
+// missing is nil if the bucket has the blob for long enough, else the
+// condition under which it is to be written. An object of another size is of
+// no use to anybody: it is replaced.
+func (r *request) missing(ctx context.Context, size int64) (*storage.Conditions, error) {
+	attrs, err := r.object().Attrs(ctx)
+	if err = r.explain(ctx, err); errors.Is(err, ErrNotFound) {
+		return &storage.Conditions{DoesNotExist: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if attrs.Size != size {
+		return &storage.Conditions{GenerationMatch: attrs.Generation}, nil
+	}
+	if r.client.wire.now().Sub(attrs.Created) < renewAfter {
+		return nil, nil
+	}
+	r.need = toRenew
+	if err = r.explain(ctx, r.renew(ctx, attrs.Generation)); errors.Is(err, ErrNotFound) {
+		return &storage.Conditions{DoesNotExist: true}, nil // its time was up just now
+	}
+	return nil, err
+}
+
+// renew makes an object young by copying it onto itself.
+func (r *request) renew(ctx context.Context, generation int64) error {
+	o := r.object()
+	_, err := o.If(storage.Conditions{GenerationMatch: generation}).CopierFrom(o.Generation(generation)).Run(ctx)
+	if isStatus(err, http.StatusPreconditionFailed) {
+		return nil // somebody else has renewed it
+	}
+	return err
+}
+
+// upload is an object on its way into a bucket.
+type upload struct {
+	size     int64
+	sha256   string // "" if it was not promised
+	metadata map[string]string
+	open     func() (io.ReadCloser, error)
+}
+
+// upload sends an object, again from its beginning where a resumable upload
+// was lost.
+func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {
+	var err error
+	for range starts {
+		r.reset()
+		err = r.send(ctx, o, u)
+		lost := isStatus(err, http.StatusNotFound) || isStatus(err, http.StatusGone) || errors.Is(err, errDamaged)
+		if u.size < chunk || !lost {
+			break
+		}
+	}
+	return err
+}
+
+// send makes one upload. Bytes that are not the promised ones, or arrive as
+// others, never become an object.
+func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) error {
+	source, err := u.open()
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := o.NewWriter(ctx)
+	w.Metadata = u.metadata
+	w.ChunkSize = int(min(u.size+1, chunk)) // the last chunk is one that is not full
+	w.ChunkRetryDeadline = patienceLasts
+	w.ProgressFunc = func(int64) { r.reset() }
+	checked := newPromised(source, u.sha256, u.size)
+	if _, err := io.Copy(w, checked); err != nil {
+		// Close alone makes the object, sending a checksum with the last bytes; not
+		// so after cancel.
+		cancel()
+		_ = w.Close()
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return r.verify(ctx, w.Attrs(), checked)
+}
+
+// verify looks at what has become of an upload. Cloud Storage compares the
+// checksum itself; an emulator may not, and keeps twice what was sent twice.
+func (r *request) verify(ctx context.Context, got *storage.ObjectAttrs, sent *promised) error {
+	if got.Size == sent.n && got.CRC32C == sent.crc {
+		return nil
+	}
+	damaged := r.object().If(storage.Conditions{GenerationMatch: got.Generation})
+	return errors.Join(errDamaged, damaged.Delete(ctx))
+}

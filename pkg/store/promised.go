@@ -1,0 +1,50 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+)
+
+// promised reads bytes whose SHA-256 and length are known beforehand. Instead
+// of io.EOF it returns ErrMismatch if they were others.
+type promised struct {
+	r      io.Reader
+	sha256 string // "" if only the length was promised
+	size   int64
+
+	hash hash.Hash
+	crc  uint32 // CRC-32C of what was read
+	n    int64
+}
+
+func newPromised(r io.Reader, sum string, size int64) *promised {
+	// One byte more than promised is enough to know, however much follows.
+	return &promised{r: io.LimitReader(r, size+1), sha256: sum, size: size, hash: sha256.New()}
+}
+
+func (p *promised) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.hash.Write(b[:n])
+	p.crc = crc32.Update(p.crc, crc32.MakeTable(crc32.Castagnoli), b[:n])
+	p.n += int64(n)
+	if errors.Is(err, io.EOF) {
+		err = p.check()
+	}
+	return n, err
+}
+
+// check is io.EOF if all is as promised.
+func (p *promised) check() error {
+	if got := hex.EncodeToString(p.hash.Sum(nil)); p.sha256 != "" && got != p.sha256 {
+		return fmt.Errorf("%w: they hash to %s", ErrMismatch, got)
+	}
+	if p.n != p.size {
+		return fmt.Errorf("%w: want %d bytes", ErrMismatch, p.size)
+	}
+	return io.EOF
+}
