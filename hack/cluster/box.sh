@@ -34,6 +34,14 @@ export KUBECONFIG=$KUBEBOX_DIR/kubeconfig KUBECACHEDIR=$KUBEBOX_DIR/discovery
 
 fail() { echo "cluster: $*" >&2; exit 1; }
 
+# Runs the calling script while no other one changes the cluster: a second make cluster
+# waits for the first, and finds all done.
+alone() { # SCRIPT
+	if [[ ${KUBEBOX_LOCKED:-} != true ]]; then
+		KUBEBOX_LOCKED=true exec flock --close /run/lock/kubebox.lock "$1"
+	fi
+}
+
 # kubectl of the cluster's own version, whatever the machine has.
 kubectl() { "$kubebox" kubectl "$@"; }
 

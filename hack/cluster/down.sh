@@ -5,11 +5,13 @@ set -euo pipefail
 source "$(dirname "$0")/box.sh"
 [[ -d $KUBEBOX_DIR ]] || exit 0
 ((EUID == 0)) || fail "run this as root, as the cluster was started"
+alone "$0"
 
-end_components() { # SIGNAL
+# Not asked to end, but killed: nothing that they would still write is kept.
+end_components() {
 	local file
 	for file in "$KUBEBOX_DIR"/pid/*; do
-		if [[ -e $file ]]; then stop "$(basename "$file")" "$1" & fi
+		if [[ -e $file ]]; then stop "$(basename "$file")" KILL & fi
 	done
 	wait
 }
@@ -52,7 +54,7 @@ remove_network() {
 	if ip link show "$bridge" >/dev/null 2>&1; then ip link del "$bridge"; fi
 }
 
-end_components TERM
+end_components
 end_containers
 end_shims
 remove_mounts

@@ -8,10 +8,7 @@ source "$(dirname "$0")/box.sh"
 [[ $(uname) == Linux ]] || fail "the local cluster runs containers, which takes Linux; this is $(uname)"
 ((EUID == 0)) || fail "the local cluster makes network interfaces, mounts and cgroups: run this as root"
 
-# One at a time: a second call waits and then finds the cluster running.
-if [[ ${KUBEBOX_LOCKED:-} != true ]]; then
-	KUBEBOX_LOCKED=true exec flock --close "$(dirname "$KUBEBOX_DIR")/.kubebox.lock" "$0"
-fi
+alone "$0"
 
 "$here/prepare.sh"
 
