@@ -89,6 +89,10 @@ class RunnerCase(unittest.TestCase):
         self.work = os.path.join(self.root, "work")
         os.mkdir(self.store)
 
+    @property
+    def store_url(self):
+        return f"file://{self.store}"
+
     def put(self, name, data):
         path = os.path.join(self.store, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -120,7 +124,7 @@ class RunnerCase(unittest.TestCase):
         for name, value in (("--work", self.work), ("--termination-log", os.path.join(self.root, "termination"))):
             if name not in flags:
                 flags += [name, value]
-        return [python, "-u", RUNNER, "--job", JOB, "--store", f"file://{self.store}", "--call", self.put_call(call), "--bundle", bundle] + flags
+        return [python, "-u", RUNNER, "--job", JOB, "--store", self.store_url, "--call", self.put_call(call), "--bundle", bundle] + flags
 
     def start(self, argv, env=None):
         """Starts the runner, in a process group of its own as a local job."""
@@ -163,10 +167,13 @@ class RunnerCase(unittest.TestCase):
     def document(self, name):
         return json.loads(self.read(name))
 
+    def part_names(self):
+        folder = os.path.join(self.store, JOB, "logs", "0")
+        return os.listdir(folder) if os.path.isdir(folder) else []
+
     def parts(self, attempt):
         """The bytes of each log part of an attempt, in order."""
-        folder = os.path.join(self.store, JOB, "logs", "0")
-        names = os.listdir(folder) if os.path.isdir(folder) else []
+        names = self.part_names()
         numbers = sorted(int(name[:-4].split("-")[1]) for name in names if name.split("-")[0] == str(attempt))
         return [self.read(f"logs/0/{attempt}-{number}.log") for number in numbers]
 

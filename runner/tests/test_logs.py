@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import threading
 import unittest
 import unittest.mock
 
@@ -65,6 +66,31 @@ class SpoolTest(SpoolCase):
             self.assertEqual(b"".join(spool.blocks(spool.pending)), self.content()[length if keep else 0 :])
             self.assertTrue(self.content().startswith(before if keep else before[length:]))
             self.assertTrue(unstamped(self.content().decode()).endswith("second\nthird, fourth\n"))
+
+
+    def test_what_is_pending_is_moved_only_when_that_pays(self):
+        with unittest.mock.patch.object(remote_runner, "PART_BYTES", 0):
+            spool = self.spool(keep=False)
+            spool.append(b"1\n")
+            first = spool.pending
+            spool.append(b"2\n3\n")
+            whole = self.content()
+            spool.release(first)
+            self.assertEqual(self.content(), whole)
+            spool.release(first)
+            self.assertEqual(self.content(), whole[2 * first :])
+            self.assertEqual(b"".join(spool.blocks(spool.pending)), whole[2 * first :])
+
+    def test_one_thread_appends_and_another_publishes(self):
+        spool, got = self.spool(keep=False), []
+        writer = threading.Thread(target=lambda: [spool.append(b"line %d\n" % n) for n in range(20_000)])
+        writer.start()
+        while writer.is_alive() or spool.pending:
+            if length := spool.whole_lines(10_000):
+                got += spool.blocks(length)
+                spool.release(length)
+        writer.join()
+        self.assertEqual(unstamped(b"".join(got).decode()), "".join(f"line {n}\n" for n in range(20_000)))
 
 
 class FailingStore:

@@ -1,0 +1,287 @@
+"""A small server with the part of the Cloud Storage JSON API that the runner uses, and its faults; a metadata server too."""
+
+import base64
+import contextlib
+import hashlib
+import json
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+import time
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+BUCKET = "bucket"
+OBJECT = re.compile(r"/storage/v1/b/([^/]+)/o/([^/]+)")
+UPLOAD = re.compile(r"/upload/storage/v1/b/([^/]+)/o")
+REWRITE = re.compile(OBJECT.pattern + r"/rewriteTo/b/([^/]+)/o/([^/]+)")
+
+
+class Stored:
+    """One generation of an object."""
+
+    def __init__(self, data, generation, metadata=None, age=0.0):
+        self.data, self.generation, self.metadata = data, generation, metadata or {}
+        self.created = time.time() - age
+
+    def resource(self, name):
+        return {
+            "name": name, "generation": str(self.generation), "size": str(len(self.data)), "metadata": self.metadata,
+            "md5Hash": base64.b64encode(hashlib.md5(self.data).digest()).decode(),
+            "timeCreated": time.strftime("%Y-%m-%dT%H:%M:%S.123Z", time.gmtime(self.created)),
+        }
+
+
+class Fault:
+    """What goes wrong with the next requests that match: a status, or a method of Handler."""
+
+    def __init__(self, what, times, pattern):
+        self.what, self.times, self.pattern = what, times, re.compile(pattern)
+
+
+class Bucket(ThreadingHTTPServer):
+    """The server, started; its objects and what was asked of it can be looked at."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.lock = threading.Lock()
+        self.objects, self.requests, self.faults = {}, [], []
+        self.connections = self.generation = 0
+        self.tokens = None  # the valid ones; None: nobody is asked for one
+        self.issued = self.refused = 0
+        self.token_seconds = 3600
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    @property
+    def host(self):
+        return "127.0.0.1:%d" % self.server_address[1]
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, *_):
+        """Says nothing: clients that go away are what the tests are about."""
+
+    def get_request(self):
+        self.connections += 1
+        return super().get_request()
+
+    def put(self, name, data, metadata=None, age=0.0):
+        with self.lock:
+            self.generation += 1
+            self.objects[name] = Stored(data, self.generation, metadata, age)
+
+    def read(self, name):
+        return self.objects[name].data
+
+    def names(self, prefix):
+        return [name for name in list(self.objects) if name.startswith(prefix)]
+
+    def metadata(self, name):
+        return self.objects[name].metadata
+
+    def fail(self, what, times=1, pattern=""):
+        """The next so many requests whose "METHOD path" matches the pattern go wrong."""
+        self.faults.append(Fault(what, times, pattern))
+
+    def asked(self, pattern):
+        return [line for line in list(self.requests) if re.search(pattern, line)]
+
+    def next_fault(self, line):
+        with self.lock:
+            self.requests.append(line)
+            for fault in self.faults:
+                if fault.times and fault.pattern.search(line):
+                    fault.times -= 1
+                    return fault.what
+        return None
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *_):
+        pass
+
+    def handle_request(self):
+        parts = urllib.parse.urlsplit(self.path)
+        self.query = dict(urllib.parse.parse_qsl(parts.query))
+        self.plain = parts.path
+        what = self.server.next_fault(f"{self.command} {urllib.parse.unquote(self.path)}")
+        if isinstance(what, int):
+            self.body()
+            return self.error(what, "fault")
+        if what is not None:
+            return what(self)
+        return self.serve()
+
+    do_GET = do_POST = handle_request
+
+    def serve(self):
+        if self.plain.startswith("/computeMetadata/"):
+            return self.account()
+        data = self.body()
+        if self.server.tokens is not None and self.headers.get("Authorization", "")[len("Bearer ") :] not in self.server.tokens:
+            self.server.refused += 1
+            return self.error(401, "Invalid Credentials")
+        if match := REWRITE.fullmatch(self.plain):
+            return self.rewrite(urllib.parse.unquote(match[2]))
+        if match := UPLOAD.fullmatch(self.plain):
+            return self.upload(match[1], data)
+        if match := OBJECT.fullmatch(self.plain):
+            return self.download(match[1], urllib.parse.unquote(match[2]))
+        return self.error(400, f"no such method: {self.path}")
+
+    # Faults that are more than a status.
+
+    def reset(self):
+        """Breaks the connection without an answer, before anything is done."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.connection.close()
+
+    def lose_answer(self):
+        """Does what was asked and says nothing."""
+        self.mute = True
+        self.serve()
+        self.reset()
+
+    def cut(self):
+        """Breaks off in the middle of the body."""
+        self.truncated = True
+        self.serve()
+
+    mute = truncated = False
+
+    # The API.
+
+    def body(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        return self.rfile.read(length)
+
+    def answer(self, status, data, kind="application/json", headers=()):
+        if self.mute:
+            return
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.truncated:
+            self.wfile.write(data[: len(data) // 2])
+            self.close_connection = True
+            return
+        self.wfile.write(data)
+
+    def error(self, status, message):
+        self.answer(status, json.dumps({"error": {"code": status, "message": message}}).encode())
+
+    def account(self):
+        if self.headers.get("Metadata-Flavor") != "Google":
+            return self.error(403, "no Metadata-Flavor")
+        if self.plain.endswith("/email"):
+            return self.answer(200, b"trainer@project.iam.gserviceaccount.com", "application/text")
+        self.server.issued += 1
+        token = f"token-{self.server.issued}"
+        self.answer(200, json.dumps({"access_token": token, "expires_in": self.server.token_seconds, "token_type": "Bearer"}).encode())
+
+    def upload(self, bucket, data):
+        if bucket != BUCKET:
+            return self.error(404, "The specified bucket does not exist.")
+        boundary = b"--" + self.headers["Content-Type"].partition("boundary=")[2].encode()
+        _, described, content, end = data.split(boundary)
+        assert end == b"--\r\n", end
+        fields = json.loads(described.partition(b"\r\n\r\n")[2])
+        content = content.partition(b"\r\n\r\n")[2][:-2]
+        stored = Stored(content, 0, fields.get("metadata"))
+        if fields["md5Hash"] != stored.resource("")["md5Hash"]:
+            return self.error(400, "Provided MD5 hash doesn't match calculated MD5 hash")
+        if self.query.get("ifGenerationMatch") == "0" and fields["name"] in self.server.objects:
+            return self.error(412, "At least one of the pre-conditions you specified did not hold.")
+        self.server.put(fields["name"], content, fields.get("metadata"))
+        self.answer(200, json.dumps(self.server.objects[fields["name"]].resource(fields["name"])).encode())
+
+    def download(self, bucket, name):
+        if bucket != BUCKET:
+            return self.error(404, "The specified bucket does not exist.")
+        stored = self.server.objects.get(name)
+        if stored is None or self.query.get("generation", str(stored.generation)) != str(stored.generation):
+            return self.error(404, f"No such object: {bucket}/{name}")
+        if self.query.get("alt") != "media":
+            return self.answer(200, json.dumps(stored.resource(name)).encode())
+        data, status = stored.data, 200
+        if wanted := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
+            data, status = data[int(wanted[1]) :], 206
+        self.answer(status, data, "application/octet-stream", [("x-goog-generation", str(stored.generation))])
+
+    def rewrite(self, name):
+        stored = self.server.objects.get(name)
+        if stored is None:
+            return self.error(404, "No such object")
+        if self.query["ifGenerationMatch"] != str(stored.generation):
+            return self.error(412, "conditionNotMet")
+        if "rewriteToken" not in self.query:
+            return self.answer(200, json.dumps({"done": False, "rewriteToken": "more/of it"}).encode())
+        self.server.put(name, stored.data, stored.metadata)
+        self.answer(200, json.dumps({"done": True}).encode())
+
+
+class RealBucket:
+    """The same as Bucket for tests without faults, by a fake-gcs-server."""
+
+    def __init__(self, program):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.host = "127.0.0.1:%d" % free.getsockname()[1]
+        argv = [program, "-scheme", "http", "-host", "127.0.0.1", "-port", self.host.split(":")[1], "-backend", "memory"]
+        argv += ["-external-url", f"http://{self.host}", "-public-host", self.host]
+        self._process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while b"server started" not in (line := self._process.stderr.readline()):
+            if not line:
+                raise RuntimeError(f"{program} ended before it served")
+        threading.Thread(target=self._process.stderr.read, daemon=True).start()
+        self._ask("/storage/v1/b?project=p", json.dumps({"name": BUCKET}).encode())
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        with contextlib.suppress(OSError, ValueError):
+            self._process.stderr.close()
+
+    def _ask(self, path, data=None):
+        request = urllib.request.Request(f"http://{self.host}{path}", data, {"Content-Type": "application/json"} if data else {})
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
+            return answer.read()
+
+    def put(self, name, data):
+        self._ask(f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={urllib.parse.quote(name, safe='')}", data)
+
+    def _object(self, name, query=""):
+        return self._ask(f"/storage/v1/b/{BUCKET}/o/{urllib.parse.quote(name, safe='')}{query}")
+
+    def read(self, name):
+        try:
+            return self._object(name, "?alt=media")
+        except urllib.error.HTTPError as exc:
+            raise KeyError(name) from exc
+
+    def metadata(self, name):
+        return json.loads(self._object(name)).get("metadata", {})
+
+    def names(self, prefix):
+        listed = json.loads(self._ask(f"/storage/v1/b/{BUCKET}/o?prefix={urllib.parse.quote(prefix, safe='')}"))
+        return [item["name"] for item in listed.get("items", [])]
+
+
+def real_program(environ):
+    """Where a fake-gcs-server is, or None."""
+    return environ.get("FAKE_GCS_SERVER") or shutil.which("fake-gcs-server")

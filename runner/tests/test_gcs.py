@@ -1,0 +1,432 @@
+"""The gs:// store: what it reads and writes, and what it does when the network or the bucket fails."""
+
+import base64
+import math
+import os
+import shutil
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+import tracemalloc
+import unittest
+import unittest.mock
+
+from bucket import BUCKET, Bucket, Handler, RealBucket, real_program
+from fixture import remote_runner as r
+
+MIB = 1 << 20
+DAY = 86_400
+
+
+class StoreCase(unittest.TestCase):
+    """A test with a bucket and a store on it that loses no time between tries."""
+
+    def setUp(self):
+        self.bucket = self.make_bucket()
+        self.addCleanup(self.bucket.close)
+        self.change("FIRST_PAUSE", 0.001)
+        self.environ({"STORAGE_EMULATOR_HOST": self.bucket.host})
+        self.store = self.open_store()
+
+    def open_store(self, url=f"gs://{BUCKET}"):
+        store = r.GCSStore(url)
+        self.addCleanup(store.disconnect)
+        return store
+
+    def make_bucket(self):
+        return Bucket()
+
+    def change(self, name, value):
+        patch = unittest.mock.patch.object(r, name, value)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def environ(self, values):
+        patch = unittest.mock.patch.dict(os.environ, values)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def read(self, name, size=MIB):
+        data = b""
+        with self.store.open(name) as file:
+            while block := file.read(size):
+                data += block
+        return data
+
+    def put(self, name="a", data=b"data"):
+        self.store.create(name, lambda: [data])
+
+
+class Round:
+    """What every bucket does."""
+
+    def test_what_is_written_is_read(self):
+        for size in (0, 1, 3 * MIB + 1):
+            data = os.urandom(size)
+            self.store.write(f"x/{size}", lambda: [data[:7], data[7:]])
+            self.assertEqual(self.read(f"x/{size}", 100_000), data)
+            self.assertEqual(self.bucket.read(f"x/{size}"), data)
+
+    def test_write_replaces_and_create_does_not(self):
+        self.store.write("a", lambda: [b"1"])
+        self.store.write("a", lambda: [b"2"])
+        with self.assertRaisesRegex(r.AlreadyExists, "gs://bucket/a exists already"):
+            self.store.create("a", lambda: [b"3"])
+        self.assertEqual(self.read("a"), b"2")
+
+    def test_missing_object(self):
+        with self.assertRaisesRegex(r.NotFound, "gs://bucket/no/such does not exist"):
+            self.store.open("no/such")
+
+    def test_missing_bucket(self):
+        store = self.open_store("gs://nobucket")
+        with self.assertRaisesRegex(r.RunnerError, "cannot write gs://nobucket/a: the emulator's user sees no bucket nobucket .*--store"):
+            store.create("a", lambda: [b""])
+
+    def test_metadata(self):
+        self.store.create("end", lambda: [b"{}"], {"state": "SUCCEEDED"})
+        self.assertEqual(self.bucket.metadata("end"), {"state": "SUCCEEDED"})
+
+    def test_prefix(self):
+        store = self.open_store(f"gs://{BUCKET}/team a/x/")
+        store.create("b", lambda: [b"1"])
+        self.assertEqual(self.bucket.read("team a/x/b"), b"1")
+        self.assertEqual((store.url("b"), store.outputs("job")), ("gs://bucket/team a/x/b", "gs://bucket/team a/x/job/outputs"))
+
+    def test_young_object_is_not_renewed(self):
+        self.put()
+        before = self.bucket.names("")
+        self.store.renew("a")
+        self.store.renew("no such object")
+        self.assertEqual((self.bucket.names(""), self.read("a")), (before, b"data"))
+
+
+class OnOurServer(Round, StoreCase):
+    pass
+
+
+@unittest.skipUnless(real_program(os.environ), "no fake-gcs-server on PATH or in FAKE_GCS_SERVER")
+class OnFakeGCSServer(Round, StoreCase):
+    def make_bucket(self):
+        return RealBucket(real_program(os.environ))
+
+
+class Faults(StoreCase):
+    PASSING = {
+        "503": 503, "429": 429, "500": 500, "408": 408,
+        "reset": Handler.reset, "lost answer": Handler.lose_answer, "answer cut off": Handler.cut,
+    }
+
+    def test_passing_fault_is_not_noticed(self):
+        for name, fault in self.PASSING.items():
+            for action in ("create", "write", "read"):
+                with self.subTest(name, action=action):
+                    self.bucket.objects.clear()
+                    if action == "read":
+                        self.bucket.put("a", b"data")
+                    self.bucket.fail(fault, times=3)
+                    if action == "read":
+                        self.assertEqual(self.read("a"), b"data")
+                    else:
+                        getattr(self.store, action)("a", lambda: [b"data"])
+                    self.assertEqual(self.bucket.read("a"), b"data")
+                    self.assertFalse(any(fault.times for fault in self.bucket.faults))
+
+    def test_read_goes_on_where_it_was(self):
+        data = os.urandom(5 * MIB)
+        self.bucket.put("a", data)
+        self.bucket.fail(Handler.cut, times=2)
+        self.assertEqual(self.read("a", 64 << 10), data)
+        self.assertEqual(len(self.bucket.asked("generation=")), 2)
+
+    def test_object_that_is_replaced_while_it_is_read(self):
+        self.bucket.put("a", bytes(4 * MIB))
+        self.bucket.fail(Handler.cut)
+        with self.store.open("a") as file:
+            file.read(MIB)
+            self.bucket.put("a", bytes(4 * MIB))
+            with self.assertRaisesRegex(r.RunnerError, "gs://bucket/a was replaced while it was read"):
+                while file.read(MIB):
+                    pass
+
+    def test_lost_answer_of_somebody_elses_upload_is_a_conflict(self):
+        def overtaken(handler):
+            handler.server.put("a", b"theirs")
+            handler.reset()
+
+        self.bucket.fail(overtaken)
+        with self.assertRaises(r.AlreadyExists):
+            self.put()
+
+    def test_own_content_is_a_conflict_without_a_lost_answer(self):
+        self.put()
+        with self.assertRaises(r.AlreadyExists):
+            self.put()
+
+    def test_body_is_made_anew_for_each_try(self):
+        made = []
+
+        def source():
+            made.append(1)
+            yield from (b"x" * MIB for _ in range(4))
+
+        self.bucket.fail(503, times=2)
+        self.store.write("a", source)
+        self.assertEqual((len(made), len(self.bucket.read("a"))), (4, 4 * MIB))
+
+    def test_refusal_in_the_middle_of_a_body_is_heard(self):
+        def refuse(handler):
+            handler.rfile.read(10)
+            handler.error(403, "no")
+            handler.close_connection = True
+            handler.connection.shutdown(1)
+            handler.rfile.read()
+
+        self.bucket.fail(refuse)
+        with self.assertRaisesRegex(r.RunnerError, "403: no"):
+            self.store.write("a", lambda: [bytes(MIB)] * 20)
+
+    def test_upload_that_was_changed_on_its_way(self):
+        def change(handler):
+            handler.body()
+            handler.answer(200, b'{"md5Hash":"AAAA"}')
+
+        self.bucket.fail(change)
+        with self.assertRaisesRegex(r.RunnerError, "cannot write gs://bucket/a: it was changed on its way"):
+            self.put()
+
+    def test_errors_that_stay_are_not_repeated(self):
+        for status in (400, 403, 404):
+            self.bucket.requests.clear()
+            self.bucket.fail(status)
+            with self.assertRaisesRegex(r.RunnerError, f"cannot write gs://bucket/a: .*{status}: fault"):
+                self.put()
+            self.assertEqual(len(self.bucket.requests), 1)
+
+    def test_patience_ends(self):
+        self.change("RETRY_SECONDS", 0.05)
+        self.bucket.fail(503, times=math.inf)
+        with self.assertRaisesRegex(r.Unreachable, r"cannot write gs://bucket/a: .* answered 503 \(\d+ tries"):
+            self.put()
+
+    def test_hurry_ends_it_at_once(self):
+        self.change("RETRY_SECONDS", math.inf)
+        self.bucket.fail(503, times=math.inf)
+        self.store.hurry(time.monotonic())
+        with self.assertRaises(r.Unreachable):
+            self.put()
+        self.store.hurry(math.inf)  # an earlier moment stays
+        with self.assertRaises(r.Unreachable):
+            self.put()
+
+    def test_server_that_says_nothing(self):
+        self.change("REQUEST_SECONDS", 0.05)
+        self.addCleanup((hold := threading.Event()).set)
+        self.bucket.fail(lambda handler: hold.wait(), times=2)
+        self.put()
+
+    def test_idle_connection_that_was_closed(self):
+        def bye(handler):
+            handler.serve()
+            handler.close_connection = True  # without having said so
+
+        self.bucket.fail(bye, times=2)
+        self.put("a")
+        self.put("b")
+        self.assertEqual(self.bucket.names(""), ["a", "b"])
+
+
+class Connections(StoreCase):
+    def test_connections_are_used_again(self):
+        for number in range(5):
+            self.put(str(number))
+            self.read(str(number))
+            with self.assertRaises(r.NotFound):
+                self.store.open("no")
+        self.assertEqual(self.bucket.connections, 1)
+        self.store.disconnect()
+        self.put("last")
+        self.assertEqual(self.bucket.connections, 2)
+
+    def test_large_objects_are_not_held_in_memory(self):
+        block = bytes(MIB)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+
+        def swallow(handler):
+            left, digest = int(handler.headers["Content-Length"]), r.hashlib.md5()
+            while left:
+                left -= len(handler.rfile.read(min(left, MIB)))
+            for _ in range(64):
+                digest.update(block)
+            handler.answer(200, b'{"md5Hash":"%s"}' % base64.b64encode(digest.digest()))
+
+        self.bucket.fail(swallow)
+        self.store.write("a", lambda: (block for _ in range(64)))
+        self.assertLess(tracemalloc.get_traced_memory()[1], 16 * MIB)
+
+    def test_emulator_with_a_scheme_and_a_proxy_that_is_not_asked(self):
+        self.environ({"STORAGE_EMULATOR_HOST": f"http://{self.bucket.host}/", "http_proxy": "http://127.0.0.1:1", "no_proxy": ""})
+        self.open_store().create("a", lambda: [b"1"])
+        self.assertEqual(self.bucket.read("a"), b"1")
+
+    def test_objects_come_as_they_are_stored(self):
+        seen = []
+
+        def look(handler):
+            seen.append(handler.headers["Accept-Encoding"])
+            handler.serve()
+
+        self.put()
+        self.bucket.fail(look)
+        self.read("a")
+        self.assertEqual(seen, ["gzip"])
+
+    @unittest.skipUnless(shutil.which("openssl"), "no openssl to make a certificate with")
+    def test_certificate_of_a_stranger(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        key, cert = os.path.join(folder, "key"), os.path.join(folder, "cert")
+        make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", cert]
+        subprocess.run(make, check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        self.bucket.socket = context.wrap_socket(self.bucket.socket, server_side=True)
+        self.environ({"STORAGE_EMULATOR_HOST": f"https://{self.bucket.host}"})
+        with self.assertRaisesRegex(r.RunnerError, "cannot verify that .* ca-certificates"):
+            self.open_store().open("a")
+
+
+class AccountTest(StoreCase):
+    """Without an emulator: tokens of the metadata server."""
+
+    def setUp(self):
+        super().setUp()
+        del os.environ["STORAGE_EMULATOR_HOST"]
+        self.environ({"GCE_METADATA_HOST": self.bucket.host})
+        self.change("GCS_ENDPOINT", f"http://{self.bucket.host}")
+        self.bucket.tokens = {"token-1", "token-2"}
+        self.store = self.open_store()
+
+    def test_token_is_kept_until_it_expires(self):
+        for seconds, want in ((3600, 1), (r.TOKEN_MARGIN, 2)):
+            self.bucket.issued, self.bucket.token_seconds = 0, seconds
+            self.store = self.open_store()
+            self.store.write("a", lambda: [b"1"])
+            self.read("a")
+            self.assertEqual((self.bucket.issued, self.bucket.refused), (want, 0))
+
+    def test_refused_token_is_renewed_once(self):
+        self.bucket.tokens = {"token-2"}
+        self.put()
+        self.assertEqual((self.bucket.issued, self.bucket.refused, self.read("a")), (2, 1, b"data"))
+        self.bucket.tokens = set()
+        with self.assertRaisesRegex(r.RunnerError, "401: Invalid Credentials"):
+            self.put("b")
+        self.assertEqual((self.bucket.issued, self.bucket.refused), (3, 3))
+
+    def test_refusals_name_account_permission_and_bucket(self):
+        def open_a():
+            self.store.open("a")
+
+        cases = {
+            "storage.objects.get": open_a,
+            "storage.objects.create": self.put,
+            "storage.objects.create and storage.objects.delete": lambda: self.store.write("a", lambda: [b""]),
+        }
+        for permission, action in cases.items():
+            with self.subTest(permission):
+                self.bucket.fail(403, pattern="storage/v1")
+                want = f"trainer@project.iam.gserviceaccount.com has no {permission} in bucket bucket .403: fault.: grant it roles/storage.objectUser"
+                with self.assertRaisesRegex(r.RunnerError, want):
+                    action()
+
+    def test_bucket_that_does_not_exist(self):
+        store = self.open_store("gs://nobucket")
+        for action in (lambda: store.open("a"), lambda: store.create("a", lambda: [b""])):
+            with self.assertRaisesRegex(r.RunnerError, "trainer@.* sees no bucket nobucket .*kubectl kinetic up"):
+                action()
+
+    def test_workload_identity_without_an_account_of_google(self):
+        self.bucket.fail(lambda handler: handler.answer(200, b"project.svc.id.goog\n"), pattern="email")
+        self.bucket.fail(403, pattern="storage/v1")
+        with self.assertRaisesRegex(r.RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) has no"):
+            self.put()
+
+    def test_account_without_a_name(self):
+        self.bucket.fail(500, times=math.inf, pattern="email")
+        self.bucket.fail(403, pattern="storage/v1")
+        with self.assertRaisesRegex(r.RunnerError, "the pod's service account has no"):
+            self.put()
+
+    def test_metadata_server_that_starts(self):
+        for fault in (503, 500, Handler.reset):
+            self.bucket.fail(fault, pattern="computeMetadata")
+        self.put()
+
+    def test_metadata_server_that_refuses_or_raves(self):
+        self.bucket.fail(404, pattern="token")
+        with self.assertRaisesRegex(r.RunnerError, "metadata server .* answered 404: .*service account"):
+            self.put()
+        self.bucket.fail(lambda handler: handler.answer(200, b"<html>"), pattern="token")
+        with self.assertRaisesRegex(r.RunnerError, "gave no token: b'<html>'"):
+            self.put()
+
+    def test_no_metadata_server(self):
+        self.change("RETRY_SECONDS", 0.01)
+        self.environ({"GCE_METADATA_HOST": "127.0.0.1:1"})
+        with self.assertRaisesRegex(r.Unreachable, "no token from the metadata server, which only pods on GKE have: 127.0.0.1:1"):
+            self.open_store().open("a")
+
+
+class Renewal(StoreCase):
+    def test_old_object_gets_young_where_it_is(self):
+        self.bucket.put("old", b"data", {"k": "v"}, age=21 * DAY)
+        self.bucket.put("young", b"data", age=19 * DAY)
+        for name in ("old", "young"):
+            self.store.renew(name)
+        self.assertLess(time.time() - self.bucket.objects["old"].created, DAY)
+        self.assertEqual((self.bucket.read("old"), self.bucket.metadata("old")), (b"data", {"k": "v"}))
+        self.assertEqual(self.bucket.asked("rewriteTo.*young"), [])
+
+    def test_object_that_somebody_else_renews(self):
+        def overtaken(handler):
+            handler.server.put("old", b"data")
+            handler.serve()
+
+        self.bucket.put("old", b"data", age=21 * DAY)
+        self.bucket.fail(overtaken, pattern="rewriteTo")
+        self.store.renew("old")
+
+    def test_refusal(self):
+        self.bucket.put("old", b"data", age=21 * DAY)
+        self.bucket.fail(403, pattern="rewriteTo")
+        with self.assertRaisesRegex(r.RunnerError, "cannot renew gs://bucket/old: .*storage.objects.create"):
+            self.store.renew("old")
+
+
+class InParallel(unittest.TestCase):
+    def test_everything_is_done_and_no_thread_is_left(self):
+        before = threading.active_count()
+        for items, count in ((0, 3), (1, 3), (10, 3), (3, 10), (5, 1)):
+            done = []
+            r.in_parallel(done.append, range(items), count)
+            self.assertEqual((sorted(done), threading.active_count()), (list(range(items)), before))
+
+    def test_several_at_a_time(self):
+        meet = threading.Barrier(3)
+        r.in_parallel(lambda _: meet.wait(60), range(3), 3)
+
+    def test_failure_of_any_is_raised(self):
+        def fail(item):
+            if item == 7:
+                raise ValueError(item)
+
+        with self.assertRaisesRegex(ValueError, "7"):
+            r.in_parallel(fail, range(20), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
