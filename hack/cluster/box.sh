@@ -35,10 +35,10 @@ export KUBECONFIG=$KUBEBOX_DIR/kubeconfig KUBECACHEDIR=$KUBEBOX_DIR/discovery
 fail() { echo "cluster: $*" >&2; exit 1; }
 
 # Runs the calling script while no other one changes the cluster: a second make cluster
-# waits for the first, and finds all done.
-alone() { # SCRIPT
+# waits for the first, and finds all done; and none takes a restart for a crash.
+alone() { # SCRIPT ARGUMENT…
 	if [[ ${KUBEBOX_LOCKED:-} != true ]]; then
-		KUBEBOX_LOCKED=true exec flock --close /run/lock/kubebox.lock "$1"
+		KUBEBOX_LOCKED=true exec flock --close /run/lock/kubebox.lock "$@"
 	fi
 }
 
