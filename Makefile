@@ -10,7 +10,10 @@ PKG := github.com/kubectl-kinetic/kinetic
 # A release's tag, or the commits since it; a clone without tags says so itself.
 VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null)
 LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/version.linked=$(VERSION))
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+# The client of Cloud Storage speaks HTTP here: without its gRPC a binary is 13 MB
+# smaller and starts in half the time.
+TAGS := disable_grpc_modules
+GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: tested once more with the race detector.
 RACE := $(wildcard pkg/job pkg/local pkg/logs pkg/pack pkg/store pkg/ui)
@@ -37,7 +40,7 @@ demo: build ## Train on Fisher's iris on this machine; DEMO_ARGS says otherwise
 cross: ## Compile for every platform of a release, keeping nothing
 	@for platform in $(PLATFORMS); do \
 		echo "$$platform"; \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -o /dev/null ./plugins/... ; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -tags $(TAGS) -o /dev/null ./plugins/... ; \
 	done
 
 .PHONY: clean

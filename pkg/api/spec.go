@@ -82,6 +82,8 @@ const (
 	AnnotationPrefix   = "kubectl-kinetic.github.io/"
 	AnnotationStore    = AnnotationPrefix + "store"
 	AnnotationFunction = AnnotationPrefix + "function"
+	// AnnotationAccelerator is the accelerator as it was typed.
+	AnnotationAccelerator = AnnotationPrefix + "accelerator"
 	// LabelAccelerator carries the AcceleratorKind.
 	LabelAccelerator = AnnotationPrefix + "accelerator"
 	// DefaultServiceAccount is the one that `up` prepares in a namespace.

@@ -24,6 +24,11 @@ func Outcome(s api.Status) string {
 		return "failed"
 	case api.NotFound:
 		return "not found"
+	case api.Pending:
+		if s.Message != "" {
+			return "waiting: " + s.Message
+		}
+		return "waiting"
 	default:
 		return strings.ToLower(string(s.State))
 	}

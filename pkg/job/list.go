@@ -16,6 +16,7 @@ import (
 // Entry is one line of a list of jobs.
 type Entry struct {
 	ID          string    `json:"id"`
+	Namespace   string    `json:"namespace,omitempty"`
 	State       api.State `json:"state"`
 	Function    string    `json:"function"`
 	Accelerator string    `json:"accelerator"`
@@ -51,7 +52,7 @@ func (p Place) Entries(ctx context.Context, f Filter) ([]Entry, error) {
 	found, unread := p.List(ctx)
 	entries := make([]Entry, 0, len(found))
 	for _, w := range found {
-		entries = append(entries, Entry{ID: w.ID, State: w.Status.State, Function: w.Function,
+		entries = append(entries, Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function,
 			Accelerator: w.Accelerator, Created: w.Created, Store: w.Store, Status: w.Status})
 	}
 	if f.Stored {
@@ -122,6 +123,6 @@ func (p Place) storedEntry(ctx context.Context, id string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	return Entry{ID: id, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
+	return Entry{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
 		Created: h.CreatedAt, Store: p.Store.URL(), Status: status}, nil
 }

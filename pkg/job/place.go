@@ -18,6 +18,7 @@ import (
 // Found is a workload that exists.
 type Found struct {
 	ID          string
+	Namespace   string // empty for a local job
 	Store       string // URL
 	Function    string
 	Accelerator string
@@ -48,6 +49,9 @@ func (e *IDError) Error() string { return e.msg }
 // names. The error is an IDError when there is no such job or several. A job
 // whose handle was lost is known by its workload alone.
 func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
+	if j := p.Exact(ctx, prefix); j != nil {
+		return j, nil
+	}
 	j, found, err := p.find(ctx, prefix)
 	if err != nil {
 		return nil, err
@@ -65,6 +69,19 @@ func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 		return nil, &IDError{fmt.Sprintf("job %s: %s has no handle of it: it was cleaned up, but for what lies in %s/%s; jobs cleanup %s --outputs removes that",
 			j.ID(), j.Store.URL(), j.Store.URL(), j.ID(), j.ID())}
 	}
+}
+
+// Exact is the job whose whole id was given and whose handle lies in the usual
+// store, which one request tells; nil for any other, or when there is doubt.
+func (p Place) Exact(ctx context.Context, id string) *Job {
+	if store.CheckID(id) != nil {
+		return nil
+	}
+	handle, err := readHandle(ctx, p.Store, id)
+	if err != nil {
+		return nil
+	}
+	return &Job{Handle: handle, Store: p.Store, Workload: p.Workload}
 }
 
 // AttachAny is Attach for what is to be removed: that needs no handle, nor one

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -36,7 +37,6 @@ func (w *Workload) List(ctx context.Context) ([]Record, error) {
 	if err := errors.Join(w.client.list(ctx, w.client.jobs(), o, &jobs), <-failed); err != nil {
 		return nil, err
 	}
-	type key struct{ namespace, id string }
 	own := map[key][]corev1.Pod{}
 	for _, p := range pods.Items {
 		k := key{p.Namespace, p.Labels[api.LabelJobID]}
@@ -50,16 +50,39 @@ func (w *Workload) List(ctx context.Context) ([]Record, error) {
 			ID: id, Namespace: j.Namespace,
 			Store:       j.Annotations[api.AnnotationStore],
 			Function:    j.Annotations[api.AnnotationFunction],
-			Accelerator: cmp.Or(j.Annotations[api.AnnotationPrefix+"accelerator"], shape(id)),
+			Accelerator: cmp.Or(j.Annotations[api.AnnotationAccelerator], j.Labels[api.LabelAccelerator]),
 			Created:     j.CreationTimestamp.UTC(),
 			Status:      stateOf(j, own[key{j.Namespace, id}]),
 		})
 	}
-	return records, nil
+	return records, w.explainPending(ctx, records, jobs.Items, own)
 }
 
-// shape is the accelerator that an id begins with.
-func shape(id string) string {
-	before, _, _ := strings.Cut(id, "-")
-	return before
+// key names a job among those of all namespaces.
+type key struct{ namespace, id string }
+
+// explainPending adds why jobs wait. It reads the events only if one does.
+func (w *Workload) explainPending(ctx context.Context, records []Record, jobs []batchv1.Job, pods map[key][]corev1.Pod) error {
+	if !slices.ContainsFunc(records, func(r Record) bool { return r.Status.State == api.Pending }) {
+		return nil
+	}
+	var events corev1.EventList
+	if err := w.client.list(ctx, w.client.events(), metav1.ListOptions{ResourceVersion: "0"}, &events); err != nil {
+		return err
+	}
+	about := map[types.UID][]corev1.Event{}
+	for _, e := range events.Items {
+		about[e.InvolvedObject.UID] = append(about[e.InvolvedObject.UID], e)
+	}
+	for i := range records {
+		if records[i].Status.State != api.Pending {
+			continue
+		}
+		s := Situation{Job: &jobs[i], Pods: pods[key{records[i].Namespace, records[i].ID}], Events: about[jobs[i].UID], Now: time.Now()}
+		for _, p := range s.Pods {
+			s.Events = append(s.Events, about[p.UID]...)
+		}
+		explained(&records[i].Status, Why(s))
+	}
+	return nil
 }

@@ -184,9 +184,13 @@ func (w *Workload) status(s snapshot) api.Status {
 			events = append(events, e)
 		}
 		why := Why(Situation{Job: s.job, Pods: pods, Events: events, Now: time.Now()})
-		status.Message, status.Next, status.Hopeless = why.Sentence, why.Next, why.Hopeless
+		explained(&status, why)
 	}
 	return status
+}
+
+func explained(s *api.Status, why Reason) {
+	s.Message, s.Next, s.Hopeless = why.Sentence, why.Next, why.Hopeless
 }
 
 func same(a, b api.Status) bool {

@@ -75,6 +75,9 @@ func (p *patch) identity(s api.Spec) {
 		p.add(pointer(jobMetadata+"/labels", labelQueue), s.Queue)
 	}
 	annotations := map[string]string{api.AnnotationStore: s.Store, api.AnnotationFunction: s.Name}
+	if s.AcceleratorText != "" {
+		annotations[api.AnnotationAccelerator] = s.AcceleratorText
+	}
 	for key, value := range s.Annotations {
 		annotations[key] = value
 	}

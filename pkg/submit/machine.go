@@ -19,6 +19,9 @@ type Machine struct {
 	// SizeWarnBytes is the size of a bundle that is worth a warning, 0 or less
 	// for none.
 	SizeWarnBytes int64
+	// StorageEmulator is STORAGE_EMULATOR_HOST: pods that have no metadata
+	// server reach the store there.
+	StorageEmulator string
 	// CacheDir is where hashes are remembered, "" for nowhere.
 	CacheDir string
 	// Exclude are absolute paths that are never packaged.
@@ -38,6 +41,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error)) (Mach
 		Cwd: cwd, Home: getenv("HOME"),
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
+		StorageEmulator:   getenv("STORAGE_EMULATOR_HOST"),
 		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), getenv("HOME")),
 	}
 	limit := float64(sizeWarnMB)

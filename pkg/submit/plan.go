@@ -62,6 +62,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if p.Spec, err = newSpec(r, where, acc); err != nil {
 		return p, err
 	}
+	if m.StorageEmulator != "" && p.Spec.Backend != api.BackendLocal {
+		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: "STORAGE_EMULATOR_HOST", Value: m.StorageEmulator})
+	}
 	if r.OverlayDir != "" {
 		if p.Overlay, err = render.ReadOverlay(r.OverlayDir); err != nil {
 			return p, fmt.Errorf("--overlay: %w", err)

@@ -1,8 +1,11 @@
 package jobs
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,21 +19,29 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 	if len(args) > 0 && !strings.Contains(sub.Use, "…") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	place, err := c.place()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	entries, err := place.Entries(sub.Context(), job.Filter{Stored: true, Limit: 100})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
+	ctx, cancel := context.WithTimeout(sub.Context(), completionTime)
+	defer cancel()
 	var ids []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.ID, word) {
-			ids = append(ids, fmt.Sprintf("%s\t%s %s", e.ID, e.Function, e.State))
+	for _, e := range slices.Concat(c.offered(ctx, c.place), c.offered(ctx, c.localPlace)) {
+		offer := fmt.Sprintf("%s\t%s %s", e.ID, e.Function, e.State)
+		if strings.HasPrefix(e.ID, word) && !slices.Contains(ids, offer) {
+			ids = append(ids, offer)
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completionTime is how long somebody who pressed Tab waits for a cluster.
+const completionTime = 2 * time.Second
+
+// offered are the jobs of a place; of one that can't be reached there are none.
+func (c *command) offered(ctx context.Context, place func() (job.Place, error)) []job.Entry {
+	p, err := place()
+	if err != nil {
+		return nil
+	}
+	entries, _ := p.Entries(ctx, job.Filter{Stored: true, Limit: 100})
+	return entries
 }
 
 func unknownCommand(root *cobra.Command, word string) error {

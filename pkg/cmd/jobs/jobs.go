@@ -53,7 +53,25 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 }
 
 // place is where the jobs are looked for.
-func (c *command) place() (job.Place, error) {
+func (c *command) place() (job.Place, error) { return c.placeOf(false) }
+
+// placeOf is place, for all namespaces of a cluster or for one.
+func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
+	if c.local {
+		return c.localPlace()
+	}
+	where, err := c.connection.ResolveCluster()
+	if err != nil {
+		return job.Place{}, cli.Usage(err)
+	}
+	namespace := where.Namespace
+	if allNamespaces {
+		namespace = ""
+	}
+	return c.connection.ClusterPlace(where, namespace, nil)
+}
+
+func (c *command) localPlace() (job.Place, error) {
 	where, err := c.connection.Resolve(true)
 	if err != nil {
 		return job.Place{}, cli.Usage(err)
@@ -84,6 +102,9 @@ func (c *command) attachAny(ctx context.Context, id string) (*job.Job, error) {
 }
 
 func (c *command) attachBy(ctx context.Context, attach func(job.Place, context.Context, string) (*job.Job, error), id string) (*job.Job, error) {
+	if j := c.localJob(ctx, id); j != nil {
+		return j, nil
+	}
 	place, err := c.place()
 	if err != nil {
 		return nil, err
@@ -97,10 +118,23 @@ func (c *command) attachBy(ctx context.Context, attach func(job.Place, context.C
 	return j, err
 }
 
+// localJob is the local job of exactly this id: ids are unique, so that it can
+// be named without --local.
+func (c *command) localJob(ctx context.Context, id string) *job.Job {
+	if c.local {
+		return nil
+	}
+	place, err := c.localPlace()
+	if err != nil {
+		return nil
+	}
+	return place.Exact(ctx, id)
+}
+
 // finish adds to a sub-command the flags that all have, and completion of ids.
 func (c *command) finish(sub *cobra.Command, own cli.Section) *cobra.Command {
 	where := c.connection.Section()
-	where.Flags.BoolVar(&c.local, "local", false, "Look among the jobs of this machine. This version knows no others.")
+	where.Flags.BoolVar(&c.local, "local", false, "Look among the jobs of this machine, not of a cluster. The whole id of a local job needs no flag.")
 	cli.AddSections(sub, own, where)
 	if sub.ValidArgsFunction == nil {
 		sub.ValidArgsFunction = c.completeIDs

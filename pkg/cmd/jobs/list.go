@@ -32,7 +32,7 @@ type listFlags struct {
 func (c *command) list() *cobra.Command {
 	f := &listFlags{}
 	own := cli.NewSection("Flags")
-	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Jobs of all namespaces. Local jobs have none.")
+	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
@@ -50,9 +50,6 @@ func (c *command) list() *cobra.Command {
 			o, err := f.toOptions(c)
 			if err != nil {
 				return cli.Usage(err)
-			}
-			if !c.local {
-				fmt.Fprintln(c.streams.ErrOut, "these are the jobs of this machine, as with --local: this version knows no others")
 			}
 			return o.run(ctx)
 		}),
@@ -90,9 +87,11 @@ type listOptions struct {
 	filter job.Filter
 	output string
 	watch  bool
-	now    func() time.Time
-	out    io.Writer
-	errOut io.Writer
+	// namespaces is for a column that tells them.
+	namespaces bool
+	now        func() time.Time
+	out        io.Writer
+	errOut     io.Writer
 }
 
 func (f *listFlags) toOptions(c *command) (*listOptions, error) {
@@ -106,11 +105,11 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	if f.watch && (f.output == "json" || f.output == "yaml") {
 		return nil, fmt.Errorf("--watch prints a table or names, not %s", f.output)
 	}
-	place, err := c.place()
+	place, err := c.placeOf(f.allNamespaces)
 	if err != nil {
 		return nil, err
 	}
-	return &listOptions{place: place, output: f.output, watch: f.watch, now: c.clock.Now,
+	return &listOptions{place: place, output: f.output, watch: f.watch, namespaces: f.allNamespaces && !c.local, now: c.clock.Now,
 		filter: job.Filter{States: states, Stored: f.stored, Limit: f.limit},
 		out:    c.streams.Out, errOut: c.streams.ErrOut}, nil
 }
@@ -152,6 +151,9 @@ func (o *listOptions) print(entries []job.Entry, headers bool) error {
 
 func (o *listOptions) table(entries []job.Entry, headers bool) error {
 	columns := []string{"id", "status", "function", "accelerator", "age", "duration"}
+	if o.namespaces {
+		columns = append([]string{"namespace"}, columns...)
+	}
 	if o.output == "wide" {
 		columns = append(columns, "outcome", "store")
 	}
@@ -160,7 +162,10 @@ func (o *listOptions) table(entries []job.Entry, headers bool) error {
 	}
 	t := ui.NewTable(o.out, columns...)
 	for _, e := range entries {
-		row := []string{e.ID, string(e.State), e.Function, e.Accelerator, ui.Age(e.Created, o.now()), o.took(e.Status)}
+		row := []string{e.Namespace, e.ID, string(e.State), e.Function, e.Accelerator, ui.Age(e.Created, o.now()), o.took(e.Status)}
+		if !o.namespaces {
+			row = row[1:]
+		}
 		if o.output == "wide" {
 			row = append(row, job.Outcome(e.Status), e.Store)
 		}

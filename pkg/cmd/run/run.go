@@ -35,14 +35,18 @@ The directory that the code belongs to travels with it; .kineticignore leaves
 files out. A function's return value is printed as JSON on standard output, its
 log on standard error. A script's output is printed on standard output.
 
-This version runs jobs on this machine (--local), and shows what a cluster
-would get (--dry-run, --explain, --write-overlay).
+Jobs run on one host of the cluster of the kubeconfig's current context, or on
+this machine (--local). --dry-run, --explain and --write-overlay show what would
+happen, and do nothing.
 
 Exit codes: 0 done; 1 the job failed, a script's own 1 to 123 is passed on;
 2 the command line or the input is wrong, and nothing was done; 124 --timeout
 is over, the job goes on; 130 interrupted.`
 
-const examples = `  # a function, on this machine
+const examples = `  # a function, on the cluster
+  kubectl kinetic run train.py:train -a l4 --image python:3.12 --arg epochs=3
+
+  # the same, on this machine
   kubectl kinetic run train.py:train --local --arg epochs=3
 
   # a script with its arguments; come back for its output later
@@ -120,6 +124,7 @@ type options struct {
 	notes        []string
 	place        target.Target
 	machine      submit.Machine
+	connection   *cli.Connection
 	wait         waiting
 }
 
@@ -146,7 +151,11 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err := f.checkMode(m, local); err != nil {
 		return nil, err
 	}
-	place, err := f.connection.Resolve(local)
+	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
+	if m == modeRun && !local {
+		resolve = f.connection.ResolveCluster
+	}
+	place, err := resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +170,8 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, place: place, machine: machine,
-		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup},
+		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
+		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
 
@@ -239,8 +248,6 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--local applies nothing that could be shown; leave it out to see what a cluster would get, or say --explain")
 	case local && f.overlay != "":
 		return fmt.Errorf("--overlay changes what a cluster gets; a local job has no objects")
-	case !local && m == modeRun:
-		return fmt.Errorf("running on a cluster comes with a later version; --local runs on this machine, --dry-run -o yaml shows what a cluster would get")
 	}
 	return nil
 }

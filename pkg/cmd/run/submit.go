@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -21,15 +22,18 @@ import (
 // waiting says how long a run looks after its job.
 type waiting struct {
 	detach, cleanup bool
-	timeout         time.Duration
+	// cancel ends the job when its reader is interrupted, or goes away.
+	cancel  bool
+	timeout time.Duration
 }
 
 // submit starts the job and, unless it is detached, stays until its result is here.
 func (o *options) submit(ctx context.Context, p submit.Planned) error {
-	place, err := cli.LocalPlace(p.Spec.Store, p.Python)
+	place, err := o.destination(p)
 	if err != nil {
 		return err
 	}
+	defer place.Store.Close()
 	bar := o.ui.Progress("storing", p.Files.StoredBytes)
 	var before int64
 	j, stats, err := submit.Do(ctx, p, place, func(done, _ int64) {
@@ -46,6 +50,18 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 		return o.printHandle(j)
 	}
 	return o.follow(ctx, j)
+}
+
+// destination is where the job will live.
+func (o *options) destination(p submit.Planned) (job.Place, error) {
+	if p.Spec.Backend == api.BackendLocal {
+		return cli.LocalPlace(p.Spec.Store, p.Python)
+	}
+	rendered, err := render.Objects(p.Spec, p.Overlay)
+	if err != nil {
+		return job.Place{}, cli.Usage(err)
+	}
+	return o.connection.ClusterPlace(o.place, p.Spec.Namespace, rendered.Objects())
 }
 
 func (o *options) submitError(ctx context.Context, err error) error {
@@ -78,27 +94,66 @@ type outcome struct {
 	err    error
 }
 
+// errHopeless ends the waiting for a job that would wait for ever.
+var errHopeless = errors.New("waiting will not help")
+
 // follow shows the job's log, and brings the result back when it has ended.
 func (o *options) follow(ctx context.Context, j *job.Job) error {
-	following, cancel := cli.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
-	defer cancel()
+	waiting, cancelTimeout := cli.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
+	defer cancelTimeout()
+	following, cancel := context.WithCancelCause(waiting)
+	defer cancel(nil)
 	out := cli.LogWriter(o.logs(j))
 	done := make(chan outcome, 1)
+	var last api.Status
 	go func() {
-		status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1}, out, nil)
+		status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1}, out, func(s api.Status) {
+			o.tell(j, s)
+			if last = s; s.Hopeless {
+				cancel(errHopeless)
+			}
+		})
 		done <- outcome{status, errors.Join(err, out.Close())}
 	}()
 	select {
 	case end := <-done:
+		if errors.Is(context.Cause(following), errHopeless) {
+			return o.giveUp(ctx, j, last)
+		}
 		return o.settle(ctx, j, end)
 	case <-ctx.Done():
+		if !o.wait.cancel {
+			return cli.Interrupted(o.streams.ErrOut, j, context.Canceled)
+		}
 		return o.interrupted(ctx, j, done)
 	}
 }
 
+// tell says what the job waits for, and that it runs.
+func (o *options) tell(j *job.Job, s api.Status) {
+	switch {
+	case j.Handle.Backend == api.BackendLocal: // it runs once it exists
+	case s.State == api.Pending && s.Message != "":
+		o.ui.Note("waiting: " + s.Message)
+		if s.Next != "" {
+			o.ui.Note("  " + s.Next)
+		}
+	case s.State == api.Running:
+		o.ui.Phase("running", fmt.Sprintf("attempt %d", max(s.Attempt, 1)))
+	}
+}
+
+// giveUp removes a job that would wait for ever.
+func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
+	if _, err := j.Cancel(ctx, 0, o.clock.Now()); err != nil {
+		return err
+	}
+	return fmt.Errorf("job %s can't start: %s; it was removed", j.ID(), s.Message)
+}
+
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	switch {
-	case errors.Is(end.err, syscall.EPIPE):
+	case errors.Is(end.err, syscall.EPIPE) && o.wait.cancel:
 		return o.abandoned(ctx, j)
 	case end.err != nil:
 		return cli.Interrupted(o.streams.ErrOut, j, end.err)

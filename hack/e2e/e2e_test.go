@@ -1,0 +1,121 @@
+// Package e2e runs the commands against the real cluster of `make cluster`, each
+// script of testdata in a namespace of its own.
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestCluster runs every script. It needs the environment of `make cluster-env`.
+func TestCluster(t *testing.T) {
+	kubebox := os.Getenv("KUBEBOX")
+	if kubebox == "" {
+		t.Skip(`there is no cluster in this shell: make cluster, then eval "$(make -s cluster-env)"`)
+	}
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Setup:               func(e *testscript.Env) error { return namespace(e, kubebox, bin) },
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually, "lines": lines},
+	})
+}
+
+// namespace makes a namespace with the service account that jobs use, and a
+// kubeconfig whose context names it.
+func namespace(e *testscript.Env, kubebox, bin string) error {
+	name := fmt.Sprintf("e2e-%d", time.Now().UnixNano())
+	kubectl := func(args ...string) error {
+		if out, err := exec.Command(kubebox, append([]string{"kubectl"}, args...)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("kubectl %v: %w\n%s", args, err, out)
+		}
+		return nil
+	}
+	if err := errors.Join(kubectl("create", "namespace", name), kubectl("create", "serviceaccount", "kinetic", "-n", name)); err != nil {
+		return err
+	}
+	e.Defer(func() { _ = kubectl("delete", "namespace", name, "--wait=false") })
+	home := filepath.Join(e.WorkDir, ".home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	e.Setenv("HOME", home)
+	e.Setenv("KINETIC_NAMESPACE", name)
+	e.Setenv("NAMESPACE", name)
+	restart, err := filepath.Abs("../cluster/restart-apiserver.sh")
+	if err != nil {
+		return err
+	}
+	e.Setenv("RESTART", restart)
+	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+	for _, v := range []string{"KUBECONFIG", "KINETIC_STORE", "KINETIC_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
+		e.Setenv(v, os.Getenv(v))
+	}
+	return nil
+}
+
+// exits N COMMAND…: runs a command and holds its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// eventually TEXT COMMAND…: repeats a command until it prints the text.
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually TEXT COMMAND…")
+	}
+	for range 300 {
+		_ = ts.Exec(args[1], args[2:]...)
+		if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), args[0]) {
+			return
+		}
+	}
+	ts.Fatalf("never printed %q", args[0])
+}
+
+// lines N: holds that the standard output of the last command is the numbers
+// from 0 up to N-1, each once and in order.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines N FILE")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := strings.Split(strings.TrimSuffix(ts.ReadFile(args[1]), "\n"), "\n")
+	for i, line := range got {
+		if line != strconv.Itoa(i) {
+			ts.Fatalf("line %d is %q", i, line)
+		}
+	}
+	if len(got) != n {
+		ts.Fatalf("%d lines, want %d", len(got), n)
+	}
+}
