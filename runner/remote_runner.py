@@ -75,6 +75,7 @@ FEW_BYTES, GATHER_SECONDS = 2 * KIB, 0.002
 PART_BYTES = 8 * MIB
 PART_SECONDS = 30.0
 SPOOL_BYTES = 256 * MIB  # of log that may wait for the store before the call's output has to
+THREAD_SECONDS = 10.0  # for threads that the function left to finish their work
 DRAIN_SECONDS = 1.0  # for output that outlives the call
 DEADLINE_GRACE = 10.0
 RETRY_DELAYS = (0.1, 0.5, 2.0)
@@ -1311,6 +1312,7 @@ class Outcome:
             self.error = {"type": reason, "message": self.message, "traceback": ""}
         self.warnings = []
         self.pickled = False  # result.pkl is in the scratch directory
+        self.returned = False  # the function came to its end, rather than left by sys.exit
 
     @property
     def ok(self):
@@ -1512,6 +1514,7 @@ def returned(value, call, scratch):
     except ValueProblem as problem:
         return bad_result(value, problem, scratch)
     outcome = Outcome(COMPLETED, 0)
+    outcome.returned = True
     outcome.warnings = values.warnings
     if values.lossy:
         outcome.pickled = write_pickle(value, os.path.join(scratch, "result.pkl"))
@@ -1611,12 +1614,16 @@ def flush():
 
 
 def wind_up():
-    """Ends the interpreter's life as Python does, except that it does not wait for threads."""
+    """Ends the interpreter's life as Python does, except that it does not wait for ever for threads."""
     threading = sys.modules.get("threading")
     if threading is not None and hasattr(threading, "enumerate"):
-        others = [t.name for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
-        if others:
-            tell(f"kinetic: warning: the function left threads running, which end now: {', '.join(others)}\n")
+        others = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
+        last = time.monotonic() + THREAD_SECONDS
+        for thread in others:
+            thread.join(max(0.0, last - time.monotonic()))
+        names = [t.name for t in others if t.is_alive()]
+        if names:
+            tell(f"kinetic: warning: the function left threads running, which end now: {', '.join(names)}\n")
     try:
         atexit._run_exitfuncs()
     except BaseException:
@@ -1992,7 +1999,8 @@ class Runner:
         if supervisor.timed_out:
             message = f"{call.title} ran longer than the {self._options.max_runtime:g} seconds of --max-runtime"
             outcome = Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, message)
-        elif supervisor.terminated and not outcome.ok:
+        elif supervisor.terminated and not outcome.returned:
+            # Who saves and leaves with code 0 has not finished: it would start again elsewhere.
             outcome = Outcome(TERMINATED, EXIT_TERMINATED, f"{call.title} was terminated", told and told.error)
         if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED):
             self._say(outcome.message)

@@ -87,14 +87,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// eventually TEXT COMMAND…: repeats a command until it prints the text.
+// eventually TEXT COMMAND…: repeats a command until it prints the text on its
+// standard output.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually TEXT COMMAND…")
 	}
 	for range 300 {
 		_ = ts.Exec(args[1], args[2:]...)
-		if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), args[0]) {
+		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
 			return
 		}
 	}

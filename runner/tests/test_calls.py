@@ -238,6 +238,11 @@ class Functions(RunnerCase):
                 ran = self.call(f"import os\ndef f(): os._exit({code})")
                 self.assertEqual((ran.code, ran.end["reason"], ran.result["ok"]), (want, "ExitCode", False))
 
+    def test_threads_may_finish_their_work(self):
+        source = "import threading\ndef f():\n  threading.Timer(0.2, print, ['saved']).start()\n  return 1"
+        ran = self.call(source)
+        self.assertEqual((ran.out, ran.result["value"]), ("saved\n", 1))
+
     def test_end_of_life(self):
         source = """
             import atexit, sys, threading

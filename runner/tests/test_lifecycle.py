@@ -59,6 +59,10 @@ class Signals(RunnerCase):
         ran = self.stop(function(), {"train.py": source})
         self.assertEqual((ran.code, ran.result["error"]["type"]), (143, "SystemExit"))
 
+    def test_call_that_saves_and_leaves_has_not_finished(self):
+        source = "import signal, sys\ndef f():\n  signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n  print('ready', flush=True)\n  while True: signal.pause()"
+        self.assertEqual(self.stop(function(), {"train.py": source}).code, 143)
+
     def test_call_that_does_not_listen_is_killed_after_the_grace(self):
         ran = self.stop(script(), {"train.py": IGNORE}, "--grace", "0.2", "--final")
         self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
@@ -73,7 +77,7 @@ class Signals(RunnerCase):
             print("seen")
         """
         ran = self.stop(script(), {"train.py": source})
-        self.assertEqual((ran.code, len(self.parts(1))), (0, 2))
+        self.assertEqual((ran.code, len(self.parts(1))), (143, 2))
         self.assertIn("seen", ran.log)
 
     def test_termination_before_the_call(self):

@@ -311,7 +311,7 @@ class Termination(PodCase):
             while not self.part_names():
                 os.sched_yield()
         ran = self.finish(process)
-        self.assertEqual((ran.code, sorted(self.part_names())), (0, ["1-1.log", "1-2.log"]))
+        self.assertEqual((ran.code, sorted(self.part_names())), (143, ["1-1.log", "1-2.log"]))
 
     def test_store_that_stays_away_is_not_waited_for_beyond_the_grace(self):
         argv = self.argv(script(), {"train.py": WAIT}, "--grace", "0.2")
