@@ -16,7 +16,7 @@ TAGS := disable_grpc_modules
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: tested once more with the race detector.
-RACE := $(wildcard pkg/job pkg/local pkg/logs pkg/pack pkg/store pkg/ui)
+RACE := $(wildcard pkg/job pkg/kube pkg/local pkg/logs pkg/pack pkg/store pkg/ui)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 
@@ -59,6 +59,10 @@ test: prepare ## Run all tests: Go, race detector, Python, command scripts
 .PHONY: test-quick
 test-quick: ## Run the Go tests alone, without the race detector
 	CGO_ENABLED=0 go test ./...
+
+.PHONY: test-e2e
+test-e2e: build cluster ## Run the tests on the real cluster of this machine (Linux, root)
+	eval "$$($(MAKE) -s cluster-env)" && CGO_ENABLED=0 go test ./hack/e2e -count=1 -parallel 1 -v
 
 .PHONY: lint
 lint: ## Check style: gofmt, go vet, golangci-lint, go.mod, house rules

@@ -60,6 +60,7 @@ func namespace(e *testscript.Env, kubebox, bin string) error {
 		return err
 	}
 	e.Setenv("RESTART", restart)
+	e.Setenv("CLUSTER_HOME", os.Getenv("HOME")) // where its binaries are
 	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 	for _, v := range []string{"KUBECONFIG", "KINETIC_STORE", "KINETIC_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
 		e.Setenv(v, os.Getenv(v))
