@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-kinetic/kinetic/hack/script"
 )
 
 // TestCluster runs every script. It needs the environment of `make cluster-env`.
@@ -30,7 +30,7 @@ func TestCluster(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		Setup:               func(e *testscript.Env) error { return namespace(e, kubebox, bin) },
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually, "lines": lines},
+		Cmds:                script.Words(),
 	})
 }
 
@@ -66,58 +66,4 @@ func namespace(e *testscript.Env, kubebox, bin string) error {
 		e.Setenv(v, os.Getenv(v))
 	}
 	return nil
-}
-
-// exits N COMMAND…: runs a command and holds its exit code.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits N COMMAND…")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-}
-
-// eventually TEXT COMMAND…: repeats a command until it prints the text on its
-// standard output.
-func eventually(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: eventually TEXT COMMAND…")
-	}
-	for range 300 {
-		_ = ts.Exec(args[1], args[2:]...)
-		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
-			return
-		}
-	}
-	ts.Fatalf("never printed %q", args[0])
-}
-
-// lines N: holds that the standard output of the last command is the numbers
-// from 0 up to N-1, each once and in order.
-func lines(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: lines N FILE")
-	}
-	n, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := strings.Split(strings.TrimSuffix(ts.ReadFile(args[1]), "\n"), "\n")
-	for i, line := range got {
-		if line != strconv.Itoa(i) {
-			ts.Fatalf("line %d is %q", i, line)
-		}
-	}
-	if len(got) != n {
-		ts.Fatalf("%d lines, want %d", len(got), n)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/hack/script"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(e *testscript.Env) error { return machine(e, python) },
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually},
+		Cmds:                script.Words(),
 	})
 }
 
@@ -80,38 +80,4 @@ func machine(e *testscript.Env, python string) error {
 	e.Setenv("KUBECONFIG", filepath.Join(dir, "no-kubeconfig"))
 	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 	return nil
-}
-
-// exits N COMMAND…: runs a command and holds its exit code.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits N COMMAND…")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-}
-
-// eventually TEXT COMMAND…: repeats a command until it prints the text.
-func eventually(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: eventually TEXT COMMAND…")
-	}
-	for range 200 {
-		_ = ts.Exec(args[1], args[2:]...)
-		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
-			return
-		}
-	}
-	ts.Fatalf("never printed %q", args[0])
 }

@@ -83,6 +83,21 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	return end.Status(), nil
 }
 
+// Began tells whether anything of the job has run, or still may: it has a
+// workload, or the store knows of an attempt or an end.
+func (j *Job) Began(ctx context.Context) (bool, error) {
+	status, err := j.Status(ctx)
+	if err != nil || status.State != api.NotFound {
+		return true, err
+	}
+	attempts, err := j.Store.List(ctx, store.Attempts(j.ID()))
+	if err != nil || len(attempts) > 0 {
+		return true, err
+	}
+	status, err = j.remembered(ctx)
+	return status.State != api.NotFound, err
+}
+
 // readJSON reads one document of the store. Documents that a newer version
 // wrote are refused.
 func readJSON[T any](ctx context.Context, s store.Store, name string) (T, error) {

@@ -37,7 +37,8 @@ func (e *StoreError) Unwrap() error { return e.err }
 // are stored. An id that is taken is an ExistsError.
 func Do(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (*job.Job, pack.Stats, error) {
 	j := &job.Job{Handle: api.NewHandle(p.Spec), Store: place.Store, Workload: place.Workload}
-	if err := vacant(ctx, place, j.ID()); err != nil {
+	adopted, err := vacant(ctx, place, p.Spec)
+	if err != nil {
 		return nil, pack.Stats{}, err
 	}
 	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
@@ -49,7 +50,7 @@ func Do(ctx context.Context, p Planned, place job.Place, progress func(done, tot
 	if err != nil {
 		return nil, stats, &StoreError{err}
 	}
-	if err := describe(ctx, j, p.Call); err != nil {
+	if err := describe(ctx, j, p.Call, adopted); err != nil {
 		return nil, stats, &StoreError{err}
 	}
 	err = place.Workload.Start(ctx, p.Spec, p.Secrets)
@@ -65,32 +66,44 @@ func Do(ctx context.Context, p Planned, place job.Place, progress func(done, tot
 	return j, stats, nil
 }
 
-// vacant makes sure that an id is free before anything is uploaded.
-func vacant(ctx context.Context, place job.Place, id string) error {
-	r, err := place.Store.Open(ctx, store.Handle(id))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
+// vacant makes sure that an id is free before anything is uploaded. The records
+// of the same job, whose submit was cut off before anything ran, are taken over:
+// that submit is being repeated.
+func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err error) {
+	old := place.Exact(ctx, s.ID)
+	if old == nil {
+		return false, nil // what can't be read is found out when it is written
 	}
-	if err != nil {
-		return err
+	if old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 {
+		began, err := old.Began(ctx)
+		if err != nil || !began {
+			return true, err
+		}
 	}
-	return errors.Join(&ExistsError{ID: id, Store: place.Store.URL()}, r.Close())
+	return false, &ExistsError{ID: s.ID, Store: place.Store.URL()}
 }
 
 // describe writes the handle, which claims the id, and the call.
-func describe(ctx context.Context, j *job.Job, call []byte) error {
+func describe(ctx context.Context, j *job.Job, call []byte, adopted bool) error {
 	handle, err := json.MarshalIndent(j.Handle, "", "  ")
 	if err != nil {
 		return err
 	}
 	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')), nil)
 	if errors.Is(err, store.ErrExists) {
-		return &ExistsError{ID: j.ID(), Store: j.Store.URL()}
+		err = &ExistsError{ID: j.ID(), Store: j.Store.URL()}
+		if adopted {
+			err = nil
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil); err != nil {
+	err = j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil)
+	if errors.Is(err, store.ErrExists) && adopted {
+		return nil // the runner checks its hash
+	}
+	if err != nil {
 		return errors.Join(err, withdraw(ctx, j))
 	}
 	return nil
