@@ -149,7 +149,7 @@ def encode_json(document):
 
 def shorten(text, limit):
     """The text, cut to so many characters with a mark."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= limit else text[: limit - 1] + "\u2026"
 
 
 def write_all(fd, data):
@@ -662,7 +662,7 @@ class GCSStore:
         return answer
 
     def retry(self, doing, action):
-        """action(1), action(2), … until one of them ends without Transient; Unreachable if that takes too long."""
+        """action(1), action(2), and so on until one of them ends without Transient; Unreachable if that takes too long."""
         pause, tries, begin = FIRST_PAUSE, 1, None
         while True:
             try:

@@ -120,7 +120,6 @@ func job(s api.Spec, p program, dir string) (tree, error) {
 			Target: &types.Selector{ResId: resid.ResId{Gvk: resid.Gvk{Group: "batch", Kind: "Job"}}},
 		}},
 		ConfigMapGenerator: []types.ConfigMapArgs{runnerConfigMap(s, p)},
-		Namespace:          s.Namespace,
 		SortOptions:        &types.SortOptions{Order: types.LegacySortOrder},
 	})
 }

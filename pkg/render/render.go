@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	goyaml "go.yaml.in/yaml/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -120,8 +119,9 @@ func write(resource *resource.Resource) (*unstructured.Unstructured, []byte, err
 		return nil, nil, err
 	}
 	if content, ok := plain(content); ok {
-		text, err := goyaml.Marshal(content)
-		return &unstructured.Unstructured{Object: content.(map[string]any)}, text, err
+		object := &unstructured.Unstructured{Object: content.(map[string]any)}
+		text, err := marshal(object)
+		return object, text, err
 	}
 	data, err := resource.MarshalJSON()
 	if err != nil {

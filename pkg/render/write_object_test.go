@@ -1,10 +1,15 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
+	goyaml "go.yaml.in/yaml/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // What users add may hold anything that YAML has: it is written as kustomize
@@ -49,6 +54,45 @@ func TestObjectsAreWrittenAsKustomizeWritesThem(t *testing.T) {
 				t.Errorf("got\n%s%v\nwant\n%s", got, err, want)
 			}
 		})
+	}
+}
+
+// The runner's ConfigMap, and texts that are like it and not quite.
+func TestLongTextsAreWrittenAsTheEncoderWritesThem(t *testing.T) {
+	long := strings.Repeat("def f():\n    return 1\n\n", 500) + "end\n"
+	tests := map[string]string{
+		"a program":            long,
+		"the runner":           string(runner.Source),
+		"a trailing blank":     long + "x \ny\n",
+		"a tab":                "\t" + long,
+		"a tab inside":         long + "a\tb\n",
+		"a leading blank":      " " + long,
+		"a leading line end":   "\n" + long,
+		"no line end":          strings.TrimSuffix(long, "\n"),
+		"two line ends":        long + "\n",
+		"letters beyond ASCII": long + "ü\n",
+		"a carriage return":    long + "a\r\n",
+		"the stand-in itself":  long + standIn,
+		"short":                "a\nb\n",
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			object := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}, "data": map[string]any{"f.py": text, "z": "1"}}
+			want, err := goyaml.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := marshal(&unstructured.Unstructured{Object: object})
+			if err != nil || string(got) != string(want) {
+				t.Errorf("got %d bytes, %v, want %d bytes", len(got), err, len(want))
+			}
+			if object["data"].(map[string]any)["f.py"] != text {
+				t.Error("the object was changed")
+			}
+		})
+	}
+	if key, _ := longData(&unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap", "data": map[string]any{"r": string(runner.Source)}}}); key != "r" {
+		t.Error("the runner is not written the quick way")
 	}
 }
 
