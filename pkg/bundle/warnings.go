@@ -69,7 +69,7 @@ func sizeWarnings(plan *pack.Plan, limit int64) []string {
 	for _, f := range files[:min(shown, len(files))] {
 		largest = append(largest, fmt.Sprintf("%s (%s)", f.Path, megabytes(f.Size)))
 	}
-	return []string{fmt.Sprintf("the package takes %s in the store, more than %s; the largest files are %s; list what the job does not need in %s, pass data with --data, or raise KINETIC_CONTEXT_SIZE_WARN_MB",
+	return []string{fmt.Sprintf("the package takes %s in the store, more than %s; the largest files are %s; list what the job does not need in %s, or raise KINETIC_CONTEXT_SIZE_WARN_MB",
 		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}
 }
 

@@ -3,7 +3,6 @@ package kube
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -34,7 +33,8 @@ func (w *Workload) List(ctx context.Context) ([]Record, error) {
 	var pods corev1.PodList
 	failed := make(chan error, 1)
 	go func() { failed <- w.client.list(ctx, w.client.pods(), o, &pods) }()
-	if err := errors.Join(w.client.list(ctx, w.client.jobs(), o, &jobs), <-failed); err != nil {
+	err, podsErr := w.client.list(ctx, w.client.jobs(), o, &jobs), <-failed
+	if err = cmp.Or(err, podsErr); err != nil { // one is enough: both mostly fail alike
 		return nil, err
 	}
 	own := map[key][]corev1.Pod{}

@@ -116,7 +116,10 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 
 func (o *listOptions) run(ctx context.Context) error {
 	entries, unread := o.place.Entries(ctx, o.filter)
-	if len(entries) == 0 && unread == nil && (o.output == "" || o.output == "wide") && !o.watch {
+	if len(entries) == 0 && unread != nil {
+		return unread
+	}
+	if len(entries) == 0 && (o.output == "" || o.output == "wide") && !o.watch {
 		_, err := fmt.Fprintln(o.errOut, "no jobs found")
 		return err
 	}
