@@ -2,7 +2,6 @@ package kube
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,10 +9,10 @@ import (
 
 // What the cluster autoscaler says on a pod.
 var (
-	scaleUpTo     = regexp.MustCompile(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
-	noScaleUp     = regexp.MustCompile(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
-	failedScaleUp = regexp.MustCompile(`^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`)
-	zoneName      = regexp.MustCompile(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
+	scaleUpTo     = lazily(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
+	noScaleUp     = lazily(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
+	failedScaleUp = lazily(`^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`)
+	zoneName      = lazily(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
 )
 
 // autoscaler says what the newest event of the autoscaler tells, to stand behind
@@ -37,7 +36,7 @@ func (s Situation) autoscaler(p corev1.Pod) Reason {
 // growth names the instance groups that grow.
 func growth(message string) string {
 	var groups []string
-	for _, m := range scaleUpTo.FindAllStringSubmatch(message, 3) {
+	for _, m := range scaleUpTo().FindAllStringSubmatch(message, 3) {
 		groups = append(groups, fmt.Sprintf("%s from %s to %s%s", m[1], m[2], m[3], prefixed(" of at most ", m[4])))
 	}
 	return foreign(strings.Join(groups, ", "))
@@ -48,7 +47,7 @@ const listPools = "gcloud container node-pools list --cluster CLUSTER --location
 // refusedScaleUp leaves out the pools whose nodes would not fit anyway, unless
 // there are no others.
 func refusedScaleUp(message string) Reason {
-	m := noScaleUp.FindStringSubmatch(message)
+	m := noScaleUp().FindStringSubmatch(message)
 	if m == nil {
 		return Reason{Sentence: "the autoscaler adds none: " + foreign(message)}
 	}
@@ -85,7 +84,7 @@ func pools(n int, one, many string) string {
 // brokenScaleUp is a scale-up that Compute Engine refused. The autoscaler tries
 // again by itself.
 func brokenScaleUp(message string) Reason {
-	m := failedScaleUp.FindStringSubmatch(message)
+	m := failedScaleUp().FindStringSubmatch(message)
 	if m == nil {
 		return Reason{Sentence: "adding a node failed: " + foreign(message)}
 	}
@@ -95,7 +94,7 @@ func brokenScaleUp(message string) Reason {
 		return Reason{Sentence: "Google Cloud has no such machine free" + prefixed(" in ", where) + " (GCE out of resources); the autoscaler tries again"}
 	case "GCE quota exceeded":
 		r := Reason{Sentence: "the project's Compute Engine quota is used up" + prefixed(" in ", where) + " (GCE quota exceeded)"}
-		if region := zoneName.FindStringSubmatch(m[1]); region != nil {
+		if region := zoneName().FindStringSubmatch(m[1]); region != nil {
 			r.Next = fmt.Sprintf(`gcloud compute regions describe %s --flatten=quotas --format="table(quotas.metric,quotas.usage,quotas.limit)"`, region[1])
 		}
 		return r

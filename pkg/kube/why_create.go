@@ -2,21 +2,20 @@ package kube
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
 
 // What the API server says when it refuses a pod.
 var (
-	createPrefix     = regexp.MustCompile(`^Error creating: (?:pods "[^"]*" is forbidden: )?`)
-	noServiceAccount = regexp.MustCompile(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
-	overQuota        = regexp.MustCompile(`exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`)
-	quotaWants       = regexp.MustCompile(`failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`)
-	podSecurity      = regexp.MustCompile(`violates PodSecurity "([^"]*)": (.*)`)
-	noPriorityClass  = regexp.MustCompile(`no PriorityClass with name (\S+) was found`)
-	limitRange       = regexp.MustCompile(`(?:maximum|minimum) \S+ usage per \w+ is `)
-	webhookDenied    = regexp.MustCompile(`admission webhook "([^"]*)" denied the request: (.*)`)
+	createPrefix     = lazily(`^Error creating: (?:pods "[^"]*" is forbidden: )?`)
+	noServiceAccount = lazily(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
+	overQuota        = lazily(`exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`)
+	quotaWants       = lazily(`failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`)
+	podSecurity      = lazily(`violates PodSecurity "([^"]*)": (.*)`)
+	noPriorityClass  = lazily(`no PriorityClass with name (\S+) was found`)
+	limitRange       = lazily(`(?:maximum|minimum) \S+ usage per \w+ is `)
+	webhookDenied    = lazily(`admission webhook "([^"]*)" denied the request: (.*)`)
 )
 
 // uncreated explains why the Job controller can't make a pod. What it said
@@ -34,30 +33,30 @@ func (s Situation) uncreated(after time.Time) Reason {
 }
 
 func (s Situation) refusal(message string) Reason {
-	text, ns := createPrefix.ReplaceAllString(message, ""), s.Job.Namespace
-	if m := noServiceAccount.FindStringSubmatch(text); m != nil {
+	text, ns := createPrefix().ReplaceAllString(message, ""), s.Job.Namespace
+	if m := noServiceAccount().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("service account %s is missing in namespace %s", m[1], ns),
 			Next: fmt.Sprintf("kubectl create serviceaccount %s -n %s", m[1], ns)}
 	}
-	if m := overQuota.FindStringSubmatch(text); m != nil {
+	if m := overQuota().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("quota %s of namespace %s is exceeded: %s", m[1], ns, foreign(shortfall(m[2], m[3], m[4]))),
 			Next: fmt.Sprintf("kubectl describe quota %s -n %s", m[1], ns)}
 	}
-	if m := quotaWants.FindStringSubmatch(text); m != nil {
+	if m := quotaWants().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("quota %s of namespace %s: %s", m[1], ns, foreign(m[2])),
 			Next: fmt.Sprintf("kubectl describe quota %s -n %s", m[1], ns)}
 	}
-	if m := podSecurity.FindStringSubmatch(text); m != nil {
+	if m := podSecurity().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("namespace %s refuses the pod by its pod security level %s: %s", ns, foreign(m[1]), foreign(m[2])),
 			Next: fmt.Sprintf("kubectl get namespace %s --show-labels", ns), Hopeless: true}
 	}
-	if m := noPriorityClass.FindStringSubmatch(text); m != nil {
+	if m := noPriorityClass().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("priority class %s does not exist", foreign(m[1])), Next: "kubectl get priorityclasses"}
 	}
-	if m := webhookDenied.FindStringSubmatch(text); m != nil {
+	if m := webhookDenied().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("the pod was refused by %s: %s", foreign(m[1]), foreign(m[2]))}
 	}
-	if limitRange.MatchString(text) {
+	if limitRange().MatchString(text) {
 		return Reason{Sentence: fmt.Sprintf("the limits of namespace %s refuse the pod: %s", ns, foreign(text)),
 			Next: "kubectl describe limitrange -n " + ns, Hopeless: true}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,8 +13,8 @@ import (
 )
 
 var (
-	lowOn    = regexp.MustCompile(`low on resource: ([a-z-]+)`)
-	wasUsing = regexp.MustCompile(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
+	lowOn    = lazily(`low on resource: ([a-z-]+)`)
+	wasUsing = lazily(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
 )
 
 // failed explains a Job that has failed by its last pod; success needs no words.
@@ -138,12 +137,12 @@ func signalled(code int32) string {
 // used it.
 func evicted(message string) string {
 	message = oneLine(message)
-	low := lowOn.FindStringSubmatch(message)
+	low := lowOn().FindStringSubmatch(message)
 	if low == nil {
 		return "evicted" + prefixed(": ", foreign(message))
 	}
 	text := "evicted: its node was low on " + low[1]
-	if use := wasUsing.FindStringSubmatch(message); use != nil {
+	if use := wasUsing().FindStringSubmatch(message); use != nil {
 		text += fmt.Sprintf(", %s used %s and had asked for %s", foreign(use[1]), use[2], use[3])
 		if low[1] == string(corev1.ResourceMemory) {
 			text += "; --memory asks for more"

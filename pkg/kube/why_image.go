@@ -2,7 +2,6 @@ package kube
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,13 +9,13 @@ import (
 
 // What kubelet, containerd and registries say of an image.
 var (
-	pullSteps    = regexp.MustCompile(`^.*(?:"|https?://\S+): `) // all that was tried, up to the failure
-	pulledName   = regexp.MustCompile(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
-	address      = regexp.MustCompile(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
-	wrongMachine = regexp.MustCompile(`(?i)no match for platform|no matching manifest`)
-	denied       = regexp.MustCompile(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
-	noImage      = regexp.MustCompile(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
-	artifactRepo = regexp.MustCompile(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
+	pullSteps    = lazily(`^.*(?:"|https?://\S+): `) // all that was tried, up to the failure
+	pulledName   = lazily(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
+	address      = lazily(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
+	wrongMachine = lazily(`(?i)no match for platform|no matching manifest`)
+	denied       = lazily(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
+	noImage      = lazily(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
+	artifactRepo = lazily(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
 )
 
 // unpulled explains an image that is not there. Between two attempts older
@@ -45,25 +44,25 @@ func pullCause(message string) string {
 	if strings.HasPrefix(message, "Back-off pulling image") && !strings.Contains(message, `": `) {
 		return ""
 	}
-	text := pullSteps.ReplaceAllString(message, "")
-	text = rpcStatus.ReplaceAllString(strings.TrimPrefix(text, "ErrImagePull: "), "")
-	return pulledName.ReplaceAllString(text, "")
+	text := pullSteps().ReplaceAllString(message, "")
+	text = rpcStatus().ReplaceAllString(strings.TrimPrefix(text, "ErrImagePull: "), "")
+	return pulledName().ReplaceAllString(text, "")
 }
 
 func pullReason(p corev1.Pod, image, cause string) Reason {
 	r := Reason{Sentence: fmt.Sprintf("image %s can't be pulled%s", image, prefixed(": ", foreign(cause))), Next: describePod(p)}
-	repo := artifactRepo.FindStringSubmatch(image)
+	repo := artifactRepo().FindStringSubmatch(image)
 	// An address may have any word in it.
-	switch words := address.ReplaceAllString(cause, ""); {
-	case wrongMachine.MatchString(words):
+	switch words := address().ReplaceAllString(cause, ""); {
+	case wrongMachine().MatchString(words):
 		r.Sentence = fmt.Sprintf("image %s was not built for the processor of node %s", image, p.Spec.NodeName)
 		r.Hopeless = true
-	case denied.MatchString(words):
+	case denied().MatchString(words):
 		r.Sentence = fmt.Sprintf("image %s can't be pulled, access is denied: %s", image, foreign(cause))
 		if repo != nil {
 			r.Next = fmt.Sprintf("gcloud artifacts repositories get-iam-policy %s --location=%s --project=%s", repo[3], repo[1], repo[2])
 		}
-	case noImage.MatchString(words):
+	case noImage().MatchString(words):
 		r.Sentence = fmt.Sprintf("image %s does not exist: the registry says %s", image, foreign(cause))
 		r.Hopeless = true
 		if repo != nil {

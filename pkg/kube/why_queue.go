@@ -2,7 +2,6 @@ package kube
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,8 +10,8 @@ import (
 const labelQueue = "kueue.x-k8s.io/queue-name"
 
 var (
-	createdWorkload = regexp.MustCompile(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
-	workloadUIDs    = regexp.MustCompile(` \(UID: [^)]*\)|; preemptor path: .*$`)
+	createdWorkload = lazily(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
+	workloadUIDs    = lazily(` \(UID: [^)]*\)|; preemptor path: .*$`)
 )
 
 // queued explains a suspended Job. Kueue suspends what it has not admitted, and
@@ -32,14 +31,14 @@ func (s Situation) queued() Reason {
 	}
 	stopped, started := s.newestOfJob("Stopped"), s.newestOfJob("Started")
 	if stopped != nil && (started == nil || !eventTime(started).After(eventTime(stopped))) {
-		r.Sentence = "back in queue " + queue + ": " + foreign(workloadUIDs.ReplaceAllString(stopped.Message, ""))
+		r.Sentence = "back in queue " + queue + ": " + foreign(workloadUIDs().ReplaceAllString(stopped.Message, ""))
 	}
 	made := s.newestOfJob("CreatedWorkload")
 	if made == nil {
 		r.Sentence += ", which has not looked at it yet"
 		return r
 	}
-	if name := createdWorkload.FindStringSubmatch(made.Message); name != nil {
+	if name := createdWorkload().FindStringSubmatch(made.Message); name != nil {
 		r.Next = fmt.Sprintf("kubectl describe workload %s -n %s", name[1], s.Job.Namespace)
 		r.Sentence += prefixed(": ", s.workloadSays(name[1]))
 	}

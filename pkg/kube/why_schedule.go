@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +17,10 @@ import (
 // with them: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had
 // untolerated taint {a: b}. preemption: …`.
 var (
-	noNodes    = regexp.MustCompile(`^0/(\d+) nodes are available: (.*)$`)
-	nextReason = regexp.MustCompile(`, (\d+) `)
-	preemption = regexp.MustCompile(`\.? preemption: .*$`)
-	taintName  = regexp.MustCompile(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
+	noNodes    = lazily(`^0/(\d+) nodes are available: (.*)$`)
+	nextReason = lazily(`, (\d+) `)
+	preemption = lazily(`\.? preemption: .*$`)
+	taintName  = lazily(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
 )
 
 // complaint is one thing that is wrong with a number of nodes or pools.
@@ -35,7 +34,7 @@ type complaint struct {
 func complaints(list string) []complaint {
 	list = strings.TrimRight(strings.TrimSpace(list), ".")
 	var found []complaint
-	for _, part := range strings.Split(nextReason.ReplaceAllString(list, "\n$1 "), "\n") {
+	for _, part := range strings.Split(nextReason().ReplaceAllString(list, "\n$1 "), "\n") {
 		number, what, ok := strings.Cut(part, " ")
 		count, err := strconv.Atoi(number)
 		if !ok || err != nil {
@@ -61,7 +60,7 @@ func (s Situation) unscheduled(p corev1.Pod) Reason {
 			says = e.Message
 		}
 	}
-	if m := missingObject.FindStringSubmatch(says); m != nil {
+	if m := missingObject().FindStringSubmatch(says); m != nil {
 		return missing(p, m[1], m[2], "")
 	}
 	grows := s.autoscaler(p)
@@ -93,7 +92,7 @@ func misses(p corev1.Pod, message string) string {
 	case "no nodes available to schedule pods":
 		return "the cluster has no node"
 	}
-	m := noNodes.FindStringSubmatch(preemption.ReplaceAllString(message, ""))
+	m := noNodes().FindStringSubmatch(preemption().ReplaceAllString(message, ""))
 	if m == nil {
 		return "no node for it: " + foreign(message)
 	}
@@ -136,7 +135,7 @@ func (c complaint) onNodes(p corev1.Pod) string {
 	if strings.Contains(c.what, "node affinity/selector") {
 		return "without " + selectorWords(p)
 	}
-	if m := taintName.FindStringSubmatch(c.what); m != nil {
+	if m := taintName().FindStringSubmatch(c.what); m != nil {
 		return "with a taint" + prefixed(" ", foreign(strings.Replace(m[1], ": ", "=", 1)))
 	}
 	switch c.what {

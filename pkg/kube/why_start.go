@@ -3,7 +3,6 @@ package kube
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,11 +12,11 @@ import (
 )
 
 var (
-	missingObject = regexp.MustCompile(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
-	volumeFailed  = regexp.MustCompile(`volume "([^"]*)"\s*: (.*)$`)
-	rpcStatus     = regexp.MustCompile(`rpc error: code = \w+ desc = `)
-	gcsBucket     = regexp.MustCompile(`^failed to get GCS bucket "([a-z0-9][a-z0-9._-]*)": (?:googleapi: )?(.*)$`)
-	noProgram     = regexp.MustCompile(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
+	missingObject = lazily(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
+	volumeFailed  = lazily(`volume "([^"]*)"\s*: (.*)$`)
+	rpcStatus     = lazily(`rpc error: code = \w+ desc = `)
+	gcsBucket     = lazily(`^failed to get GCS bucket "([a-z0-9][a-z0-9._-]*)": (?:googleapi: )?(.*)$`)
+	noProgram     = lazily(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
 )
 
 // starting explains a pod that has a node and doesn't run yet.
@@ -40,7 +39,7 @@ func (s Situation) starting(p corev1.Pod) Reason {
 		image := strings.Trim(strings.TrimPrefix(oneLine(e.Message), "Pulling image "), `"`)
 		return Reason{Sentence: fmt.Sprintf("pulling image %s for %s", foreign(image), s.since(e)), Next: describePod(p)}
 	case "FailedCreatePodSandBox":
-		text := strings.TrimPrefix(rpcStatus.ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
+		text := strings.TrimPrefix(rpcStatus().ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
 		return Reason{Sentence: fmt.Sprintf("node %s can't set the pod up: %s", p.Spec.NodeName, foreign(text)), Next: describePod(p)}
 	}
 	return s.unmounted(p, e)
@@ -96,7 +95,7 @@ func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
 // configError is about what the container's environment comes from, or who it
 // runs as.
 func configError(p corev1.Pod, message string) Reason {
-	if m := missingObject.FindStringSubmatch(message); m != nil {
+	if m := missingObject().FindStringSubmatch(message); m != nil {
 		return missing(p, m[1], m[2], "")
 	}
 	if strings.Contains(message, "runAsNonRoot") {
@@ -115,8 +114,8 @@ func missing(p corev1.Pod, kind, name, use string) Reason {
 // startError is a container whose program could not be started, in most cases
 // because the image has no python3.
 func startError(p corev1.Pod, image, message string) Reason {
-	message = rpcStatus.ReplaceAllString(message, "")
-	if m := noProgram.FindStringSubmatch(message); m != nil {
+	message = rpcStatus().ReplaceAllString(message, "")
+	if m := noProgram().FindStringSubmatch(message); m != nil {
 		program := foreign(m[1])
 		r := Reason{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: describePod(p), Hopeless: true}
 		if program == "python3" {
@@ -141,14 +140,14 @@ func (s Situation) unmounted(p corev1.Pod, e *corev1.Event) Reason {
 	}
 	message := oneLine(e.Message)
 	volume, text := "", message
-	if m := volumeFailed.FindStringSubmatch(message); m != nil {
-		volume, text = foreign(m[1])+" ", rpcStatus.ReplaceAllString(m[2], "")
+	if m := volumeFailed().FindStringSubmatch(message); m != nil {
+		volume, text = foreign(m[1])+" ", rpcStatus().ReplaceAllString(m[2], "")
 	}
-	if m := missingObject.FindStringSubmatch(text); m != nil {
+	if m := missingObject().FindStringSubmatch(text); m != nil {
 		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" is made of"))
 	}
 	r := Reason{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: describePod(p)}
-	if m := gcsBucket.FindStringSubmatch(text); m != nil {
+	if m := gcsBucket().FindStringSubmatch(text); m != nil {
 		r.Sentence = fmt.Sprintf("volume %scan't be mounted from gs://%s: %s", volume, m[1], foreign(m[2]))
 		r.Next = "gcloud storage buckets describe gs://" + m[1]
 		if strings.HasPrefix(m[2], "Error 403") {
