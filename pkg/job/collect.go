@@ -47,8 +47,8 @@ func (j *Job) release(ctx context.Context, r api.Result) error {
 
 // Cancel ends the job and removes its workload, giving it grace to save
 // outputs and logs. It reports the state that the job was in: one that has
-// ended is left as it is.
-func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time) (api.Status, error) {
+// ended is left as it is. why is what the store remembers of it.
+func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
 	status, err := j.Status(ctx)
 	if err != nil || status.State.Ended() {
 		return status, err
@@ -58,7 +58,7 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time) (a
 	}
 	// Said before the runner hears of it, so that end.json tells who ended the
 	// job rather than which signal it got.
-	err = j.recordEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: "cancelled", ExitCode: 143,
+	err = j.recordEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: 143,
 		Attempt: status.Attempt, Started: status.Started, Finished: now.UTC(), By: "cancel"})
 	if err != nil {
 		return status, err

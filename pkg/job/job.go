@@ -31,6 +31,9 @@ type Workload interface {
 	Stop(ctx context.Context, id string, grace time.Duration) error
 }
 
+// Cancelled is why a job ended that somebody cancelled.
+const Cancelled = "cancelled"
+
 // DefaultGrace is how long a job that is told to end may save its outputs.
 const DefaultGrace = 30 * time.Second
 

@@ -43,9 +43,6 @@ func End(id string) string { return path.Join(id, endName) }
 // Attempts is the prefix of the records of all starts.
 func Attempts(id string) string { return id + "/" + attemptsDir }
 
-// Attempt names the record of the n-th start, counted from 1.
-func Attempt(id string, n int) string { return fmt.Sprintf("%s%d.json", Attempts(id), n) }
-
 // Logs is the prefix of the log parts of all hosts.
 func Logs(id string) string { return id + "/" + logsDir }
 

@@ -17,7 +17,6 @@ func TestNames(t *testing.T) {
 		"j/result.pkl":           store.Pickle("j", "../../result.pkl"),
 		"j/end.json":             store.End("j"),
 		"j/attempts/":            store.Attempts("j"),
-		"j/attempts/2.json":      store.Attempt("j", 2),
 		"j/logs/":                store.Logs("j"),
 		"j/logs/3/1-2.log":       store.LogPart("j", 3, 1, 2),
 		"j/outputs/":             store.Outputs("j"),

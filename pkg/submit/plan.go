@@ -70,7 +70,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 			return p, fmt.Errorf("--overlay: %w", err)
 		}
 	}
-	t, err := call.Parse(call.Words{Target: r.Target, Module: r.Module, Command: r.Command, Args: r.Args, KWArgs: r.KWArgs}, m.Cwd)
+	t, err := call.Parse(words(r), m.Cwd)
 	if err != nil {
 		return p, err
 	}
@@ -86,14 +86,45 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	return p, nil
 }
 
-// capture finds the project and packages it, and checks the function meanwhile.
-func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
-	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
-		PackageRoot: m.PackageRoot, PythonPath: m.PythonPath})
+// Check finds the mistakes in a request that have nothing to do with where the
+// job goes. Plan finds them too: this is for a caller that can't plan.
+func Check(ctx context.Context, r api.Request, m Machine) error {
+	if err := validate(r); err != nil {
+		return err
+	}
+	if _, err := chooseAccelerator(r); err != nil {
+		return err
+	}
+	t, err := call.Parse(words(r), m.Cwd)
 	if err != nil {
 		return err
 	}
+	layout, c, _, err := locate(t, m)
+	if err != nil {
+		return err
+	}
+	_, err = new(Planned).check(ctx, c, layout.Root)
+	return err
+}
+
+func words(r api.Request) call.Words {
+	return call.Words{Target: r.Target, Module: r.Module, Command: r.Command, Args: r.Args, KWArgs: r.KWArgs}
+}
+
+// locate finds the project, and the target in it.
+func locate(t call.Target, m Machine) (bundle.Layout, api.Call, []string, error) {
+	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
+		PackageRoot: m.PackageRoot, PythonPath: m.PythonPath})
+	if err != nil {
+		return layout, api.Call{}, nil, err
+	}
 	c, warnings, err := t.Resolve(call.Layout{Root: layout.Root, PackageBase: layout.PackageBase, EntryDir: t.EntryDir(), Cwd: m.Cwd})
+	return layout, c, warnings, err
+}
+
+// capture finds the project and packages it, and checks the function meanwhile.
+func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
+	layout, c, warnings, err := locate(t, m)
 	if err != nil {
 		return err
 	}

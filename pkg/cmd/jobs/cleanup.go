@@ -33,7 +33,7 @@ func (c *command) cancel() *cobra.Command {
 				return err
 			}
 			return forEach(found, func(j *job.Job) error {
-				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now())
+				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
 				if err != nil {
 					return err
 				}

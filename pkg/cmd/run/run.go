@@ -155,12 +155,16 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if m == modeRun && !local {
 		resolve = f.connection.ResolveCluster
 	}
-	place, err := resolve()
+	machine, err := submit.ThisMachine(os.Getenv, os.Getwd)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := submit.ThisMachine(os.Getenv, os.Getwd)
+	place, err := resolve()
 	if err != nil {
+		// A mistake in what is to run is told before one in where.
+		if mistake := submit.Check(c.Context(), request, machine); mistake != nil {
+			err = mistake
+		}
 		return nil, err
 	}
 	notes := env.Notes

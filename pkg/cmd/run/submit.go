@@ -134,7 +134,7 @@ func (o *options) tell(j *job.Job, s api.Status) {
 	switch {
 	case j.Handle.Backend == api.BackendLocal: // it runs once it exists
 	case s.State == api.Pending && s.Message != "":
-		o.ui.Note("waiting: " + s.Message)
+		o.ui.State(s.State, "waiting: "+s.Message)
 		if s.Next != "" {
 			o.ui.Note("  " + s.Next)
 		}
@@ -145,7 +145,7 @@ func (o *options) tell(j *job.Job, s api.Status) {
 
 // giveUp removes a job that would wait for ever.
 func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
-	if _, err := j.Cancel(ctx, 0, o.clock.Now()); err != nil {
+	if _, err := j.Cancel(ctx, 0, o.clock.Now(), "it could not start: "+s.Message); err != nil {
 		return err
 	}
 	return fmt.Errorf("job %s can't start: %s; it was removed", j.ID(), s.Message)
@@ -207,9 +207,9 @@ func (o *options) end(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	again, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now())
+	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), job.Cancelled)
 	if again.Err() != nil {
-		_, err = j.Cancel(ctx, 0, o.clock.Now())
+		_, err = j.Cancel(ctx, 0, o.clock.Now(), job.Cancelled)
 	}
 	return err
 }
