@@ -1,5 +1,5 @@
 // Package e2e runs the commands against the real cluster of `make cluster`, each
-// script of testdata in a namespace of its own.
+// script of testdata in a namespace and a bucket of its own.
 package e2e
 
 import (
@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,54 +18,98 @@ import (
 	"github.com/kubectl-kinetic/kinetic/hack/script"
 )
 
-// TestCluster runs every script. It needs the environment of `make cluster-env`.
+// TestCluster runs the scripts that leave each other alone, side by side. It
+// needs the environment of `make cluster-env`, and bin/.
 func TestCluster(t *testing.T) {
-	kubebox := os.Getenv("KUBEBOX")
-	if kubebox == "" {
-		t.Skip(`there is no cluster in this shell: make cluster, then eval "$(make -s cluster-env)"`)
-	}
-	bin, err := filepath.Abs("../../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		RequireExplicitExec: true,
-		Setup:               func(e *testscript.Env) error { return namespace(e, kubebox, bin) },
-		Cmds:                script.Words(),
-	})
+	c := here(t)
+	testscript.Run(t, c.params(testscript.Params{Dir: "testdata"}))
 }
 
-// namespace makes a namespace with the service account that jobs use, and a
-// kubeconfig whose context names it.
-func namespace(e *testscript.Env, kubebox, bin string) error {
-	name := fmt.Sprintf("e2e-%d", time.Now().UnixNano())
-	kubectl := func(args ...string) error {
-		if out, err := exec.Command(kubebox, append([]string{"kubectl"}, args...)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("kubectl %v: %w\n%s", args, err, out)
-		}
-		return nil
+// TestClusterDisturbed runs, one after the other, the scripts that break what
+// all jobs share: a node, a kubelet, the API server.
+func TestClusterDisturbed(t *testing.T) {
+	c := here(t)
+	files, err := filepath.Glob("testdata/disturbed/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("found no scripts", err)
 	}
-	if err := errors.Join(kubectl("create", "namespace", name), kubectl("create", "serviceaccount", "kinetic", "-n", name)); err != nil {
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			testscript.Run(t, c.params(testscript.Params{Files: []string{file}}))
+		})
+	}
+}
+
+// cluster is the one of this machine.
+type cluster struct {
+	bin     string // the folder of our binaries
+	scripts string // the folder of what changes the cluster
+	kubebox string // kubectl of the cluster's version, among others
+	storage string // URL of the emulator of Cloud Storage
+}
+
+// here skips the test where there is no cluster.
+func here(t *testing.T) cluster {
+	c := cluster{kubebox: os.Getenv("KUBEBOX"), storage: os.Getenv("STORAGE_EMULATOR_HOST")}
+	if c.kubebox == "" {
+		t.Skip(`there is no cluster in this shell, which takes Linux and root: make cluster, then eval "$(make -s cluster-env)"`)
+	}
+	for folder, path := range map[*string]string{&c.bin: "../../bin", &c.scripts: "../cluster"} {
+		var err error
+		if *folder, err = filepath.Abs(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(c.bin, "kubectl-kinetic_run")); err != nil {
+		t.Fatalf("%v: make build makes it", err)
+	}
+	return c
+}
+
+func (c cluster) params(p testscript.Params) testscript.Params {
+	p.RequireExplicitExec = true
+	p.Setup = c.setup
+	p.Cmds = script.Words()
+	p.Cmds["store"] = storeWord
+	return p
+}
+
+// setup makes a script a namespace with the service account that jobs use, and a
+// bucket.
+func (c cluster) setup(e *testscript.Env) error {
+	name := "e2e-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	if err := errors.Join(c.kubectl("create", "namespace", name), c.kubectl("create", "serviceaccount", "kinetic", "-n", name)); err != nil {
 		return err
 	}
-	e.Defer(func() { _ = kubectl("delete", "namespace", name, "--wait=false") })
+	e.Defer(func() { _ = c.kubectl("delete", "namespace", name, "--wait=false") })
+	if err := makeBucket(c.storage, name); err != nil {
+		return err
+	}
 	home := filepath.Join(e.WorkDir, ".home")
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return err
 	}
-	e.Setenv("HOME", home)
-	e.Setenv("KINETIC_NAMESPACE", name)
-	e.Setenv("NAMESPACE", name)
-	restart, err := filepath.Abs("../cluster/restart-apiserver.sh")
-	if err != nil {
-		return err
+	for key, value := range map[string]string{
+		"HOME":              home,
+		"PATH":              c.bin + string(filepath.ListSeparator) + e.Getenv("PATH"),
+		"NAMESPACE":         name,
+		"KINETIC_NAMESPACE": name,
+		"KINETIC_STORE":     "gs://" + name,
+		"SCRIPTS":           c.scripts,
+		"CLUSTER_HOME":      os.Getenv("HOME"), // where its binaries are
+	} {
+		e.Setenv(key, value)
 	}
-	e.Setenv("RESTART", restart)
-	e.Setenv("CLUSTER_HOME", os.Getenv("HOME")) // where its binaries are
-	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
-	for _, v := range []string{"KUBECONFIG", "KINETIC_STORE", "KINETIC_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
-		e.Setenv(v, os.Getenv(v))
+	for _, key := range []string{"KUBECONFIG", "KINETIC_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
+		e.Setenv(key, os.Getenv(key))
+	}
+	e.Values[faultsKey{}] = &faults{backend: c.storage}
+	return nil
+}
+
+func (c cluster) kubectl(args ...string) error {
+	if out, err := exec.Command(c.kubebox, append([]string{"kubectl"}, args...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl %v: %w\n%s", args, err, out)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -36,8 +37,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// repeats is how often a command is run to see something come.
-const repeats = 300
+// A command that is waited for is run again and again, for longer than any slow
+// machine needs.
+const (
+	patience = 2 * time.Minute
+	pause    = 50 * time.Millisecond
+)
 
 // eventually TEXT COMMAND…: repeats a command until it prints the text on its
 // standard output.
@@ -45,7 +50,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually TEXT COMMAND…")
 	}
-	for range repeats {
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(pause) {
 		_ = ts.Exec(args[1], args[2:]...) // its exit code may be any until then
 		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
 			return

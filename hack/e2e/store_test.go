@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// makeBucket makes a bucket in the emulator of Cloud Storage. It holds objects in
+// memory, and forgets them when the cluster is taken down.
+func makeBucket(storage, name string) error {
+	answer, err := http.Post(storage+"/storage/v1/b?project=e2e", "application/json", strings.NewReader(fmt.Sprintf(`{"name": %q}`, name)))
+	if err != nil {
+		return fmt.Errorf("making bucket %s: %w", name, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(answer.Body)
+		return fmt.Errorf("making bucket %s: %s: %s", name, answer.Status, said)
+	}
+	return nil
+}
+
+// faults stands between a script, with the pods of its jobs, and the store, and
+// can be told to fail.
+type faults struct {
+	backend string // URL
+
+	mu      sync.Mutex
+	lasting time.Duration // of the failure that the next request begins
+	until   time.Time     // the end of the one that has begun
+	refused int
+}
+
+type faultsKey struct{}
+
+// storeWord is the word of scripts:
+//
+//	store proxied           from here on the script and its jobs reach the store through faults
+//	store fails DURATION    it fails for so long, beginning with the next request
+//	store failed            holds that it did fail, more than once, and works again
+func storeWord(ts *testscript.TestScript, neg bool, args []string) {
+	f := ts.Value(faultsKey{}).(*faults)
+	switch {
+	case neg || len(args) == 0:
+	case args[0] == "proxied" && len(args) == 1:
+		ts.Check(f.listen(ts))
+		return
+	case args[0] == "fails" && len(args) == 2:
+		lasting, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		f.fail(lasting)
+		return
+	case args[0] == "failed" && len(args) == 1:
+		ts.Check(f.over())
+		return
+	}
+	ts.Fatalf("usage: store proxied, store fails DURATION, or store failed")
+}
+
+// listen starts at the address of the store, which pods can reach, with another
+// port.
+func (f *faults) listen(ts *testscript.TestScript) error {
+	backend, err := url.Parse(f.backend)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(backend.Hostname(), "0"))
+	if err != nil {
+		return err
+	}
+	front := "http://" + listener.Addr().String()
+	server := &http.Server{Handler: f.handler(backend, front), ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = server.Serve(listener) }()
+	ts.Defer(func() { _ = server.Close() })
+	ts.Setenv("STORAGE_EMULATOR_HOST", front)
+	return nil
+}
+
+func (f *faults) handler(backend *url.URL, front string) http.Handler {
+	pass := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(backend) },
+		// Where an upload goes on is an address, too.
+		ModifyResponse: func(answer *http.Response) error {
+			if next, ok := strings.CutPrefix(answer.Header.Get("Location"), backend.String()); ok {
+				answer.Header.Set("Location", front+next)
+			}
+			return nil
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch n := f.refuse(time.Now()); {
+		case n == 0:
+			pass.ServeHTTP(w, r)
+		case n%2 == 1:
+			http.Error(w, "the service is overloaded", http.StatusServiceUnavailable)
+		default:
+			reset(w)
+		}
+	})
+}
+
+// reset ends a connection as a crash of the server would, with no answer.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+func (f *faults) fail(lasting time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lasting, f.until, f.refused = lasting, time.Time{}, 0
+}
+
+// refuse tells whether a request fails: its number among those that do, else 0.
+func (f *faults) refuse(now time.Time) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lasting > 0 {
+		f.lasting, f.until = 0, now.Add(f.lasting)
+	}
+	if !now.Before(f.until) {
+		return 0
+	}
+	f.refused++
+	return f.refused
+}
+
+func (f *faults) over() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refused < 2 || time.Now().Before(f.until) {
+		return fmt.Errorf("%d requests failed until %v: want some, and an end of it", f.refused, f.until)
+	}
+	return nil
+}
