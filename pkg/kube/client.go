@@ -20,10 +20,12 @@ type Client struct {
 	core, batch rest.Interface
 	namespace   string
 	codec       runtime.ParameterCodec
+	wire        *wire
 }
 
 // NewClient contacts nothing. An empty namespace means all of them, for listing.
-func NewClient(config *rest.Config, namespace string) (*Client, error) {
+// tell, which may be nil, gets a line when the API server keeps us waiting.
+func NewClient(config *rest.Config, namespace string, tell func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme} {
 		if err := add(scheme); err != nil {
@@ -31,11 +33,12 @@ func NewClient(config *rest.Config, namespace string) (*Client, error) {
 		}
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	wire, config := wired(config, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
-	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme)}
+	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), wire: wire}
 	codecs := serializer.NewCodecFactory(scheme).WithoutConversion()
 	clientFor := func(gv schema.GroupVersion, path string) (rest.Interface, error) {
 		own := rest.CopyConfig(config)

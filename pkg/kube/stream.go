@@ -57,7 +57,7 @@ func (s *stream) copy(ctx context.Context, follow bool) error {
 	body, err := s.client.core.Get().Namespace(s.client.namespace).Resource("pods").Name(s.pod).SubResource("log").
 		VersionedParams(o, s.client.codec).Stream(ctx)
 	if err != nil {
-		return s.client.explain("read the log of", s.client.pods(), s.pod, err)
+		return s.client.explain(readLog, s.client.pods(), s.pod, err)
 	}
 	defer body.Close()
 	return s.lines(bufio.NewReaderSize(body, logs.MaxLine), skip)

@@ -21,7 +21,7 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 	if err != nil {
 		return job.Place{}, err
 	}
-	client, err := kube.NewClient(config, namespace)
+	client, err := kube.NewClient(config, namespace, c.tell)
 	if err != nil {
 		return job.Place{}, err
 	}

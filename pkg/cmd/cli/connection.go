@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // Connection holds the flags that say where a job goes: kubectl's own, and
@@ -23,6 +26,8 @@ type Connection struct {
 	overrides *clientcmd.ConfigOverrides
 	// config reads the kubeconfig once, when it is first needed.
 	config clientcmd.ClientConfig
+	// tell gets a line when a cluster keeps us waiting; nil is nobody.
+	tell func(string)
 }
 
 // NewConnection has kubectl's connection flags with kubectl's meaning, all but
@@ -31,6 +36,11 @@ func NewConnection() *Connection {
 	c := &Connection{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
 	c.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
 	return c
+}
+
+// TellOn sets where a line goes when a cluster keeps us waiting.
+func (c *Connection) TellOn(w io.Writer) {
+	c.tell = func(line string) { fmt.Fprintln(w, ui.Clean(line)) }
 }
 
 // shown are the connection flags that help lists; it says that the others exist.

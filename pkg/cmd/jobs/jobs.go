@@ -27,6 +27,7 @@ type command struct {
 // NewCommand is `kubectl kinetic jobs`. The clock tells ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, connection: cli.NewConnection()}
+	c.connection.TellOn(streams.ErrOut)
 	root := &cobra.Command{
 		Use:         "jobs",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},

@@ -151,6 +151,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err := f.checkMode(m, local); err != nil {
 		return nil, err
 	}
+	f.connection.TellOn(streams.ErrOut)
 	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
 	if m == modeRun && !local {
 		resolve = f.connection.ResolveCluster

@@ -1,0 +1,194 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// dialWithin bounds making a connection: a server behind a VPN that is off
+	// never answers.
+	dialWithin = 10 * time.Second
+	// noWordAfter is how long somebody looks at a silent screen.
+	noWordAfter = 2 * time.Second
+	// outageLasts is for how long a server that was reached before is waited
+	// for: an upgrade of a control plane takes a quarter of an hour.
+	outageLasts = 30 * time.Minute
+)
+
+// wire knows how it stands with the way to the API server: whether it was ever
+// reached, since when it can't be, and what time it is there.
+type wire struct {
+	base http.RoundTripper
+	now  func() time.Time
+	// tell, which may be nil, is for a line to whoever waits.
+	tell func(string)
+
+	mu      sync.Mutex
+	reached bool
+	waiting bool          // it was said that nothing has answered so far
+	since   time.Time     // of the first of the failures in a row
+	told    bool          // about them
+	ahead   time.Duration // from our clock to the server's
+}
+
+// wired is a copy of a configuration whose requests go over a wire.
+func wired(config *rest.Config, tell func(string)) (*wire, *rest.Config) {
+	w := &wire{now: time.Now, tell: tell}
+	config = rest.CopyConfig(config)
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: dialWithin}).DialContext
+	}
+	// Below what adds credentials: making them is not the server's time.
+	config.Wrap(func(base http.RoundTripper) http.RoundTripper {
+		w.base = base
+		return w
+	})
+	return w, config
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	slow := time.AfterFunc(noWordAfter, func() { w.slow(r.URL.Host) })
+	defer slow.Stop()
+	answer, err := w.base.RoundTrip(r)
+	if err != nil {
+		return nil, w.failed(r, err)
+	}
+	w.answered(answer)
+	return answer, nil
+}
+
+// slow tells once of a server that has not answered at all so far.
+func (w *wire) slow(host string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.reached || w.waiting {
+		return
+	}
+	w.waiting = true
+	w.say(fmt.Sprintf("the API server at %s does not answer so far", host))
+}
+
+func (w *wire) say(line string) {
+	if w.tell != nil {
+		w.tell(line)
+	}
+}
+
+func (w *wire) answered(answer *http.Response) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.told {
+		w.say("the API server answers again")
+	}
+	w.reached, w.told, w.since = true, false, time.Time{}
+	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		w.ahead = date.Sub(w.now())
+	}
+}
+
+// failed looks at a request without an answer. Where it is no use to try again
+// the error is an unreachableError: a server that was never reached is a wrong
+// address or no network, and told at once; one that was will be back.
+func (w *wire) failed(r *http.Request, err error) error {
+	if r.Context().Err() != nil {
+		return err
+	}
+	if clock := skewed(r.Context(), r.URL.Host, err, w.now()); clock != nil {
+		return clock
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.since.IsZero() {
+		w.since = w.now()
+	}
+	if !w.reached || w.now().Sub(w.since) >= outageLasts {
+		return &unreachableError{err}
+	}
+	if dialing(err) && !w.told {
+		w.told = true
+		w.say(fmt.Sprintf("the API server at %s can't be reached (%v); trying again", r.URL.Host, err))
+	}
+	return err
+}
+
+// serverTime is the time by the clock of the API server, where it is now by ours.
+// It is off by less than a second and the way of an answer.
+func (w *wire) serverTime(here time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return here.Add(w.ahead)
+}
+
+// dialing tells whether a connection could not be made.
+func dialing(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// unreachableError is a request that got no answer, and for which none is to be
+// expected soon.
+type unreachableError struct{ cause error }
+
+func (e *unreachableError) Error() string { return e.cause.Error() }
+func (e *unreachableError) Unwrap() error { return e.cause }
+
+// clockError is a certificate that is not valid at the time that this machine's
+// clock shows.
+type clockError struct {
+	cause error
+	cert  *x509.Certificate
+	here  time.Time
+	// there is the time that the server tells, zero if it tells none.
+	there time.Time
+}
+
+func (e *clockError) Error() string { return e.cause.Error() }
+func (e *clockError) Unwrap() error { return e.cause }
+
+// skewed makes a clockError of an error about the validity of a certificate, and
+// asks the server for its time.
+func skewed(ctx context.Context, host string, err error, now time.Time) error {
+	var invalid x509.CertificateInvalidError
+	if !errors.As(err, &invalid) || invalid.Reason != x509.Expired {
+		return nil
+	}
+	e := &clockError{cause: err, cert: invalid.Cert, here: now}
+	e.there, _ = dateOf(ctx, host)
+	return e
+}
+
+// dateWithin bounds asking for the time, which an error message waits for.
+const dateWithin = 3 * time.Second
+
+// dateOf asks a server that can't be trusted what time it is there: nothing is
+// sent to it, and the answer is for people.
+func dateOf(ctx context.Context, host string) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, dateWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+host+"/", nil)
+	if err != nil {
+		return time.Time{}, err
+	}
+	untrusting := &http.Transport{
+		Proxy:             http.ProxyFromEnvironment,
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // no credentials are sent, nothing is believed
+	}
+	answer, err := untrusting.RoundTrip(request)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer answer.Body.Close()
+	return http.ParseTime(answer.Header.Get("Date"))
+}
