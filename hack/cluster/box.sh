@@ -42,6 +42,18 @@ alone() { # SCRIPT ARGUMENT…
 	fi
 }
 
+# The cluster has come up as a whole, and was not taken down or left by a restart of
+# the machine since.
+whole() { [[ -e $KUBEBOX_DIR/whole ]] && running apiserver; }
+
+# Fails early, and in words, where a full disk would fail late and oddly.
+room() { # FOLDER GIGABYTES
+	local free
+	mkdir -p "$1"
+	free=$(df --output=avail -B 1G "$1" | tail -n 1)
+	((free >= $2)) || fail "$1 has $((free)) GB free, and this takes $2"
+}
+
 # kubectl of the cluster's own version, whatever the machine has.
 kubectl() { "$kubebox" kubectl "$@"; }
 
@@ -101,6 +113,25 @@ $(tail -n 5 "$KUBEBOX_DIR/log/$name.log")"
 # The address of a node by its place in the list, on the bridge beside the host's.
 address_of() { # INDEX
 	echo "${host%.*}.$((10 + $1))"
+}
+
+# kubelet wants its root cgroup to exist. Under version 1 that is a folder in every
+# controller's tree, and a cpuset starts empty.
+make_cgroup() { # NAME
+	local tree set
+	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
+		echo "+cpu +cpuset +io +memory +pids" >/sys/fs/cgroup/cgroup.subtree_control
+		mkdir -p "/sys/fs/cgroup/kubebox-$1"
+		return
+	fi
+	[[ -e /sys/fs/cgroup/memory/tasks ]] || fail "no cgroups are mounted at /sys/fs/cgroup"
+	for tree in /sys/fs/cgroup/*/; do
+		[[ -e $tree/tasks ]] || continue
+		mkdir -p "$tree/kubebox-$1"
+		for set in cpuset.cpus cpuset.mems; do
+			if [[ -e $tree/$set ]]; then cat "$tree/$set" >"$tree/kubebox-$1/$set"; fi
+		done
+	done
 }
 
 # Asks a server of the cluster as its administrator.

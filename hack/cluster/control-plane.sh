@@ -11,6 +11,7 @@ peer=http://127.0.0.1:2380
 start etcd "$kubebox" etcd --data-dir "$KUBEBOX_DIR/etcd" --unsafe-no-fsync --log-level warn \
 	--listen-client-urls "$etcd" --advertise-client-urls "$etcd" \
 	--listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "default=$peer"
+await etcd curl -sf "$etcd/health"
 
 # A lost node is noticed after 20 s and its pods are given up 10 s later, not after
 # Kubernetes' 50 s and 5 minutes: tests wait for that.

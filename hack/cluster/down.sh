@@ -48,7 +48,7 @@ remove_mounts() {
 remove_network() {
 	local rule
 	if ! command -v iptables-save >/dev/null; then return; fi
-	iptables-save -t nat | grep -E -- '--comment "?kubebox' | sed 's/^-A/-D/' | while read -r rule; do
+	iptables-save -t nat | sed -nE '/--comment "?kubebox/s/^-A/-D/p' | while read -r rule; do
 		xargs iptables -w -t nat <<<"$rule"
 	done
 	if ip link show "$bridge" >/dev/null 2>&1; then ip link del "$bridge"; fi

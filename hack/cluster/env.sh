@@ -16,3 +16,5 @@ export KINETIC_IMAGE='$image'
 export KUBEBOX='$kubebox'
 export KUBEBOX_DIR='$KUBEBOX_DIR'
 SH
+# Plugins take a kubectl; the cluster's own does where the machine has none.
+command -v kubectl >/dev/null || echo "export PATH=\"\$PATH:$cache/bin\""

@@ -17,24 +17,6 @@ containerd=$dir/containerd.sock
 mkdir -p "$dir/cni"
 cd "$KUBEBOX_DIR"
 
-# kubelet wants its root cgroup to exist. Under version 1 that is a folder in every
-# controller's tree, and a cpuset starts empty.
-make_cgroup() {
-	local tree set
-	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
-		echo "+cpu +cpuset +io +memory +pids" >/sys/fs/cgroup/cgroup.subtree_control
-		mkdir -p "/sys/fs/cgroup/kubebox-$name"
-		return
-	fi
-	for tree in /sys/fs/cgroup/*/; do
-		[[ -e $tree/tasks ]] || continue
-		mkdir -p "$tree/kubebox-$name"
-		for set in cpuset.cpus cpuset.mems; do
-			if [[ -e $tree/$set ]]; then cat "$tree/$set" >"$tree/kubebox-$name/$set"; fi
-		done
-	done
-}
-
 write_cni() {
 	cat >"$dir/cni/10-kubebox.conflist" <<JSON
 {"cniVersion": "0.4.0", "name": "kubebox", "plugins": [
@@ -96,7 +78,7 @@ clusterDNS: [$host]
 clusterDomain: cluster.local
 resolvConf: ""
 nodeLeaseDurationSeconds: 16
-evictionHard: {memory.available: 100Mi, nodefs.available: "1%", imagefs.available: "1%", nodefs.inodesFree: "1%"}
+evictionHard: {memory.available: 100Mi, nodefs.available: 100Mi, imagefs.available: 100Mi, nodefs.inodesFree: "1%"}
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 healthzPort: 0
@@ -114,7 +96,7 @@ if [[ $name == tpu-* ]]; then
 	taints='registerWithTaints: [{key: google.com/tpu, value: present, effect: NoSchedule}]'
 fi
 
-make_cgroup
+make_cgroup "$name"
 ip addr replace "$address/${pods#*/}" dev "$bridge"
 write_cni
 write_containerd_config

@@ -1,29 +1,9 @@
 #!/usr/bin/env bash
-# Makes what the cluster consists of, once for each version of its sources: Debian
-# packages, binaries from Go modules, container images. What exists is kept.
+# Makes what the cluster consists of, once for each version of its sources: binaries
+# from Go modules, and container images from Debian packages. What exists is kept. The
+# programs that it takes are machine.sh's to install.
 set -euo pipefail
 source "$(dirname "$0")/box.sh"
-
-install_packages() {
-	local missing=()
-	need() { # COMMAND PACKAGE
-		command -v "$1" >/dev/null || missing+=("$2")
-	}
-	need containerd containerd
-	need runc runc
-	need mmdebstrap mmdebstrap
-	need iptables iptables
-	need ip iproute2
-	need openssl openssl
-	need curl curl
-	need python3 python3
-	[[ -x /usr/lib/cni/bridge ]] || missing+=(containernetworking-plugins)
-	if ((${#missing[@]} == 0)); then return; fi
-	command -v apt-get >/dev/null || fail "install these first: ${missing[*]}; only on Debian and Ubuntu can this script do it"
-	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -qq
-	apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-}
 
 # Builds into a folder beside the cache, so that a build which was cut off leaves no
 # half of a binary behind.
@@ -39,10 +19,13 @@ build_binaries() {
 	export CGO_ENABLED=0
 	# Kubernetes takes its version from the linker. Clients compare it with theirs.
 	ldflags="-s -w -X $stamp.gitVersion=$version -X $stamp.gitMajor=1 -X $stamp.gitMinor=36 -X $stamp.gitTreeState=clean"
+	room "$(go env GOCACHE)" 6
 	rm -rf "$cache/new"
 	build kubebox . sigs.k8s.io/kwok/cmd/kwok github.com/fsouza/fake-gcs-server
 	build lws sigs.k8s.io/lws/cmd
 	mv "$cache/new/cmd" "$cache/new/lws"
+	printf '#!/bin/sh\nexec "%s" kubectl "$@"\n' "$kubebox" >"$cache/new/kubectl"
+	chmod +x "$cache/new/kubectl"
 	mv "$cache/new" "$cache/bin"
 }
 
@@ -69,7 +52,6 @@ make_images() {
 }
 
 mkdir -p "$cache"
-install_packages
 build_binaries
 copy_manifests
 make_images

@@ -16,7 +16,11 @@ parallel=()
 for node in "${nodes[@]}"; do
 	"$here/node.sh" "$node" & parallel+=($!)
 done
-for pid in "${parallel[@]}"; do wait "$pid"; done # wait with several numbers tells the last one's failure only
+failed=false
+for pid in "${parallel[@]}"; do
+	wait "$pid" || failed=true # to the end: who takes the cluster down must not race with one that still starts things
+done
+if $failed; then exit 1; fi
 
 # The service account that jobs use unless told otherwise.
 kubectl create serviceaccount kinetic --dry-run=client -o yaml | kubectl apply -f - >/dev/null

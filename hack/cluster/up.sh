@@ -3,11 +3,8 @@
 # of another version of these scripts, or from before the machine was restarted, or one
 # that can't be mended, is replaced.
 set -euo pipefail
+"$(dirname "$0")/machine.sh"
 source "$(dirname "$0")/box.sh"
-
-[[ $(uname) == Linux ]] || fail "the local cluster runs containers, which takes Linux; this is $(uname)"
-((EUID == 0)) || fail "the local cluster makes network interfaces, mounts and cgroups: run this as root"
-
 alone "$0"
 
 "$here/prepare.sh"
@@ -29,5 +26,6 @@ if ! "$here/start.sh"; then
 	echo "$version" >"$KUBEBOX_DIR/version"
 	"$here/start.sh"
 fi
+touch "$KUBEBOX_DIR/whole"
 # shellcheck disable=SC2016 # to be typed as it stands
 echo 'the cluster is up: eval "$(make -s cluster-env)" makes this shell use it' >&2
