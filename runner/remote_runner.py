@@ -101,6 +101,12 @@ JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 RESERVED_IDS = ("blobs", "outputs", "default", "_groups")
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
+# The very last line that a pod prints tells who follows its log that the job has
+# ended. It is in no part of the log, and where the call's own last line has no end,
+# that is said behind it. The client looks for both.
+END_LINE = "kinetic: job {} has ended"
+NO_LINE_END = " [no line end]"
+
 # What to do next, said by more than one message.
 RESUBMIT = "delete it and submit the job again, which uploads it anew"
 INSTEAD = "return numbers, text, lists and dicts, and write other things to files below KINETIC_OUTPUT_DIR"
@@ -1145,6 +1151,16 @@ class Log:
         line = encode_text(f"kinetic: {text}\n")
         self.write(b"\n" + line if self.spool.line_open else line)
 
+    def say_end(self, job):
+        """Prints the line that says that the job has ended, beside the log."""
+        if self._out is None:
+            return
+        before = NO_LINE_END + "\n" if self.spool.line_open else ""
+        try:
+            write_all(self._out, encode_text(before + END_LINE.format(job) + "\n"))
+        except OSError:
+            self._out = None
+
 
 class LogParts:
     """Publishes the spool in parts, logs/{host}/{attempt}-{part}.log."""
@@ -2032,30 +2048,36 @@ class Runner:
 
     def _publish(self, outcome):
         finished = timestamp()
+        ended = False
         try:
             if self._store is not None:
-                self._publish_to_store(outcome, finished)
+                ended = self._publish_to_store(outcome, finished)
         except (RunnerError, OSError) as exc:
             outcome = self._failure(f"cannot publish how the job ended: {text_of(exc)}")
         self._write_termination_message(outcome, finished)
+        if ended and self._log is not None:
+            self._log.say_end(self._options.job)  # the very last: its readers leave
         self._sweep()
         return outcome.exit_code
 
     def _publish_to_store(self, outcome, finished):
+        """Publishes log, result and end; tells whether the job has ended."""
         store, job = self._store, self._options.job
         self._publish_rest_of_log(outcome)
         if outcome.pickled:
             pickled = os.path.join(self._scratch, "result.pkl")
             retried(lambda: store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled)))
         retried(lambda: store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished)))
-        if self._options.final or outcome.exit_code not in RETRYABLE:
-            end = self._end(outcome, finished)
-            metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
-            data = encode_json(end)
-            try:
-                retried(lambda: store.create(job_name(job, "end.json"), lambda: [data], metadata))
-            except AlreadyExists:
-                pass  # a cancel, or a client that saw the workload go, knew it first
+        if not self._options.final and outcome.exit_code in RETRYABLE:
+            return False
+        end = self._end(outcome, finished)
+        metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
+        data = encode_json(end)
+        try:
+            retried(lambda: store.create(job_name(job, "end.json"), lambda: [data], metadata))
+        except AlreadyExists:
+            pass  # a cancel, or a client that saw the workload go, knew it first
+        return True
 
     def _publish_rest_of_log(self, outcome):
         if self._log is None:

@@ -9,33 +9,69 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
 
+// errOver ends the watching of a job whose log has told that it has ended.
+var errOver = errors.New("the log has told the end")
+
 // Follow writes what the job prints until it has ended and all is written, and
 // returns how it ended. seen, which may be nil, hears of every change of state.
+//
+// Whether the job has ended, its workload tells, or the store once the log has
+// said so: a cluster knows of a container's end a second or two later.
 func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func(api.Status)) (api.Status, error) {
 	o.Follow = true
-	if seen == nil {
-		seen = func(api.Status) {}
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var told api.Status
+	o.Ended = func(ctx context.Context) (ended bool) {
+		told, ended = j.told(ctx)
+		return ended
+	}
+	first := make(chan api.Status, 1)
 	written := make(chan error, 1)
 	go func() {
-		err := j.Logs(ctx, o, w)
-		if err != nil {
+		err := j.logsFrom(ctx, first, o, w)
+		switch {
+		case err != nil:
 			cancel(err) // nobody reads any more: stop watching too
+		case told.State.Ended():
+			cancel(errOver)
 		}
 		written <- err
 	}()
-	status, err := j.Wait(ctx, seen)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
+	status, err := j.Wait(ctx, func(s api.Status) {
+		select {
+		case first <- s:
+		default:
 		}
+		if seen != nil {
+			seen(s)
+		}
+	})
+	if err != nil {
 		cancel(err)
-		<-written
-		return status, err
 	}
-	return status, <-written
+	if logErr := <-written; told.State.Ended() && logErr == nil {
+		return told, nil
+	} else if err == nil {
+		return status, logErr
+	}
+	return status, context.Cause(ctx)
+}
+
+// told is the end that the store tells, if it does.
+func (j *Job) told(ctx context.Context) (api.Status, bool) {
+	status, err := j.remembered(ctx)
+	return status, err == nil && status.State != api.NotFound
+}
+
+// logsFrom is Logs for a job whose first status comes from elsewhere.
+func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Options, w io.Writer) error {
+	select {
+	case status := <-first:
+		return j.logsOf(ctx, status, o, w)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Logs writes what the job printed: from the workload while there is one, from
@@ -45,10 +81,33 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if status.State == api.NotFound {
+	o.Ended = func(ctx context.Context) bool {
+		_, ended := j.told(ctx)
+		return ended
+	}
+	return j.logsOf(ctx, status, o, w)
+}
+
+func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Writer) error {
+	if s.State == api.NotFound {
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
+	o.Rest = j.restOfLog
 	return j.Workload.Logs(ctx, j.ID(), o, w)
+}
+
+// restOfLog writes what the store has of the log of a pod that is gone.
+func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) error {
+	attempts, err := j.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range attempts {
+		if a.UID == p.Pod {
+			return logs.Rest(ctx, j.Store, j.ID(), 0, a.Attempt, p, w)
+		}
+	}
+	return nil // it never came to its call
 }
 
 // Tail returns the last n lines that the job printed.

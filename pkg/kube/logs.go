@@ -22,7 +22,7 @@ func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.W
 		if err != nil {
 			return err
 		}
-		return w.printed(ctx, s, o, decoder)
+		return w.printed(ctx, id, s, o, decoder)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -33,11 +33,15 @@ func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.W
 			return stateOf(s.job, s.list()).State.Ended()
 		}))
 	}()
-	return w.followAll(ctx, board, o, decoder)
+	err := w.followAll(ctx, id, board, o, decoder)
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
 }
 
 // printed writes what there is of the chosen attempts.
-func (w *Workload) printed(ctx context.Context, s snapshot, o logs.Options, out *logs.Decoder) error {
+func (w *Workload) printed(ctx context.Context, id string, s snapshot, o logs.Options, out *logs.Decoder) error {
 	pods := chosen(byAge(s.list()), o)
 	for i, p := range pods {
 		if worker := workerOf(p); worker.State.Running == nil && worker.State.Terminated == nil {
@@ -48,8 +52,8 @@ func (w *Workload) printed(ctx context.Context, s snapshot, o logs.Options, out 
 				return err
 			}
 		}
-		one := &stream{client: w.client, pod: p.Name, tail: o.Tail, since: o.Since, out: out}
-		if err := one.copy(ctx, false); err != nil && !apierrors.IsNotFound(err) {
+		err := w.stream(id, p, o, out).copy(ctx, false)
+		if err != nil && !apierrors.IsNotFound(err) && !errors.Is(err, errEnded) {
 			return err
 		}
 	}
@@ -71,8 +75,9 @@ func chosen(pods []corev1.Pod, o logs.Options) []corev1.Pod {
 	}
 }
 
-// followAll writes one pod after the other until the job has ended.
-func (w *Workload) followAll(ctx context.Context, board *board, o logs.Options, out *logs.Decoder) error {
+// followAll writes one pod after the other until the job has ended; errEnded
+// when the log itself told so.
+func (w *Workload) followAll(ctx context.Context, id string, board *board, o logs.Options, out *logs.Decoder) error {
 	done := map[types.UID]bool{}
 	for {
 		pod, last, err := board.next(ctx, o, done)
@@ -84,8 +89,7 @@ func (w *Workload) followAll(ctx context.Context, board *board, o logs.Options, 
 				return err
 			}
 		}
-		s := &stream{client: w.client, pod: pod.Name, tail: o.Tail, since: o.Since, out: out}
-		if err := w.followPod(ctx, board, pod, s); err != nil {
+		if err := followPod(ctx, board, w.stream(id, pod, o, out)); err != nil {
 			return err
 		}
 		done[pod.UID] = true
@@ -96,10 +100,10 @@ func (w *Workload) followAll(ctx context.Context, board *board, o logs.Options, 
 // followPod writes a pod's log until its container has ended and nothing is
 // left to read. A read that began while the container ran may have missed its
 // last lines: only one that began afterwards tells.
-func (w *Workload) followPod(ctx context.Context, board *board, pod corev1.Pod, s *stream) error {
+func followPod(ctx context.Context, board *board, s *stream) error {
 	wait := backoff{}
 	for {
-		over := board.over(pod.UID)
+		over := board.over(s.uid)
 		at := s.at
 		err := s.copy(ctx, !over)
 		var write *writeError
@@ -109,8 +113,8 @@ func (w *Workload) followPod(ctx context.Context, board *board, pod corev1.Pod, 
 		case errors.As(err, &write):
 			return write.err
 		case apierrors.IsNotFound(err):
-			return nil // the pod is gone: what is left of its log is in the store
-		case refused(err):
+			return s.rest(ctx)
+		case refused(err), errors.Is(err, errEnded):
 			return err
 		case err == nil && over:
 			return nil
@@ -118,7 +122,7 @@ func (w *Workload) followPod(ctx context.Context, board *board, pod corev1.Pod, 
 		if s.at != at {
 			wait = backoff{}
 		}
-		if board.over(pod.UID) {
+		if board.over(s.uid) {
 			continue
 		}
 		if err := wait.sleep(ctx); err != nil {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -21,107 +23,302 @@ import (
 type place struct {
 	second time.Time
 	lines  int
+	bytes  int // of the text of the line after them, which has no end yet
 }
 
-// stream reads the log of one container, whole lines at a time, and can go on
-// where it ended.
+// wholeLine is the text of a line, however long.
+const wholeLine = math.MaxInt
+
+// take tells how many bytes of the text of the next line, one of this second,
+// were read before, and counts it down.
+func (p *place) take(second time.Time) int {
+	if !second.Equal(p.second) {
+		return 0
+	}
+	if p.lines > 0 {
+		p.lines--
+		return wholeLine
+	}
+	n := p.bytes
+	p.bytes = 0
+	return n
+}
+
+// stream reads the log of one container, and can go on where it ended.
 type stream struct {
 	client *Client
 	pod    string
-	at     place
-	// tail and since choose where to begin, of a log not read so far.
-	tail  int
-	since time.Time
-	out   io.Writer // takes stamped lines
+	uid    types.UID // of the pod
+	// of the options, Tail and Since choose where to begin in a log not read so
+	// far, Ended and Rest ask the store.
+	options logs.Options
+	endLine []byte        // what the runner says last
+	idle    time.Duration // how long a log that is followed may be silent
+	out     io.Writer     // takes stamped lines
+
+	at    place
+	begin time.Time // lines of that second stamped before are none of ours
+	count int       // whole lines that were passed on
+	last  time.Time // the stamp of the line passed on last
+	block []byte    // to be written
+
+	// The line that is being read:
+	inside  bool // it has begun
+	stamped bool
+	skip    int  // so much of its text was passed on before
+	held    bool // all of it is passed on but for logs.NoLineEnd and its end
 }
+
+// stream makes the stream of one pod of a job.
+func (w *Workload) stream(id string, pod corev1.Pod, o logs.Options, out io.Writer) *stream {
+	return &stream{client: w.client, pod: pod.Name, uid: pod.UID, options: o, endLine: []byte(logs.EndLine(id) + "\n"), idle: idleLimit, out: out}
+}
+
+// errEnded says that the log itself has told that the job has ended.
+var errEnded = errors.New("the job has ended")
+
+// idleLimit is when a log that is followed and silent is asked for again:
+// connections die without a word, and old nodes lose a log that they rotate.
+const idleLimit = 5 * time.Minute
 
 // copy reads from where the stream is to the end of the log; with follow until
 // the server ends the connection. A clean end means nothing: servers close
-// connections that are idle, or old.
+// connections that are idle, or old. The error is errEnded where the job's end
+// was told.
 func (s *stream) copy(ctx context.Context, follow bool) error {
-	o := &corev1.PodLogOptions{Container: api.ContainerName, Follow: follow, Timestamps: true}
-	skip := 0
-	switch {
-	case !s.at.second.IsZero():
-		o.SinceTime = &metav1.Time{Time: s.at.second}
-		skip = s.at.lines
-	default:
-		if s.tail >= 0 {
-			lines := int64(s.tail)
-			o.TailLines = &lines
-		}
-		if !s.since.IsZero() {
-			o.SinceTime = &metav1.Time{Time: s.since}
-		}
+	o, err := s.from(ctx)
+	if err != nil {
+		return err
 	}
+	o.Follow = follow
+	connection, cancel := context.WithCancel(ctx)
+	defer cancel()
+	body, err := s.open(connection, o)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	timer := time.AfterFunc(s.idle, cancel)
+	defer timer.Stop()
+	err = s.read(ctx, bufio.NewReaderSize(&watched{body, timer, s.idle}, logs.MaxLine))
+	if err == nil && !follow {
+		s.release()
+		err = s.write()
+	}
+	return err
+}
+
+// watched is a reader that winds a timer up with every piece.
+type watched struct {
+	io.Reader
+	timer *time.Timer
+	idle  time.Duration
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.timer.Reset(w.idle)
+	return n, err
+}
+
+// from says from where on the log is wanted.
+func (s *stream) from(ctx context.Context) (*corev1.PodLogOptions, error) {
+	o := &corev1.PodLogOptions{}
+	if s.options.Tail >= 0 && s.at.second.IsZero() {
+		more, err := s.findTail(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.TailLines = new(int64(s.options.Tail + more))
+	}
+	if !s.at.second.IsZero() {
+		return &corev1.PodLogOptions{SinceTime: &metav1.Time{Time: s.at.second}}, nil
+	}
+	if !s.options.Since.IsZero() {
+		o.SinceTime = &metav1.Time{Time: s.options.Since}
+	}
+	return o, nil
+}
+
+func (s *stream) open(ctx context.Context, o *corev1.PodLogOptions) (io.ReadCloser, error) {
+	o.Container, o.Timestamps = api.ContainerName, true
 	body, err := s.client.core.Get().Namespace(s.client.namespace).Resource("pods").Name(s.pod).SubResource("log").
 		VersionedParams(o, s.client.codec).Stream(ctx)
 	if err != nil {
-		return s.client.explain(readLog, s.client.pods(), s.pod, err)
+		return nil, s.client.explain(readLog, s.client.pods(), s.pod, err)
 	}
-	defer body.Close()
-	return s.lines(bufio.NewReaderSize(body, logs.MaxLine), skip)
+	return body, nil
 }
 
-// lines passes whole lines on but for the first skip of them. Of a line that is
-// longer than anybody shows, the rest is dropped.
-func (s *stream) lines(r *bufio.Reader, skip int) error {
-	resumed := s.at
-	seen := 0
-	var block []byte
+// findTail looks at the last line. The runner's end line is one more to read; any
+// other, where nothing is wanted that is there already, is where we begin.
+func (s *stream) findTail(ctx context.Context) (more int, err error) {
+	body, err := s.open(ctx, &corev1.PodLogOptions{TailLines: new(int64(1))})
+	if err != nil {
+		return 0, err
+	}
+	defer body.Close()
+	line, err := bufio.NewReaderSize(body, logs.MaxLine).ReadSlice('\n')
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return 0, s.broken(err)
+	}
+	stamp, text, stamped := split(line)
+	switch {
+	case bytes.Equal(text, s.endLine):
+		return 1, nil
+	case stamped && s.options.Tail == 0:
+		s.at.second, s.begin, s.last = stamp.Truncate(time.Second), stamp.Add(1), stamp
+	}
+	return 0, nil
+}
+
+// read passes a log on line by line, long ones in pieces. What a connection that
+// broke has torn is read again.
+func (s *stream) read(ctx context.Context, r *bufio.Reader) error {
+	before := s.at
+	s.inside, s.held = false, false
 	for {
-		line, err := r.ReadSlice('\n')
-		cut := errors.Is(err, bufio.ErrBufferFull)
-		if cut {
-			line = append(bytes.Clone(line), '\n')
-			err = skipLine(r)
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return errors.Join(s.write(block), fmt.Errorf("reading the log of pod %s: %w", s.pod, err))
-		}
-		if err == nil { // a line without its end is read again, whole
-			stamp, text, ok := split(line)
-			fresh := true
-			if ok {
-				fresh = s.pass(stamp, resumed, &seen, skip)
-			}
-			if fresh {
-				block = appendLine(block, stamp, text, ok)
+		piece, err := r.ReadSlice('\n')
+		more := err == nil || errors.Is(err, bufio.ErrBufferFull)
+		if more || errors.Is(err, io.EOF) {
+			if takeErr := s.take(ctx, piece, err == nil, &before); takeErr != nil {
+				return takeErr
 			}
 		}
-		if err != nil || r.Buffered() == 0 || len(block) > blockSize {
-			if writeErr := s.write(block); writeErr != nil {
+		if !more || r.Buffered() == 0 || len(s.block) > blockSize {
+			if writeErr := s.write(); writeErr != nil {
 				return writeErr
 			}
-			block = block[:0]
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
+		case !more:
+			return s.broken(err)
 		}
 	}
+}
+
+func (s *stream) broken(err error) error {
+	return fmt.Errorf("reading the log of pod %s: %w", s.pod, err)
 }
 
 const blockSize = 64 << 10
 
-// pass counts a line, and tells whether it is one that was not seen before.
-func (s *stream) pass(stamp time.Time, resumed place, seen *int, skip int) bool {
-	second := stamp.Truncate(time.Second)
-	if second.Equal(resumed.second) && *seen < skip {
-		*seen++
-		return false
-	}
-	if !second.Equal(s.at.second) {
-		s.at = place{second: second}
-	}
-	s.at.lines++
-	return true
-}
-
-func (s *stream) write(block []byte) error {
-	if len(block) == 0 {
+// take is given a line, or a piece of one that is longer than the buffer or was
+// left without an end.
+func (s *stream) take(ctx context.Context, piece []byte, ended bool, before *place) error {
+	if s.inside {
+		s.text(piece, ended)
 		return nil
 	}
-	if _, err := s.out.Write(block); err != nil {
+	stamp, text, stamped := split(piece)
+	if !ended && (!stamped || len(text) == 0) {
+		return nil
+	}
+	skip := 0
+	if stamped {
+		skip = s.seen(stamp, before)
+	}
+	if skip == 0 && bytes.Equal(text, s.endLine) {
+		if err := s.write(); err != nil {
+			return err
+		}
+		if s.options.Ended != nil && s.options.Ended(ctx) {
+			return errEnded
+		}
+	}
+	s.release()
+	s.stamped, s.skip = stamped, skip
+	if stamped && skip != wholeLine {
+		s.beginLine(stamp)
+	}
+	s.text(text, ended)
+	return nil
+}
+
+// seen tells how much of a line was read before, or is none of ours.
+func (s *stream) seen(stamp time.Time, before *place) int {
+	second := stamp.Truncate(time.Second)
+	if stamp.Before(s.begin) && second.Equal(s.begin.Truncate(time.Second)) {
+		return wholeLine
+	}
+	return before.take(second)
+}
+
+func (s *stream) beginLine(stamp time.Time) {
+	if second := stamp.Truncate(time.Second); !second.Equal(s.at.second) {
+		s.at = place{second: second}
+	}
+	if s.begin.IsZero() {
+		s.begin = stamp
+	}
+	if s.skip == 0 {
+		s.block = logs.AppendStamp(s.block, stamp)
+	}
+	s.last = stamp
+}
+
+// text passes on what is new of a piece of the line's text.
+func (s *stream) text(text []byte, ended bool) {
+	s.inside = !ended
+	if s.skip == wholeLine {
+		return
+	}
+	n := min(s.skip, len(text))
+	s.skip -= n
+	text = text[n:]
+	if ended && s.stamped {
+		text, s.held = bytes.CutSuffix(text, noLineEnd)
+	}
+	s.block = append(s.block, text...)
+	switch {
+	case !s.stamped:
+	case ended && !s.held:
+		s.endLineHere()
+	default:
+		s.at.bytes += len(text)
+	}
+}
+
+func (s *stream) endLineHere() {
+	s.at.lines++
+	s.at.bytes = 0
+	s.count++
+}
+
+var noLineEnd = []byte(logs.NoLineEnd + "\n")
+
+// release passes on what was held for the sake of a line that did not come.
+func (s *stream) release() {
+	if !s.held {
+		return
+	}
+	s.held = false
+	s.block = append(s.block, noLineEnd...)
+	s.endLineHere()
+}
+
+// rest writes what the store has of the log of a pod that is gone.
+func (s *stream) rest(ctx context.Context) error {
+	if s.options.Rest == nil {
+		return nil
+	}
+	p := logs.Point{Pod: string(s.uid), Lines: s.count, Bytes: s.at.bytes}
+	if s.options.Tail >= 0 || !s.options.Since.IsZero() {
+		p.After = s.last
+	}
+	return s.options.Rest(ctx, p, s.out)
+}
+
+func (s *stream) write() error {
+	if len(s.block) == 0 {
+		return nil
+	}
+	_, err := s.out.Write(s.block)
+	s.block = s.block[:0]
+	if err != nil {
 		return &writeError{err}
 	}
 	return nil
@@ -144,21 +341,4 @@ func split(line []byte) (stamp time.Time, text []byte, ok bool) {
 		return time.Time{}, line, false
 	}
 	return stamp, text, true
-}
-
-func appendLine(block []byte, stamp time.Time, text []byte, stamped bool) []byte {
-	if stamped {
-		block = logs.AppendStamp(block, stamp)
-	}
-	return append(block, text...)
-}
-
-// skipLine reads up to and with the next line end.
-func skipLine(r *bufio.Reader) error {
-	for {
-		_, err := r.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
 }

@@ -1,6 +1,10 @@
 package logs
 
-import "time"
+import (
+	"context"
+	"io"
+	"time"
+)
 
 // Options choose what is read of a log.
 type Options struct {
@@ -16,4 +20,22 @@ type Options struct {
 	Attempt int
 	// Host is the only host to read, from 0; -1 is all.
 	Host int
+
+	// Ended tells whether the store knows that the job has ended. It is asked
+	// when the log says so; nil is never.
+	Ended func(context.Context) bool
+	// Rest writes, stamped, what the store has of an attempt beyond a point. It
+	// is called when the pod is gone before its log was read; nil is nothing.
+	Rest func(context.Context, Point, io.Writer) error
+}
+
+// Point is how far the log of one attempt was read.
+type Point struct {
+	// Pod is the UID of the attempt's pod.
+	Pod string
+	// Lines were read from the beginning, and Bytes of the text of the next one.
+	Lines, Bytes int
+	// After, when set, takes the place of Lines: reading did not begin at the
+	// beginning, and the last line was printed then.
+	After time.Time
 }

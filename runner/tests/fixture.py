@@ -55,11 +55,20 @@ def command(*argv, **rest):
     return dict({"version": 1, "kind": "command", "args": list(argv), "cwd": ""}, **rest)
 
 
+def without_end_line(out):
+    """What a runner printed without its line that says that the job has ended, and whether there was one."""
+    line = remote_runner.END_LINE.format(JOB) + "\n"
+    if not out.endswith(line):
+        return out, False
+    return out[: -len(line)].removesuffix(remote_runner.NO_LINE_END + "\n"), True
+
+
 class Ran:
     """What a finished runner left."""
 
     def __init__(self, case, process, stdout, stderr):
-        self.code, self.out, self.err = process.returncode, stdout, stderr
+        self.code, self.err = process.returncode, stderr
+        self.out, self.said_end = without_end_line(stdout)
         self._case = case
 
     def document(self, name):

@@ -7,7 +7,7 @@ import threading
 import unittest
 import unittest.mock
 
-from fixture import RUNNER, RunnerCase, command, function, remote_runner, script
+from fixture import JOB, RUNNER, RunnerCase, command, function, remote_runner, script
 
 STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z $")
 MIB = 1 << 20
@@ -137,11 +137,22 @@ class Logs(RunnerCase):
     def test_stdout_is_byte_exact_and_the_part_is_stamped(self):
         text = b"a\n\n\xff\x00 bytes\rprogress\nno end"
         ran_bytes = self.start(self.argv(command("cat", "data"), {"data": text})).communicate()[0]
-        self.assertEqual(ran_bytes, text)
+        self.assertEqual(ran_bytes, text + b" [no line end]\nkinetic: job %s has ended\n" % JOB.encode())
         part = self.read("logs/0/1-1.log")
         stamped = [line for line in part.split(b"\n")]
         self.assertEqual(b"\n".join(line[28:] for line in stamped), text)
         self.assertTrue(all(STAMP.match(line[:28].decode()) for line in stamped))
+
+    def test_the_end_is_said_on_a_line_of_its_own_once_it_is_final(self):
+        for line, code, want in (("echo x", 0, "x\n"), ("printf x", 0, "x"), ("echo x; exit 7", 7, "x\n"), ("exit 0", 0, "")):
+            with self.subTest(line):
+                self.setUp()
+                ran = self.run_call(command("sh", "-c", line), {"x": ""})
+                self.assertEqual((ran.code, ran.out, ran.said_end), (code, want, True))
+                self.assertNotIn("has ended", ran.log if want else "")
+        self.setUp()
+        ran = self.run_call(command("sh", "-c", "kill -9 $$"), {"x": ""})
+        self.assertEqual((ran.code, ran.said_end), (137, False), "another attempt may follow")
 
     def test_no_output_no_part(self):
         self.run_call(command("true"), {"x": ""})
