@@ -43,12 +43,12 @@ endif
 
 .PHONY: demo
 demo: build ## Train on Fisher's iris on this machine, or with CLUSTER=local on the cluster of make cluster
-	@echo '$$ kubectl kinetic run $(DEMO) $(DEMO_ARGS)' >&2
+	@echo '$$ kubectl kinetic run $(strip $(DEMO) $(DEMO_ARGS))' >&2
 	@$(DEMO_ENV) PATH="$(CURDIR)/bin:$$PATH" kubectl-kinetic run $(DEMO) $(DEMO_ARGS)
 ifeq ($(CLUSTER),local)
-	@echo 'The cluster stays up. To use it:    export PATH=$$PWD/bin:$$PATH; eval "$$(make -s cluster-env)"' >&2
-	@echo '                   for example:    kubectl kinetic jobs list' >&2
-	@echo '              To take it down:     make cluster-down' >&2
+	@echo 'The cluster stays up. To use it:  export PATH=$$PWD/bin:$$PATH; eval "$$(make -s cluster-env)"' >&2
+	@echo '                   for example:  kubectl kinetic run $(DEMO) --detach; kubectl kinetic jobs list' >&2
+	@echo '              to take it down:  make cluster-down' >&2
 endif
 
 .PHONY: cross
