@@ -90,7 +90,7 @@ func (c *Client) forbidden(need permission, err error) string {
 	if c.namespace == "" {
 		return fmt.Sprintf("%s in the whole cluster; without --all-namespaces one namespace is enough: %v", words, err)
 	}
-	return fmt.Sprintf("%s there, which the Role kinetic-user has: ask an administrator for it, who finds it in manifests/rbac: %v", words, err)
+	return fmt.Sprintf("%s there: ask an administrator for the Role kinetic-user, which is in manifests/rbac: %v", words, err)
 }
 
 // lacksRight tells a right that somebody hasn't got from other refusals, such as

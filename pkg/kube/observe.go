@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,12 +30,16 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 	failed := make(chan error, 3)
 	start := func(s selection) {
 		go func() {
-			failed <- c.follow(ctx, s, func(ch change) {
+			err := c.follow(ctx, s, func(ch change) {
 				select {
 				case changes <- ch:
 				case <-ctx.Done():
 				}
 			})
+			// Why a job waits is then told from what may be read.
+			if s.kind != c.events() || !apierrors.IsForbidden(err) {
+				failed <- err
+			}
 		}()
 	}
 	byID := api.LabelJobID + "=" + id

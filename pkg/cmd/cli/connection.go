@@ -26,8 +26,9 @@ type Connection struct {
 	overrides *clientcmd.ConfigOverrides
 	// config reads the kubeconfig once, when it is first needed.
 	config clientcmd.ClientConfig
-	// tell gets a line when a cluster keeps us waiting; nil is nobody.
-	tell func(string)
+	// notices is for lines about the cluster: that it keeps us waiting, and its
+	// warnings. nil is nobody.
+	notices io.Writer
 }
 
 // NewConnection has kubectl's connection flags with kubectl's meaning, all but
@@ -38,9 +39,14 @@ func NewConnection() *Connection {
 	return c
 }
 
-// TellOn sets where a line goes when a cluster keeps us waiting.
-func (c *Connection) TellOn(w io.Writer) {
-	c.tell = func(line string) { fmt.Fprintln(w, ui.Clean(line)) }
+// TellOn sets where lines about the cluster go: that it keeps us waiting, and its
+// warnings.
+func (c *Connection) TellOn(w io.Writer) { c.notices = w }
+
+func (c *Connection) tell(line string) {
+	if c.notices != nil {
+		fmt.Fprintln(c.notices, ui.Clean(line))
+	}
 }
 
 // shown are the connection flags that help lists; it says that the others exist.
@@ -76,7 +82,10 @@ func (c *Connection) Section() Section {
 type verbosity struct{ level klog.Level }
 
 // Set implements pflag.Value.
-func (v *verbosity) Set(s string) error { return v.level.Set(s) }
+func (v *verbosity) Set(s string) error {
+	klog.ClearLogger()
+	return v.level.Set(s)
+}
 
 // String implements pflag.Value.
 func (v *verbosity) String() string { return v.level.String() }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
 )
 
 // Main runs the command of one binary with the process's arguments and streams
@@ -30,6 +31,7 @@ func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	klog.SetLogger(klog.Logger{}) // what client-go says to its developers comes with -v
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	return Run(ctx, newCommand(streams), os.Args[1:], streams)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -44,7 +45,10 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "interrupted; job %s goes on\n%s\n", j.ID(), again)
 		return Exit(ExitInterrupted)
+	case errors.Is(err, syscall.EPIPE): // nobody reads any more
+		return err
 	default:
+		fmt.Fprintf(w, "job %s is not watched any more, and goes on\n%s\n", j.ID(), again)
 		return err
 	}
 }

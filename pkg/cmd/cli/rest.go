@@ -32,6 +32,10 @@ func (c *Connection) REST(t target.Target) (*rest.Config, error) {
 		return nil, Usage(fmt.Errorf("preparing to talk to the cluster of %s: %w", way(t), err))
 	}
 	config.UserAgent = "kubectl-kinetic/" + version.String()
+	config.WarningHandler = rest.NoWarnings{}
+	if c.notices != nil {
+		config.WarningHandler = rest.NewWarningWriter(c.notices, rest.WarningWriterOptions{Deduplicate: true})
+	}
 	config.QPS = -1 // the server knows better when it is busy
 	return config, nil
 }
