@@ -16,11 +16,12 @@ end_components() {
 	wait
 }
 
-# Containers are found by their cgroup: that needs no containerd.
+# Containers are found by their cgroup: that needs no containerd. 0 stands for a process
+# that can't be seen from here, and to kill it would end this script.
 end_containers() {
 	local pids
 	for ((i = 0; i < 50; i++)); do
-		pids=$(find /sys/fs/cgroup -path '*/kubebox-*' -name cgroup.procs -exec cat {} + 2>/dev/null | sort -u)
+		pids=$(find /sys/fs/cgroup -path '*/kubebox-*' -name cgroup.procs -exec cat {} + 2>/dev/null | sort -u | sed '/^0$/d')
 		[[ -n $pids ]] || return 0
 		# shellcheck disable=SC2086 # one word each
 		kill -KILL $pids 2>/dev/null || true
@@ -60,4 +61,7 @@ end_shims
 remove_mounts
 remove_network
 find /sys/fs/cgroup -depth -type d -path '*/kubebox-*' -exec rmdir {} +
+# The one thing that kubelet makes elsewhere, wherever it is told to be.
+rm -f /var/lib/kubelet/device-plugins/kubelet.sock
+rmdir --parents --ignore-fail-on-non-empty /var/lib/kubelet/device-plugins 2>/dev/null || true
 rm -rf "$KUBEBOX_DIR"

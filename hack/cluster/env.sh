@@ -4,6 +4,7 @@ set -euo pipefail
 source "$(dirname "$0")/box.sh"
 
 running apiserver || fail "no cluster is running here: start it with make cluster"
+[[ -x $kubebox ]] || fail "the cluster that is running here was made by another version of these scripts: make cluster replaces it"
 
 # Where the shell's settings for other clusters would count before the kubeconfig's.
 echo "unset KINETIC_PROJECT KINETIC_ZONE KINETIC_CLUSTER KINETIC_NAMESPACE KINETIC_PROFILE"

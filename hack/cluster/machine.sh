@@ -25,6 +25,7 @@ install_packages() {
 	need mmdebstrap mmdebstrap
 	need iptables iptables
 	need ip iproute2
+	need sysctl procps
 	need openssl openssl
 	need curl curl
 	need python3 python3
