@@ -27,6 +27,7 @@ type Handle struct {
 	FuncName     string    `json:"func_name"`
 	CreatedAt    time.Time `json:"created_at"`
 	Store        string    `json:"store"`
+	BucketName   string    `json:"bucket_name,omitempty"` // of a job of the Python tool
 	OutputDir    string    `json:"output_dir,omitempty"`
 	CallKind     CallKind  `json:"call_kind"`
 	CallSHA256   string    `json:"call_sha256"`
@@ -78,8 +79,15 @@ func ParseHandle(data []byte) (Handle, error) {
 	if h.JobID == "" {
 		return h, fmt.Errorf("not a handle: job_id is missing")
 	}
+	if h.ByPythonTool() && h.Store == "" {
+		h.Store = "gs://" + h.BucketName
+	}
 	return h, nil
 }
+
+// ByPythonTool tells the jobs of the Python tool from those of this program:
+// their results are pickles, and nothing but these tells how they ended.
+func (h Handle) ByPythonTool() bool { return h.BucketName != "" }
 
 // VersionError is a document that a newer version of this program wrote.
 type VersionError struct {

@@ -41,9 +41,29 @@ const (
 	RunnerFailure    Reason = "RunnerFailure"    // 125: the runner or the store failed
 	Killed           Reason = "Killed"           // 137: killed from outside, by the kernel when memory ran out
 	Terminated       Reason = "Terminated"       // 143: SIGTERM
-	Cancelled        Reason = "Cancelled"        // by `jobs cancel` or a second thought
+	Disrupted        Reason = "Disrupted"        // 1: lost its pod more often than --max-disruptions
+	Cancelled        Reason = "Cancelled"        // 143: by `jobs cancel` or a second thought
 	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
 )
+
+// Code is the exit code that stands for a reason where nothing else tells one:
+// whoever records the end of a job that its runner could not record uses it.
+func (r Reason) Code() int {
+	switch r {
+	case Completed:
+		return 0
+	case DeadlineExceeded:
+		return 124
+	case RunnerFailure:
+		return 125
+	case Killed:
+		return 137
+	case Terminated, Cancelled:
+		return 143
+	default:
+		return 1
+	}
+}
 
 // Status is a job's state at one moment.
 type Status struct {
@@ -67,6 +87,10 @@ type Status struct {
 // ErrMayRun is a start that failed in such a way that the job may run all the
 // same: its records must stay.
 var ErrMayRun = errors.New("the job may run")
+
+// ErrEnding is an error of a stop that came after the job was told to end: it
+// ends, and nobody has seen it yet.
+var ErrEnding = errors.New("it was told to end, and nobody has seen it yet")
 
 // EndVersion is the version of End and Result that this code writes and reads.
 const EndVersion = 1

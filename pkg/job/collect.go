@@ -1,12 +1,12 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -58,12 +58,17 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	}
 	// Said before the runner hears of it, so that end.json tells who ended the
 	// job rather than which signal it got.
-	err = j.recordEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: 143,
+	err = j.createEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
 		Attempt: status.Attempt, Started: status.Started, Finished: now.UTC(), By: "cancel"})
-	if err != nil {
+	ours := err == nil
+	if err != nil && !errors.Is(err, store.ErrExists) {
 		return status, err
 	}
-	return status, j.stop(ctx, grace)
+	err = j.stop(ctx, grace)
+	if err != nil && ours && ctx.Err() == nil && !errors.Is(err, api.ErrEnding) {
+		err = errors.Join(err, j.Store.Delete(ctx, store.End(j.ID()))) // refused: the job goes on
+	}
+	return status, err
 }
 
 // stop makes sure that there is no workload.
@@ -77,16 +82,21 @@ func (j *Job) stop(ctx context.Context, grace time.Duration) error {
 
 // recordEnd writes end.json unless somebody knew earlier.
 func (j *Job) recordEnd(ctx context.Context, end api.End) error {
+	err := j.createEnd(ctx, end)
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// createEnd writes end.json; store.ErrExists where somebody knew earlier.
+func (j *Job) createEnd(ctx context.Context, end api.End) error {
 	end.Version = api.EndVersion
 	data, err := json.Marshal(end)
 	if err != nil {
 		return err
 	}
-	err = j.Store.Create(ctx, store.End(j.ID()), strings.NewReader(string(data)+"\n"), end.Metadata())
-	if errors.Is(err, store.ErrExists) {
-		return nil
-	}
-	return err
+	return j.Store.Create(ctx, store.End(j.ID()), bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
 // Parts says what a cleanup removes.
@@ -108,13 +118,13 @@ func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 			return err
 		}
 	}
-	objects, err := j.Store.List(ctx, j.ID()+"/")
+	objects, err := j.objects(ctx)
 	if err != nil {
 		return err
 	}
 	handle := store.Handle(j.ID())
 	for _, o := range objects {
-		isOutput := strings.HasPrefix(o.Name, store.Outputs(j.ID()))
+		isOutput := j.isOutput(o)
 		if o.Name == handle || isOutput && !p.Outputs || !isOutput && !p.Stored {
 			continue
 		}

@@ -30,6 +30,8 @@ type Description struct {
 	Timeline []Event          `json:"timeline"`
 	// HasResult says that the result waits to be collected.
 	HasResult bool `json:"hasResult"`
+	// Pickle is the URL of the result of a job of the Python tool, "" for none.
+	Pickle string `json:"pickle,omitempty"`
 	// LogBytes, Outputs and OutputBytes count what lies in the store.
 	LogBytes    int64 `json:"logBytes"`
 	Outputs     int   `json:"outputs"`
@@ -90,7 +92,7 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 }
 
 func (j *Job) measure(ctx context.Context, d *Description) error {
-	objects, err := j.Store.List(ctx, j.ID()+"/")
+	objects, err := j.objects(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,9 +100,11 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 		switch {
 		case strings.HasPrefix(o.Name, store.Logs(j.ID())):
 			d.LogBytes += o.Size
-		case strings.HasPrefix(o.Name, store.Outputs(j.ID())):
+		case j.isOutput(o):
 			d.Outputs++
 			d.OutputBytes += o.Size
+		case j.Handle.ByPythonTool() && o.Name == store.PythonResult(j.ID()):
+			d.Pickle = j.Store.URL() + "/" + o.Name
 		}
 	}
 	return nil
@@ -108,7 +112,11 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 
 // timeline puts what is known in the order in which it happened.
 func timeline(d Description, attempts []api.Attempt) []Event {
-	events := []Event{{d.Handle.CreatedAt, "submitted by kubectl kinetic " + d.Handle.Client}}
+	by := "kubectl kinetic " + d.Handle.Client
+	if d.Handle.ByPythonTool() {
+		by = "the Python tool"
+	}
+	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
 	for _, a := range attempts {
 		what := "started"
 		if a.Attempt > 1 {
@@ -116,8 +124,14 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 		}
 		events = append(events, Event{a.Started, what})
 	}
-	if d.End != nil {
+	if len(attempts) == 0 && !d.Status.Started.IsZero() { // whose runner records none
+		events = append(events, Event{d.Status.Started, "started"})
+	}
+	switch {
+	case d.End != nil:
 		events = append(events, Event{d.End.Finished, Outcome(d.End.Status())})
+	case !d.Status.Finished.IsZero():
+		events = append(events, Event{d.Status.Finished, Outcome(d.Status)})
 	}
 	return events
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ func Outcome(s api.Status) string {
 		}
 		return "failed"
 	case api.NotFound:
+		if s.Message != "" {
+			return "not found: " + s.Message
+		}
 		return "not found"
 	case api.Pending:
 		if s.Message != "" {
@@ -30,7 +34,7 @@ func Outcome(s api.Status) string {
 		}
 		return "waiting"
 	default:
-		return strings.ToLower(string(s.State))
+		return cmp.Or(s.Message, strings.ToLower(string(s.State)))
 	}
 }
 
@@ -84,7 +88,11 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		}
 	}
 	f.Details = strings.Trim(f.Details, "\n")
-	return f, nil
+	url, err := j.PythonResult(ctx)
+	if url != "" {
+		f.Details += "\nthe exception is pickled in " + url
+	}
+	return f, err
 }
 
 // PlaceFlag is what a command line needs besides the id to find the job.

@@ -27,7 +27,8 @@ type Workload interface {
 	// Logs writes what the job printed; with Follow until it has ended.
 	Logs(ctx context.Context, id string, o logs.Options, w io.Writer) error
 	// Stop ends the job, giving it grace to save what it has, and removes the
-	// workload. Where there is none the error is fs.ErrNotExist.
+	// workload. Where there is none the error is fs.ErrNotExist; one that is
+	// api.ErrEnding comes after the job was told to end.
 	Stop(ctx context.Context, id string, grace time.Duration) error
 }
 
@@ -67,18 +68,28 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 // Wait returns the state that the job ended in. Where the workload is gone it
 // is the one that the store remembers, or NotFound.
 func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, error) {
-	status, err := j.Workload.Watch(ctx, j.ID(), seen)
+	var alive *api.Status
+	status, err := j.Workload.Watch(ctx, j.ID(), func(s api.Status) {
+		if !s.State.Ended() {
+			alive = &s
+		}
+		seen(s)
+	})
 	if err != nil || status.State != api.NotFound {
 		return status, err
 	}
-	return j.remembered(ctx)
+	status, err = j.remembered(ctx)
+	if err == nil && status.State == api.NotFound && alive != nil {
+		return j.vanished(ctx, *alive)
+	}
+	return status, err
 }
 
 // remembered is the end that the store tells of, NotFound if it tells none.
 func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	end, err := readJSON[api.End](ctx, j.Store, store.End(j.ID()))
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Status{State: api.NotFound}, nil
+		return api.Status{State: api.NotFound, Message: j.unknownEnd()}, nil
 	}
 	if err != nil {
 		return api.Status{}, err

@@ -22,6 +22,8 @@ type Entry struct {
 	Accelerator string    `json:"accelerator"`
 	Created     time.Time `json:"created"`
 	Store       string    `json:"store"`
+	// Node is where it runs, or ran last, while its pod is there.
+	Node string `json:"node,omitempty"`
 	// Status of the workload, or how the store says that the job ended.
 	Status api.Status `json:"status"`
 }
@@ -40,40 +42,92 @@ type Filter struct {
 }
 
 func (f Filter) wants(e Entry) bool {
-	if len(f.States) > 0 && !slices.Contains(f.States, e.State) {
-		return false
-	}
-	return f.Before.IsZero() || e.Created.Before(f.Before)
+	return f.wantsState(e.State) && (f.Before.IsZero() || e.Created.Before(f.Before))
+}
+
+func (f Filter) wantsState(s api.State) bool {
+	return len(f.States) == 0 || slices.Contains(f.States, s)
 }
 
 // Entries lists the jobs that the filter chooses, the newest first. Next to an
 // error it gives those that could be read.
-func (p Place) Entries(ctx context.Context, f Filter) ([]Entry, error) {
-	found, unread := p.List(ctx)
-	entries := make([]Entry, 0, len(found))
-	for _, w := range found {
-		entries = append(entries, Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function,
-			Accelerator: w.Accelerator, Created: w.Created, Store: w.Store, Status: w.Status})
+func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entry, error) {
+	found, unread := p.List(ctx, detail)
+	entries, err := p.entries(ctx, found, f)
+	if err = errors.Join(unread, err); len(entries) == 0 {
+		return nil, err
 	}
-	if f.Stored {
-		stored, err := p.stored(ctx, entries, f.Remnants)
-		if err != nil {
-			return nil, errors.Join(unread, err)
-		}
-		entries = append(entries, stored...)
-	}
-	entries = slices.DeleteFunc(entries, func(e Entry) bool { return !f.wants(e) })
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
-	})
-	if f.Limit > 0 && len(entries) > f.Limit {
-		entries = entries[:f.Limit]
-	}
-	return entries, unread
+	return f.choose(entries), err
 }
 
-// readers is how many documents are read at a time.
-const readers = 16
+// choose takes the newest of the entries that are wanted.
+func (f Filter) choose(entries []Entry) []Entry {
+	wanted := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !f.wants(e) })
+	slices.SortFunc(wanted, func(a, b Entry) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+	})
+	if f.Limit > 0 && len(wanted) > f.Limit {
+		wanted = wanted[:f.Limit]
+	}
+	return wanted
+}
+
+// entries describes workloads and, where the filter asks for them, the jobs
+// that have none any more.
+func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, error) {
+	entries := make([]Entry, len(found))
+	var unnamed []*Entry
+	for i, w := range found {
+		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
+			Created: w.Created, Store: w.Store, Node: w.Node, Status: w.Status}
+		if w.Bucket != "" {
+			unnamed = append(unnamed, &entries[i])
+		}
+	}
+	p.name(ctx, unnamed)
+	if !f.Stored {
+		return entries, nil
+	}
+	stored, err := p.stored(ctx, entries, f.Remnants)
+	return append(entries, stored...), err
+}
+
+const (
+	// readers is how many documents are read at a time.
+	readers = 16
+	// nameTime is how long a list waits for the names of functions.
+	nameTime = 5 * time.Second
+)
+
+// name asks the handles what jobs of the Python tool run: their workloads don't
+// tell. A list without those names is better than none.
+func (p Place) name(ctx context.Context, unnamed []*Entry) {
+	ctx, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for _, e := range unnamed {
+		g.Go(func() error {
+			s, err := p.storeAt(e.Store)
+			if err != nil {
+				return nil
+			}
+			if h, err := readHandle(ctx, s, e.ID); err == nil {
+				e.Function, e.Accelerator = h.FuncName, h.Accelerator
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // there are none
+}
+
+// storeAt opens the store of a job.
+func (p Place) storeAt(url string) (store.Store, error) {
+	if url == p.Store.URL() {
+		return p.Store, nil
+	}
+	return p.OpenStore(url)
+}
 
 // stored lists the jobs of the store that are not among the known ones. What
 // has no handle, or none that this version can read, is a remnant.
@@ -87,42 +141,49 @@ func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entr
 		have[e.ID] = true
 	}
 	ids := slices.DeleteFunc(dirs, func(id string) bool { return have[id] || store.CheckID(id) != nil })
-	entries := make([]Entry, len(ids))
+	entries := make([]*Entry, len(ids))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(readers)
 	for i, id := range ids {
-		g.Go(func() error {
-			e, err := p.storedEntry(ctx, id)
-			entries[i] = e
+		g.Go(func() (err error) {
+			entries[i], err = p.storedEntry(ctx, id)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	if !remnants {
-		entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Function == "" })
+	wanted := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		if e != nil && (remnants || !e.Created.IsZero()) {
+			wanted = append(wanted, *e)
+		}
 	}
-	return entries, nil
+	return wanted, nil
 }
 
-func (p Place) storedEntry(ctx context.Context, id string) (Entry, error) {
-	remnant := Entry{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
+// storedEntry tells what the store knows of a job; nil is one of another
+// namespace or cluster.
+func (p Place) storedEntry(ctx context.Context, id string) (*Entry, error) {
+	remnant := &Entry{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
 	data, err := readObject(ctx, p.Store, store.Handle(id))
 	if errors.Is(err, store.ErrNotFound) {
 		return remnant, nil
 	}
 	if err != nil {
-		return Entry{}, err
+		return nil, err
 	}
 	h, err := api.ParseHandle(data)
 	if err != nil {
 		return remnant, nil
 	}
+	if p.reaches(h) != nil {
+		return nil, nil
+	}
 	status, err := (&Job{Handle: h, Store: p.Store}).remembered(ctx)
 	if err != nil {
-		return Entry{}, err
+		return nil, err
 	}
-	return Entry{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
+	return &Entry{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
 		Created: h.CreatedAt, Store: p.Store.URL(), Status: status}, nil
 }

@@ -22,8 +22,11 @@ type Found struct {
 	Store       string // URL
 	Function    string
 	Accelerator string
-	Created     time.Time
-	Status      api.Status
+	// Bucket is that of a job of the Python tool, "" for any other.
+	Bucket  string
+	Node    string
+	Created time.Time
+	Status  api.Status
 }
 
 // Place is where jobs live: their workloads, and the stores they use.
@@ -31,9 +34,16 @@ type Place struct {
 	Workload Workload
 	// Backend is that of the workloads.
 	Backend api.Backend
+	// Namespace and Cluster are where workloads are looked for, "" for all of
+	// them and for local jobs.
+	Namespace, Cluster string
 	// List tells which workloads exist, in any order. Next to an error it gives
 	// those that it could read.
-	List func(ctx context.Context) ([]Found, error)
+	List func(ctx context.Context, detail api.Detail) ([]Found, error)
+	// Watch calls seen with all workloads, then with those that may have
+	// changed, until ctx is over, seen fails, or the place can't be read. One
+	// that is gone is NotFound.
+	Watch func(ctx context.Context, detail api.Detail, seen func([]Found) error) error
 	// OpenStore opens the store of a workload, by its URL.
 	OpenStore func(url string) (store.Store, error)
 	// Store is where jobs are looked for that have no workload any more.
@@ -50,7 +60,7 @@ func (e *IDError) Error() string { return e.msg }
 // whose handle was lost is known by its workload alone.
 func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 	if j := p.Exact(ctx, prefix); j != nil {
-		return j, nil
+		return j, p.reaches(j.Handle)
 	}
 	j, found, err := p.find(ctx, prefix)
 	if err != nil {
@@ -60,7 +70,7 @@ func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 	switch {
 	case err == nil:
 		j.Handle = handle
-		return j, nil
+		return j, p.reaches(handle)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	case found:
@@ -91,7 +101,23 @@ func (p Place) AttachAny(ctx context.Context, prefix string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j, j.recall(ctx)
+	if err := j.recall(ctx); err != nil {
+		return nil, err
+	}
+	return j, p.reaches(j.Handle)
+}
+
+// reaches holds that the workload of a job would be found here: a store may
+// serve several namespaces and clusters, and a job that isn't in this one may
+// well run in another.
+func (p Place) reaches(h api.Handle) error {
+	switch {
+	case p.Namespace != "" && h.Namespace != "" && h.Namespace != p.Namespace:
+		return &IDError{fmt.Sprintf("job %s is in namespace %s, not in %s: add -n %s", h.JobID, h.Namespace, p.Namespace, h.Namespace)}
+	case p.Cluster != "" && h.ClusterName != "" && h.ClusterName != p.Cluster:
+		return &IDError{fmt.Sprintf("job %s is in cluster %s, not in %s: add --cluster %s", h.JobID, h.ClusterName, p.Cluster, h.ClusterName)}
+	}
+	return nil
 }
 
 // Open is AttachAny for a job that was listed.
@@ -123,7 +149,7 @@ func (j *Job) recall(ctx context.Context) error {
 // find chooses a job and its store, and tells what its workload tells of it;
 // found says that there is one.
 func (p Place) find(ctx context.Context, prefix string) (j *Job, found bool, err error) {
-	workloads, unread := p.List(ctx)
+	workloads, unread := p.List(ctx, api.TellNames)
 	ids, err := p.ids(ctx, workloads)
 	if err != nil {
 		return nil, false, errors.Join(unread, err)
@@ -139,6 +165,7 @@ func (p Place) find(ctx context.Context, prefix string) (j *Job, found bool, err
 	}
 	w := workloads[i]
 	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
+	j.Handle.Namespace, j.Handle.BucketName = w.Namespace, w.Bucket
 	if w.Store != p.Store.URL() {
 		j.Store, err = p.OpenStore(w.Store)
 	}

@@ -3,13 +3,14 @@ package kube
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -17,72 +18,157 @@ import (
 // Record is what a cluster tells of one job.
 type Record struct {
 	ID, Namespace string
-	// Store is the URL of the job's store, "" for a job of the Python tool.
-	Store       string
+	// Store is the URL of the job's store, "" where the Job doesn't tell.
+	Store string
+	// Function and Accelerator are "" for a job of the Python tool.
 	Function    string
 	Accelerator string
-	Created     time.Time
-	Status      api.Status
+	// Python says that the Python tool made the job.
+	Python bool
+	// Node is the newest pod's, "" before it is placed and after it is gone.
+	Node    string
+	Created time.Time
+	Status  api.Status
 }
 
-// List tells about all jobs of the namespace, in one request for each kind. It
-// may be a moment behind: the API server answers from its cache.
-func (w *Workload) List(ctx context.Context) ([]Record, error) {
-	o := metav1.ListOptions{LabelSelector: api.LabelApp + "=" + api.AppSingleHost + "," + api.LabelJobID, ResourceVersion: "0"}
-	var jobs batchv1.JobList
-	var pods corev1.PodList
-	failed := make(chan error, 1)
-	go func() { failed <- w.client.list(ctx, w.client.pods(), o, &pods) }()
-	err, podsErr := w.client.list(ctx, w.client.jobs(), o, &jobs), <-failed
-	if err = cmp.Or(err, podsErr); err != nil { // one is enough: both mostly fail alike
-		return nil, err
-	}
-	own := map[key][]corev1.Pod{}
-	for _, p := range pods.Items {
-		k := key{p.Namespace, p.Labels[api.LabelJobID]}
-		own[k] = append(own[k], p)
-	}
-	records := make([]Record, 0, len(jobs.Items))
-	for i := range jobs.Items {
-		j := &jobs.Items[i]
-		id := j.Labels[api.LabelJobID]
-		records = append(records, Record{
-			ID: id, Namespace: j.Namespace,
-			Store:       j.Annotations[api.AnnotationStore],
-			Function:    j.Annotations[api.AnnotationFunction],
-			Accelerator: cmp.Or(j.Annotations[api.AnnotationAccelerator], j.Labels[api.LabelAccelerator]),
-			Created:     j.CreationTimestamp.UTC(),
-			Status:      stateOf(j, own[key{j.Namespace, id}]),
+// allJobs selects the objects of all jobs.
+const allJobs = api.LabelApp + "=" + api.AppSingleHost + "," + api.LabelJobID
+
+// List tells about all jobs of the namespace. Each kind of object is listed
+// once, all at the same time, and of each object no more is kept than is told.
+func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
+	known := newInventory(detail)
+	g, gctx := errgroup.WithContext(ctx)
+	var jobs []*batchv1.Job
+	var pods []*corev1.Pod
+	g.Go(func() error {
+		return pages(gctx, w.client, w.client.jobs(), allJobs, func(page *batchv1.JobList) {
+			for i := range page.Items {
+				jobs = append(jobs, trimmedJob(&page.Items[i]))
+			}
+		})
+	})
+	if detail >= api.TellStates {
+		g.Go(func() error {
+			return pages(gctx, w.client, w.client.pods(), allJobs, func(page *corev1.PodList) {
+				for i := range page.Items {
+					pods = append(pods, trimmedPod(&page.Items[i]))
+				}
+			})
 		})
 	}
-	return records, w.explainPending(ctx, records, jobs.Items, own)
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		known.put(j)
+	}
+	for _, p := range pods {
+		known.put(p)
+	}
+	if detail >= api.TellReasons && known.waits() {
+		if err := w.readEvents(ctx, known); err != nil {
+			return nil, err
+		}
+	}
+	return known.records(known.keys()), nil
 }
 
-// key names a job among those of all namespaces.
-type key struct{ namespace, id string }
-
-// explainPending adds why jobs wait. It reads the events only if one does.
-func (w *Workload) explainPending(ctx context.Context, records []Record, jobs []batchv1.Job, pods map[key][]corev1.Pod) error {
-	if !slices.ContainsFunc(records, func(r Record) bool { return r.Status.State == api.Pending }) {
+// readEvents reads what tells why jobs wait. Who may not read events is told
+// what the jobs and pods themselves say.
+func (w *Workload) readEvents(ctx context.Context, into *inventory) error {
+	err := pages(ctx, w.client, w.client.events(), "", func(page *corev1.EventList) {
+		for i := range page.Items {
+			into.put(&page.Items[i])
+		}
+	})
+	if apierrors.IsForbidden(err) {
 		return nil
 	}
-	var events corev1.EventList
-	if err := w.client.list(ctx, w.client.events(), metav1.ListOptions{ResourceVersion: "0"}, &events); err != nil {
-		return err
-	}
-	about := map[types.UID][]corev1.Event{}
-	for _, e := range events.Items {
-		about[e.InvolvedObject.UID] = append(about[e.InvolvedObject.UID], e)
-	}
-	for i := range records {
-		if records[i].Status.State != api.Pending {
-			continue
+	return err
+}
+
+// pageSize is how many objects are in memory as the server sent them: kubectl's
+// own. Thousands of whole Jobs are hundreds of megabytes.
+const pageSize = 500
+
+// pages reads all objects of a kind that have the labels, page by page.
+func pages[T any, L interface {
+	*T
+	runtime.Object
+	metav1.ListInterface
+}](ctx context.Context, c *Client, k kind, labels string, take func(L)) error {
+	o := metav1.ListOptions{LabelSelector: labels, Limit: pageSize}
+	for {
+		var page L = new(T)
+		if err := c.list(ctx, k, o, page); err != nil {
+			return err
 		}
-		s := Situation{Job: &jobs[i], Pods: pods[key{records[i].Namespace, records[i].ID}], Events: about[jobs[i].UID], Now: time.Now()}
-		for _, p := range s.Pods {
-			s.Events = append(s.Events, about[p.UID]...)
+		take(page)
+		if o.Continue = page.GetContinue(); o.Continue == "" {
+			return nil
 		}
-		explained(&records[i].Status, Why(s))
 	}
-	return nil
+}
+
+// trimmedJob is a copy with what a list tells.
+func trimmedJob(j *batchv1.Job) *batchv1.Job {
+	t := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID, CreationTimestamp: j.CreationTimestamp,
+			Labels: j.Labels, Annotations: j.Annotations},
+		Spec:   batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds},
+		Status: batchv1.JobStatus{Conditions: j.Status.Conditions},
+	}
+	if byPythonTool(j) {
+		t.Spec.Template = j.Spec.Template // which names its bucket
+	}
+	return t
+}
+
+// trimmedPod is a copy without what tells nothing about the pod's state.
+func trimmedPod(p *corev1.Pod) *corev1.Pod {
+	t := *p
+	t.ManagedFields, t.Spec.Volumes = nil, nil
+	for _, containers := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
+		for i := range containers {
+			c := &containers[i]
+			c.Command, c.Args, c.Env, c.VolumeMounts = nil, nil, nil, nil
+		}
+	}
+	return &t
+}
+
+// newRecord tells about a job.
+func newRecord(j *batchv1.Job, pods []corev1.Pod, status api.Status) Record {
+	r := Record{
+		ID: j.Labels[api.LabelJobID], Namespace: j.Namespace,
+		Store:       j.Annotations[api.AnnotationStore],
+		Function:    j.Annotations[api.AnnotationFunction],
+		Accelerator: cmp.Or(j.Annotations[api.AnnotationAccelerator], j.Labels[api.LabelAccelerator]),
+		Created:     j.CreationTimestamp.UTC(),
+		Status:      status,
+	}
+	if byPythonTool(j) {
+		r.Python, r.Store = true, pythonStore(j)
+	}
+	if pods = byAge(pods); len(pods) > 0 {
+		r.Node = pods[len(pods)-1].Spec.NodeName
+	}
+	return r
+}
+
+// byPythonTool tells the jobs of the Python tool, which writes no annotations,
+// from those of this program.
+func byPythonTool(j *batchv1.Job) bool { return j.Annotations[api.AnnotationStore] == "" }
+
+// pythonStore is the bucket that the Python tool has told its runner.
+func pythonStore(j *batchv1.Job) string {
+	for _, c := range j.Spec.Template.Spec.Containers {
+		for _, e := range c.Env {
+			if e.Name == "GCS_BUCKET" && e.Value != "" {
+				return "gs://" + e.Value
+			}
+		}
+	}
+	return ""
 }

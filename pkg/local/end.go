@@ -16,16 +16,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-const (
-	// exitKilled is the exit code of a runner that was killed, as a shell tells it.
-	exitKilled = 137
-	// maxWords bounds what is quoted of an interpreter's last words, in bytes.
-	maxWords = 1 << 10
-)
+// maxWords bounds what is quoted of an interpreter's last words, in bytes.
+const maxWords = 1 << 10
 
 // newEnd describes the end of a job whose runner cannot do it.
 func (r Record) newEnd(reason api.Reason, message, by string) api.End {
-	return api.End{Version: api.EndVersion, State: api.Failed, Reason: reason, Message: message, ExitCode: exitKilled,
+	return api.End{Version: api.EndVersion, State: api.Failed, Reason: reason, Message: message, ExitCode: reason.Code(),
 		Attempt: 1, Started: r.Created, Finished: time.Now().UTC(), By: by}
 }
 

@@ -18,6 +18,9 @@ const (
 	attemptsDir = "attempts/"
 	logsDir     = "logs/"
 	outputsDir  = "outputs/"
+	// The Python tool's jobs lie in the same place, with these names instead.
+	pythonResultName = "result.pkl"
+	pythonOutputsDir = "outputs/"
 )
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -53,6 +56,13 @@ func LogPart(id string, host, attempt, part int) string {
 
 // Outputs is the prefix of what the job wrote below KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return id + "/" + outputsDir }
+
+// PythonResult names the result of a job of the Python tool.
+func PythonResult(id string) string { return path.Join(id, pythonResultName) }
+
+// PythonOutputs is the prefix of what a job of the Python tool wrote below
+// KINETIC_OUTPUT_DIR.
+func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // checkName rejects names that not every store can have.
 func checkName(name string) error {

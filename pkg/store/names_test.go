@@ -14,12 +14,14 @@ func TestNames(t *testing.T) {
 		"j/handle.json":          store.Handle("j"),
 		"j/call.json":            store.Call("j"),
 		"j/result.json":          store.Result("j"),
-		"j/result.pkl":           store.Pickle("j", "../../result.pkl"),
+		"j/result.pkl":           store.PythonResult("j"),
+		"j/value.pkl":            store.Pickle("j", "../../value.pkl"),
 		"j/end.json":             store.End("j"),
 		"j/attempts/":            store.Attempts("j"),
 		"j/logs/":                store.Logs("j"),
 		"j/logs/3/1-2.log":       store.LogPart("j", 3, 1, 2),
 		"j/outputs/":             store.Outputs("j"),
+		"outputs/j/":             store.PythonOutputs("j"),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -30,17 +27,14 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 		return job.Place{}, Usage(err)
 	}
 	workload := kube.New(client, objects)
-	return job.Place{Workload: workload, Backend: api.BackendGKE, Store: s, OpenStore: store.Open, List: listCluster(workload, s.URL())}, nil
+	return job.Place{Workload: workload, Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s}, nil
 }
 
-func listCluster(w *kube.Workload, defaultStore string) func(context.Context) ([]job.Found, error) {
-	return func(ctx context.Context) ([]job.Found, error) {
-		records, err := w.List(ctx)
-		found := make([]job.Found, 0, len(records))
-		for _, r := range records {
-			found = append(found, job.Found{ID: r.ID, Namespace: r.Namespace, Store: cmp.Or(r.Store, defaultStore), Function: r.Function,
-				Accelerator: r.Accelerator, Created: r.Created, Status: r.Status})
-		}
-		return found, err
+// knownCluster is the name of the GKE cluster, "" where it is only supposed.
+func knownCluster(where target.Target) string {
+	if where.From.Cluster == "default" {
+		return ""
 	}
+	return where.Cluster
 }

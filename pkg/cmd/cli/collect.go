@@ -32,6 +32,9 @@ type Collection struct {
 // was written without error, cleans up. The value is never in memory as a
 // whole, but for a raw one.
 func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job, c Collection) error {
+	if j.Handle.ByPythonTool() {
+		return pickled(ctx, j)
+	}
 	out, err := c.open(streams.Out)
 	if err != nil {
 		return err
@@ -50,6 +53,18 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
 	}
 	return err
+}
+
+// pickled says of a job of the Python tool where its result lies.
+func pickled(ctx context.Context, j *job.Job) error {
+	url, err := j.PythonResult(ctx)
+	if err != nil {
+		return err
+	}
+	if url == "" {
+		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
+	}
+	return &job.PickleError{ID: j.ID(), URL: url}
 }
 
 // destination is where a value is written to.

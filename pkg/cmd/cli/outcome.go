@@ -15,22 +15,43 @@ import (
 // Settle ends a command that has seen how a job ended: nothing to say where it
 // succeeded, else one block on w, and the exit code that goes with it.
 func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
+	Remember(ctx, w, j, s)
 	switch s.State {
 	case api.Succeeded:
 		return nil
 	case api.NotFound:
-		return fmt.Errorf("job %s: it has no workload any more, and %s does not know how it ended", j.ID(), j.Store.URL())
+		return fmt.Errorf("job %s: it has no workload any more, and %s", j.ID(), unknownEnd(ctx, j, s))
 	}
 	failure, err := j.Failure(ctx, s)
-	if err != nil {
-		return fmt.Errorf("%s; reading why: %w", failure.Headline, err)
-	}
 	fmt.Fprint(w, ui.Clean(failure.String()))
-	if s.Reason == api.ExitCode && s.ExitCode != nil {
+	if err != nil {
+		fmt.Fprintf(w, "warning: there may be more to tell: %v\n", err)
+	}
+	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
 		fmt.Fprintf(w, "exit code %d is the job's own\n", *s.ExitCode)
 		return Exit(*s.ExitCode)
 	}
 	return Exit(ExitFailed)
+}
+
+// Remember has the store remember how a job ended that its runner could not
+// record. That it can't is a warning on w.
+func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
+	if err := j.Remember(ctx, s); err != nil {
+		fmt.Fprintf(w, "warning: the store won't remember how job %s ended: %v\n", j.ID(), err)
+	}
+}
+
+// unknownEnd says why nobody knows how a job ended, and who may.
+func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
+	text := j.Store.URL() + " does not know how it ended"
+	if s.Message != "" {
+		text = s.Message
+	}
+	if url, err := j.PythonResult(ctx); err == nil && url != "" {
+		text += ": " + url
+	}
+	return text
 }
 
 // Interrupted ends a command whose waiting was cut short while the job goes

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,17 +73,6 @@ func LocalPlace(storeURL, python string) (job.Place, error) {
 		return job.Place{}, err
 	}
 	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Source, OpenStore: store.OpenFile})
-	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile, List: listLocal(workload)}, nil
-}
-
-func listLocal(w *local.Workload) func(context.Context) ([]job.Found, error) {
-	return func(ctx context.Context) ([]job.Found, error) {
-		records, err := w.List(ctx)
-		found := make([]job.Found, 0, len(records))
-		for _, r := range records {
-			found = append(found, job.Found{ID: r.ID, Store: r.Store, Function: r.Name,
-				Accelerator: r.Accelerator, Created: r.Created, Status: r.Status})
-		}
-		return found, err
-	}
+	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile,
+		List: listLocal(workload), Watch: watchLocal(workload)}, nil
 }

@@ -147,7 +147,7 @@ func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([
 	if err != nil {
 		return nil, err
 	}
-	entries, err := place.Entries(ctx, filter)
+	entries, err := place.Entries(ctx, filter, api.TellStates)
 	if err != nil {
 		fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
 	}

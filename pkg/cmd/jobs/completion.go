@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
@@ -40,7 +41,7 @@ func (c *command) offered(ctx context.Context, place func() (job.Place, error)) 
 	if err != nil {
 		return nil
 	}
-	entries, _ := p.Entries(ctx, job.Filter{Stored: true, Limit: 100})
+	entries, _ := p.Entries(ctx, job.Filter{Stored: true, Limit: 100}, api.TellStates)
 	return entries
 }
 

@@ -38,6 +38,7 @@ func (c *command) describe() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			cli.Remember(ctx, c.streams.ErrOut, j, d.Status)
 			if output == "json" {
 				return printJSON(c.streams.Out, d)
 			}
@@ -53,17 +54,22 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	}
 	h := d.Handle
 	row("ID", "%s", h.JobID)
-	row("Function", "%s (%s)", h.FuncName, h.CallKind)
+	row("Function", "%s", function(h))
 	row("Status", "%s", describeState(d))
 	row("Runs on", "%s", runsOn(h))
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)
 	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
 		row("Environment", "%s", strings.Join(names, ", "))
 	}
-	row("Log", "%s", ui.Bytes(d.LogBytes))
+	if !h.ByPythonTool() {
+		row("Log", "%s", ui.Bytes(d.LogBytes))
+	}
 	row("Outputs", "%s", outputs(d))
-	if d.HasResult {
+	switch {
+	case d.HasResult:
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
+	case d.Pickle != "":
+		row("Result", "%s, a pickle of the Python tool", d.Pickle)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -72,6 +78,17 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 		return err
 	}
 	return printError(out, d.Error)
+}
+
+func function(h api.Handle) string {
+	switch {
+	case h.ByPythonTool():
+		return strings.TrimSpace(h.FuncName + " (submitted by the Python tool)")
+	case h.CallKind == "":
+		return h.FuncName
+	default:
+		return fmt.Sprintf("%s (%s)", h.FuncName, h.CallKind)
+	}
 }
 
 // describeState is the workload's state, and how the job ended where that is

@@ -85,13 +85,10 @@ func parseStates(words []string) ([]api.State, error) {
 type listOptions struct {
 	place  job.Place
 	filter job.Filter
-	output string
+	detail api.Detail
 	watch  bool
-	// namespaces is for a column that tells them.
-	namespaces bool
-	now        func() time.Time
-	out        io.Writer
-	errOut     io.Writer
+	errOut io.Writer
+	entryPrinter
 }
 
 func (f *listFlags) toOptions(c *command) (*listOptions, error) {
@@ -109,129 +106,122 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listOptions{place: place, output: f.output, watch: f.watch, namespaces: f.allNamespaces && !c.local, now: c.clock.Now,
-		filter: job.Filter{States: states, Stored: f.stored, Limit: f.limit},
-		out:    c.streams.Out, errOut: c.streams.ErrOut}, nil
+	return &listOptions{place: place, watch: f.watch, detail: f.detail(),
+		filter:       job.Filter{States: states, Stored: f.stored, Limit: f.limit},
+		errOut:       c.streams.ErrOut,
+		entryPrinter: entryPrinter{output: f.output, namespaces: f.allNamespaces && !c.local, now: c.clock.Now, out: c.streams.Out}}, nil
+}
+
+// detail is what has to be read for what will be printed.
+func (f *listFlags) detail() api.Detail {
+	switch f.output {
+	case "wide", "json", "yaml":
+		return api.TellReasons
+	default:
+		return api.TellStates
+	}
 }
 
 func (o *listOptions) run(ctx context.Context) error {
-	entries, unread := o.place.Entries(ctx, o.filter)
+	if o.watch {
+		err := o.place.WatchEntries(ctx, o.filter, o.detail, o.print)
+		if ctx.Err() != nil {
+			return cli.Exit(cli.ExitInterrupted)
+		}
+		return err
+	}
+	entries, unread := o.place.Entries(ctx, o.filter, o.detail)
 	if len(entries) == 0 && unread != nil {
 		return unread
 	}
-	if len(entries) == 0 && (o.output == "" || o.output == "wide") && !o.watch {
+	if len(entries) == 0 && o.isTable() {
 		_, err := fmt.Fprintln(o.errOut, "no jobs found")
 		return err
 	}
-	if err := errors.Join(o.print(entries, true), unread); err != nil || !o.watch {
-		return err
-	}
-	return o.follow(ctx)
+	return errors.Join(o.print(entries), unread)
 }
 
-func (o *listOptions) print(entries []job.Entry, headers bool) error {
-	switch o.output {
+// entryPrinter writes lists of jobs in one of the forms of --output.
+type entryPrinter struct {
+	output string
+	// namespaces is for a column that tells them.
+	namespaces bool
+	now        func() time.Time
+	out        io.Writer
+	table      *ui.Table // made with the first row
+}
+
+func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
+
+func (p *entryPrinter) print(entries []job.Entry) error {
+	switch p.output {
 	case "json":
-		return printJSON(o.out, map[string]any{"items": entries})
+		return printJSON(p.out, map[string]any{"items": entries})
 	case "yaml":
 		data, err := yaml.Marshal(map[string]any{"items": entries})
 		if err != nil {
 			return err
 		}
-		_, err = o.out.Write(data)
+		_, err = p.out.Write(data)
 		return err
 	case "name":
 		for _, e := range entries {
-			if _, err := fmt.Fprintln(o.out, e.ID); err != nil {
+			if _, err := fmt.Fprintln(p.out, e.ID); err != nil {
 				return err
 			}
 		}
 		return nil
 	default:
-		return o.table(entries, headers)
+		return p.rows(entries)
 	}
 }
 
-func (o *listOptions) table(entries []job.Entry, headers bool) error {
+// rows adds rows to the table; the first ones come below its headers.
+func (p *entryPrinter) rows(entries []job.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if p.table == nil {
+		p.table = ui.NewTable(p.out, p.columns()...)
+	}
+	for _, e := range entries {
+		p.table.Row(p.row(e)...)
+	}
+	return p.table.Flush()
+}
+
+func (p *entryPrinter) columns() []string {
 	columns := []string{"id", "status", "function", "accelerator", "age", "duration"}
-	if o.namespaces {
+	if p.namespaces {
 		columns = append([]string{"namespace"}, columns...)
 	}
-	if o.output == "wide" {
-		columns = append(columns, "outcome", "store")
+	if p.output == "wide" {
+		columns = append(columns, "node", "store", "outcome")
 	}
-	if !headers {
-		columns = nil
+	return columns
+}
+
+func (p *entryPrinter) row(e job.Entry) []string {
+	row := []string{e.ID, string(e.State), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
+	if p.namespaces {
+		row = append([]string{e.Namespace}, row...)
 	}
-	t := ui.NewTable(o.out, columns...)
-	for _, e := range entries {
-		row := []string{e.Namespace, e.ID, string(e.State), e.Function, e.Accelerator, ui.Age(e.Created, o.now()), o.took(e.Status)}
-		if !o.namespaces {
-			row = row[1:]
-		}
-		if o.output == "wide" {
-			row = append(row, job.Outcome(e.Status), e.Store)
-		}
-		t.Row(row...)
+	if p.output == "wide" {
+		row = append(row, e.Node, e.Store, job.Outcome(e.Status))
 	}
-	return t.Flush()
+	return row
 }
 
 // took is how long a job has been running, or ran.
-func (o *listOptions) took(s api.Status) string {
+func (p *entryPrinter) took(s api.Status) string {
 	end := s.Finished
 	if end.IsZero() {
-		end = o.now()
+		end = p.now()
 	}
 	if s.Started.IsZero() {
 		return ""
 	}
 	return ui.Took(end.Sub(s.Started))
-}
-
-// follow prints a line for every job that appears or changes its state, also
-// for one that leaves the states that were asked for.
-func (o *listOptions) follow(ctx context.Context) error {
-	every := o.filter
-	every.States = nil
-	entries, err := o.place.Entries(ctx, every)
-	if err != nil {
-		return err
-	}
-	changes := time.NewTicker(watchEvery)
-	defer changes.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return cli.Exit(cli.ExitInterrupted)
-		case <-changes.C:
-		}
-		next, err := o.place.Entries(ctx, every)
-		if err != nil {
-			return err
-		}
-		if err := o.print(changed(entries, next, o.filter.States), false); err != nil {
-			return err
-		}
-		entries = next
-	}
-}
-
-// watchEvery is how often local jobs are looked at: the kernel tells nobody
-// about processes that aren't one's own children.
-const watchEvery = 200 * time.Millisecond
-
-// changed are the jobs whose state is another than before; wanted, when it is
-// not empty, has one of the two.
-func changed(before, after []job.Entry, wanted []api.State) []job.Entry {
-	states := make(map[string]api.State, len(before))
-	for _, e := range before {
-		states[e.ID] = e.State
-	}
-	return slices.DeleteFunc(slices.Clone(after), func(e job.Entry) bool {
-		was := states[e.ID]
-		return was == e.State || len(wanted) > 0 && !slices.Contains(wanted, was) && !slices.Contains(wanted, e.State)
-	})
 }
 
 func printJSON(w io.Writer, v any) error {

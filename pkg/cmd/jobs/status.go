@@ -33,6 +33,7 @@ func (c *command) status() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			cli.Remember(ctx, c.streams.ErrOut, j, status)
 			if output == "json" {
 				return printJSON(c.streams.Out, struct {
 					ID string `json:"id"`

@@ -1,0 +1,100 @@
+package job
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// pythonHandle is handle.json as the Python tool writes it (client 0.0.4).
+const pythonHandle = `{"accelerator": "l4", "backend": "gke", "bucket_name": "acme-kn-main-jobs", "cluster_name": "main",
+ "created_at": "2026-04-17T15:29:00Z", "debug": false, "display_name": "kinetic-train-job-1a2b3c4d", "func_name": "train",
+ "image_uri": "us-docker.pkg.dev/acme/kn-main/base:gpu-0123456789ab", "job_id": "job-1a2b3c4d", "k8s_name": "kinetic-job-1a2b3c4d",
+ "namespace": "ml", "project": "acme", "zone": "us-central1-a"}`
+
+// storeWith is a store that holds some objects.
+func storeWith(t *testing.T, objects map[string]string) store.Store {
+	t.Helper()
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range objects {
+		if err := s.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// One store serves two namespaces and two clusters; what isn't in this one may
+// well be running in the other.
+func TestEntriesOfASharedStore(t *testing.T) {
+	handle := func(id, namespace, cluster string) string {
+		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","cluster_name":"` + cluster +
+			`","func_name":"f","accelerator":"cpu","created_at":"2026-01-01T00:00:00Z"}`
+	}
+	objects := map[string]string{
+		"here/handle.json":         handle("here", "ml", "main"),
+		"here/end.json":            `{"version":1,"state":"FAILED","reason":"Exception","message":"no"}`,
+		"namespace/handle.json":    handle("namespace", "other", "main"),
+		"cluster/handle.json":      handle("cluster", "ml", "second"),
+		"job-1a2b3c4d/handle.json": pythonHandle,
+		"job-1a2b3c4d/result.pkl":  "never read",
+		"remnant/outputs/x":        "x",
+		"blobs/sha256/aa/bb":       "x",
+	}
+	running := Found{ID: "job-0a0a0a0a", Namespace: "ml", Bucket: "other-bucket", Store: "file:///other", Status: api.Status{State: api.Running}}
+	p := Place{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
+		List: func(context.Context, api.Detail) ([]Found, error) { return []Found{running}, nil },
+		OpenStore: func(string) (store.Store, error) {
+			return storeWith(t, map[string]string{"job-0a0a0a0a/handle.json": strings.ReplaceAll(pythonHandle, "1a2b3c4d", "0a0a0a0a")}), nil
+		}}
+	list := func(f Filter) []string {
+		t.Helper()
+		entries, err := p.Entries(t.Context(), f, api.TellStates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, e := range entries {
+			lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+Outcome(e.Status))
+		}
+		return lines
+	}
+	python := "job-1a2b3c4d train NOT_FOUND not found: only a pickle of the Python tool tells how it ended"
+	for name, tt := range map[string]struct {
+		filter Filter
+		want   []string
+	}{
+		"workloads":        {Filter{}, []string{"job-0a0a0a0a train RUNNING running"}},
+		"and the store's":  {Filter{Stored: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"and its remnants": {Filter{Stored: true, Remnants: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running", "remnant  NOT_FOUND not found"}},
+		"the newest":       {Filter{Stored: true, Limit: 1}, []string{python}},
+		"the old": {Filter{Stored: true, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
+			[]string{"here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, list(tt.filter)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	for id, want := range map[string]string{"namespace": "add -n other", "cluster": "add --cluster second"} {
+		if _, err := p.Attach(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("attaching to %s: %v, want %q", id, err, want)
+		}
+		if _, err := p.AttachAny(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("attaching to %s in order to remove it: %v, want %q", id, err, want)
+		}
+	}
+	if _, err := p.Attach(t.Context(), "here"); err != nil {
+		t.Error(err)
+	}
+}

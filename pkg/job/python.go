@@ -1,0 +1,60 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// What the Python tool leaves of its jobs are pickles, which run code when they
+// are read. This program names them and never reads them.
+
+// unknownEnd says why the store doesn't tell how the job ended, "" where it
+// could have.
+func (j *Job) unknownEnd() string {
+	if j.Handle.ByPythonTool() {
+		return "only a pickle of the Python tool tells how it ended"
+	}
+	return ""
+}
+
+// objects lists all that the store has of the job. The Python tool keeps the
+// outputs of its jobs in another place.
+func (j *Job) objects(ctx context.Context) ([]store.Object, error) {
+	objects, err := j.Store.List(ctx, j.ID()+"/")
+	if err != nil || !j.Handle.ByPythonTool() {
+		return objects, err
+	}
+	outputs, err := j.Store.List(ctx, store.PythonOutputs(j.ID()))
+	return append(objects, outputs...), err
+}
+
+func (j *Job) isOutput(o store.Object) bool {
+	return strings.HasPrefix(o.Name, store.Outputs(j.ID())) || strings.HasPrefix(o.Name, store.PythonOutputs(j.ID()))
+}
+
+// PythonResult is the URL of the pickle that a job of the Python tool has left,
+// "" where there is none.
+func (j *Job) PythonResult(ctx context.Context) (string, error) {
+	if !j.Handle.ByPythonTool() {
+		return "", nil
+	}
+	name := store.PythonResult(j.ID())
+	objects, err := j.Store.List(ctx, name)
+	if err != nil || len(objects) == 0 {
+		return "", err
+	}
+	return j.Store.URL() + "/" + name, nil
+}
+
+// PickleError is a result that can't be shown, because only Python can read it.
+type PickleError struct{ ID, URL string }
+
+func (e *PickleError) Error() string {
+	return fmt.Sprintf(`job %s was made by the Python tool, and its result is a pickle: %s; reading one runs code that it holds, so that is left to you and to Python:
+  gcloud storage cp %s result.pkl
+  python3 -c 'import cloudpickle; print(cloudpickle.load(open("result.pkl", "rb")))'
+cloudpickle, and what the function returned, must be installed there; the job is kept until: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, e.URL, e.ID)
+}

@@ -1,0 +1,68 @@
+package job
+
+import (
+	"context"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// WatchEntries calls seen with what Entries would list, then with each job that
+// appears, changes or goes, until ctx is over or seen fails. Jobs that leave the
+// states that the filter asks for are told as well.
+func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, seen func([]Entry) error) error {
+	told := map[jobKey]Entry{}
+	first := true
+	return p.Watch(ctx, detail, func(found []Found) error {
+		stored := f
+		stored.Stored = f.Stored && first
+		entries, err := p.entries(ctx, found, stored)
+		if err != nil {
+			return err
+		}
+		if first {
+			first = false
+			for _, e := range entries {
+				told[keyOf(e)] = e
+			}
+			return seen(f.choose(entries))
+		}
+		changes := Filter{}.choose(f.changed(told, entries))
+		if len(changes) == 0 {
+			return nil
+		}
+		return seen(changes)
+	})
+}
+
+// jobKey tells jobs of several namespaces apart.
+type jobKey struct{ namespace, id string }
+
+func keyOf(e Entry) jobKey { return jobKey{e.Namespace, e.ID} }
+
+// changed are the entries that stand otherwise than was told, and updates that.
+func (f Filter) changed(told map[jobKey]Entry, now []Entry) []Entry {
+	var changes []Entry
+	for _, e := range now {
+		was, known := told[keyOf(e)]
+		if e.State == api.NotFound {
+			if !known {
+				continue // its last pods go
+			}
+			e = was.gone(e.Status)
+		}
+		if known && was.State == e.State && Outcome(was.Status) == Outcome(e.Status) {
+			continue
+		}
+		told[keyOf(e)] = e
+		if f.wantsState(e.State) || known && f.wantsState(was.State) {
+			changes = append(changes, e)
+		}
+	}
+	return changes
+}
+
+// gone is the entry of a job whose workload, which told what it was, is gone.
+func (e Entry) gone(s api.Status) Entry {
+	e.State, e.Status, e.Node = api.NotFound, s, ""
+	return e
+}

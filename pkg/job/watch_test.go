@@ -1,0 +1,71 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func found(id string, state api.State, message string) Found {
+	return Found{ID: id, Namespace: "ml", Function: "train", Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Status: api.Status{State: state, Message: message}}
+}
+
+func TestWatchEntries(t *testing.T) {
+	failed := []api.State{api.Failed}
+	running, waiting := found("a", api.Running, ""), found("b", api.Pending, "no node")
+	tests := map[string]struct {
+		filter Filter
+		steps  [][]Found
+		want   [][]string // what is told: id, function, state, outcome
+	}{
+		"nothing changes": {steps: [][]Found{{running}, {running}}, want: [][]string{{"a train RUNNING running"}}},
+		"a state changes": {steps: [][]Found{{running, waiting}, {found("a", api.Succeeded, "")}},
+			want: [][]string{{"a train RUNNING running", "b train PENDING waiting: no node"}, {"a train SUCCEEDED succeeded"}}},
+		"another reason to wait": {steps: [][]Found{{waiting}, {found("b", api.Pending, "no quota")}},
+			want: [][]string{{"b train PENDING waiting: no node"}, {"b train PENDING waiting: no quota"}}},
+		"one appears": {steps: [][]Found{nil, {running}}, want: [][]string{nil, {"a train RUNNING running"}}},
+		"one goes, which is told once and with its name": {
+			steps: [][]Found{{running}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}},
+			want:  [][]string{{"a train RUNNING running"}, {"a train NOT_FOUND not found"}}},
+		"the last pods of one that was gone before": {steps: [][]Found{nil, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}}, want: [][]string{nil}},
+		"only what enters or leaves the chosen states": {filter: Filter{States: failed},
+			steps: [][]Found{{running, waiting}, {found("a", api.Failed, "no")}, {found("a", api.Running, "")}, {found("b", api.Running, "")}},
+			want:  [][]string{nil, {"a train FAILED failed: no"}, {"a train RUNNING running"}}},
+		"the limit is for the beginning": {filter: Filter{Limit: 1}, steps: [][]Found{{running, waiting}, {found("b", api.Running, "")}},
+			want: [][]string{{"a train RUNNING running"}, {"b train RUNNING running"}}},
+	}
+	over := errors.New("over")
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := Place{Watch: func(_ context.Context, _ api.Detail, seen func([]Found) error) error {
+				for _, step := range tt.steps {
+					if err := seen(step); err != nil {
+						return err
+					}
+				}
+				return over
+			}}
+			var got [][]string
+			err := p.WatchEntries(t.Context(), tt.filter, api.TellReasons, func(entries []Entry) error {
+				var lines []string
+				for _, e := range entries {
+					lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+Outcome(e.Status))
+				}
+				got = append(got, lines)
+				return nil
+			})
+			if !errors.Is(err, over) {
+				t.Errorf("error %v", err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

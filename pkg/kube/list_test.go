@@ -1,0 +1,166 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// server answers lists of the objects in testdata/list, one object a page, and
+// remembers what it was asked for.
+type server struct {
+	forbidEvents bool
+	mu           sync.Mutex
+	asked        []string
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	resource := filepath.Base(r.URL.Path)
+	s.mu.Lock()
+	s.asked = append(s.asked, fmt.Sprintf("%s %s limit=%s", resource, q.Get("labelSelector"), q.Get("limit")))
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if resource == "events" && s.forbidEvents {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
+		return
+	}
+	items := objects(resource)
+	page := 0
+	_, _ = fmt.Sscan(q.Get("continue"), &page)
+	metadata := map[string]any{"resourceVersion": "7"}
+	if page+1 < len(items) {
+		metadata["continue"] = fmt.Sprint(page + 1)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"kind": kindOf[resource], "apiVersion": apiOf[resource], "metadata": metadata, "items": items[page : page+1]})
+}
+
+var (
+	kindOf = map[string]string{"jobs": "JobList", "pods": "PodList", "events": "EventList"}
+	apiOf  = map[string]string{"jobs": "batch/v1", "pods": "v1", "events": "v1"}
+)
+
+// objects reads a file of testdata/list.
+func objects(resource string) []any {
+	data, err := os.ReadFile(filepath.Join("testdata", "list", resource+".yaml"))
+	if err != nil {
+		panic(err)
+	}
+	var list struct{ Items []any }
+	if err := yaml.Unmarshal(data, &list); err != nil {
+		panic(err)
+	}
+	return list.Items
+}
+
+func workloadOf(t *testing.T, s *server) *Workload {
+	t.Helper()
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(c, nil)
+}
+
+func TestList(t *testing.T) {
+	at := func(clock string) time.Time {
+		stamp, err := time.Parse(time.RFC3339, "2026-04-17T"+clock+"Z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stamp
+	}
+	one := 1
+	ours := Record{ID: "l4-train-20260417-153012-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "l4", Created: at("15:30:12")}
+	others := Record{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Created: at("15:31:00")}
+	python := Record{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Python: true, Created: at("15:29:00")}
+	names := []Record{others, python, ours}
+
+	ours.Status = api.Status{State: api.Pending, Attempt: 1}
+	others.Status = api.Status{State: api.Succeeded, Reason: api.Completed, Finished: at("15:32:00")}
+	python.Node = "gke-main-gpu-l4-3f2c-0"
+	python.Status = api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &one, Attempt: 1, Started: at("15:29:30"), Finished: at("15:29:40")}
+	states := []Record{others, python, ours}
+
+	for name, tt := range map[string]struct {
+		detail api.Detail
+		want   []Record
+		asked  []string
+	}{
+		"names need no pods":      {api.TellNames, names, []string{"jobs"}},
+		"states need no events":   {api.TellStates, states, []string{"jobs", "pods"}},
+		"reasons need everything": {api.TellReasons, states, []string{"events", "jobs", "pods"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{}
+			got, err := workloadOf(t, s).List(t.Context(), tt.detail)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(got, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
+			if tt.detail == api.TellReasons {
+				if why := got[2].Status.Message; !strings.Contains(why, "gke-main-gpu-l4-3f2c") {
+					t.Errorf("it waits because %q, want the scale-up", why)
+				}
+				got[2].Status.Message, got[2].Status.Next = "", ""
+			}
+			if diff := gocmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			var kinds []string
+			for _, a := range s.asked {
+				kind, rest, _ := strings.Cut(a, " ")
+				kinds = append(kinds, kind)
+				if kind != "events" && rest != "app=kinetic,job-id limit=500" {
+					t.Errorf("asked for %s", a)
+				}
+			}
+			slices.Sort(kinds)
+			if diff := gocmp.Diff(tt.asked, slices.Compact(kinds)); diff != "" {
+				t.Errorf("asked for (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestListWithoutTheRightToReadEvents(t *testing.T) {
+	got, err := workloadOf(t, &server{forbidEvents: true}).List(t.Context(), api.TellReasons)
+	if err != nil || len(got) != 3 {
+		t.Errorf("%d jobs, %v; want 3", len(got), err)
+	}
+}
+
+func TestPagesStopsAtAnError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &server{}
+	w := workloadOf(t, s)
+	seen := 0
+	err := pages(ctx, w.client, w.client.pods(), "", func(*corev1.PodList) {
+		seen++
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || seen != 1 {
+		t.Errorf("%d pages, %v; want one, and that it was cancelled", seen, err)
+	}
+}
