@@ -8,10 +8,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -19,7 +23,9 @@ func main() {
 	bin := flag.String("bin", "bin", "directory of the binaries to measure")
 	only := flag.String("only", "", "run one benchmark: "+names())
 	flag.Parse()
-	if err := run(context.Background(), *bin, *only); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *bin, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())
 		os.Exit(1)
 	}
@@ -33,11 +39,14 @@ type bench struct {
 	out  *tabwriter.Writer
 }
 
-// benchmarks in the order in which they run.
-var benchmarks = []struct {
+// benchmark is a named group of figures, measured in a place of type T.
+type benchmark[T any] struct {
 	name string
-	run  func(*bench, context.Context) error
-}{
+	run  func(T, context.Context) error
+}
+
+// benchmarks in the order in which they run.
+var benchmarks = []benchmark[*bench]{
 	{"dry-run", (*bench).dryRun},
 	{"front-door", (*bench).frontDoor},
 	{"local", (*bench).local},
@@ -49,14 +58,14 @@ var benchmarks = []struct {
 }
 
 func names() string {
-	var all string
-	for i, b := range benchmarks {
-		if i > 0 {
-			all += ", "
-		}
-		all += b.name
+	var all []string
+	for _, x := range benchmarks {
+		all = append(all, x.name)
 	}
-	return all
+	for _, x := range clusterBenchmarks {
+		all = append(all, x.name)
+	}
+	return strings.Join(all, ", ")
 }
 
 func run(ctx context.Context, bin, only string) error {
@@ -74,14 +83,39 @@ func run(ctx context.Context, bin, only string) error {
 		b.home = append(b.home, v+"="+filepath.Join(dir, "home"))
 	}
 	fmt.Fprintln(b.out, "WHAT\tOURS\tINSTEAD\tRATIO\tAIM")
-	for _, x := range benchmarks {
+	if err := measure(ctx, b.out, benchmarks, b, only); err != nil {
+		return err
+	}
+	if only != "" && !slices.ContainsFunc(clusterBenchmarks, func(x benchmark[*cluster]) bool { return x.name == only }) {
+		return nil
+	}
+	return b.onCluster(ctx, only)
+}
+
+// onCluster measures what needs a cluster, or says why it doesn't.
+func (b *bench) onCluster(ctx context.Context, only string) error {
+	c, err := b.connect(ctx)
+	if errors.Is(err, errNoCluster) {
+		_, err = fmt.Fprintf(os.Stdout, "the figures of a cluster are left out: %v\n", err)
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("preparing the cluster: %w", err)
+	}
+	err = measure(ctx, b.out, clusterBenchmarks, c, only)
+	return errors.Join(err, c.close(context.WithoutCancel(ctx)))
+}
+
+// measure runs all benchmarks of a list, or the one with a name.
+func measure[T any](ctx context.Context, out *tabwriter.Writer, list []benchmark[T], place T, only string) error {
+	for _, x := range list {
 		if only != "" && only != x.name {
 			continue
 		}
-		if err := x.run(b, ctx); err != nil {
+		if err := x.run(place, ctx); err != nil {
 			return fmt.Errorf("%s: %w", x.name, err)
 		}
-		if err := b.out.Flush(); err != nil {
+		if err := out.Flush(); err != nil {
 			return err
 		}
 	}

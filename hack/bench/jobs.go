@@ -1,0 +1,193 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// slowRuns is how often a command is measured that takes seconds.
+const slowRuns = 5
+
+// noop: a no-op function from the command line to its result.
+func (c *cluster) noop(ctx context.Context) error {
+	n := 0
+	script := func() *exec.Cmd {
+		n++
+		name := fmt.Sprintf("pass-%d", n)
+		return command(ctx, c.dir, c.env, "sh", "-ec",
+			"kubectl create job "+name+" --image="+os.Getenv("KINETIC_IMAGE")+" -- python3 -c pass; "+
+				"kubectl wait --for=condition=complete job/"+name+"; kubectl logs job/"+name)()
+	}
+	ours, kubectl, err := pair(slowRuns, c.ours(ctx, "run", "f.py:nothing", "--cpu", "100m"), script)
+	if err != nil {
+		return err
+	}
+	c.compare("run of a no-op function / kubectl create job + wait + logs of python3 -c pass", ours, kubectl, "<= 0.45x")
+	return nil
+}
+
+// nowhere is hardware that the cluster hasn't got: what is submitted for it is
+// an object that nothing acts on, and disturbs no measurement.
+const nowhere = "a100"
+
+// submit: an unchanged project again, against kubectl with the manifests made.
+func (c *cluster) submit(ctx context.Context) error {
+	ours := func() *exec.Cmd { return c.ours(ctx, "run", "f.py:nothing", "-a", nowhere, "--detach")() }
+	n := 0
+	apply := func() *exec.Cmd {
+		n++
+		file := fmt.Sprintf("job-%d.yaml", n)
+		// kubectl tells if there is no manifest.
+		manifest, _ := c.ours(ctx, "run", "f.py:nothing", "-a", nowhere, "--job-id", fmt.Sprintf("applied-%d", n), "--dry-run=client", "-o", "yaml")().Output()
+		_ = c.write(file, string(manifest))
+		return c.kubectl(ctx, "apply", "-f", filepath.Join(c.dir, file))()
+	}
+	own, kubectl, err := pair(runs, ours, apply)
+	if err != nil {
+		return err
+	}
+	c.compare("run --detach of an unchanged project / kubectl apply of its manifests", own, kubectl, "<= 1.00x")
+	ownTrips, err := c.roundTrips(ours)
+	if err != nil {
+		return err
+	}
+	trips, err := c.roundTrips(apply)
+	if err != nil {
+		return err
+	}
+	c.row("its round trips to API server + store", ownTrips, trips, "", "")
+	return nil
+}
+
+// roundTrips counts the requests that a command sends to the API server and to
+// the store.
+func (c *cluster) roundTrips(cmd func() *exec.Cmd) (string, error) {
+	api, err := countRequests(c.server, c.http.Transport)
+	if err != nil {
+		return "", err
+	}
+	defer api.Close()
+	storage, err := countRequests(c.storage, http.DefaultTransport)
+	if err != nil {
+		return "", err
+	}
+	defer storage.Close()
+	kubeconfig, err := c.kubeconfig("counted", direct(api.URL))
+	if err != nil {
+		return "", err
+	}
+	counted := cmd()
+	counted.Env = append(counted.Env, "KUBECONFIG="+kubeconfig, "STORAGE_EMULATOR_HOST="+storage.URL)
+	if _, err := once(counted); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d + %d", api.count.Load(), storage.count.Load()), nil
+}
+
+const (
+	manyJobs = 5000
+	creators = 8
+)
+
+// list: many jobs at once.
+func (c *cluster) list(ctx context.Context) error {
+	// The jobs of other benchmarks would be listed, too.
+	many := *c
+	many.namespace += "-many"
+	job, err := c.ours(ctx, "run", "f.py:nothing", "-n", many.namespace, "--job-id", "many-0", "--dry-run=client", "-o", "json")().Output()
+	if err != nil {
+		return err
+	}
+	if err := many.make(ctx, "/api/v1/namespaces", `{"metadata":{"name":"`+many.namespace+`"}}`); err != nil {
+		return err
+	}
+	defer func() {
+		_ = request(ctx, c.http, http.MethodDelete, c.server+"/api/v1/namespaces/"+many.namespace, "", nil)
+	}()
+	if err := many.populate(ctx, string(job)); err != nil {
+		return err
+	}
+	ours, kubectl, err := pair(slowRuns, c.ours(ctx, "jobs", "list", "-n", many.namespace), c.kubectl(ctx, "get", "jobs", "-n", many.namespace))
+	if err != nil {
+		return err
+	}
+	c.compare(fmt.Sprintf("jobs list / kubectl get jobs, of %d jobs", manyJobs), ours, kubectl, "<= 0.60x")
+	c.row("memory for that", mb(ours.rss), mb(kubectl.rss), fmt.Sprintf("%.2fx", float64(ours.rss)/float64(kubectl.rss)), "<= 1.00x")
+	return nil
+}
+
+// populate makes many suspended jobs that no controller acts on.
+func (c *cluster) populate(ctx context.Context, list string) error {
+	template, err := suspended(list)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(creators)
+	for i := range manyJobs {
+		g.Go(func() error {
+			return c.make(ctx, "/apis/batch/v1/namespaces/"+c.namespace+"/jobs", strings.ReplaceAll(template, "many-0", fmt.Sprintf("many-%d", i+1)))
+		})
+	}
+	return g.Wait()
+}
+
+// suspended takes the Job out of a list of objects, as one that never runs.
+func suspended(list string) (string, error) {
+	var objects struct{ Items []map[string]any }
+	if err := json.Unmarshal([]byte(list), &objects); err != nil {
+		return "", err
+	}
+	for _, o := range objects.Items {
+		if spec, ok := o["spec"].(map[string]any); ok && o["kind"] == "Job" {
+			spec["suspend"], spec["managedBy"] = true, "kubectl-kinetic.github.io/bench"
+			job, err := json.Marshal(o)
+			return string(job), err
+		}
+	}
+	return "", errors.New("there is no Job in the manifests")
+}
+
+// noticed: from the moment at which the API server tells that the container has
+// ended to the end of a command that waits for it.
+func (c *cluster) noticed(ctx context.Context) error {
+	var after []sample
+	for i := range slowRuns {
+		id := fmt.Sprintf("wait-%d", i)
+		if err := c.start(ctx, id, "sleep", "seconds=2"); err != nil {
+			return err
+		}
+		var known atomic.Int64
+		g, watching := errgroup.WithContext(ctx)
+		g.Go(func() error {
+			err := c.watch(watching, id, func(s containerState) bool { return s.Terminated != nil })
+			known.Store(time.Now().UnixNano())
+			return err
+		})
+		var ended time.Time
+		g.Go(func() error {
+			_, err := once(c.ours(watching, "jobs", "wait", id)())
+			ended = time.Now()
+			return err
+		})
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		after = append(after, sample{wall: ended.Sub(time.Unix(0, known.Load()))})
+	}
+	c.row("jobs wait ends, after the API server knows that the container has", ms(median(after)), "", "", "<= 100 ms")
+	return nil
+}
