@@ -92,7 +92,7 @@ MAX_ARRAY_BYTES = 64 * MIB  # an array beyond this is a file, not a return value
 
 COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
 DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
-KILLED, TERMINATED = "Killed", "Terminated"
+KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
 EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
 # The cluster may start another attempt after these, so they end nothing.
 RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
@@ -283,8 +283,11 @@ class FileStore:
     def renew(self, name):
         """Does nothing: files do not expire."""
 
-    def hurry(self, moment):
+    def insist(self):
         """Does nothing: a file is not waited for."""
+
+    def hurry(self, moment):
+        """Does nothing, for the same reason."""
 
     def disconnect(self):
         """Does nothing: there is no connection."""
@@ -386,10 +389,18 @@ STORAGE_ROLE = "roles/storage.objectUser"
 PARALLEL_READS = 6
 REQUEST_SECONDS = 10.0  # without a byte from the server; less than every --grace
 RETRY_SECONDS = 60.0  # from the first failure in a row to the last
+PUBLISH_SECONDS = 600.0  # the same, when the call has ended; SIGTERM cuts it short
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8"}
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
 TOKEN_MARGIN = 120.0  # seconds before its expiry in which a token is not used any more
+TOKEN_URI = "https://oauth2.googleapis.com/token"
+TOKEN_SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
+TOKEN_SECONDS = 3600  # for which a signature asks for a token
+CLOCK_SLACK = 60.0  # seconds by which a server's clock may differ from what was signed
+RSA_OID = bytes.fromhex("2a864886f70d010101")  # rsaEncryption
+SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # DigestInfo up to the hash
+MIN_RSA_BITS = 1024
 ANSWER_LIMIT = 1 * MIB  # of an answer that is not an object
 RENEW_SECONDS = 86_400.0
 RENEW_AGE = 20 * 86_400  # buckets may have a rule that deletes objects of 30 days
@@ -518,10 +529,10 @@ class Answer:
 
 
 class Account:
-    """The service account of the pod, as the metadata server knows it."""
+    """Whom the store is asked as: keeps the access token of a source, and gets another when it ends."""
 
-    def __init__(self):
-        self._metadata = Endpoint(os.environ.get("GCE_METADATA_HOST") or METADATA_HOST)
+    def __init__(self, source):
+        self._source = source  # MetadataServer or KeyFile
         self._changing = _thread.allocate_lock()
         self._token, self._expires = None, 0.0
 
@@ -529,13 +540,14 @@ class Account:
         """An access token that is good for a while."""
         with self._changing:
             if self._token is None or time.monotonic() >= self._expires:
-                answer = self._get("token", timeout)
+                answer = self._source.fetch(timeout)
                 try:
                     fields = json.loads(answer)
-                    self._token = fields["access_token"]
                     self._expires = time.monotonic() + fields["expires_in"] - TOKEN_MARGIN
+                    self._token = fields["access_token"]
                 except (ValueError, KeyError, TypeError):
-                    raise RunnerError(f"the metadata server {self._metadata.name} gave no token: {answer!r:.200}") from None
+                    # The answer is not shown: part of it may be a token.
+                    raise RunnerError(f"{self._source.title} gave no token, but {len(answer)} bytes of something else") from None
             return self._token
 
     def refused(self, token):
@@ -545,7 +557,33 @@ class Account:
                 self._token = None
 
     def name(self):
-        """Who the pod is for Google Cloud, for messages."""
+        """Who that is for Google Cloud, for messages."""
+        return self._source.name()
+
+    def disconnect(self):
+        """Closes all connections."""
+        self._source.disconnect()
+
+
+def open_account():
+    """The account of the credentials file that the environment names, else the pod's own."""
+    path = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+    return Account(KeyFile(path) if path else MetadataServer())
+
+
+class MetadataServer:
+    """Tokens of the service account of a pod on GKE."""
+
+    def __init__(self):
+        self._server = Endpoint(os.environ.get("GCE_METADATA_HOST") or METADATA_HOST)
+        self.title = f"the metadata server {self._server.name}"
+
+    def fetch(self, timeout):
+        """The JSON with a new token."""
+        return self._get("token", timeout)
+
+    def name(self):
+        """Who the pod is for Google Cloud."""
         try:
             email = self._get("email", REQUEST_SECONDS).decode("utf-8", "replace").strip()
         except (RunnerError, Transient):
@@ -555,20 +593,149 @@ class Account:
 
     def disconnect(self):
         """Closes all connections."""
-        self._metadata.disconnect()
+        self._server.disconnect()
 
     def _get(self, name, timeout):
         try:
-            answer = self._metadata.send(Request("GET", ACCOUNT_PATH + name, (("Metadata-Flavor", "Google"),)), timeout)
+            answer = self._server.send(Request("GET", ACCOUNT_PATH + name, (("Metadata-Flavor", "Google"),)), timeout)
             data = answer.content()
         except Transient as exc:
-            raise Transient(f"no token from the metadata server, which only pods on GKE have: {exc}") from None
+            where = "the metadata server, which only pods on GKE have (others need --store-credentials)"
+            raise Transient(f"no token from {where}: {exc}") from None
         if answer.status == 200:
             return data
-        said = shorten(data.decode("utf-8", "replace"), 200)
-        text = f"the metadata server {self._metadata.name} answered {answer.status}: {said}"
+        text = f"{self.title} answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 200)}"
         # The server of a node that is starting says all kinds of things at first.
         raise RunnerError(f"{text}: does the pod have a service account?") if answer.status in (403, 404) else Transient(text)
+
+
+class KeyFile:
+    """Tokens for the account of a credentials file, from the server that the file names."""
+
+    def __init__(self, path):
+        self._where = f"the credentials file {path} of GOOGLE_APPLICATION_CREDENTIALS"
+        try:
+            with open(path, "rb") as file:
+                fields = json.loads(file.read(ANSWER_LIMIT))
+        except (OSError, ValueError, RecursionError) as exc:
+            raise RunnerError(f"cannot read {self._where}: {exc}: is the Secret of --store-credentials mounted there?") from None
+        self._fields = fields if isinstance(fields, dict) else {}
+        kinds = {"service_account": self._by_key, "authorized_user": self._by_refresh_token}
+        kind = self._fields.get("type")
+        if type(kind) is not str or kind not in kinds:
+            raise RunnerError(f"{self._where} has the type {kind!r:.60}, want {' or '.join(kinds)}: put such a key into the Secret")
+        self._grant = kinds[kind]
+        self._uri = self._text("token_uri") if "token_uri" in self._fields else TOKEN_URI
+        self._server = Endpoint(self._uri)
+        self._skew = 0.0  # of the server's clock, in seconds before ours
+        self._grant()  # what the file lacks is told at once
+        self.title = self._server.name
+
+    def fetch(self, timeout):
+        """The JSON with a new token."""
+        answer, data = self._ask(timeout)
+        skew = server_time(answer.headers) - time.time()
+        if answer.status == 400 and abs(skew - self._skew) > CLOCK_SLACK:
+            # A signature counts for an hour, and the pod's clock may be hours away.
+            self._skew = skew
+            answer, data = self._ask(timeout)
+        if answer.status == 200:
+            return data
+        text = f"{self.title} answered {answer.status}: {shorten(refusal_text(data), 200)}"
+        if answer.status in RETRY_STATUS:
+            raise Transient(text)
+        raise RunnerError(f"no token for {self.name()} of {self._where}: {text}: put a new key into the Secret")
+
+    def name(self):
+        """Who the file is for."""
+        return self._fields.get("client_email") or self._fields.get("account") or f"the user of {self._where}"
+
+    def disconnect(self):
+        """Closes all connections."""
+        self._server.disconnect()
+
+    def _ask(self, timeout):
+        form = late_import("urllib.parse").urlencode(self._grant()).encode()
+        headers = (("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", str(len(form))))
+        path = late_import("urllib.parse").urlsplit(self._uri).path or "/"
+        try:
+            answer = self._server.send(Request("POST", path, headers, lambda: [form]), timeout)
+            return answer, answer.content()
+        except Transient as exc:
+            raise Transient(f"no token from {exc}") from None
+
+    def _by_key(self):
+        try:
+            key = rsa_key(self._text("private_key"))
+        except (ValueError, IndexError):
+            raise RunnerError(f"{self._where}: private_key is no RSA key in the form of PKCS#8") from None
+        now = int(time.time() + self._skew)
+        header = {"alg": "RS256", "typ": "JWT", "kid": self._fields.get("private_key_id")}
+        claims = {"iss": self._text("client_email"), "scope": TOKEN_SCOPE, "aud": self._uri, "iat": now, "exp": now + TOKEN_SECONDS}
+        return {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": signed(header, claims, key)}
+
+    def _by_refresh_token(self):
+        keys = ("client_id", "client_secret", "refresh_token")
+        return dict({key: self._text(key) for key in keys}, grant_type="refresh_token")
+
+    def _text(self, key):
+        value = self._fields.get(key)
+        if type(value) is not str or not value:
+            raise RunnerError(f"{self._where} has no {key}: put the whole file into the Secret")
+        return value
+
+
+def signed(header, claims, key):
+    """A JSON web token with the signature RS256: PKCS #1 v1.5 over SHA-256."""
+    encode = late_import("base64").urlsafe_b64encode
+    text = b".".join(encode(encode_json(part)).rstrip(b"=") for part in (header, claims))
+    return (text + b"." + encode(rsa_sign(text, *key)).rstrip(b"=")).decode()
+
+
+def rsa_sign(data, modulus, exponent):
+    """The RSASSA-PKCS1-v1_5 signature over the SHA-256 of data (RFC 8017, 8.2.1)."""
+    size = (modulus.bit_length() + 7) // 8
+    digest = SHA256_INFO + hashlib.sha256(data).digest()
+    padded = b"\0\1" + b"\xff" * (size - len(digest) - 3) + b"\0" + digest
+    return pow(int.from_bytes(padded, "big"), exponent, modulus).to_bytes(size, "big")
+
+
+def rsa_key(pem):
+    """Modulus and private exponent of a PKCS#8 key; ValueError or IndexError if it is none."""
+    text = re.fullmatch(r"\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----\s*", pem)
+    if not text:
+        raise ValueError("no PEM")
+    (document,) = der_values(late_import("base64").b64decode(text[1]))
+    _, algorithm, packed = der_values(document)[:3]
+    (numbers,) = der_values(packed)
+    _, modulus, _, exponent = (int.from_bytes(number, "big") for number in der_values(numbers)[:4])
+    if der_values(algorithm)[0] != RSA_OID or modulus.bit_length() < MIN_RSA_BITS:
+        raise ValueError("another kind of key")
+    return modulus, exponent
+
+
+def der_values(data):
+    """The contents of the elements of which this ASN.1 in DER consists."""
+    values = []
+    while data:
+        length, begin = data[1], 2
+        if length >= 0x80:
+            begin += length & 0x7F
+            length = int.from_bytes(data[2:begin], "big")
+        if begin + length > len(data):
+            raise ValueError("cut off")
+        values.append(data[begin : begin + length])
+        data = data[begin + length :]
+    return values
+
+
+def refusal_text(data):
+    """What an error of a token server says. No more of the answer: it may repeat what was sent."""
+    try:
+        fields = json.loads(data)
+        return ": ".join(str(fields[key]) for key in ("error", "error_description") if key in fields)
+    except (ValueError, TypeError):
+        return "no JSON"
 
 
 class GCSStore:
@@ -588,7 +755,8 @@ class GCSStore:
         self._bucket, self._prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
         emulator = os.environ.get("STORAGE_EMULATOR_HOST")
         self._server = Endpoint(emulator or GCS_ENDPOINT)
-        self._account = None if emulator else Account()
+        self._account = None if emulator else open_account()
+        self._patience = RETRY_SECONDS
         self._until = math.inf  # of time.monotonic: nothing is tried after this
 
     def url(self, name):
@@ -598,6 +766,10 @@ class GCSStore:
     def outputs(self, job):
         """What KINETIC_OUTPUT_DIR is when the user chose none."""
         return self.url(f"{job}/outputs")
+
+    def insist(self):
+        """From now on an outage is waited for much longer: what is to be written took the whole call to make."""
+        self._patience = PUBLISH_SECONDS
 
     def hurry(self, moment):
         """Nothing is waited for after this moment of time.monotonic."""
@@ -624,7 +796,7 @@ class GCSStore:
     def renew(self, name):
         """Makes an object young again, where it is, before a rule of the bucket deletes it."""
         doing, path = f"renew {self.url(name)}", self.path(name)
-        status, headers, data, _ = self.ask(doing, Request("GET", path))
+        status, headers, data = self.ask(doing, Request("GET", path))
         if status == 404:
             return  # this attempt does not need it any more, and another one will say so
         fields = self._expect(status, data, doing, "get")
@@ -633,7 +805,7 @@ class GCSStore:
         path += f"/rewriteTo{path[len('/storage/v1') :]}?ifGenerationMatch={fields['generation']}"
         more = ""
         while more is not None:
-            status, _, data, _ = self.ask(doing, Request("POST", path + more, (("Content-Length", "0"),)))
+            status, _, data = self.ask(doing, Request("POST", path + more, (("Content-Length", "0"),)))
             if status in (404, 412):
                 return  # somebody else renewed or removed it
             fields = self._expect(status, data, doing, "create")
@@ -644,11 +816,11 @@ class GCSStore:
         return f"/storage/v1/b/{self._bucket}/o/{self._quote(self._prefix + name, safe='')}"
 
     def ask(self, doing, request):
-        """Status, headers and content of a request's answer, and how often it was sent until there was one."""
+        """Status, headers and content of a request's answer."""
 
-        def once(tries):
+        def once():
             answer = self.send(request)
-            return answer.status, answer.headers, answer.content(), tries
+            return answer.status, answer.headers, answer.content()
 
         return self.retry(doing, once)
 
@@ -668,17 +840,17 @@ class GCSStore:
         return answer
 
     def retry(self, doing, action):
-        """action(1), action(2), and so on until one of them ends without Transient; Unreachable if that takes too long."""
+        """Repeats action until it ends without Transient; Unreachable if that takes too long."""
         pause, tries, begin = FIRST_PAUSE, 1, None
         while True:
             try:
-                return action(tries)
+                return action()
             except Transient as exc:
                 now = time.monotonic()
                 begin = now if begin is None else begin
                 # Up to a half less, so that many pods do not come back at one moment.
                 wait = pause * (1 - os.urandom(1)[0] / 512)
-                if now + wait >= min(begin + RETRY_SECONDS, self._until):
+                if now + wait >= min(begin + self._patience, self._until):
                     raise Unreachable(
                         f"cannot {doing}: {exc} ({tries} tries in {now - begin:.0f} seconds): "
                         "see whether the pod's node can reach it, then submit again"
@@ -715,10 +887,10 @@ class GCSStore:
         headers, body = multipart(dict(fields, name=self._prefix + name, contentType=kind, md5Hash=md5), source, size)
         path = f"/upload/storage/v1/b/{self._bucket}/o?uploadType=multipart{condition}"
         doing = f"write {self.url(name)}"
-        status, _, data, tries = self.ask(doing, Request("POST", path, headers, body))
+        status, _, data = self.ask(doing, Request("POST", path, headers, body))
         if status == 412 and condition:
-            # Our own upload may have arrived although its answer did not.
-            if tries > 1 and self._md5(name) == md5:
+            # Our own upload may have arrived, now or long ago, although its answer did not.
+            if self._md5(name) == md5:
                 return
             raise AlreadyExists(f"{self.url(name)} exists already")
         permission = "create" if condition else "create and storage.objects.delete"
@@ -727,7 +899,7 @@ class GCSStore:
 
     def _md5(self, name):
         doing = f"read {self.url(name)}"
-        status, _, data, _ = self.ask(doing, Request("GET", self.path(name)))
+        status, _, data = self.ask(doing, Request("GET", self.path(name)))
         return None if status == 404 else self._expect(status, data, doing, "get").get("md5Hash")
 
 
@@ -753,7 +925,7 @@ class GCSReader:
         return block
 
     def _retry(self, action):
-        return self._store.retry(f"read {self._store.url(self._name)}", lambda _: action())
+        return self._store.retry(f"read {self._store.url(self._name)}", action)
 
     def _read(self, size):
         if self._answer is None:
@@ -815,9 +987,14 @@ def multipart(fields, source, size):
 
 def age_of(fields, headers):
     """The age of an object in seconds. Both times are the server's."""
-    now = late_import("email.utils").parsedate_to_datetime(headers["Date"]).timestamp()
     created = time.strptime(fields["timeCreated"][:19], "%Y-%m-%dT%H:%M:%S")
-    return now - late_import("calendar").timegm(created)
+    return server_time(headers) - late_import("calendar").timegm(created)
+
+
+def server_time(headers):
+    """When the server sent this answer, in seconds since 1970 by its own clock; by ours where it does not say."""
+    date = headers["Date"]
+    return late_import("email.utils").parsedate_to_datetime(date).timestamp() if date else time.time()
 
 
 def error_text(data):
@@ -1169,9 +1346,12 @@ class LogParts:
         self._store = store
         self._name = lambda part: log_part_name(job, host, attempt, part)
         self._next = 1
+        self._tried = 0  # bytes of the part that is perhaps in the store: its upload failed
 
     def publish_full(self, spool):
         """Publishes parts of full size; a line that is longer is cut."""
+        # As it was, or what has arrived all the same would be there twice.
+        self._publish(spool, self._tried)
         while spool.pending >= PART_BYTES:
             self._publish(spool, spool.whole_lines(PART_BYTES) or PART_BYTES)
 
@@ -1186,16 +1366,15 @@ class LogParts:
         self._publish(spool, spool.pending)
 
     def _publish(self, spool, length):
-        while length:
+        self._tried = length
+        while self._tried:
             try:
                 self._store.create(self._name(self._next), lambda: spool.blocks(length))
+                spool.release(length)
+                self._tried = 0
             except AlreadyExists:
-                # The container of the same pod was restarted: its parts stay.
-                self._next += 1
-                continue
+                pass  # the container of the same pod was restarted: its parts stay
             self._next += 1
-            spool.release(length)
-            return
 
 
 # ---------------------------------------------------------------- values
@@ -1893,6 +2072,7 @@ class Runner:
         self._options = options
         self._store = self._log = self._parts = None
         self._attempt = 0
+        self._record = None  # attempts/{N}.json, once it is written
         self._host = 0
         self._began = time.monotonic()
         self._started = timestamp()
@@ -1932,8 +2112,7 @@ class Runner:
         """The exit code of a job that has ended before, or None."""
         name = job_name(self._options.job, "end.json")
         try:
-            with self._store.open(name) as file:
-                end = parse_document(file.read(BLOCK), self._store.url(name))
+            end = self._read(name)
         except NotFound:
             return None
         self._say(f"the job {self._options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing is run")
@@ -1942,10 +2121,12 @@ class Runner:
 
     def _attempt_call(self):
         options, store = self._options, self._store
-        self._attempt = self._count_attempt()
+        disruptions = self._count_attempt()
         self._parts = LogParts(store, options.job, self._host, self._attempt)
         empty_directory(self._scratch)
         self._log = self._open_log()
+        if disruptions > options.max_disruptions:
+            return self._disrupted(disruptions)
         empty_directory(self._workspace)
         name = job_name(options.job, "call.json")
         unlimited_integers()
@@ -1958,6 +2139,7 @@ class Runner:
         os.makedirs(place.path(call.cwd), exist_ok=True)
         deadline = self._began + options.max_runtime if options.max_runtime else None
         needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
+        needed += [attempt_name(options.job, number + 1) for number in range(self._attempt)]  # or counting would begin anew
         errands = Errands(self._log.spool, self._parts, lambda: [store.renew(name) for name in needed])
         supervisor = Supervisor(self._log, errands, options.grace, deadline)
 
@@ -1972,21 +2154,48 @@ class Runner:
         return self._judge(call, status, supervisor)
 
     def _count_attempt(self):
-        """Records this start, once for each identity, and returns its number."""
-        options = self._options
+        """Records this attempt, once for each pod; returns how many before it were disrupted.
+
+        An attempt that crashed has said so in its record (see _record_crash).
+        One that was preempted, drained or lost with its node was told to end, or
+        had no time for a word: a record without a reason is a disruption. So is
+        a crash that took the runner with it; --retries bounds how many there are.
+        """
         uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
-        number = 1
+        number, disruptions = 1, 0
         while True:
-            name = attempt_name(options.job, number)
-            record = encode_json({"version": VERSION, "attempt": number, "uid": uid, "started": self._started})
-            try:
-                retried(lambda: self._store.create(name, lambda: [record]))
-                return number
-            except AlreadyExists:
-                with self._store.open(name) as file:
-                    if parse_document(file.read(BLOCK), self._store.url(name)).get("uid") == uid:
-                        return number
+            record = {"version": VERSION, "attempt": number, "uid": uid, "started": self._started}
+            found = self._create_or_read(attempt_name(self._options.job, number), record)
+            if found.get("uid") == uid:
+                self._attempt, self._record = number, found
+                return disruptions
+            disruptions += "reason" not in found
             number += 1
+
+    def _create_or_read(self, name, document):
+        """The document that the object has: this one, or an older one."""
+        data = encode_json(document)
+        try:
+            retried(lambda: self._store.create(name, lambda: [data]))
+            return document
+        except AlreadyExists:
+            return self._read(name)
+
+    def _read(self, name):
+        with self._store.open(name) as file:
+            return parse_document(file.read(BLOCK), self._store.url(name))
+
+    def _record_crash(self, outcome, finished):
+        """Adds to the record of this attempt that it ended by itself, not at SIGTERM."""
+        if self._record and outcome.exit_code != EXIT_TERMINATED:
+            data = encode_json(dict(self._record, reason=outcome.reason, finished=finished))
+            retried(lambda: self._store.write(attempt_name(self._options.job, self._attempt), lambda: [data]))
+
+    def _disrupted(self, times):
+        limit = self._options.max_disruptions
+        message = f"the job has lost its pod {times} times to preemption, a drain or a lost node; --max-disruptions allows {limit}"
+        self._say(message)
+        return Outcome(DISRUPTED, 1, message)
 
     def _open_log(self):
         path = self._options.log_file
@@ -2063,12 +2272,14 @@ class Runner:
     def _publish_to_store(self, outcome, finished):
         """Publishes log, result and end; tells whether the job has ended."""
         store, job = self._store, self._options.job
+        store.insist()
         self._publish_rest_of_log(outcome)
         if outcome.pickled:
             pickled = os.path.join(self._scratch, "result.pkl")
             retried(lambda: store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled)))
         retried(lambda: store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished)))
         if not self._options.final and outcome.exit_code in RETRYABLE:
+            self._record_crash(outcome, finished)
             return False
         end = self._end(outcome, finished)
         metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
@@ -2181,6 +2392,13 @@ def sha256_hex(text):
     return text
 
 
+def whole_number(text):
+    """A whole number, 0 or more."""
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise ValueError("is no whole number")
+    return int(text)
+
+
 def seconds(text):
     """A number of seconds, 0 or more."""
     try:
@@ -2200,6 +2418,7 @@ FLAGS = {  # what makes the value, its default, its name, help
     "--bundle": (sha256_hex, REQUIRED, "SHA256", "of the bundle's index"),
     "--output-dir": (str, "", "DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
     "--max-runtime": (seconds, 0.0, "SECONDS", "of this attempt; 0: no bound"),
+    "--max-disruptions": (whole_number, 100, "N", "end the job when it has lost its pod more often; default 100"),
     "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
     "--work": (os.path.abspath, "/kinetic", "DIR", "for workspace/ and scratch/"),
     "--log-file": (str, "", "PATH", "keep the log there instead of printing it"),
@@ -2241,6 +2460,8 @@ def parse_options(argv):
 
 def stop(*_):
     """Signal handler for the time before the call."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)  # another one must not interrupt what this one begins
     raise Stopped
 
 

@@ -1,4 +1,4 @@
-"""A small server with the part of the Cloud Storage JSON API that the runner uses, and its faults; a metadata server too."""
+"""A small server with the part of the Cloud Storage JSON API that the runner uses, and its faults; a metadata server and a token server too."""
 
 import base64
 import contextlib
@@ -55,7 +55,9 @@ class Bucket(ThreadingHTTPServer):
         self.connections = self.generation = 0
         self.tokens = None  # the valid ones; None: nobody is asked for one
         self.issued = self.refused = 0
+        self.grants = []  # forms that the token server was sent
         self.token_seconds = 3600
+        self.skew = 0.0  # of this server's clock, in seconds before the real one
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     @property
@@ -76,7 +78,7 @@ class Bucket(ThreadingHTTPServer):
     def put(self, name, data, metadata=None, age=0.0):
         with self.lock:
             self.generation += 1
-            self.objects[name] = Stored(data, self.generation, metadata, age)
+            self.objects[name] = Stored(data, self.generation, metadata, age - self.skew)
 
     def read(self, name):
         return self.objects[name].data
@@ -111,6 +113,10 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def date_time_string(self, timestamp=None):
+        """The header Date."""
+        return super().date_time_string((timestamp or time.time()) + self.server.skew)
+
     def handle_request(self):
         parts = urllib.parse.urlsplit(self.path)
         self.query = dict(urllib.parse.parse_qsl(parts.query))
@@ -129,6 +135,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.plain.startswith("/computeMetadata/"):
             return self.account()
         data = self.body()
+        if self.plain == "/token":
+            return self.grant(dict(urllib.parse.parse_qsl(data.decode())))
         if self.server.tokens is not None and self.headers.get("Authorization", "")[len("Bearer ") :] not in self.server.tokens:
             self.server.refused += 1
             return self.error(401, "Invalid Credentials")
@@ -190,6 +198,17 @@ class Handler(BaseHTTPRequestHandler):
             return self.error(403, "no Metadata-Flavor")
         if self.plain.endswith("/email"):
             return self.answer(200, b"trainer@project.iam.gserviceaccount.com", "application/text")
+        self.issue()
+
+    def grant(self, form):
+        self.server.grants.append(form)
+        if "assertion" in form:
+            claims = json.loads(base64.urlsafe_b64decode(form["assertion"].split(".")[1] + "=="))
+            if abs(claims["iat"] - time.time() - self.server.skew) > 600:
+                return self.answer(400, b'{"error":"invalid_grant","error_description":"Invalid JWT: no reasonable timeframe"}')
+        self.issue()
+
+    def issue(self):
         self.server.issued += 1
         token = f"token-{self.server.issued}"
         self.answer(200, json.dumps({"access_token": token, "expires_in": self.server.token_seconds, "token_type": "Bearer"}).encode())

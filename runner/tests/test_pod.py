@@ -232,11 +232,28 @@ class Logs(PodCase):
         ran = self.finish(self.start(argv))
         self.assertEqual((ran.code, self.part_names(), ran.log[28:]), (0, ["1-1.log"], "hello\n"))
 
+    def test_part_that_arrived_before_an_outage_is_not_doubled(self):
+        until = os.path.join(self.root, "until")
+        os.mkfifo(until)
+        argv = self.argv(command("sh", "-c", f"echo one; cat {until}; echo two"), {"x": ""})
+        self.bucket.faults.append(first_upload())
+        self.bucket.fail(Handler.lose_answer, pattern="POST .*upload")
+        self.bucket.fail(403, pattern="GET .*1-1.log")  # ends this try as an outage would
+        process = self.start_changed("r.PART_SECONDS = 0.01", argv)
+        while not self.bucket.asked("GET .*1-1.log"):
+            self.assertIsNone(process.poll())
+            os.sched_yield()
+        with open(until, "wb"):
+            pass
+        ran = self.finish(process)
+        self.assertEqual((ran.code, [line[28:] for line in ran.log.splitlines()]), (0, ["one", "two"]))
+
     def test_old_blobs_are_renewed_while_the_call_runs(self):
         until = os.path.join(self.root, "until")
         os.mkfifo(until)
         argv = self.argv(command("cat", until), {"x": ""})
         self.put(f"{JOB}/handle.json", b"{}")
+        self.put(f"{JOB}/attempts/1.json", b'{"version":1,"uid":"before"}')
         needed = self.bucket.names("")
         for stored in self.bucket.objects.values():
             stored.created -= 25 * DAY
@@ -246,7 +263,76 @@ class Logs(PodCase):
                 self.assertIsNone(process.poll())
                 os.sched_yield()
         self.assertEqual(self.finish(process).code, 0)
-        self.assertEqual(len(needed), 4)
+        self.assertEqual(len(needed), 5)
+
+
+class Disruptions(PodCase):
+    """What an attempt tells the next ones, and when there are no next ones."""
+
+    CRASH = "kill -9 $$"
+
+    def attempt(self, line, *flags):
+        """One more pod; a line that waits is terminated."""
+        self.pods = getattr(self, "pods", 0) + 1
+        argv = self.argv(command("sh", "-c", line), {"x": ""}, *flags)
+        process = self.start(argv, {"KINETIC_POD_UID": f"uid-{self.pods}"})
+        if "sleep" in line:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.send_signal(signal.SIGTERM)
+        return self.finish(process)
+
+    def lost(self):
+        """A pod that had no time for a word."""
+        self.pods = getattr(self, "pods", 0) + 1
+        self.put(f"{JOB}/attempts/{self.pods}.json", b'{"version":1,"uid":"uid-%d"}' % self.pods)
+
+    def test_crash_is_recorded_and_termination_is_not(self):
+        self.assertEqual(self.attempt(self.CRASH).code, 137)
+        self.assertEqual(self.attempt("echo ready; exec sleep 1000").code, 143)
+        self.assertEqual(self.attempt("exit 7").code, 7)
+        records = [self.document(f"attempts/{number}.json") for number in (1, 2, 3)]
+        self.assertEqual([record.get("reason") for record in records], ["Killed", None, None])
+        self.assertEqual([record["uid"] for record in records], ["uid-1", "uid-2", "uid-3"])
+        self.assertLessEqual(records[0]["started"], records[0]["finished"])
+
+    def test_store_failure_is_recorded(self):
+        argv = self.argv(command("true"), "0" * 64)
+        self.assertEqual(self.finish(self.start(argv)).code, 125)
+        self.assertEqual(self.document("attempts/1.json")["reason"], "RunnerFailure")
+
+    def test_disruptions_are_bounded(self):
+        stopped = "echo ready; exec sleep 1000"
+        for line in (stopped, self.CRASH, "", stopped):
+            if line:
+                self.assertIn(self.attempt(line, "--max-disruptions", "2").code, (137, 143))
+            else:
+                self.lost()
+        ran = self.attempt("echo it ran", "--max-disruptions", "2")
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"], ran.end["attempt"]), (1, "FAILED", "Disrupted", 5))
+        self.assertIn("has lost its pod 3 times", ran.end["message"])
+        self.assertIn("--max-disruptions allows 2", ran.out)
+        self.assertIn("--max-disruptions allows 2", self.log(5))
+        self.assertNotIn("it ran", ran.out)
+        self.assertEqual(json.loads(self.termination())["reason"], "Disrupted")
+        self.assertEqual(self.attempt("echo it ran", "--max-disruptions", "9").code, 1, "the job has ended")
+
+    def test_as_many_as_allowed(self):
+        for _ in range(2):
+            self.lost()
+        self.assertEqual(self.attempt("true", "--max-disruptions", "2").code, 0)
+
+    def test_none_is_allowed(self):
+        self.assertEqual(self.attempt(self.CRASH, "--max-disruptions", "0").code, 137)
+        self.lost()
+        self.assertEqual(self.attempt("true", "--max-disruptions=0").end["reason"], "Disrupted")
+
+    def test_default(self):
+        for _ in range(100):
+            self.lost()
+        self.assertEqual(self.attempt(self.CRASH).code, 137)
+        self.lost()
+        ran = self.attempt("true")
+        self.assertEqual((ran.code, ran.end["attempt"]), (1, 103))
 
 
 class Outages(PodCase):
@@ -268,7 +354,7 @@ class Outages(PodCase):
         argv = self.argv(function(), {"train.py": "def f():\n  print('hello')\n  return 1"})
         self.bucket.faults.append(first_upload())
         self.bucket.fail(503, times=math.inf, pattern="POST")
-        ran = self.finish(self.start_changed("r.RETRY_SECONDS = 0.05", argv))
+        ran = self.finish(self.start_changed("r.RETRY_SECONDS = r.PUBLISH_SECONDS = 0.05", argv))
         self.assertEqual((ran.code, self.exists("end.json")), (125, False))
         self.assertRegex(ran.out, r"kinetic: cannot publish how the job ended: cannot write gs://bucket/.*/1-1.log: .* answered 503 \(")
         summary = json.loads(self.termination())
@@ -353,6 +439,45 @@ class Termination(PodCase):
         ran = self.finish(process)
         self.assertEqual((ran.code, ran.result["error"]["type"]), (143, "Terminated"))
         self.assertNotIn("it ran", ran.out)
+
+    def test_two_signals_before_the_call(self):
+        argv = self.argv(script(), {"train.py": "print('it ran')"})
+        # The second one comes while the first one is acted on.
+        change = """
+            import signal, os
+            begin = r.Runner._hurry
+            def twice(runner, *signal_and_frame):
+                os.kill(os.getpid(), signal.SIGTERM)
+                begin(runner)
+            r.Runner._hurry = twice
+            r.Runner._read = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+        """
+        ran = self.finish(self.start_changed(textwrap.dedent(change), argv))
+        self.assertEqual((ran.code, ran.result["error"]["type"]), (143, "Terminated"), ran.err)
+
+    def test_second_signal_does_not_cut_the_grace(self):
+        source = """
+            import signal
+            seen = []
+            signal.signal(signal.SIGTERM, lambda *_: seen.append(1))
+            print('ready', flush=True)
+            while not seen: signal.pause()
+            print('saving', flush=True)
+            input_is_open = open({fifo!r}).read()
+            print('saved', len(seen))
+        """
+        fifo = os.path.join(self.root, "fifo")
+        os.mkfifo(fifo)
+        process = self.start(self.argv(script(), {"train.py": source.replace("{fifo!r}", repr(fifo))}))
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.readline(), b"saving\n")
+        process.send_signal(signal.SIGTERM)
+        with open(fifo, "wb"):
+            pass
+        ran = self.finish(process)
+        self.assertEqual(ran.code, 143)
+        self.assertIn("saved 1", ran.log)
 
 
 if __name__ == "__main__":
