@@ -6,13 +6,15 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
-	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"cloud.google.com/go/auth"
 )
@@ -32,25 +34,43 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// Expired credentials are noticed where a token is fetched, before Cloud
+// Credentials that are refused are noticed where a token is fetched, before Cloud
 // Storage is asked for anything.
 func TestRefusedCredentials(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`)
-	}))
-	defer server.Close()
-	t.Setenv("STORAGE_EMULATOR_HOST", "")
-	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", serviceAccount(t, server.URL))
-	s, err := Open("gs://acme-jobs")
-	if err != nil {
-		t.Fatal(err)
+	for name, tt := range map[string]struct{ why, hint string }{
+		"expired":        {"Token has been expired or revoked.", login},
+		"the wrong time": {"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.", "set this machine's clock"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				_ = json.NewEncoder(w).Encode(map[string]string{"error": "invalid_grant", "error_description": tt.why})
+			}))
+			defer server.Close()
+			t.Setenv("STORAGE_EMULATOR_HOST", "")
+			t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", serviceAccount(t, server.URL))
+			s, err := Open("gs://acme-jobs")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			_, err = s.List(t.Context(), "")
+			if err == nil || !strings.Contains(err.Error(), "list gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), tt.hint) {
+				t.Errorf("error %v, want one that ends in %q", err, tt.hint)
+			}
+		})
 	}
-	defer s.Close()
-	_, err = s.List(t.Context(), "")
-	if err == nil || !strings.Contains(err.Error(), "list gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), login) {
-		t.Errorf("error %v, want one that says to log in", err)
+}
+
+func TestCertificateOutOfDate(t *testing.T) {
+	cert := &x509.Certificate{NotBefore: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)}
+	failed := &url.Error{Op: "Get", URL: "https://storage.googleapis.com/x", Err: x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}}
+	r := &request{store: &gsStore{bucket: "acme-jobs"}, need: toRead, name: "job/handle.json"}
+	err := r.explain(t.Context(), failed)
+	want := regexp.MustCompile(`^read gs://acme-jobs/job/handle\.json: the server's certificate is valid from 2026-04-01T00:00:00Z to 2026-07-01T00:00:00Z, and this machine's clock shows \S+Z: set the clock$`)
+	if !want.MatchString(err.Error()) {
+		t.Errorf("got %v", err)
 	}
 }
 

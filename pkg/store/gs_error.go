@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/auth"
 	"google.golang.org/api/googleapi"
@@ -64,14 +66,39 @@ func (r *request) explain(ctx context.Context, err error) error {
 		}
 		return &explained{what + ": " + r.reason(answer), err}
 	}
+	if cert := outOfDate(err); cert != nil {
+		return &explained{fmt.Sprintf("%s: %s", what, validity(cert, time.Now())), err}
+	}
 	var token *auth.Error
 	if errors.As(err, &token) {
-		return &explained{fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, login), err}
+		hint := login
+		if strings.Contains(token.Error(), "reasonable timeframe") { // that of a token signed by a clock that is wrong
+			hint = "set this machine's clock"
+		}
+		return &explained{fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err}
 	}
 	if dialing(err) {
 		return &explained{what + ": " + unreachable(err), err}
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// outOfDate is the certificate that a connection failed for because it is not
+// valid now.
+func outOfDate(err error) *x509.Certificate {
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		return invalid.Cert
+	}
+	return nil
+}
+
+// validity tells when a certificate is valid. Google's are renewed in time, so
+// that the clock is wrong in most cases.
+func validity(c *x509.Certificate, now time.Time) string {
+	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	return fmt.Sprintf("the server's certificate is valid from %s to %s, and this machine's clock shows %s: set the clock",
+		format(c.NotBefore), format(c.NotAfter), format(now))
 }
 
 // bucketMissing tells a 404 that is about the bucket from one about the object.

@@ -35,12 +35,13 @@ func Count(n int, noun string) string {
 }
 
 // Age writes how long ago something was, as kubectl does in its AGE column; a
-// time that is not known is <unknown>.
+// time that is not known is <unknown>, and one that is still to come, by a clock that
+// is behind, is now.
 func Age(then, now time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
 	}
-	return duration.HumanDuration(now.Sub(then))
+	return duration.HumanDuration(max(now.Sub(then), 0))
 }
 
 // Took writes how long something took: tenths of a second below ten seconds,

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	// OpenID Connect, and messages about what clusters no longer take. Programs
 	// that print credentials work without.
@@ -84,6 +88,9 @@ func checkCredentials(config *rest.Config) error {
 	if p := config.AuthProvider; p != nil && (p.Name == "gcp" || p.Name == "azure") {
 		return removedProvider(p.Name)
 	}
+	if err := checkCertificate(config.TLSClientConfig, time.Now()); err != nil {
+		return err
+	}
 	if config.ExecProvider == nil || config.BearerToken != "" { // --token goes before it
 		return nil
 	}
@@ -91,6 +98,25 @@ func checkCredentials(config *rest.Config) error {
 		return missingPlugin(config.ExecProvider, err)
 	}
 	return nil
+}
+
+// checkCertificate looks whether the user's certificate is valid: the API server
+// only says that it knows nobody. What can't be read is told elsewhere.
+func checkCertificate(c rest.TLSClientConfig, now time.Time) error {
+	text := c.CertData
+	if len(text) == 0 && c.CertFile != "" {
+		text, _ = os.ReadFile(c.CertFile)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil || !now.After(cert.NotAfter) {
+		return nil
+	}
+	return fmt.Errorf("its user's certificate was valid until %s, and this machine's clock shows %s: get the context again from where it came, or set the clock",
+		cert.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 }
 
 // removedProvider is about a kubeconfig from before 2022.
