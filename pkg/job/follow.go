@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -90,6 +91,9 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
 
 func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Writer) error {
 	if s.State == api.NotFound {
+		if j.Handle.ByPythonTool() {
+			return fmt.Errorf("the log of job %s went with its pod: the Python tool stores none", j.ID())
+		}
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
 	o.Rest = j.restOfLog

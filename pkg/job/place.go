@@ -150,16 +150,19 @@ func (j *Job) recall(ctx context.Context) error {
 // found says that there is one.
 func (p Place) find(ctx context.Context, prefix string) (j *Job, found bool, err error) {
 	workloads, unread := p.List(ctx, api.TellNames)
-	ids, err := p.ids(ctx, workloads)
-	if err != nil {
-		return nil, false, errors.Join(unread, err)
-	}
-	id, err := match(prefix, ids)
-	if err != nil {
-		return nil, false, errors.Join(err, unread)
+	named := func(id string) int { return slices.IndexFunc(workloads, func(f Found) bool { return f.ID == id }) }
+	id := prefix
+	if named(id) < 0 { // a whole id needs no look into the store
+		ids, err := p.ids(ctx, workloads)
+		if err != nil {
+			return nil, false, errors.Join(unread, err)
+		}
+		if id, err = match(prefix, ids); err != nil {
+			return nil, false, errors.Join(err, unread)
+		}
 	}
 	j = &Job{Handle: api.Handle{JobID: id, Backend: p.Backend}, Store: p.Store, Workload: p.Workload}
-	i := slices.IndexFunc(workloads, func(f Found) bool { return f.ID == id })
+	i := named(id)
 	if i < 0 {
 		return j, false, nil // were it one that could not be read, asking for it tells
 	}
