@@ -79,14 +79,16 @@ func TestComponents(t *testing.T) {
 	tpuNodes := []string{"cloud.google.com/gke-accelerator-count", "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"}
 	const spot, arch, tpuTaint = "cloud.google.com/gke-spot", "kubernetes.io/arch", "google.com/tpu"
 	for name, c := range map[string]want{
-		"cpu":            {platforms: "cpu", grace: 30},
-		"cpu+spot":       {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
-		"gpu":            {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
-		"gpu+spot":       {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
-		"gpu+arm64":      {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch}, tolerations: []string{gpuTaint, arch}, resource: gpuTaint, grace: 30},
-		"gpu+arm64+spot": {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch, spot}, tolerations: []string{gpuTaint, arch, spot}, resource: gpuTaint, grace: 15},
-		"tpu":            {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
-		"tpu+spot":       {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"cpu":                        {platforms: "cpu", grace: 30},
+		"cpu+spot":                   {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
+		"gpu":                        {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+spot":                   {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
+		"gpu+arm64":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch}, tolerations: []string{gpuTaint, arch}, resource: gpuTaint, grace: 30},
+		"gpu+arm64+spot":             {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch, spot}, tolerations: []string{gpuTaint, arch, spot}, resource: gpuTaint, grace: 15},
+		"cpu+store-credentials":      {platforms: "cpu", grace: 30},
+		"tpu+spot+store-credentials": {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"tpu":                        {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"tpu+spot":                   {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := build(t, filepath.Join("testdata", name))
@@ -161,6 +163,21 @@ func checkGrace(t *testing.T, pod corev1.PodSpec, want int64) {
 	seconds, err := strconv.ParseInt(args[1], 10, 64)
 	if err != nil || seconds >= want || seconds < want-5 {
 		t.Errorf("--grace %s leaves too much or too little of %d s", args[1], want)
+	}
+}
+
+// The runner finds the key where the variable says.
+func TestStoreCredentials(t *testing.T) {
+	for _, name := range []string{"cpu+store-credentials", "tpu+spot+store-credentials"} {
+		pod := build(t, filepath.Join("testdata", name)).Spec.Template.Spec
+		volume, worker := pod.Volumes[len(pod.Volumes)-1], pod.Containers[0]
+		mount, env := worker.VolumeMounts[len(worker.VolumeMounts)-1], worker.Env[len(worker.Env)-1]
+		if volume.Secret == nil || mount.Name != volume.Name || !mount.ReadOnly {
+			t.Errorf("%s: volume %v is mounted as %v", name, volume, mount)
+		}
+		if want := mount.MountPath + "/" + volume.Secret.Items[0].Path; env.Name != "GOOGLE_APPLICATION_CREDENTIALS" || env.Value != want {
+			t.Errorf("%s: got %s=%s, want the path %s", name, env.Name, env.Value, want)
+		}
 	}
 }
 

@@ -33,9 +33,15 @@ type Request struct {
 	Retries    int
 	MaxRuntime time.Duration
 
+	// MaxDisruptions is how often the job may lose its machine.
+	MaxDisruptions int
+
 	ServiceAccount, Queue, Reservation, PriorityClass string
 	CPU, Memory                                       string
 	Labels, Annotations                               map[string]string
+	// StoreCredentials names the Secret whose key.json opens the store to the
+	// pod, empty where the pod's node does.
+	StoreCredentials string
 	// OverlayDir is the user's kustomize component, empty for none.
 	OverlayDir string
 }

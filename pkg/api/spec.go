@@ -36,6 +36,9 @@ type Spec struct {
 	Image           string
 	// Store is the URL of the store, without a trailing slash: gs://… or file:///….
 	Store string
+	// StoreCredentials names the Secret whose key.json opens the store to the
+	// pod, empty where the pod's node does.
+	StoreCredentials string
 	// OutputDir is KINETIC_OUTPUT_DIR when the user chose one, else empty: the
 	// job's own prefix in the store.
 	OutputDir string
@@ -50,6 +53,9 @@ type Spec struct {
 	SecretEnv []string
 
 	Retries int
+	// MaxDisruptions is how often the job may lose its machine before that ends
+	// it.
+	MaxDisruptions int
 	// MaxRuntime bounds one attempt; 0 is no bound.
 	MaxRuntime time.Duration
 
@@ -75,6 +81,9 @@ const (
 	ContainerName = "kinetic-worker"
 	// JobNamePrefix + ID is the name of a Job.
 	JobNamePrefix = "kinetic-"
+	// RunnerPrefix + hash is the name of the ConfigMap that holds the runner,
+	// which jobs share.
+	RunnerPrefix = "kinetic-runner-"
 	// LabelApp and LabelJobID are the labels objects are found by.
 	LabelApp, LabelJobID = "app", "job-id"
 	AppSingleHost        = "kinetic"
@@ -89,6 +98,9 @@ const (
 	// DefaultServiceAccount is the one that `up` prepares in a namespace.
 	DefaultServiceAccount = "kinetic"
 )
+
+// DefaultMaxDisruptions is the number that the runner takes without being told.
+const DefaultMaxDisruptions = 100
 
 // OverlayMarker begins the kustomization.yaml of a directory that
 // --write-overlay has written, and that is no part of a project therefore.

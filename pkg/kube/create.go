@@ -2,96 +2,249 @@ package kube
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Start creates the job's objects, then the Secret that it owns. A Job of this
-// name that is there already is an error that is fs.ErrExist. A start that fails
-// leaves nothing that runs.
-func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
-	job, shared, err := w.split()
+// parts are the objects to apply, by what becomes of them.
+type parts struct {
+	job *unstructured.Unstructured
+	// shared is used by other jobs too, and stays.
+	shared []*unstructured.Unstructured
+	// owned goes when the Job goes.
+	owned []*unstructured.Unstructured
+}
+
+// split sorts the objects to apply.
+func (w *Workload) split() (parts, error) {
+	var p parts
+	for _, o := range w.objects {
+		switch {
+		case isWorkload(o):
+			p.job = o
+		case isShared(o):
+			p.shared = append(p.shared, o)
+		default:
+			p.owned = append(p.owned, o)
+		}
+	}
+	if p.job == nil {
+		return p, errors.New("there is no Job among the objects to apply")
+	}
+	return p, nil
+}
+
+func isWorkload(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "Job" && o.GetLabels()[api.LabelJobID] != ""
+}
+
+func isShared(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "ConfigMap" && strings.HasPrefix(o.GetName(), api.RunnerPrefix)
+}
+
+// Ready makes what the job will share with others. It needs nothing of the job
+// itself, so it can be done beside the upload, and tells early of a cluster that
+// can't be reached, or has no such namespace.
+func (w *Workload) Ready(ctx context.Context) error {
+	p, err := w.split()
 	if err != nil {
 		return err
 	}
-	g, gctx := errgroup.WithContext(ctx)
-	for _, o := range shared {
-		g.Go(func() error { return w.ensure(gctx, o) })
-	}
-	var made *batchv1.Job
-	g.Go(func() (err error) {
-		made, err = w.createJob(gctx, job)
-		return err
-	})
-	err = g.Wait()
-	if err == nil && len(secrets) > 0 {
-		err = w.createSecret(ctx, spec, made, secrets)
-	}
-	if err == nil || errors.Is(err, fs.ErrExist) {
+	if err := w.locate(ctx); err != nil {
 		return err
 	}
-	return errors.Join(err, w.undo(ctx, job.Name))
+	g, ctx := errgroup.WithContext(ctx)
+	for _, o := range p.shared {
+		g.Go(func() error { return w.share(ctx, o) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	w.ready = true
+	return nil
 }
 
-// undo makes sure that a start that failed leaves no Job: without an answer to
-// its creation nobody knows whether there is one.
-func (w *Workload) undo(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	err := retry(ctx, func() error { return w.client.remove(ctx, w.client.jobs(), name) })
-	if err == nil || apierrors.IsNotFound(err) {
+// Start creates the Job, then what it owns, the Secret among it, after Ready if
+// that has not been called. A Job of this name that is there already is an error that is
+// fs.ErrExist, and api.ErrMayRun too if it runs the same call. A start that fails
+// removes what it made.
+func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	p, err := w.split()
+	if err != nil {
+		return err
+	}
+	if !w.ready {
+		if err := w.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	job, err := w.createJob(ctx, p.job)
+	if err != nil {
+		return err
+	}
+	if len(secrets) > 0 {
+		p.owned = append(p.owned, secretOf(spec, job, secrets))
+	}
+	owner := metav1.OwnerReference{APIVersion: job.GetAPIVersion(), Kind: job.GetKind(), Name: job.GetName(), UID: job.GetUID()}
+	g, gctx := errgroup.WithContext(ctx)
+	for _, o := range p.owned {
+		g.Go(func() error { return w.own(gctx, o, owner) })
+	}
+	if err := g.Wait(); err != nil {
+		return errors.Join(err, w.undo(ctx, job)) // what it owns goes with it
+	}
+	return nil
+}
+
+// Prepare makes what the manifests of a job need and don't hold: the Secret,
+// which nothing owns yet.
+func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	if len(secrets) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the job may have been created and could not be removed: %w", errors.Join(api.ErrMayRun, err))
+	p, err := w.split()
+	if err != nil {
+		return err
+	}
+	_, _, err = w.ensure(ctx, secretOf(spec, p.job, secrets), modeCreate)
+	return err
+}
+
+// DryRun asks the API server to check every object, keeping none, and gives back
+// what it would make of them, in their order.
+func (w *Workload) DryRun(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	if err := w.locate(ctx); err != nil {
+		return nil, err
+	}
+	all := make([]*unstructured.Unstructured, len(w.objects))
+	for i, o := range w.objects {
+		made, err := w.dryRun(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		made.SetManagedFields(nil) // kubectl doesn't print them either
+		all[i] = made
+	}
+	return all, nil
+}
+
+func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if isWorkload(o) {
+		return w.client.createObject(ctx, w.collectionOf(o), o, modeDryRun)
+	}
+	made, _, err := w.ensure(ctx, o, modeDryRun)
+	return made, err
+}
+
+// createJob creates the Job. When an answer was lost, the Job that is there may
+// be the one that was just asked for.
+func (w *Workload) createJob(ctx context.Context, job *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	var made *unstructured.Unstructured
+	tries := 0
+	err := retry(ctx, func() (err error) {
+		tries++
+		made, err = w.client.createObject(ctx, w.collectionOf(job), job, modeCreate)
+		return err
+	})
+	switch {
+	case err == nil:
+		return made, nil
+	case apierrors.IsAlreadyExists(err):
+		return w.taken(ctx, job, tries > 1, err)
+	case transient(err):
+		return nil, errors.Join(err, w.withdraw(ctx, job))
+	}
+	return nil, err
+}
+
+// taken looks at the Job that has the name already: it may be ours.
+func (w *Workload) taken(ctx context.Context, job *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
+	refusal = fmt.Errorf("job %s: %w", job.GetName(), errors.Join(fs.ErrExist, refusal))
+	found, err := w.client.getObject(ctx, w.collectionOf(job), job.GetName())
+	if err != nil || !sameCall(found, job) {
+		return nil, refusal
+	}
+	if retried {
+		return found, nil
+	}
+	return nil, errors.Join(refusal, api.ErrMayRun)
+}
+
+// sameCall tells whether two Jobs run the same call of the same job.
+func sameCall(a, b *unstructured.Unstructured) bool {
+	return reflect.DeepEqual(workerArgs(a), workerArgs(b))
+}
+
+func workerArgs(job *unstructured.Unstructured) any {
+	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
+	for _, c := range containers {
+		if c, ok := c.(map[string]any); ok && c["name"] == api.ContainerName {
+			return c["args"]
+		}
+	}
+	return nil
 }
 
 // undoTime bounds what a failed start costs on top.
 const undoTime = 10 * time.Second
 
-// split finds the Job among the objects; the others may be shared with other jobs.
-func (w *Workload) split() (*batchv1.Job, []*unstructured.Unstructured, error) {
-	var job *batchv1.Job
-	var shared []*unstructured.Unstructured
-	for _, o := range w.objects {
-		if o.GetKind() != "Job" || o.GetLabels()[api.LabelJobID] == "" {
-			shared = append(shared, o)
-			continue
-		}
-		job = &batchv1.Job{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, job); err != nil {
-			return nil, nil, fmt.Errorf("reading Job %s: %w", o.GetName(), err)
-		}
+// withdraw removes a Job whose creation was not answered: nobody knows whether
+// there is one.
+func (w *Workload) withdraw(ctx context.Context, job *unstructured.Unstructured) error {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	var found *unstructured.Unstructured
+	err := retry(bounded, func() (err error) {
+		found, err = w.client.getObject(bounded, w.collectionOf(job), job.GetName())
+		return err
+	})
+	switch {
+	case err == nil && sameCall(found, job):
+		return w.undo(ctx, found)
+	case err == nil || apierrors.IsNotFound(err):
+		return nil
 	}
-	if job == nil {
-		return nil, nil, errors.New("there is no Job among the objects to apply")
-	}
-	return job, shared, nil
+	return mayRun(err)
 }
 
-// ensure creates an object unless it is there.
-func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured) error {
-	if o.GetKind() != "ConfigMap" || o.GetAPIVersion() != "v1" {
-		return fmt.Errorf("%s %s: this version applies Jobs and ConfigMaps; for others use --prepare and kubectl apply", o.GetKind(), o.GetName())
+// undo removes a Job that was made, and what it owns.
+func (w *Workload) undo(ctx context.Context, job *unstructured.Unstructured) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	err := retry(ctx, func() error { return w.client.removeExactly(ctx, w.collectionOf(job), job.GetName(), job.GetUID()) })
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict: another has the name now
+		return nil
 	}
-	var cm corev1.ConfigMap
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &cm); err != nil {
-		return fmt.Errorf("reading ConfigMap %s: %w", o.GetName(), err)
+	return mayRun(err)
+}
+
+func mayRun(err error) error {
+	return fmt.Errorf("the job may have been created and could not be removed: %w", errors.Join(api.ErrMayRun, err))
+}
+
+// share makes an object that jobs share, unless it is there: its name has the
+// hash of its content. Asking first spares most submits its 100 KB.
+func (w *Workload) share(ctx context.Context, o *unstructured.Unstructured) error {
+	if w.client.hasObject(ctx, w.collectionOf(o), o.GetName()) {
+		return nil
 	}
 	err := retry(ctx, func() error {
-		return w.client.create(ctx, w.client.configMaps(), cm.Name, &cm, &corev1.ConfigMap{})
+		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
+		return err
 	})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -99,48 +252,94 @@ func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured) err
 	return err
 }
 
-// createJob creates the Job. When an answer was lost, the Job that is there may
-// be the one that was just asked for.
-func (w *Workload) createJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	made := &batchv1.Job{}
-	tries := 0
-	err := retry(ctx, func() error {
-		tries++
-		return w.client.create(ctx, w.client.jobs(), job.Name, job, made)
+// own makes an object that goes with its owner. One that other jobs own already
+// goes with the last of them; one that somebody else made stays.
+func (w *Workload) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
+	with := o.DeepCopy()
+	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
+	found, existed, err := w.ensure(ctx, with, modeCreate)
+	if err != nil || !existed || !ownedByJobs(found) || ownedBy(found, owner.UID) {
+		return err
+	}
+	return retry(ctx, func() error { return w.client.addOwner(ctx, w.collectionOf(o), o.GetName(), owner) })
+}
+
+// ensure creates an object, or finds one of that name that will do as well.
+func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
+	where := w.collectionOf(o)
+	err = retry(ctx, func() (err error) {
+		made, err = w.client.createObject(ctx, where, o, mode)
+		return err
 	})
-	if err == nil {
-		return made, nil
-	}
 	if !apierrors.IsAlreadyExists(err) {
-		return nil, err
+		return made, false, err
 	}
-	if tries > 1 {
-		if w.client.get(ctx, w.client.jobs(), job.Name, made) == nil && sameCall(made, job) {
-			return made, nil
+	err = retry(ctx, func() (err error) {
+		made, err = w.client.getObject(ctx, where, o.GetName())
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, true, err
+	case made.GetDeletionTimestamp() != nil:
+		return nil, true, fmt.Errorf("%s %s is being removed, and will then be made anew: try again in a moment", o.GetKind(), o.GetName())
+	case !sameContent(made, o):
+		return nil, true, fmt.Errorf("%s %s: namespace %s has one already, and it says something else: give this one another name, or remove that one with kubectl delete %s %s -n %s",
+			o.GetKind(), o.GetName(), w.client.namespace, where.kind().resource, o.GetName(), w.client.namespace)
+	}
+	return made, true, nil
+}
+
+func ownedByJobs(o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+		return r.Kind == "Job" && strings.HasPrefix(r.Name, api.JobNamePrefix)
+	})
+}
+
+func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
+}
+
+// sameContent tells whether an object of the cluster has all that another says.
+// The server has added more to it.
+func sameContent(found, want *unstructured.Unstructured) bool {
+	for key, value := range want.Object {
+		if key != "metadata" && !covers(found.Object[key], value) {
+			return false
 		}
 	}
-	return nil, fmt.Errorf("job %s: %w", job.Name, errors.Join(fs.ErrExist, err))
+	return true
 }
 
-// sameCall tells whether two Jobs run the same call of the same job.
-func sameCall(a, b *batchv1.Job) bool {
-	return reflect.DeepEqual(a.Spec.Template.Spec.Containers[0].Args, b.Spec.Template.Spec.Containers[0].Args)
+func covers(found, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		found, ok := found.(map[string]any)
+		if !ok {
+			return len(want) == 0
+		}
+		for key, value := range want {
+			if !covers(found[key], value) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		found, _ := found.([]any)
+		return slices.EqualFunc(found, want, covers)
+	}
+	return found == want
 }
 
-// createSecret makes the Secret that the Job's pod waits for, owned by the Job.
-func (w *Workload) createSecret(ctx context.Context, spec api.Spec, owner *batchv1.Job, values map[string]string) error {
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: spec.SecretName(), Namespace: owner.Namespace, Labels: owner.Labels,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: owner.Name, UID: owner.UID}},
-		},
-		StringData: values,
+// secretOf is the Secret that the job's pod waits for.
+func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]string) *unstructured.Unstructured {
+	data := make(map[string]any, len(values))
+	for name, value := range values {
+		data[name] = base64.StdEncoding.EncodeToString([]byte(value))
 	}
-	err := retry(ctx, func() error {
-		return w.client.create(ctx, w.client.secrets(), secret.Name, secret, &corev1.Secret{})
-	})
-	if apierrors.IsAlreadyExists(err) {
-		return nil // a retry after a lost answer
-	}
-	return err
+	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "data": data}}
+	secret.SetName(spec.SecretName())
+	secret.SetNamespace(job.GetNamespace())
+	secret.SetLabels(job.GetLabels())
+	return secret
 }

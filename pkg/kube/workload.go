@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -19,12 +20,16 @@ type Workload struct {
 	client *Client
 	// objects are what Start applies: exactly what a dry-run shows.
 	objects []*unstructured.Unstructured
+	// discovered is where objects of rare kinds go.
+	discovered map[schema.GroupVersionKind]collection
+	// ready says that what the job shares is there.
+	ready bool
 }
 
 // New makes a Workload. objects are those of the job that Start will start;
 // nothing else needs them.
 func New(c *Client, objects []*unstructured.Unstructured) *Workload {
-	return &Workload{client: c, objects: objects}
+	return &Workload{client: c, objects: objects, discovered: map[schema.GroupVersionKind]collection{}}
 }
 
 // Watch calls seen with the job's status at once and on every change, and

@@ -33,8 +33,8 @@ type Stats struct {
 
 // Upload makes sure that a store has everything the plan names. What it has
 // already is not read again; what it lacks is checked against the plan on the
-// way, and a file that changed since is a *FileError. The index comes last, so
-// that whoever finds it finds the rest. progress, if not nil, is called by one
+// way, and a file that changed since is a *FileError. The index is written last,
+// so that whoever finds it finds the rest. progress, if not nil, is called by one
 // goroutine at a time.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
 	u := &upload{plan: p, store: s, progress: progress, slots: make(chan struct{}, uploads), stats: Stats{Bytes: p.StoredBytes}}
@@ -43,15 +43,20 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 	for i := range p.sources {
 		group.Go(func() error { return u.blob(groupCtx, i) })
 	}
-	if err := group.Wait(); err != nil {
+	blobs := sync.OnceValue(group.Wait)
+	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
+	indexed := make(chan error, 1)
+	go func() { // whether the store has it can be asked meanwhile
+		indexed <- u.put(ctx, index, func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(p.IndexBlob)), blobs()
+		})
+	}()
+	err, indexErr := blobs(), <-indexed
+	if err != nil {
 		return Stats{}, fmt.Errorf("upload to %s: %w", s.URL(), err)
 	}
-	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
-	err := u.put(ctx, index, func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(p.IndexBlob)), nil
-	})
-	if err != nil {
-		return Stats{}, fmt.Errorf("upload the index to %s: %w", s.URL(), err)
+	if indexErr != nil {
+		return Stats{}, fmt.Errorf("upload the index to %s: %w", s.URL(), indexErr)
 	}
 	return u.stats, nil
 }

@@ -23,7 +23,7 @@ type program struct {
 	hash   string
 }
 
-func (p program) configMap() string { return "kinetic-runner-" + p.hash }
+func (p program) configMap() string { return api.RunnerPrefix + p.hash }
 
 const (
 	kustomizationFile = "kustomization.yaml"
@@ -35,6 +35,8 @@ const (
 	componentsDir     = "components"
 
 	archARM = "arm64"
+
+	componentCredentials = "store-credentials"
 
 	// marker begins what this package wrote, and may therefore replace.
 	marker = api.OverlayMarker
@@ -56,7 +58,7 @@ func generate(s api.Spec, o Overlay, p program) (tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range append([]string{baseDir}, componentsOf(s.Accelerator)...) {
+	for _, dir := range append([]string{baseDir}, componentsOf(s)...) {
 		if err := files.copyManifests(dir); err != nil {
 			return nil, err
 		}
@@ -77,15 +79,19 @@ func generate(s api.Spec, o Overlay, p program) (tree, error) {
 	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), top)
 }
 
-// componentsOf lists the components that an accelerator needs, in the order in
+// componentsOf lists the components that a job needs, in the order in
 // which they build on each other.
-func componentsOf(a api.Accelerator) []string {
+func componentsOf(s api.Spec) []string {
+	a := s.Accelerator
 	names := []string{string(a.Kind)}
 	if a.Arch != "" {
 		names = append(names, a.Arch)
 	}
 	if a.Spot {
 		names = append(names, "spot")
+	}
+	if s.StoreCredentials != "" {
+		names = append(names, componentCredentials)
 	}
 	for i, name := range names {
 		names[i] = path.Join(componentsDir, name)
@@ -106,7 +112,7 @@ func job(s api.Spec, p program, dir string) (tree, error) {
 		}
 		return path.Join("..", name)
 	}
-	components := componentsOf(s.Accelerator)
+	components := componentsOf(s)
 	for i, name := range components {
 		components[i] = below(name)
 	}

@@ -54,7 +54,22 @@ func jobPatch(s api.Spec, configMap string) patch {
 		p.add(podSpec+"/priorityClassName", s.PriorityClass)
 	}
 	p.replace(podSpec+"/volumes/0/configMap/name", configMap)
+	p.credentials(s)
 	return p
+}
+
+// credentials replaces the sample of the component store-credentials, which
+// comes last: its volume is behind those of the base and /dev/shm.
+func (p *patch) credentials(s api.Spec) {
+	if s.StoreCredentials == "" {
+		return
+	}
+	at := podSpec + "/volumes/2"
+	if s.Accelerator.Kind != api.CPU {
+		at = podSpec + "/volumes/3"
+	}
+	p.test(at+"/name", componentCredentials)
+	p.replace(at+"/secret/secretName", s.StoreCredentials)
 }
 
 func (p *patch) identity(s api.Spec) {
@@ -95,6 +110,9 @@ func arguments(s api.Spec) []string {
 	if s.MaxRuntime > 0 {
 		seconds := (s.MaxRuntime + time.Second - 1) / time.Second
 		args = append(args, "--max-runtime", strconv.FormatInt(int64(seconds), 10))
+	}
+	if s.MaxDisruptions != api.DefaultMaxDisruptions {
+		args = append(args, "--max-disruptions", strconv.Itoa(s.MaxDisruptions))
 	}
 	return args
 }

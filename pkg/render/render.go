@@ -165,6 +165,22 @@ func plain(v any) (any, bool) {
 	return nil, false
 }
 
+// Rewrite is for objects that a server has answered with.
+func Rewrite(objects []*unstructured.Unstructured) (Rendered, error) {
+	r := Rendered{objects: objects}
+	for i, o := range objects {
+		text, err := marshal(o)
+		if err != nil {
+			return Rendered{}, fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+		if i > 0 {
+			r.yaml = append(r.yaml, "---\n"...)
+		}
+		r.yaml = append(r.yaml, text...)
+	}
+	return r, nil
+}
+
 // YAML is the stream that `kubectl kustomize` prints.
 func (r Rendered) YAML() []byte { return r.yaml }
 

@@ -25,6 +25,7 @@ func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 		CallSHA256:      "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
 		BundleSHA256:    "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
 		ServiceAccount:  api.DefaultServiceAccount,
+		MaxDisruptions:  api.DefaultMaxDisruptions,
 		ClientVersion:   "v0.1.0",
 		Created:         time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC),
 	}
@@ -55,6 +56,8 @@ func everything(s *api.Spec) {
 	s.OutputDir = "gs://elsewhere/runs/$(date)"
 	s.Retries = 3
 	s.MaxRuntime = 90*time.Minute + time.Millisecond
+	s.MaxDisruptions = 0
+	s.StoreCredentials = "bucket-key"
 	s.ServiceAccount = "trainer"
 	s.Queue = "team-a"
 	s.Reservation = "projects/shared/reservations/block-7"

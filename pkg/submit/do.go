@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -16,10 +19,14 @@ import (
 )
 
 // ExistsError is a job id that is taken.
-type ExistsError struct{ ID, Store string }
+type ExistsError struct {
+	ID string
+	// Where the other job is: a store, a namespace, this machine.
+	Where string
+}
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Store, e.ID)
+	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Where, e.ID)
 }
 
 // StoreError is a store, or an output directory, that can't be written to.
@@ -31,44 +38,106 @@ func (e *StoreError) Error() string { return e.err.Error() }
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *StoreError) Unwrap() error { return e.err }
 
+// cluster is what the workloads of a cluster do besides.
+type cluster interface {
+	// Ready makes what the job will share with others, before anything of its own.
+	Ready(ctx context.Context) error
+	// Prepare makes what the job's manifests don't hold, for somebody else to
+	// apply them.
+	Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error
+}
+
 // Do uploads what the store lacks, describes the job there and starts its
 // workload, in that order: whatever runs can be found, and a submit that is cut
 // off leaves nothing running. progress hears of the bytes of the bundle that
 // are stored. An id that is taken is an ExistsError.
 func Do(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (*job.Job, pack.Stats, error) {
-	j := &job.Job{Handle: api.NewHandle(p.Spec), Store: place.Store, Workload: place.Workload}
-	adopted, err := vacant(ctx, place, p.Spec)
-	if err != nil {
-		return nil, pack.Stats{}, err
+	ready := func(context.Context) error { return nil }
+	if c, ok := place.Workload.(cluster); ok {
+		ready = c.Ready
 	}
+	return carryOut(ctx, p, place, progress, ready, place.Workload.Start)
+}
+
+// Prepare is Do for a workload that somebody else will apply. Local jobs have
+// nothing to prepare.
+func Prepare(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (*job.Job, pack.Stats, error) {
+	c, ok := place.Workload.(cluster)
+	if !ok {
+		return nil, pack.Stats{}, errors.New("a local job has no manifests that could be prepared")
+	}
+	return carryOut(ctx, p, place, progress, func(context.Context) error { return nil }, c.Prepare)
+}
+
+// carryOut stores what the job needs, and starts it when that is there.
+func carryOut(ctx context.Context, p Planned, place job.Place, progress func(done, total int64),
+	ready func(context.Context) error, start func(context.Context, api.Spec, map[string]string) error,
+) (*job.Job, pack.Stats, error) {
+	j := &job.Job{Handle: api.NewHandle(p.Spec), Store: place.Store, Workload: place.Workload}
 	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
 		if err := os.MkdirAll(p.Spec.OutputDir, 0o777); err != nil {
 			return nil, pack.Stats{}, &StoreError{fmt.Errorf("--output-dir %s: %w", p.Spec.OutputDir, err)}
 		}
 	}
-	stats, err := p.Files.Upload(ctx, place.Store, progress)
+	adopted, stats, err := supply(ctx, p, place, progress, ready)
 	if err != nil {
-		return nil, stats, &StoreError{err}
+		return nil, stats, err
 	}
 	if err := describe(ctx, j, p.Call, adopted); err != nil {
 		return nil, stats, &StoreError{err}
 	}
-	err = place.Workload.Start(ctx, p.Spec, p.Secrets)
-	if errors.Is(err, fs.ErrExist) {
-		err = &ExistsError{ID: j.ID(), Store: "this machine"}
-	}
-	switch {
-	case errors.Is(err, api.ErrMayRun):
-		return nil, stats, fmt.Errorf("%w; kubectl kinetic jobs cleanup %s removes what there is", err, j.ID())
-	case err != nil:
-		return nil, stats, errors.Join(err, withdraw(ctx, j))
+	if err := start(ctx, p.Spec, p.Secrets); err != nil {
+		return nil, stats, abandon(ctx, j, err, adopted)
 	}
 	return j, stats, nil
 }
 
-// vacant makes sure that an id is free before anything is uploaded. The records
-// of the same job, whose submit was cut off before anything ran, are taken over:
-// that submit is being repeated.
+// supply does what needs no order: it looks whether the id is free, uploads, and
+// makes the place ready.
+func supply(ctx context.Context, p Planned, place job.Place, progress func(done, total int64), ready func(context.Context) error) (adopted bool, stats pack.Stats, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		adopted, err = vacant(ctx, place, p.Spec)
+		return err
+	})
+	g.Go(func() (err error) {
+		if stats, err = p.Files.Upload(ctx, place.Store, progress); err != nil {
+			return &StoreError{err}
+		}
+		return nil
+	})
+	g.Go(func() error { return ready(ctx) })
+	err = g.Wait()
+	return adopted, stats, err
+}
+
+// abandon removes the records of a job that could not be started, unless they
+// are those of a job that runs.
+func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
+	taken, mayRun := errors.Is(err, fs.ErrExist), errors.Is(err, api.ErrMayRun)
+	switch {
+	case taken:
+		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle)}
+	case mayRun:
+		err = fmt.Errorf("%w; kubectl kinetic jobs cleanup %s removes what there is", err, j.ID())
+	}
+	if mayRun || taken && adopted {
+		return err
+	}
+	return errors.Join(err, withdraw(ctx, j))
+}
+
+// workloads says where those of a job's backend are.
+func workloads(h api.Handle) string {
+	if h.Backend == api.BackendLocal {
+		return "this machine"
+	}
+	return "namespace " + h.Namespace
+}
+
+// vacant makes sure that an id is free. The records of the same job, whose
+// submit was cut off before anything ran, are taken over: that submit is being
+// repeated.
 func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err error) {
 	old := place.Exact(ctx, s.ID)
 	if old == nil {
@@ -80,33 +149,56 @@ func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err
 			return true, err
 		}
 	}
-	return false, &ExistsError{ID: s.ID, Store: place.Store.URL()}
+	return false, &ExistsError{ID: s.ID, Where: place.Store.URL()}
 }
 
-// describe writes the handle, which claims the id, and the call.
+// describe writes the handle, which claims the id, and the call beside it.
 func describe(ctx context.Context, j *job.Job, call []byte, adopted bool) error {
-	handle, err := json.MarshalIndent(j.Handle, "", "  ")
-	if err != nil {
-		return err
+	written := make(chan error, 1)
+	go func() { written <- j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil) }()
+	claimed, err := claim(ctx, j, adopted), <-written
+	if claimed != nil {
+		return claimed // a call that was written all the same is for the owner of the id to replace
 	}
-	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')), nil)
 	if errors.Is(err, store.ErrExists) {
-		err = &ExistsError{ID: j.ID(), Store: j.Store.URL()}
-		if adopted {
-			err = nil
-		}
-	}
-	if err != nil {
-		return err
-	}
-	err = j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil)
-	if errors.Is(err, store.ErrExists) && adopted {
-		return nil // the runner checks its hash
+		err = replaceCall(ctx, j, call)
 	}
 	if err != nil {
 		return errors.Join(err, withdraw(ctx, j))
 	}
 	return nil
+}
+
+// claim writes the handle.
+func claim(ctx context.Context, j *job.Job, adopted bool) error {
+	handle, err := json.MarshalIndent(j.Handle, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')), nil)
+	if !errors.Is(err, store.ErrExists) {
+		return err
+	}
+	if adopted {
+		return nil
+	}
+	return &ExistsError{ID: j.ID(), Where: j.Store.URL()}
+}
+
+// replaceCall puts the call in the place of one that a submit left which was cut
+// off, or which lost the race for the id.
+func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
+	name := store.Call(j.ID())
+	if old, err := j.Store.Open(ctx, name); err == nil {
+		data, err := io.ReadAll(old)
+		if err = errors.Join(err, old.Close()); err == nil && bytes.Equal(data, call) {
+			return nil
+		}
+	}
+	if err := j.Store.Delete(ctx, name); err != nil {
+		return err
+	}
+	return j.Store.Create(ctx, name, bytes.NewReader(call), nil)
 }
 
 // withdraw removes what describe wrote, also when ctx is over.

@@ -28,6 +28,9 @@ type Machine struct {
 	Exclude []string
 }
 
+// storageEmulator is the variable that Google's libraries and the runner know.
+const storageEmulator = "STORAGE_EMULATOR_HOST"
+
 // sizeWarnMB is what KINETIC_CONTEXT_SIZE_WARN_MB is by default.
 const sizeWarnMB = 100
 
@@ -41,7 +44,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error)) (Mach
 		Cwd: cwd, Home: getenv("HOME"),
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
-		StorageEmulator:   getenv("STORAGE_EMULATOR_HOST"),
+		StorageEmulator:   getenv(storageEmulator),
 		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), getenv("HOME")),
 	}
 	limit := float64(sizeWarnMB)

@@ -73,6 +73,7 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 		Backend: r.Backend, Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster,
 		AcceleratorText: r.Accelerator, Accelerator: acc, Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
 		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, MaxRuntime: r.MaxRuntime,
+		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
 		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
 		CPU: r.CPU, Memory: r.Memory, MemoryLimit: r.Memory, Labels: r.Labels, Annotations: r.Annotations, ClientVersion: version.String(),
 	}

@@ -21,6 +21,7 @@ func validate(r api.Request) error {
 	return errors.Join(
 		validateIdentity(r),
 		dnsName("--service-account", r.ServiceAccount),
+		dnsName("--store-credentials", r.StoreCredentials),
 		dnsName("--queue", r.Queue),
 		dnsName("--priority-class", r.PriorityClass),
 		validateReservation(r),
@@ -126,6 +127,9 @@ func metadataKey(flag, key string) error {
 func validateBounds(r api.Request) error {
 	if r.MaxRuntime < 0 {
 		return fmt.Errorf("--max-runtime %s: must be more than nothing", r.MaxRuntime)
+	}
+	if r.MaxDisruptions < 0 {
+		return fmt.Errorf("--max-disruptions %d: want 0 or more", r.MaxDisruptions)
 	}
 	return nil
 }

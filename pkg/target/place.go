@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -85,6 +86,24 @@ func placeOfContext(config clientcmdapi.Config, name string) place {
 	}
 	return place{}
 }
+
+// isGKE tells whether the cluster behind a context is one of GKE: its name or its
+// address says so, or somebody does by naming project, zone or cluster. Without
+// a context the place alone counts, which is GKE's.
+func (o origins) isGKE(context setting) bool {
+	if context == (setting{}) || placeOfFlags(o.flags) != placeOfFlags(Flags{}) || placeOfContext(o.config, context.value) != (place{}) {
+		return true
+	}
+	server := o.flags.Server
+	if c := o.config.Contexts[context.value]; server == "" && c != nil && o.config.Clusters[c.Cluster] != nil {
+		server = o.config.Clusters[c.Cluster].Server
+	}
+	address, err := url.Parse(server)
+	return err == nil && strings.HasSuffix(address.Hostname(), dnsEndpoint)
+}
+
+// dnsEndpoint ends the host names of GKE's API servers.
+const dnsEndpoint = ".gke.goog"
 
 // locate finds the cluster, and the context through which it is reached.
 func (o origins) locate() (place, setting, error) {

@@ -45,6 +45,9 @@ type Target struct {
 	// cluster is reached without one, which From.Context then says.
 	Context   string
 	Namespace string
+	// GKE tells whether the cluster is known to be one of GKE, where pods get
+	// credentials from their node.
+	GKE bool
 	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash.
 	Store string
 	// From says where each value came from.
@@ -118,7 +121,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	}
 	return Target{
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
-		Context: context.value, Namespace: namespace.value, Store: store.value,
+		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{
 			Project: where.project.from, Zone: where.zone.from, Cluster: where.cluster.from,
 			Context: context.from, Namespace: namespace.from, Store: store.from,

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,51 +54,51 @@ func TestResolve(t *testing.T) {
 		want    Target
 	}{
 		"the current context says it all": {ctxMain, Flags{}, nil, Target{
-			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
 			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "current context", "context " + ctxMain, "default"}}},
 		"a renamed context": {"production", Flags{}, nil, Target{
-			"acme-ml", "us-east5", "prod", "production", "prod", "gs://acme-ml-kn-prod-jobs",
+			"acme-ml", "us-east5", "prod", "production", "prod", true, "gs://acme-ml-kn-prod-jobs",
 			Sources{"context production", "context production", "context production", "current context", "context production", "default"}}},
 		"a cluster elsewhere and a project": {"kind-dev", Flags{}, variables{"KINETIC_PROJECT": "lone-ml"}, Target{
-			"lone-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			"lone-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", false, "gs://lone-ml-kn-kinetic-cluster-jobs",
 			Sources{"KINETIC_PROJECT", "default", "default", "current context", "context kind-dev", "default"}}},
 		"a cluster elsewhere and a store": {"kind-dev", Flags{Store: "gs://bucket/team/"}, nil, Target{
-			"", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", "gs://bucket/team",
+			"", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", false, "gs://bucket/team",
 			Sources{"", "default", "default", "current context", "context kind-dev", "--store"}}},
 		"flags come first": {ctxMain, Flags{Project: "acme-ml", Zone: "europe-west4-b", Cluster: "big", Store: "gs://one", Namespace: "team"},
 			variables{"KINETIC_PROJECT": "other-ml", "KINETIC_ZONE": "us-west1-a", "KINETIC_CLUSTER": "other", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, Target{
-				"acme-ml", "europe-west4-b", "big", ctxBig, "team", "gs://one",
+				"acme-ml", "europe-west4-b", "big", ctxBig, "team", true, "gs://one",
 				Sources{"--project", "--zone", "--cluster", "project, zone and cluster", "--namespace", "--store"}}},
 		"then variables": {ctxMain, Flags{},
 			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, Target{
-				"acme-ml", "europe-west4-b", "big", ctxBig, "their", "gs://two",
+				"acme-ml", "europe-west4-b", "big", ctxBig, "their", true, "gs://two",
 				Sources{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "KINETIC_NAMESPACE", "KINETIC_STORE"}}},
 		"what is not set comes from the context": {ctxMain, Flags{Zone: "europe-west4-b"}, variables{"KINETIC_CLUSTER": "big"}, Target{
-			"acme-ml", "europe-west4-b", "big", ctxBig, "default", "gs://acme-ml-kn-big-jobs",
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://acme-ml-kn-big-jobs",
 			Sources{"context " + ctxMain, "--zone", "KINETIC_CLUSTER", "project, zone and cluster", "default", "default"}}},
 		"the same cluster said twice": {ctxMain, Flags{Cluster: "main"}, variables{"KINETIC_PROJECT": "acme-ml"}, Target{
-			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
 			Sources{"KINETIC_PROJECT", "context " + ctxMain, "--cluster", "current context", "context " + ctxMain, "default"}}},
 		"another cluster under a renamed context": {ctxMain, Flags{Zone: "us-east5", Cluster: "prod"}, nil, Target{
-			"acme-ml", "us-east5", "prod", "production", "prod", "gs://acme-ml-kn-prod-jobs",
+			"acme-ml", "us-east5", "prod", "production", "prod", true, "gs://acme-ml-kn-prod-jobs",
 			Sources{"context " + ctxMain, "--zone", "--cluster", "project, zone and cluster", "context production", "default"}}},
 		"from elsewhere to GKE": {"kind-dev", Flags{Cluster: "kinetic-cluster"}, variables{"KINETIC_PROJECT": "lone-ml"}, Target{
-			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
 			Sources{"KINETIC_PROJECT", "default", "--cluster", "project, zone and cluster", "default", "default"}}},
 		"no current context, a project": {"", Flags{Project: "lone-ml"}, nil, Target{
-			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
 			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"}}},
 		"a current context that is gone, a project": {"gone", Flags{Project: "lone-ml"}, nil, Target{
-			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", "gs://lone-ml-kn-kinetic-cluster-jobs",
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
 			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"}}},
 		"--context counts before variables": {"kind-dev", Flags{Context: ctxMain}, variables{"KINETIC_PROJECT": "other-ml", "KINETIC_CLUSTER": "other"}, Target{
-			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
 			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "--context", "context " + ctxMain, "default"}}},
 		"--context and flags that agree": {"kind-dev", Flags{Context: ctxMain, Project: "acme-ml", Cluster: "main"}, nil, Target{
-			"acme-ml", "us-central1-a", "main", ctxMain, "research", "gs://acme-ml-kn-main-jobs",
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
 			Sources{"--project", "context " + ctxMain, "--cluster", "--context", "context " + ctxMain, "default"}}},
 		"--context elsewhere, flags for the store": {ctxMain, Flags{Context: "kind-dev", Project: "acme-ml", Cluster: "big"}, nil, Target{
-			"acme-ml", "us-central1-a", "big", "kind-dev", "sandbox", "gs://acme-ml-kn-big-jobs",
+			"acme-ml", "us-central1-a", "big", "kind-dev", "sandbox", true, "gs://acme-ml-kn-big-jobs",
 			Sources{"--project", "default", "--cluster", "--context", "context kind-dev", "default"}}},
 	}
 	for name, tt := range tests {
@@ -160,6 +161,7 @@ func TestResolveWithoutACluster(t *testing.T) {
 				t.Fatal(err)
 			}
 			got.From = Sources{}
+			tt.want.GKE = true // for want of another
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -220,6 +222,37 @@ func TestResolveRejects(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %q, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+// Pods of GKE have credentials of their own.
+func TestGKEIsTold(t *testing.T) {
+	tests := map[string]struct {
+		name, cluster, server string // of the context
+		flags                 Flags
+		want                  bool
+	}{
+		"by the context's name":         {name: "gke_p_us-central1-a_c", cluster: "x", server: "https://10.0.0.1", want: true},
+		"by the cluster's name":         {name: "mine", cluster: "gke_p_us-central1-a_c", server: "https://10.0.0.1", want: true},
+		"by the host":                   {name: "mine", cluster: "x", server: "https://gke-12ab-345.us-central1.gke.goog", want: true},
+		"by a project of the user":      {name: "mine", cluster: "x", server: "https://10.0.0.1", flags: Flags{Project: "p"}, want: true},
+		"by --server":                   {name: "mine", cluster: "x", server: "https://10.0.0.1", flags: Flags{Server: "https://gke-12ab-345.us-central1.gke.goog"}, want: true},
+		"an address tells nothing":      {name: "mine", cluster: "x", server: "https://10.0.0.1"},
+		"nor does a name that is alike": {name: "gke-dev", cluster: "x", server: "https://gke.goog.example.com"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, _ := load(t, fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: %s\ncontexts: [{name: %s, context: {cluster: %s}}]\nclusters: [{name: %s, cluster: {server: '%s'}}]\n",
+				tt.name, tt.name, tt.cluster, tt.cluster, tt.server))
+			tt.flags.Store = "gs://bucket"
+			got, err := Resolve(tt.flags, variables{"HOME": t.TempDir()}.get, config, Need{Cluster: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.GKE != tt.want {
+				t.Errorf("got %v, want %v", got.GKE, tt.want)
 			}
 		})
 	}

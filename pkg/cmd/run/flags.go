@@ -39,12 +39,15 @@ type flags struct {
 	cpu, memory                                       string
 	labels, annotations                               []string
 	retries                                           int
+	maxDisruptions                                    int
 	maxRuntime                                        time.Duration
+	storeCredentials                                  string
 	overlay                                           string
 
 	dryRun       string
 	explain      bool
 	writeOverlay string
+	prepare      bool
 	output       string
 
 	detach, cleanup, cancelOnInterrupt bool
@@ -88,22 +91,25 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.cpu, "cpu", "", "CPUs to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs.")
 	fs.StringVar(&f.memory, "memory", "", "Memory to ask for, and not to exceed, a `QUANTITY` such as 16Gi. cpu jobs ask for 2Gi by default.")
 	fs.StringVar(&f.serviceAccount, "service-account", api.DefaultServiceAccount, "The Kubernetes service account of the pod, by `NAME`.")
+	fs.StringVar(&f.storeCredentials, "store-credentials", "", "The Secret, by `NAME`, whose key.json lets the pod use the store; outside GKE a pod has no credentials of its own. KINETIC_STORE_CREDENTIALS is the default.")
 	fs.StringVar(&f.queue, "queue", "", "The Kueue queue to wait in, by `NAME`.")
 	fs.StringVar(&f.reservation, "reservation", "", "The reservation to use, by `NAME` or projects/PROJECT/reservations/NAME.")
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pod, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pod, `KEY=VALUE`.")
 	cli.CountVar(fs, &f.retries, "retries", "", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
+	fs.IntVar(&f.maxDisruptions, "max-disruptions", api.DefaultMaxDisruptions, "How often the job may lose its machine to preemption or a drain before that ends it, a `NUMBER`.")
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
 func (f *flags) addOutcome(fs *pflag.FlagSet) {
-	fs.StringVar(&f.dryRun, "dry-run", "none", "`client`: print what would be applied, contact nothing and change nothing.")
+	fs.StringVar(&f.dryRun, "dry-run", "none", "`client`: print what would be applied, contact nothing and change nothing; server: let the API server check it, too.")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	fs.BoolVar(&f.explain, "explain", false, "Say what a run would do, and do nothing.")
 	fs.StringVar(&f.overlay, "overlay", "", "A kustomize component of yours, in `DIR`, that is applied last.")
 	fs.StringVar(&f.writeOverlay, "write-overlay", "", "Write a `DIR` that kubectl kustomize renders to what --dry-run prints, and do nothing else.")
-	fs.StringVarP(&f.output, "output", "o", "", "The `FORMAT` of what is printed: yaml, json or name with --dry-run, json with --explain, json or name with --detach.")
+	fs.BoolVar(&f.prepare, "prepare", false, "Upload all that the job needs, and print the manifests in place of applying them: … --prepare | kubectl apply -f -")
+	fs.StringVarP(&f.output, "output", "o", "", "The `FORMAT` of what is printed: yaml, json or name with --dry-run, yaml or json with --prepare, json with --explain, json or name with --detach.")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job's id and return as soon as it exists.")
 	cli.DurationVar(fs, &f.timeout, "timeout", "Wait no longer than this; the job goes on (exit code 124).")
 	fs.BoolVar(&f.cleanup, "cleanup", true, "Remove the workload and the result once the result has been printed. A failed job stays.")
@@ -134,12 +140,15 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		Command: f.command, KWArgs: f.args,
 		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
-		Retries: f.retries, MaxRuntime: f.maxRuntime,
+		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
 		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
 		CPU: f.cpu, Memory: f.memory, Labels: labels, Annotations: annotations, OverlayDir: f.overlay,
 	}
 	if r.Image == "" {
 		r.Image = getenv("KINETIC_IMAGE")
+	}
+	if r.StoreCredentials == "" {
+		r.StoreCredentials = getenv("KINETIC_STORE_CREDENTIALS")
 	}
 	return r, env, f.target(c, args, &r)
 }

@@ -37,7 +37,7 @@ log on standard error. A script's output is printed on standard output.
 
 Jobs run on one host of the cluster of the kubeconfig's current context, or on
 this machine (--local). --dry-run, --explain and --write-overlay show what would
-happen, and do nothing.
+happen, and do nothing. --prepare does all but apply the manifests.
 
 Exit codes: 0 done; 1 the job failed, a script's own 1 to 123 is passed on;
 2 the command line or the input is wrong, and nothing was done; 124 --timeout
@@ -54,6 +54,9 @@ const examples = `  # a function, on the cluster
 
   # the objects that a cluster would get
   kubectl kinetic run train.py:train -a tpu-v6e-8 --image python:3.12 --project my-project --dry-run -o yaml
+
+  # the same, checked by the cluster
+  kubectl kinetic run train.py:train -a l4 --image python:3.12 --dry-run=server
 
   # what a run would do, in words
   kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
@@ -85,7 +88,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 func complete(c *cobra.Command) {
 	values := map[string][]string{
 		"backend": {"auto", "gke", "pathways", "local"},
-		"dry-run": {"none", "client"},
+		"dry-run": {"none", "client", "server"},
 		"output":  {"yaml", "json", "name"},
 	}
 	_ = c.RegisterFlagCompletionFunc("accelerator", completeAccelerator)
@@ -133,10 +136,18 @@ type mode int
 
 const (
 	modeRun mode = iota
+	modePrepare
+	modeServerDryRun
 	modeDryRun
 	modeExplain
 	modeWriteOverlay
 )
+
+// contacts tells whether the mode needs the cluster.
+func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == modeServerDryRun }
+
+// submits tells whether the mode makes a job, which gets an id of its own.
+func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
 	request, env, err := f.request(c, args, os.Environ(), os.Getenv)
@@ -153,7 +164,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}
 	f.connection.TellOn(streams.ErrOut)
 	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
-	if m == modeRun && !local {
+	if m.contacts() && !local {
 		resolve = f.connection.ResolveCluster
 	}
 	machine, err := submit.ThisMachine(os.Getenv, os.Getwd)
@@ -185,7 +196,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 func clusterOnly(c *cobra.Command) []string {
 	var idle []string
 	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "service-account", "queue",
-		"reservation", "priority-class", "label", "annotation", "retries", "context", "namespace", "profile", "project", "zone", "cluster"} {
+		"reservation", "priority-class", "label", "annotation", "retries", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
 		if c.Flags().Changed(name) {
 			idle = append(idle, "--"+name)
 		}
@@ -203,9 +214,9 @@ func (f *flags) mode() (mode, error) {
 	case "client":
 		modes = append(modes, modeDryRun)
 	case "server":
-		return 0, fmt.Errorf("--dry-run=server: this version does not talk to clusters yet; --dry-run=client prints what would be applied")
+		modes = append(modes, modeServerDryRun)
 	default:
-		return 0, oneOf("--dry-run", f.dryRun, []string{"none", "client"})
+		return 0, oneOf("--dry-run", f.dryRun, []string{"none", "client", "server"})
 	}
 	if f.explain {
 		modes = append(modes, modeExplain)
@@ -213,21 +224,26 @@ func (f *flags) mode() (mode, error) {
 	if f.writeOverlay != "" {
 		modes = append(modes, modeWriteOverlay)
 	}
+	if f.prepare {
+		modes = append(modes, modePrepare)
+	}
 	switch len(modes) {
 	case 0:
 		return modeRun, nil
 	case 1:
 		return modes[0], nil
 	default:
-		return 0, fmt.Errorf("--dry-run, --explain and --write-overlay each say what would happen in a way of their own; give one of them")
+		return 0, fmt.Errorf("--dry-run, --explain, --write-overlay and --prepare each take the place of a run; give one of them")
 	}
 }
 
 // outputs are the values of -o that a mode takes.
 func (f *flags) outputs(m mode) []string {
 	switch {
-	case m == modeDryRun:
+	case m == modeDryRun || m == modeServerDryRun:
 		return []string{"yaml", "json", "name"}
+	case m == modePrepare:
+		return []string{"yaml", "json"}
 	case m == modeExplain:
 		return []string{"json"}
 	case m == modeRun && f.detach:
@@ -242,15 +258,15 @@ func (f *flags) checkMode(m mode, local bool) error {
 	valid := f.outputs(m)
 	switch {
 	case f.output != "" && valid == nil:
-		return fmt.Errorf("--output %s: it goes with --dry-run, --explain or --detach; the value of a function is JSON in any case", f.output)
+		return fmt.Errorf("--output %s: it goes with --dry-run, --prepare, --explain or --detach; the value of a function is JSON in any case", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
 		return oneOf("--output", f.output, valid)
 	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt):
-		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt need a job; --dry-run, --explain and --write-overlay start none")
+		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt need a job; --dry-run, --explain, --write-overlay and --prepare start none")
 	case f.detach && f.timeout > 0:
 		return fmt.Errorf("--timeout bounds waiting, and --detach does not wait; --max-runtime bounds the job")
-	case local && (m == modeDryRun || m == modeWriteOverlay):
-		return fmt.Errorf("--local applies nothing that could be shown; leave it out to see what a cluster would get, or say --explain")
+	case local && m != modeRun && m != modeExplain:
+		return fmt.Errorf("--local applies nothing, to a cluster or otherwise; leave it out to see what a cluster would get, or say --explain")
 	case local && f.overlay != "":
 		return fmt.Errorf("--overlay changes what a cluster gets; a local job has no objects")
 	}
@@ -262,12 +278,18 @@ func (o *options) run(ctx context.Context) error {
 		o.ui.Note(n)
 	}
 	identity := submit.RandomIdentity(o.clock.Now())
-	if o.mode != modeRun {
+	if !o.mode.submits() {
 		identity = submit.FixedIdentity()
 	}
 	planned, err := submit.Plan(ctx, o.request, o.place, o.machine, identity)
 	if err != nil {
 		return planError(ctx, err)
+	}
+	if err := planned.StoreAccess(); err != nil {
+		if o.mode.contacts() {
+			return cli.Usage(err)
+		}
+		planned.Warnings = append(planned.Warnings, err.Error())
 	}
 	for _, w := range planned.Warnings {
 		if o.mode != modeExplain {
@@ -275,6 +297,10 @@ func (o *options) run(ctx context.Context) error {
 		}
 	}
 	switch o.mode {
+	case modePrepare:
+		return o.prepare(ctx, planned)
+	case modeServerDryRun:
+		return o.serverDryRun(ctx, planned)
 	case modeDryRun:
 		return o.dryRun(planned)
 	case modeExplain:

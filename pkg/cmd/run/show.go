@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -17,24 +18,49 @@ func (o *options) dryRun(p submit.Planned) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	switch o.output {
+	return o.print(rendered, o.output, " created (dry run)")
+}
+
+// serverDryRun prints what the API server would make of it.
+func (o *options) serverDryRun(ctx context.Context, p submit.Planned) error {
+	rendered, err := render.Objects(p.Spec, p.Overlay)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	workload, err := o.connection.ClusterWorkload(o.place, p.Spec.Namespace, rendered.Objects())
+	if err != nil {
+		return err
+	}
+	made, err := workload.DryRun(ctx)
+	if err != nil {
+		return err
+	}
+	answered, err := render.Rewrite(made)
+	if err != nil {
+		return err
+	}
+	return o.print(answered, o.output, " created (server dry run)")
+}
+
+// print writes objects in a format, as kubectl does; without one it says of each
+// what was done.
+func (o *options) print(r render.Rendered, format, done string) error {
+	switch format {
 	case "json":
-		data, err := rendered.JSON()
+		data, err := r.JSON()
 		if err != nil {
 			return err
 		}
 		_, err = o.streams.Out.Write(data)
 		return err
 	case "yaml":
-		_, err := o.streams.Out.Write(rendered.YAML())
+		_, err := o.streams.Out.Write(r.YAML())
 		return err
+	case "name":
+		done = ""
 	}
-	suffix := " created (dry run)"
-	if o.output == "name" {
-		suffix = ""
-	}
-	for _, name := range rendered.Names() {
-		if _, err := fmt.Fprintln(o.streams.Out, name+suffix); err != nil {
+	for _, name := range r.Names() {
+		if _, err := fmt.Fprintln(o.streams.Out, name+done); err != nil {
 			return err
 		}
 	}

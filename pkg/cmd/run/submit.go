@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -34,22 +36,53 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 		return err
 	}
 	defer place.Store.Close()
-	bar := o.ui.Progress("storing", p.Files.StoredBytes)
-	var before int64
-	j, stats, err := submit.Do(ctx, p, place, func(done, _ int64) {
-		bar.Add(done - before)
-		before = done
-	})
-	bar.Done()
+	j, err := o.send(ctx, p, place, submit.Do)
 	if err != nil {
-		return o.submitError(ctx, err)
+		return err
 	}
-	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(stats.NewBytes)))
 	o.ui.Phase("started", j.ID())
 	if o.wait.detach {
 		return o.printHandle(j)
 	}
 	return o.follow(ctx, j)
+}
+
+// prepare does all but apply the manifests, and prints them.
+func (o *options) prepare(ctx context.Context, p submit.Planned) error {
+	rendered, err := render.Objects(p.Spec, p.Overlay)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	place, err := o.connection.ClusterPlace(o.place, p.Spec.Namespace, rendered.Objects())
+	if err != nil {
+		return err
+	}
+	defer place.Store.Close()
+	j, err := o.send(ctx, p, place, submit.Prepare)
+	if err != nil {
+		return err
+	}
+	o.ui.Phase("prepared", j.ID())
+	return o.print(rendered, cmp.Or(o.output, "yaml"), "")
+}
+
+// sender is submit.Do or submit.Prepare.
+type sender func(context.Context, submit.Planned, job.Place, func(done, total int64)) (*job.Job, pack.Stats, error)
+
+// send carries a plan out, and shows how far it is.
+func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, do sender) (*job.Job, error) {
+	bar := o.ui.Progress("storing", p.Files.StoredBytes)
+	var before int64
+	j, stats, err := do(ctx, p, place, func(done, _ int64) {
+		bar.Add(done - before)
+		before = done
+	})
+	bar.Done()
+	if err != nil {
+		return nil, o.submitError(ctx, err)
+	}
+	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(stats.NewBytes)))
+	return j, nil
 }
 
 // destination is where the job will live.
@@ -138,6 +171,8 @@ func (o *options) tell(j *job.Job, s api.Status) {
 		if s.Next != "" {
 			o.ui.Note("  " + s.Next)
 		}
+	case s.State == api.Running && s.Message != "":
+		o.ui.State(s.State, s.Message)
 	case s.State == api.Running:
 		o.ui.Phase("running", fmt.Sprintf("attempt %d", max(s.Attempt, 1)))
 	}
@@ -180,11 +215,14 @@ func (o *options) collect(ctx context.Context, j *job.Job) error {
 	return cli.Collect(ctx, streams, j, cli.Collection{Cleanup: o.wait.cleanup})
 }
 
-// interrupted ends a local job that was in the foreground, as Ctrl-C ends any
-// other program there: gently at first, at once when it comes again. What it
-// still prints is shown.
+// interrupted ends a job whose run ends it with itself: gently at first, without
+// another look when Ctrl-C comes again. What it still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
-	fmt.Fprintf(o.streams.ErrOut, "interrupted; ending job %s (again to end it at once)\n", j.ID())
+	again := "again to end it at once"
+	if j.Handle.Backend != api.BackendLocal {
+		again = "again to leave that to the cluster"
+	}
+	fmt.Fprintf(o.streams.ErrOut, "interrupted; ending job %s (%s)\n", j.ID(), again)
 	if err := o.end(ctx, j); err != nil {
 		return err
 	}
@@ -193,7 +231,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	return cli.Exit(cli.ExitInterrupted)
 }
 
-// abandoned ends a local job whose reader went away, as `| head` does.
+// abandoned ends a job whose reader went away, as `| head` does.
 func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	fmt.Fprintf(o.streams.ErrOut, "nobody reads the output any more; ending job %s\n", j.ID())
 	if err := o.end(ctx, j); err != nil {
@@ -202,14 +240,21 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	return cli.Exit(cli.ExitFailed)
 }
 
-// end cancels a job; an interrupt meanwhile ends it at once.
+// end cancels a job. An interrupt meanwhile ends a local job at once; in a
+// cluster it would be a wait for the network, so that there it ends the waiting.
 func (o *options) end(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	again, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), job.Cancelled)
-	if again.Err() != nil {
+	switch {
+	case again.Err() == nil:
+		return err
+	case j.Handle.Backend == api.BackendLocal:
 		_, err = j.Cancel(ctx, 0, o.clock.Now(), job.Cancelled)
+		return err
+	default:
+		fmt.Fprintf(o.streams.ErrOut, "interrupted again; whether job %s ends tells kubectl kinetic jobs status %s\n", j.ID(), j.ID())
+		return cli.Exit(cli.ExitInterrupted)
 	}
-	return err
 }

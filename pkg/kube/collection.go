@@ -1,0 +1,190 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+// plurals are the resources of the kinds that jobs and their overlays are mostly
+// made of, by Kind.group. Others are looked up in the cluster.
+var plurals = map[string]string{
+	"ConfigMap":                                "configmaps",
+	"PersistentVolumeClaim":                    "persistentvolumeclaims",
+	"Secret":                                   "secrets",
+	"Service":                                  "services",
+	"ServiceAccount":                           "serviceaccounts",
+	"Job.batch":                                "jobs",
+	"NetworkPolicy.networking.k8s.io":          "networkpolicies",
+	"PodDisruptionBudget.policy":               "poddisruptionbudgets",
+	"Role.rbac.authorization.k8s.io":           "roles",
+	"RoleBinding.rbac.authorization.k8s.io":    "rolebindings",
+	"LeaderWorkerSet.leaderworkerset.x-k8s.io": "leaderworkersets",
+}
+
+// collection is where the objects of one kind are, in the URLs of the API server.
+type collection struct {
+	version schema.GroupVersion
+	plural  string
+}
+
+// path is that of all objects of the kind in a namespace.
+func (c collection) path(namespace string) []string {
+	return append(versionPath(c.version), "namespaces", namespace, c.plural)
+}
+
+func versionPath(version schema.GroupVersion) []string {
+	if version.Group == "" {
+		return []string{"/api", version.Version}
+	}
+	return []string{"/apis", version.Group, version.Version}
+}
+
+// kind is the collection as messages name it.
+func (c collection) kind() kind {
+	return kind{resource: strings.TrimSuffix(c.plural+"."+c.version.Group, ".")}
+}
+
+// collectionOf is where an object of a kind that was located goes.
+func (w *Workload) collectionOf(o *unstructured.Unstructured) collection {
+	gvk := o.GroupVersionKind()
+	if plural, known := plurals[gvk.GroupKind().String()]; known {
+		return collection{gvk.GroupVersion(), plural}
+	}
+	return w.discovered[gvk]
+}
+
+// locate finds out where the objects to apply go. A group costs a request, once,
+// if a kind of it is not in the table.
+func (w *Workload) locate(ctx context.Context) error {
+	for _, o := range w.objects {
+		if w.collectionOf(o).plural != "" {
+			continue
+		}
+		gvk := o.GroupVersionKind()
+		if err := w.discover(ctx, gvk); err != nil {
+			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// discover asks the cluster about the group of a kind.
+func (w *Workload) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
+	version := gvk.GroupVersion()
+	var list metav1.APIResourceList
+	err := retry(ctx, func() error { return w.client.discover(ctx, version, &list) })
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	known := false
+	for _, r := range list.APIResources {
+		known = known || r.Kind == gvk.Kind
+		if r.Namespaced && !strings.Contains(r.Name, "/") { // else a part of an object, such as its status
+			w.discovered[version.WithKind(r.Kind)] = collection{version, r.Name}
+		}
+	}
+	if _, found := w.discovered[gvk]; found {
+		return nil
+	}
+	if known {
+		return fmt.Errorf("the kind belongs to no namespace, so it can't go when the job goes: apply it by itself with kubectl apply, and take it out of the overlay")
+	}
+	return fmt.Errorf("the cluster has no such kind in %s: install what brings it, or look at kubectl api-resources", version)
+}
+
+// discover reads which resources a version of a group has.
+func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into *metav1.APIResourceList) error {
+	data, err := answered(c.asJSON(c.core.Get(), versionPath(version)...).Do(ctx))
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	return c.explain("discover", kind{resource: version.String()}, "", err)
+}
+
+// asJSON makes a request about objects of kinds that have no Go type here.
+func (c *Client) asJSON(r *rest.Request, path ...string) *rest.Request {
+	return r.AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON)
+}
+
+// createMode says whether the server keeps what it is asked to create.
+type createMode bool
+
+const (
+	modeCreate createMode = false
+	modeDryRun createMode = true
+)
+
+// createObject makes one object of any kind, and gives back what the server made
+// of it. A field that the server doesn't know is an error.
+func (c *Client) createObject(ctx context.Context, where collection, o *unstructured.Unstructured, mode createMode) (*unstructured.Unstructured, error) {
+	body, err := o.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	request := c.asJSON(c.core.Post(), where.path(c.namespace)...).SetHeader("Content-Type", runtime.ContentTypeJSON).
+		Param("fieldValidation", metav1.FieldValidationStrict).Body(body)
+	if mode == modeDryRun {
+		request.Param("dryRun", metav1.DryRunAll)
+	}
+	made, err := answer(request.Do(ctx))
+	return made, c.explain("create", where.kind(), o.GetName(), err)
+}
+
+// getObject reads one object of any kind.
+func (c *Client) getObject(ctx context.Context, where collection, name string) (*unstructured.Unstructured, error) {
+	found, err := answer(c.asJSON(c.core.Get(), append(where.path(c.namespace), name)...).Do(ctx))
+	return found, c.explain("get", where.kind(), name, err)
+}
+
+// hasObject tells whether there is an object of that name, without reading it.
+func (c *Client) hasObject(ctx context.Context, where collection, name string) bool {
+	return c.core.Get().AbsPath(append(where.path(c.namespace), name)...).
+		SetHeader("Accept", runtime.ContentTypeJSON+";as=PartialObjectMetadata;v=v1;g=meta.k8s.io").Do(ctx).Error() == nil
+}
+
+// addOwner gives an object one more owner; it goes when the last of them does.
+func (c *Client) addOwner(ctx context.Context, where collection, name string, owner metav1.OwnerReference) error {
+	patch, err := json.Marshal([]any{map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": owner}})
+	if err != nil {
+		return err
+	}
+	err = c.asJSON(c.core.Patch(types.JSONPatchType), append(where.path(c.namespace), name)...).Body(patch).Do(ctx).Error()
+	return c.explain("patch", where.kind(), name, err)
+}
+
+// removeExactly deletes the one object that has this UID and, in the background,
+// what it owns.
+func (c *Client) removeExactly(ctx context.Context, where collection, name string, uid types.UID) error {
+	background := metav1.DeletePropagationBackground
+	err := c.core.Delete().AbsPath(append(where.path(c.namespace), name)...).
+		Body(&metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}}).Do(ctx).Error()
+	return c.explain("delete", where.kind(), name, err)
+}
+
+func answer(r rest.Result) (*unstructured.Unstructured, error) {
+	data, err := answered(r)
+	if err != nil {
+		return nil, err
+	}
+	o := &unstructured.Unstructured{}
+	return o, o.UnmarshalJSON(data)
+}
+
+// answered is the body of an answer. Error, unlike Raw, reads what the server
+// says of a failure.
+func answered(r rest.Result) ([]byte, error) {
+	if err := r.Error(); err != nil {
+		return nil, err
+	}
+	return r.Raw()
+}

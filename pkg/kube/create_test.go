@@ -1,0 +1,343 @@
+package kube
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// objectServer keeps objects as an API server does, by path. refuse, when set, answers
+// before it.
+type objectServer struct {
+	mu      sync.Mutex
+	objects map[string]map[string]any
+	asked   []string
+	refuse  func(w http.ResponseWriter, r *http.Request) bool
+}
+
+func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+r.URL.Query().Get("dryRun"), "?"))
+	if s.refuse != nil && s.refuse(w, r) {
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		s.post(w, r)
+	case http.MethodDelete:
+		delete(s.objects, r.URL.Path)
+		answerWith(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+	case http.MethodPatch:
+		var steps []struct{ Value any }
+		_ = json.NewDecoder(r.Body).Decode(&steps)
+		metadata := s.objects[r.URL.Path]["metadata"].(map[string]any)
+		metadata["ownerReferences"] = append(metadata["ownerReferences"].([]any), steps[0].Value)
+		answerWith(w, http.StatusOK, s.objects[r.URL.Path])
+	default:
+		if o, found := s.objects[r.URL.Path]; found {
+			answerWith(w, http.StatusOK, o)
+			return
+		}
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+func (s *objectServer) post(w http.ResponseWriter, r *http.Request) {
+	var o map[string]any
+	data, _ := io.ReadAll(r.Body)
+	if err := json.Unmarshal(data, &o); err != nil {
+		fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	metadata := o["metadata"].(map[string]any)
+	name := path.Join(r.URL.Path, metadata["name"].(string))
+	if _, exists := s.objects[name]; exists {
+		fail(w, http.StatusConflict, metav1.StatusReasonAlreadyExists)
+		return
+	}
+	metadata["uid"] = "uid-of-" + metadata["name"].(string)
+	metadata["managedFields"] = []any{map[string]any{"manager": "test"}}
+	if r.URL.Query().Get("dryRun") == "" {
+		s.objects[name] = o
+	}
+	answerWith(w, http.StatusCreated, o)
+}
+
+func fail(w http.ResponseWriter, code int, reason metav1.StatusReason) {
+	answerWith(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: string(reason)})
+}
+
+func answerWith(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// start makes a server, and a Workload of it with a Job, the runner and more.
+func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Workload) {
+	t.Helper()
+	s := &objectServer{objects: map[string]map[string]any{}}
+	http := httptest.NewServer(s)
+	t.Cleanup(http.Close)
+	client, err := NewClient(&rest.Config{Host: http.URL, QPS: -1}, "ml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, New(client, append([]*unstructured.Unstructured{runnerMap(), theJob("--call", "1")}, more...))
+}
+
+func object(version, kind, name string, content map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	for key, value := range content {
+		o.Object[key] = value
+	}
+	o.SetAPIVersion(version)
+	o.SetKind(kind)
+	o.SetName(name)
+	o.SetNamespace("ml")
+	return o
+}
+
+func theJob(args ...any) *unstructured.Unstructured {
+	worker := map[string]any{"name": api.ContainerName, "args": args}
+	job := object("batch/v1", "Job", "kinetic-a1", map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{worker}}}}})
+	job.SetLabels(map[string]string{api.LabelJobID: "a1"})
+	return job
+}
+
+func runnerMap() *unstructured.Unstructured {
+	return object("v1", "ConfigMap", api.RunnerPrefix+"12", map[string]any{"data": map[string]any{"remote_runner.py": "…"}})
+}
+
+func claimOf(size string) *unstructured.Unstructured {
+	return object("v1", "PersistentVolumeClaim", "scratch", map[string]any{"spec": map[string]any{"size": size}})
+}
+
+const (
+	core    = "/api/v1/namespaces/ml/"
+	jobPath = "/apis/batch/v1/namespaces/ml/jobs/kinetic-a1"
+)
+
+var a1 = api.Spec{ID: "a1", Namespace: "ml"}
+
+// ownersOf are the UIDs of an object's owners.
+func (s *objectServer) ownersOf(name string) []string {
+	o := unstructured.Unstructured{Object: s.objects[name]}
+	var owners []string
+	for _, r := range o.GetOwnerReferences() {
+		owners = append(owners, string(r.UID))
+	}
+	return owners
+}
+
+// What is the job's own goes with the Job; the runner doesn't.
+func TestStartOwnsWhatIsTheJobs(t *testing.T) {
+	s, w := start(t, claimOf("1Gi"), object("networking.k8s.io/v1", "NetworkPolicy", "closed", nil))
+	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		core + "configmaps/kinetic-runner-12":                             false,
+		core + "persistentvolumeclaims/scratch":                           true,
+		core + "secrets/kinetic-a1-env":                                   true,
+		"/apis/networking.k8s.io/v1/namespaces/ml/networkpolicies/closed": true,
+		jobPath: false,
+	} {
+		if s.objects[name] == nil {
+			t.Errorf("%s was not made", name)
+		} else if got := slices.Contains(s.ownersOf(name), "uid-of-kinetic-a1"); got != want {
+			t.Errorf("%s is the job's: %v, want %v", name, got, want)
+		}
+	}
+	if i, j := s.index("POST "+path.Dir(jobPath)), s.index("POST "+core+"secrets"); i > j {
+		t.Errorf("the Secret came before the Job: %q", s.asked)
+	}
+}
+
+func (s *objectServer) index(request string) int { return slices.Index(s.asked, request) }
+
+func (s *objectServer) put(o *unstructured.Unstructured, owner string) {
+	name := core + "persistentvolumeclaims/" + o.GetName()
+	if owner != "" {
+		o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Job", Name: owner, UID: "another"}})
+	}
+	s.objects[name] = o.Object
+}
+
+// An object that is there already is shared with other jobs, left to whoever
+// made it, or in the way.
+func TestStartFindsObjects(t *testing.T) {
+	for name, tt := range map[string]struct {
+		found, owner string
+		owners       []string
+		fails        string
+	}{
+		"another job's":           {"1Gi", "kinetic-b2", []string{"another", "uid-of-kinetic-a1"}, ""},
+		"made by hand":            {"1Gi", "", nil, ""},
+		"one that says otherwise": {"2Gi", "kinetic-b2", []string{"another"}, "namespace ml has one already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := start(t, claimOf("1Gi"))
+			s.put(claimOf(tt.found), tt.owner)
+			err := w.Start(t.Context(), a1, nil)
+			if tt.fails == "" && err != nil || tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails)) {
+				t.Fatalf("got %v, want %q in it", err, tt.fails)
+			}
+			if got := s.ownersOf(core + "persistentvolumeclaims/scratch"); !slices.Equal(got, tt.owners) {
+				t.Errorf("got owners %q, want %q", got, tt.owners)
+			}
+			if there := s.objects[jobPath] != nil; there != (err == nil) {
+				t.Errorf("the Job is there: %v, after %v", there, err)
+			}
+		})
+	}
+}
+
+// A Job that has the name is left alone; its records are ours if it runs our call.
+func TestStartLeavesAnotherJob(t *testing.T) {
+	for name, tt := range map[string]struct {
+		call   string
+		mayRun bool
+	}{"with our call": {"1", true}, "with another call": {"2", false}} {
+		t.Run(name, func(t *testing.T) {
+			s, w := start(t)
+			s.objects[jobPath] = theJob("--call", tt.call).Object
+			err := w.Start(t.Context(), a1, nil)
+			if !errors.Is(err, fs.ErrExist) || errors.Is(err, api.ErrMayRun) != tt.mayRun {
+				t.Errorf("got %v", err)
+			}
+			if s.objects[jobPath] == nil {
+				t.Error("the other Job was removed")
+			}
+		})
+	}
+}
+
+// lose drops the answers to the first n creations of a Job, which the server has
+// carried out.
+func (s *objectServer) lose(n int) {
+	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || r.URL.Path != path.Dir(jobPath) || n == 0 {
+			return false
+		}
+		n--
+		s.post(httptest.NewRecorder(), r)
+		fail(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+		return true
+	}
+}
+
+func TestStartFindsItsOwnJobAfterALostAnswer(t *testing.T) {
+	s, w := start(t)
+	s.lose(1)
+	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ownersOf(core + "secrets/kinetic-a1-env"); !slices.Contains(got, "uid-of-kinetic-a1") {
+		t.Errorf("the Secret has owners %q", got)
+	}
+}
+
+// A refusal made nothing, so there is nothing to remove: least of all a Job of
+// that name that is somebody else's.
+func TestStartRemovesNothingAfterARefusal(t *testing.T) {
+	s, w := start(t)
+	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && r.URL.Path == path.Dir(jobPath) {
+			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+			return true
+		}
+		return false
+	}
+	if err := w.Start(t.Context(), a1, nil); err == nil {
+		t.Fatal("no error")
+	}
+	if i := slices.IndexFunc(s.asked, func(r string) bool { return strings.HasPrefix(r, "DELETE ") }); i >= 0 {
+		t.Errorf("it asked to %s", s.asked[i])
+	}
+}
+
+// Kinds that are not in the table cost one request for their group.
+func TestRareKindsAreDiscovered(t *testing.T) {
+	resources := `{"kind":"APIResourceList","groupVersion":"example.com/v1","resources":[
+		{"name":"things","kind":"Thing","namespaced":true},{"name":"things/status","kind":"Thing","namespaced":true},
+		{"name":"others","kind":"Other","namespaced":true},{"name":"worlds","kind":"World","namespaced":false}]}`
+	for name, tt := range map[string]struct{ kind, fails string }{
+		"known":           {"Thing", ""},
+		"cluster-wide":    {"World", "belongs to no namespace"},
+		"not in the list": {"Nothing", "no such kind in example.com/v1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := start(t, object("example.com/v1", tt.kind, "x", nil), object("example.com/v1", "Other", "y", nil))
+			var group map[string]any
+			if err := json.Unmarshal([]byte(resources), &group); err != nil {
+				t.Fatal(err)
+			}
+			s.objects["/apis/example.com/v1"] = group
+			err := w.Start(t.Context(), a1, nil)
+			if tt.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) || s.objects[jobPath] != nil {
+					t.Errorf("got %v, want %q in it and no Job", err, tt.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := slices.DeleteFunc(slices.Clone(s.asked), func(r string) bool { return r != "GET /apis/example.com/v1" })
+			if len(asked) != 1 || s.objects["/apis/example.com/v1/namespaces/ml/things/x"] == nil {
+				t.Errorf("asked %q", s.asked)
+			}
+		})
+	}
+}
+
+// A dry-run keeps nothing, and shows the runner that is there.
+func TestDryRun(t *testing.T) {
+	s, w := start(t, claimOf("1Gi"))
+	s.objects[core+"configmaps/kinetic-runner-12"] = runnerMap().Object
+	made, err := w.DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range made {
+		names = append(names, fmt.Sprint(o.GetKind(), " ", o.GetName(), " ", o.GetUID(), len(o.GetManagedFields())))
+	}
+	want := []string{"ConfigMap kinetic-runner-12 0", "Job kinetic-a1 uid-of-kinetic-a10", "PersistentVolumeClaim scratch uid-of-scratch0"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	if len(s.objects) != 1 {
+		t.Errorf("it left %d objects, want 1", len(s.objects))
+	}
+}
+
+// An unchanged project costs one look at the runner and one Job.
+func TestStartAsksLittle(t *testing.T) {
+	s, w := start(t)
+	s.objects[core+"configmaps/kinetic-runner-12"] = runnerMap().Object
+	if err := w.Start(t.Context(), a1, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"GET " + core + "configmaps/kinetic-runner-12", "POST " + path.Dir(jobPath)}
+	if !slices.Equal(s.asked, want) {
+		t.Errorf("asked %q, want %q", s.asked, want)
+	}
+}
