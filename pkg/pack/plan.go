@@ -151,9 +151,13 @@ func (p *Plan) seal() error {
 	if err != nil {
 		return fmt.Errorf("write the index: %w", err)
 	}
+	text = append(text, '\n')
+	if err := checkIndex(len(text), len(p.Index.Files)); err != nil {
+		return err
+	}
 	var blob bytes.Buffer
 	err = compress(&blob, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+		_, err := w.Write(text)
 		return err
 	})
 	if err != nil {
@@ -164,6 +168,15 @@ func (p *Plan) seal() error {
 	p.SHA256 = hex.EncodeToString(sum[:])
 	p.StoredBytes += int64(len(p.IndexBlob))
 	return nil
+}
+
+// checkIndex refuses what the runner would refuse in the pod.
+func checkIndex(size, files int) error {
+	if size <= api.MaxIndexBytes {
+		return nil
+	}
+	return fmt.Errorf("there are %d files to package, whose list takes %d MiB; a bundle's is at most %d MiB: leave out with .kineticignore what the job doesn't read",
+		files, size>>20, api.MaxIndexBytes>>20)
 }
 
 // compressionLevel weighs the time before an upload against its size: level 4

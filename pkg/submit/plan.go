@@ -169,7 +169,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
-	return err
+	return errors.Join(err, checkCall(len(p.Call)))
 }
 
 // excluded are the directories below the package root that are never packaged:

@@ -1,0 +1,10 @@
+package api
+
+// What a runner reads into memory has limits; it refuses more, so a client does
+// so before anything is uploaded. The runner has the same numbers.
+const (
+	// MaxCallBytes bounds call.json.
+	MaxCallBytes = 256 << 20
+	// MaxIndexBytes bounds the JSON of a bundle's Index: about half a million files.
+	MaxIndexBytes = 64 << 20
+)

@@ -1,0 +1,16 @@
+package submit
+
+import (
+	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// checkCall refuses what the runner would refuse in the pod.
+func checkCall(size int) error {
+	if size <= api.MaxCallBytes {
+		return nil
+	}
+	return fmt.Errorf("the arguments take %d MiB, and a call is at most %d MiB: put large data into a file of the project, or into the store, and pass its name",
+		size>>20, api.MaxCallBytes>>20)
+}

@@ -1,0 +1,17 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestCheckCall(t *testing.T) {
+	if err := checkCall(api.MaxCallBytes); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	if err := checkCall(api.MaxCallBytes + 1<<20); err == nil || !strings.Contains(err.Error(), "257 MiB, and a call is at most 256 MiB") {
+		t.Errorf("beyond it: %v", err)
+	}
+}
