@@ -55,13 +55,24 @@ remove_network() {
 	if ip link show "$bridge" >/dev/null 2>&1; then ip link del "$bridge"; fi
 }
 
+# What kubelet and CNI keep outside our directory, whatever they are told.
+remove_elsewhere() {
+	local file pod folder
+	rm -f /var/lib/kubelet/device-plugins/kubelet.sock
+	for file in /var/lib/cni/results/kubebox-*-eth0; do
+		pod=${file##*/kubebox-}
+		rm -f "$file" "${file%/*}/cni-loopback-${pod%-eth0}-lo"
+	done
+	for folder in /var/lib/kubelet/device-plugins /var/lib/cni/results; do
+		if [[ -d $folder ]]; then rmdir --parents --ignore-fail-on-non-empty "$folder"; fi
+	done
+}
+
 end_components
 end_containers
 end_shims
 remove_mounts
 remove_network
 find /sys/fs/cgroup -depth -type d -path '*/kubebox-*' -exec rmdir {} +
-# The one thing that kubelet makes elsewhere, wherever it is told to be.
-rm -f /var/lib/kubelet/device-plugins/kubelet.sock
-rmdir --parents --ignore-fail-on-non-empty /var/lib/kubelet/device-plugins 2>/dev/null || true
+remove_elsewhere
 rm -rf "$KUBEBOX_DIR"
