@@ -56,6 +56,7 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	if status.Elsewhere != "" {
 		return status, j.stop(ctx, grace) // says why it can't
 	}
+	now = timeOf(j.Workload, now)
 	// Said before the runner hears of it, so that end.json tells who ended the
 	// job rather than which signal it got.
 	err = j.createEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),

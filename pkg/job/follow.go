@@ -90,6 +90,7 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
 }
 
 func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Writer) error {
+	o.Since = timeOf(j.Workload, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
 			return fmt.Errorf("the log of job %s went with its pod: the Python tool stores none", j.ID())

@@ -35,7 +35,7 @@ type Filter struct {
 	// Stored also takes jobs that have no workload any more, Remnants with it
 	// what has no handle either: outputs, mostly.
 	Stored, Remnants bool
-	// Before, when set, takes only jobs created before that moment.
+	// Before, when set, takes only jobs created before that moment by our clock.
 	Before time.Time
 	// Limit is the number of jobs at most, the newest first; 0 is all.
 	Limit int
@@ -53,6 +53,7 @@ func (f Filter) wantsState(s api.State) bool {
 // error it gives those that could be read.
 func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entry, error) {
 	found, unread := p.List(ctx, detail)
+	f.Before = p.Time(f.Before)
 	entries, err := p.entries(ctx, found, f)
 	if err = errors.Join(unread, err); len(entries) == 0 {
 		return nil, err

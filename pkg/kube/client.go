@@ -3,9 +3,11 @@ package kube
 import (
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -80,6 +82,22 @@ func (c *Client) get(ctx context.Context, k kind, name string, into runtime.Obje
 	err := k.client.Get().Namespace(c.namespace).Resource(k.resource).Name(name).Do(ctx).Into(into)
 	return c.explain("get", k, name, err)
 }
+
+// missingNamespace is an error where a namespace doesn't exist, of which the API
+// server lists nothing as of any empty one. Who may not look is not told.
+func (c *Client) missingNamespace(ctx context.Context) error {
+	if c.namespace == "" {
+		return nil
+	}
+	err := c.core.Get().Resource("namespaces").Name(c.namespace).Do(ctx).Error()
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	return c.explain("list", c.jobs(), "", err)
+}
+
+// now is the time by the API server's clock.
+func (c *Client) now() time.Time { return c.wire.serverTime(time.Now()) }
 
 // create makes one object, and reads what the server made of it.
 func (c *Client) create(ctx context.Context, k kind, name string, body, into runtime.Object) error {

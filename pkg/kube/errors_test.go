@@ -24,6 +24,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // listing is the error of listing jobs with a configuration.
@@ -219,5 +221,38 @@ func TestSomethingElseAnswers(t *testing.T) {
 func TestTheRightThatALogNeeds(t *testing.T) {
 	if got := right(readLog, kind{resource: "pods"}); got != (permission{"get", "pods/log"}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestListOfANamespaceThatIsNotThere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status metav1.Status // of asking for the namespace
+		want   string
+	}{
+		"not there": {metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: "namespaces"}},
+			"list jobs in namespace research: there is no namespace research: choose another with --namespace"},
+		"it may be there": {metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if r.URL.Path == "/api/v1/namespaces/research" {
+					tt.status.Kind, tt.status.APIVersion, tt.status.Status = "Status", "v1", metav1.StatusFailure
+					w.WriteHeader(int(tt.status.Code))
+					_ = json.NewEncoder(w).Encode(tt.status)
+					return
+				}
+				_ = json.NewEncoder(w).Encode(batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}})
+			}))
+			defer s.Close()
+			c, err := NewClient(&rest.Config{Host: s.URL}, "research", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = New(c, nil).List(t.Context(), api.TellNames)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
 	}
 }

@@ -19,6 +19,7 @@ type key struct{ namespace, id string }
 // inventory is what is known of the objects of many jobs.
 type inventory struct {
 	detail api.Detail
+	now    func() time.Time
 	jobs   map[key]*batchv1.Job
 	pods   map[key]map[types.UID]corev1.Pod
 	// events are kept by the Job that they are about, or whose pods: those of
@@ -28,8 +29,8 @@ type inventory struct {
 	ids map[types.NamespacedName]key
 }
 
-func newInventory(detail api.Detail) *inventory {
-	return &inventory{detail: detail, jobs: map[key]*batchv1.Job{}, pods: map[key]map[types.UID]corev1.Pod{},
+func newInventory(detail api.Detail, now func() time.Time) *inventory {
+	return &inventory{detail: detail, now: now, jobs: map[key]*batchv1.Job{}, pods: map[key]map[types.UID]corev1.Pod{},
 		events: map[types.NamespacedName]map[types.UID]corev1.Event{}, ids: map[types.NamespacedName]key{}}
 }
 
@@ -153,7 +154,7 @@ func (n *inventory) podsOf(k key) []corev1.Pod {
 // situation gathers what explains why a job waits.
 func (n *inventory) situation(k key) Situation {
 	j := n.jobs[k]
-	s := Situation{Job: j, Pods: n.podsOf(k), Now: time.Now()}
+	s := Situation{Job: j, Pods: n.podsOf(k), Now: n.now()}
 	for _, e := range n.events[types.NamespacedName{Namespace: j.Namespace, Name: j.Name}] {
 		s.Events = append(s.Events, e)
 	}

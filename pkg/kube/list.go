@@ -37,7 +37,7 @@ const allJobs = api.LabelApp + "=" + api.AppSingleHost + "," + api.LabelJobID
 // List tells about all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
 func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
-	known := newInventory(detail)
+	known := newInventory(detail, w.client.now)
 	g, gctx := errgroup.WithContext(ctx)
 	var jobs []*batchv1.Job
 	var pods []*corev1.Pod
@@ -59,6 +59,9 @@ func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, w.client.missingNamespace(ctx)
 	}
 	for _, j := range jobs {
 		known.put(j)

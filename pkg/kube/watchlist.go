@@ -23,7 +23,7 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 	for _, s := range selections {
 		go func() { failed <- w.client.followListed(ctx, s, changes) }()
 	}
-	known := newInventory(detail)
+	known := newInventory(detail, w.client.now)
 	unread := map[string]bool{}
 	for _, s := range selections {
 		unread[s.kind.resource] = true

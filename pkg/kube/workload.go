@@ -48,6 +48,10 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 	return last, err
 }
 
+// ServerTime is the time by the clock of the API server when it is here by ours:
+// the same, until it has answered.
+func (w *Workload) ServerTime(here time.Time) time.Time { return w.client.wire.serverTime(here) }
+
 // status says of a job that waits why it does.
 func (w *Workload) status(s snapshot) api.Status {
 	pods := s.list()
@@ -57,7 +61,7 @@ func (w *Workload) status(s snapshot) api.Status {
 		for _, e := range s.events {
 			events = append(events, e)
 		}
-		why := Why(Situation{Job: s.job, Pods: pods, Events: events, Now: time.Now()})
+		why := Why(Situation{Job: s.job, Pods: pods, Events: events, Now: w.client.now()})
 		explained(&status, why)
 	}
 	return status

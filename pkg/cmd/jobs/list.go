@@ -109,7 +109,7 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	return &listOptions{place: place, watch: f.watch, detail: f.detail(),
 		filter:       job.Filter{States: states, Stored: f.stored, Limit: f.limit},
 		errOut:       c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, namespaces: f.allNamespaces && !c.local, now: c.clock.Now, out: c.streams.Out}}, nil
+		entryPrinter: entryPrinter{output: f.output, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
 }
 
 // detail is what has to be read for what will be printed.

@@ -1,0 +1,71 @@
+package job
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+)
+
+// late is a workload whose clock is three hours behind ours.
+type late struct {
+	Workload
+	since time.Time // that it was asked for lines of
+}
+
+const lateBy = 3 * time.Hour
+
+func (*late) ServerTime(here time.Time) time.Time { return here.Add(-lateBy) }
+
+func (*late) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
+	s := api.Status{State: api.Running}
+	seen(s)
+	return s, nil
+}
+
+func (l *late) Logs(_ context.Context, _ string, o logs.Options, _ io.Writer) error {
+	l.since = o.Since
+	return nil
+}
+
+func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
+	since := time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
+	for name, tt := range map[string]struct{ since, want time.Time }{
+		"given":     {since, since.Add(-lateBy)},
+		"not given": {time.Time{}, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &late{}
+			if err := (&Job{Workload: w}).Logs(t.Context(), logs.Options{Since: tt.since}, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			if !w.since.Equal(tt.want) {
+				t.Errorf("lines since %v, want %v", w.since, tt.want)
+			}
+		})
+	}
+}
+
+func TestOldIsByTheClockOfTheCluster(t *testing.T) {
+	created := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
+	p := Place{Workload: &late{}, List: func(context.Context, api.Detail) ([]Found, error) {
+		return []Found{{ID: "a", Created: created}}, nil
+	}}
+	for name, tt := range map[string]struct {
+		before time.Time
+		want   int
+	}{
+		"old by our clock alone": {created.Add(2 * time.Hour), 0},
+		"old":                    {created.Add(4 * time.Hour), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := p.Entries(t.Context(), Filter{Before: tt.before}, api.TellStates)
+			if err != nil || len(got) != tt.want {
+				t.Errorf("%d jobs, %v; want %d", len(got), err, tt.want)
+			}
+		})
+	}
+}
