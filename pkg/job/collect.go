@@ -100,6 +100,18 @@ func (j *Job) createEnd(ctx context.Context, end api.End) error {
 	return j.Store.Create(ctx, store.End(j.ID()), bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
+// removeSecret removes the Secret of a job that was prepared: nothing owns it, so
+// it doesn't go with the workload.
+func (j *Job) removeSecret(ctx context.Context) error {
+	w, ok := j.Workload.(interface {
+		RemoveSecret(ctx context.Context, id string) error
+	})
+	if !ok || len(j.Handle.SecretEnv) == 0 {
+		return nil
+	}
+	return w.RemoveSecret(ctx, j.ID())
+}
+
 // Parts says what a cleanup removes.
 type Parts struct {
 	// Workload is the process or the Kubernetes objects.
@@ -115,7 +127,7 @@ type Parts struct {
 // last.
 func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 	if p.Workload {
-		if err := j.stop(ctx, DefaultGrace); err != nil {
+		if err := errors.Join(j.stop(ctx, DefaultGrace), j.removeSecret(ctx)); err != nil {
 			return err
 		}
 	}

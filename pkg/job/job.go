@@ -97,11 +97,11 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	return end.Status(), nil
 }
 
-// Began tells whether anything of the job has run, or still may: it has a
-// workload, or the store knows of an attempt or an end.
+// Began tells whether anything of the job has run: its workload no longer waits,
+// or the store knows of an attempt or an end.
 func (j *Job) Began(ctx context.Context) (bool, error) {
 	status, err := j.Status(ctx)
-	if err != nil || status.State != api.NotFound {
+	if err != nil || status.State != api.NotFound && status.State != api.Pending {
 		return true, err
 	}
 	attempts, err := j.Store.List(ctx, store.Attempts(j.ID()))

@@ -14,11 +14,7 @@ import (
 // listing. objects are those of the job that will be started, if there is one.
 // It contacts nothing.
 func (c *Connection) ClusterPlace(where target.Target, namespace string, objects []*unstructured.Unstructured) (job.Place, error) {
-	config, err := c.REST(where)
-	if err != nil {
-		return job.Place{}, err
-	}
-	client, err := kube.NewClient(config, namespace, c.tell)
+	workload, err := c.ClusterWorkload(where, namespace, objects)
 	if err != nil {
 		return job.Place{}, err
 	}
@@ -26,7 +22,6 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 	if err != nil {
 		return job.Place{}, Usage(err)
 	}
-	workload := kube.New(client, objects)
 	return job.Place{Workload: workload, Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s}, nil
 }
@@ -37,4 +32,18 @@ func knownCluster(where target.Target) string {
 		return ""
 	}
 	return where.Cluster
+}
+
+// ClusterWorkload is what runs the jobs of a cluster's namespace, without the
+// store. It contacts nothing.
+func (c *Connection) ClusterWorkload(where target.Target, namespace string, objects []*unstructured.Unstructured) (*kube.Workload, error) {
+	config, err := c.REST(where)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kube.NewClient(config, namespace, c.tell)
+	if err != nil {
+		return nil, err
+	}
+	return kube.New(client, objects), nil
 }
