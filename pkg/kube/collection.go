@@ -146,12 +146,6 @@ func (c *Client) getObject(ctx context.Context, where collection, name string) (
 	return found, c.explain("get", where.kind(), name, err)
 }
 
-// hasObject tells whether there is an object of that name, without reading it.
-func (c *Client) hasObject(ctx context.Context, where collection, name string) bool {
-	return c.core.Get().AbsPath(append(where.path(c.namespace), name)...).
-		SetHeader("Accept", runtime.ContentTypeJSON+";as=PartialObjectMetadata;v=v1;g=meta.k8s.io").Do(ctx).Error() == nil
-}
-
 // addOwner gives an object one more owner; it goes when the last of them does.
 func (c *Client) addOwner(ctx context.Context, where collection, name string, owner metav1.OwnerReference) error {
 	patch, err := json.Marshal([]any{map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": owner}})
@@ -162,12 +156,15 @@ func (c *Client) addOwner(ctx context.Context, where collection, name string, ow
 	return c.explain("patch", where.kind(), name, err)
 }
 
-// removeExactly deletes the one object that has this UID and, in the background,
-// what it owns.
-func (c *Client) removeExactly(ctx context.Context, where collection, name string, uid types.UID) error {
+// removeObject deletes an object and, in the background, what it owns. With a
+// UID it is that one or none.
+func (c *Client) removeObject(ctx context.Context, where collection, name string, uid types.UID) error {
 	background := metav1.DeletePropagationBackground
-	err := c.core.Delete().AbsPath(append(where.path(c.namespace), name)...).
-		Body(&metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}}).Do(ctx).Error()
+	o := &metav1.DeleteOptions{PropagationPolicy: &background}
+	if uid != "" {
+		o.Preconditions = &metav1.Preconditions{UID: &uid}
+	}
+	err := c.core.Delete().AbsPath(append(where.path(c.namespace), name)...).Body(o).Do(ctx).Error()
 	return c.explain("delete", where.kind(), name, err)
 }
 

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -80,8 +81,9 @@ func (w *Workload) Ready(ctx context.Context) error {
 
 // Start creates the Job, then what it owns, the Secret among it, after Ready if
 // that has not been called. A Job of this name that is there already is an error that is
-// fs.ErrExist, and api.ErrMayRun too if it runs the same call. A start that fails
-// removes what it made.
+// fs.ErrExist, and api.ErrMayRun too if it runs the same call: then it gets what it
+// owns all the same, for its submit may have been cut off. A start that fails removes
+// what it made.
 func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
 	if err != nil {
@@ -96,32 +98,47 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	if err != nil {
 		return err
 	}
-	if len(secrets) > 0 {
-		p.owned = append(p.owned, secretOf(spec, job, secrets))
-	}
 	owner := metav1.OwnerReference{APIVersion: job.GetAPIVersion(), Kind: job.GetKind(), Name: job.GetName(), UID: job.GetUID()}
 	g, gctx := errgroup.WithContext(ctx)
 	for _, o := range p.owned {
 		g.Go(func() error { return w.own(gctx, o, owner) })
 	}
-	if err := g.Wait(); err != nil {
+	if len(secrets) > 0 {
+		secret := secretOf(spec, job, secrets)
+		secret.SetOwnerReferences([]metav1.OwnerReference{owner})
+		g.Go(func() error { return w.putSecret(gctx, secret) })
+	}
+	switch err := g.Wait(); {
+	case err == nil:
+		return taken
+	case taken != nil:
+		return errors.Join(err, api.ErrMayRun)
+	default:
 		return errors.Join(err, w.undo(ctx, job)) // what it owns goes with it
 	}
-	return nil
 }
 
 // Prepare makes what the manifests of a job need and don't hold: the Secret,
-// which nothing owns yet.
+// which nothing owns. A Job of this name that is there already is an error that
+// is fs.ErrExist.
 func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
-	if len(secrets) == 0 {
-		return nil
-	}
 	p, err := w.split()
 	if err != nil {
 		return err
 	}
-	_, _, err = w.ensure(ctx, secretOf(spec, p.job, secrets), modeCreate)
-	return err
+	err = retry(ctx, func() error {
+		_, err := w.client.getObject(ctx, w.collectionOf(p.job), p.job.GetName())
+		return err
+	})
+	switch {
+	case err == nil:
+		return fmt.Errorf("job %s: %w", p.job.GetName(), fs.ErrExist)
+	case !apierrors.IsNotFound(err):
+		return err
+	case len(secrets) == 0:
+		return nil
+	}
+	return w.putSecret(ctx, secretOf(spec, p.job, secrets))
 }
 
 // DryRun asks the API server to check every object, keeping none, and gives back
@@ -143,15 +160,20 @@ func (w *Workload) DryRun(ctx context.Context) ([]*unstructured.Unstructured, er
 }
 
 func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if isWorkload(o) {
-		return w.client.createObject(ctx, w.collectionOf(o), o, modeDryRun)
+	if !isWorkload(o) && !isShared(o) {
+		made, _, err := w.ensure(ctx, o, modeDryRun)
+		return made, err
 	}
-	made, _, err := w.ensure(ctx, o, modeDryRun)
+	made, err := w.client.createObject(ctx, w.collectionOf(o), o, modeDryRun)
+	if apierrors.IsAlreadyExists(err) && isShared(o) {
+		return o, nil
+	}
 	return made, err
 }
 
 // createJob creates the Job. When an answer was lost, the Job that is there may
-// be the one that was just asked for.
+// be the one that was just asked for. One of another submit that runs the same call
+// is returned beside the error.
 func (w *Workload) createJob(ctx context.Context, job *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	var made *unstructured.Unstructured
 	tries := 0
@@ -181,7 +203,7 @@ func (w *Workload) taken(ctx context.Context, job *unstructured.Unstructured, re
 	if retried {
 		return found, nil
 	}
-	return nil, errors.Join(refusal, api.ErrMayRun)
+	return found, errors.Join(refusal, api.ErrMayRun)
 }
 
 // sameCall tells whether two Jobs run the same call of the same job.
@@ -225,7 +247,7 @@ func (w *Workload) withdraw(ctx context.Context, job *unstructured.Unstructured)
 func (w *Workload) undo(ctx context.Context, job *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	err := retry(ctx, func() error { return w.client.removeExactly(ctx, w.collectionOf(job), job.GetName(), job.GetUID()) })
+	err := retry(ctx, func() error { return w.client.removeObject(ctx, w.collectionOf(job), job.GetName(), job.GetUID()) })
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict: another has the name now
 		return nil
 	}
@@ -237,11 +259,8 @@ func mayRun(err error) error {
 }
 
 // share makes an object that jobs share, unless it is there: its name has the
-// hash of its content. Asking first spares most submits its 100 KB.
+// hash of its content.
 func (w *Workload) share(ctx context.Context, o *unstructured.Unstructured) error {
-	if w.client.hasObject(ctx, w.collectionOf(o), o.GetName()) {
-		return nil
-	}
 	err := retry(ctx, func() error {
 		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
 		return err
@@ -342,4 +361,32 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 	secret.SetNamespace(job.GetNamespace())
 	secret.SetLabels(job.GetLabels())
 	return secret
+}
+
+// putSecret makes a Secret, in the place of one that --prepare made, or a start
+// that was cut off. Nobody needs the right to read it for that.
+func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
+	where := w.collectionOf(secret)
+	return retry(ctx, func() error {
+		_, err := w.client.createObject(ctx, where, secret, modeCreate)
+		if !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		if err := w.client.removeObject(ctx, where, secret.GetName(), ""); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		_, err = w.client.createObject(ctx, where, secret, modeCreate)
+		return err
+	})
+}
+
+// RemoveSecret removes the Secret that Prepare made, if there is one. That of a
+// job which was started goes with its Job.
+func (w *Workload) RemoveSecret(ctx context.Context, id string) error {
+	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
+	err := retry(ctx, func() error { return w.client.removeObject(ctx, where, api.Spec{ID: id}.SecretName(), "") })
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }

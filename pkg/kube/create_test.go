@@ -41,6 +41,10 @@ func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPost:
 		s.post(w, r)
 	case http.MethodDelete:
+		if s.objects[r.URL.Path] == nil {
+			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+			return
+		}
 		delete(s.objects, r.URL.Path)
 		answerWith(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
 	case http.MethodPatch:
@@ -329,15 +333,48 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// An unchanged project costs one look at the runner and one Job.
+// Every submit asks for the runner's ConfigMap, which is mostly there, and a Job.
 func TestStartAsksLittle(t *testing.T) {
 	s, w := start(t)
 	s.objects[core+"configmaps/kinetic-runner-12"] = runnerMap().Object
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"GET " + core + "configmaps/kinetic-runner-12", "POST " + path.Dir(jobPath)}
+	want := []string{"POST " + core + "configmaps", "POST " + path.Dir(jobPath)}
 	if !slices.Equal(s.asked, want) {
 		t.Errorf("asked %q, want %q", s.asked, want)
+	}
+}
+
+// A prepared job has a Secret that nothing owns, made anew when it is repeated,
+// taken over by a start, and removed on its own.
+func TestPrepare(t *testing.T) {
+	const secret = core + "secrets/kinetic-a1-env"
+	s, w := start(t)
+	value := func() any { return s.objects[secret]["data"].(map[string]any)["TOKEN"] }
+	for _, hush := range []string{"old", "new"} {
+		if err := w.Prepare(t.Context(), a1, map[string]string{"TOKEN": hush}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.objects) != 1 || len(s.ownersOf(secret)) != 0 || value() != "bmV3" {
+		t.Fatalf("got %v", s.objects)
+	}
+	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "newer"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.ownersOf(secret)) != 1 || value() != "bmV3ZXI=" {
+		t.Errorf("after a start the Secret is %v", s.objects[secret])
+	}
+	if err := w.Prepare(t.Context(), a1, map[string]string{"TOKEN": "late"}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("with a Job of that name: %v", err)
+	}
+	for range 2 {
+		if err := w.RemoveSecret(t.Context(), "a1"); err != nil {
+			t.Error(err)
+		}
+	}
+	if s.objects[secret] != nil {
+		t.Error("the Secret is still there")
 	}
 }
