@@ -111,17 +111,17 @@ func supply(ctx context.Context, p Planned, place job.Place, progress func(done,
 	return adopted, stats, err
 }
 
-// abandon removes the records of a job that could not be started, unless they
-// are those of a job that runs.
+// abandon removes the records of a job that could not be started, unless another
+// submit left them, or it may run.
 func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
-	taken, mayRun := errors.Is(err, fs.ErrExist), errors.Is(err, api.ErrMayRun)
+	mayRun := errors.Is(err, api.ErrMayRun)
 	switch {
-	case taken:
+	case errors.Is(err, fs.ErrExist):
 		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle)}
 	case mayRun:
 		err = fmt.Errorf("%w; kubectl kinetic jobs cleanup %s removes what there is", err, j.ID())
 	}
-	if mayRun || taken && adopted {
+	if mayRun || adopted {
 		return err
 	}
 	return errors.Join(err, withdraw(ctx, j))
@@ -136,8 +136,8 @@ func workloads(h api.Handle) string {
 }
 
 // vacant makes sure that an id is free. The records of the same job, whose
-// submit was cut off before anything ran, are taken over: that submit is being
-// repeated.
+// submit may have been cut off before anything ran, are taken over: that submit is
+// being repeated. A workload that waits may lack what it owns, which Start knows.
 func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err error) {
 	old := place.Exact(ctx, s.ID)
 	if old == nil {
