@@ -213,7 +213,8 @@ func TestStartFindsObjects(t *testing.T) {
 	}
 }
 
-// A Job that has the name is left alone; its records are ours if it runs our call.
+// A Job that has the name is left alone; if it runs our call, its records are ours,
+// and a submit that was cut off before the Secret was made is completed.
 func TestStartLeavesAnotherJob(t *testing.T) {
 	for name, tt := range map[string]struct {
 		call   string
@@ -222,9 +223,12 @@ func TestStartLeavesAnotherJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, w := start(t)
 			s.objects[jobPath] = theJob("--call", tt.call).Object
-			err := w.Start(t.Context(), a1, nil)
+			err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"})
 			if !errors.Is(err, fs.ErrExist) || errors.Is(err, api.ErrMayRun) != tt.mayRun {
 				t.Errorf("got %v", err)
+			}
+			if made := s.objects[core+"secrets/kinetic-a1-env"] != nil; made != tt.mayRun {
+				t.Errorf("the Secret was made: %v", made)
 			}
 			if s.objects[jobPath] == nil {
 				t.Error("the other Job was removed")
