@@ -1922,7 +1922,12 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 
 class Supervisor:
-    """Runs a child to its end: copies its output, passes signals on, keeps the clocks."""
+    """Runs a child to its end: copies its output, passes signals on, keeps the clocks.
+
+    From SIGTERM on the child has the time of --grace, about four fifths of what
+    Kubernetes gives the pod. The rest is the runner's, for publishing. Another
+    SIGTERM changes nothing.
+    """
 
     def __init__(self, log, errands, grace, deadline):
         self._log, self._errands = log, errands
@@ -1979,7 +1984,9 @@ class Supervisor:
     def _watch(self):
         sources = [self._wake, self._output]
         while True:
-            wait_for = sources[:1] if self._errands.behind() else sources
+            # Who was told to end has no time to wait for the store.
+            held = self._kill_at is None and self._errands.behind()
+            wait_for = sources[:1] if held else sources
             ready, _, _ = select.select(wait_for, [], [], self._patience())
             if self._output in ready:
                 size = self._copy()
@@ -2253,7 +2260,10 @@ class Runner:
                 pass  # no room for the spool; stderr still works
         tell(f"kinetic: {text}\n")
 
-    # Publishing: log, result, end, termination message, in this order.
+    # Publishing: log, result, end, termination message, in this order. When time
+    # is short, the log is what tells how far the call came, and its larger part
+    # went to the store at SIGTERM; a large value must not keep the rest from it.
+    # Whoever sees an end may rely on the log and the result.
 
     def _publish(self, outcome):
         finished = timestamp()

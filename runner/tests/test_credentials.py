@@ -49,6 +49,11 @@ JkT+WTpWRAz+uBT/NSD6NIczfYJn8/uxSmBh6Tka+ezpxJ1BOONE54TN
 """
 
 
+def pem(body):
+    """A key of these bytes."""
+    return f"-----BEGIN PRIVATE KEY-----\n{base64.b64encode(body).decode()}\n-----END PRIVATE KEY-----\n"
+
+
 class Signatures(unittest.TestCase):
     def test_fixed_vector(self):
         self.assertEqual(r.rsa_sign(b"kinetic", *r.rsa_key(KEY)).hex(), SIGNATURE)
@@ -77,14 +82,15 @@ class Signatures(unittest.TestCase):
         body = base64.b64decode("".join(KEY.splitlines()[1:-1]))
         cases = {
             "empty": "", "other text": "no key", "elliptic": ELLIPTIC_KEY,
+            "another algorithm": pem(body.replace(r.RSA_OID, r.RSA_OID[:-1] + b"\x0a")),
             "PKCS#1": KEY.replace("PRIVATE KEY", "RSA PRIVATE KEY"), "no base64": KEY.replace("MIICdgIB", "MIICdgI"),
         }
         for size in range(len(body)):
-            text = base64.b64encode(body[:size]).decode()
-            cases[f"{size} bytes of it"] = f"-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n"
-        for name, pem in cases.items():
+            cases[f"{size} bytes of it"] = pem(body[:size])
+        self.assertEqual(r.rsa_key(pem(body)), r.rsa_key(KEY))
+        for name, text in cases.items():
             with self.subTest(name), self.assertRaises((ValueError, IndexError)):
-                r.rsa_key(pem)
+                r.rsa_key(text)
 
 
 class FileCase(StoreCase):

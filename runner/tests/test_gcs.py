@@ -161,14 +161,30 @@ class Faults(StoreCase):
         with self.assertRaises(r.AlreadyExists):
             self.put()
 
-    def test_own_content_is_no_conflict(self):
+    def test_upload_that_arrived_before_it_was_given_up_is_no_conflict(self):
+        self.change("RETRY_SECONDS", 0)
+        self.store = self.open_store()
         self.bucket.fail(Handler.lose_answer)
-        self.bucket.fail(503, times=math.inf)
-        self.store.hurry(time.monotonic())
         with self.assertRaises(r.Unreachable):
             self.put()
-        self.bucket.faults.clear()
-        self.put()  # it had arrived
+        self.put()
+        self.assertEqual(self.bucket.names(""), ["a"])
+
+    def test_part_of_the_log_that_arrived_before_it_was_given_up_is_not_doubled(self):
+        self.change("RETRY_SECONDS", 0)
+        with tempfile.NamedTemporaryFile() as file:
+            spool = r.Spool(file.name, keep=False)
+            self.addCleanup(os.close, spool.fd)
+            parts = r.LogParts(self.open_store(), "job", 0, 1)
+            for number in range(5):
+                spool.append(b"line %d\n" % number)
+                self.bucket.fail(Handler.lose_answer)
+                with self.assertRaises(r.Unreachable):
+                    parts.publish_lines(spool)
+            parts.publish_all(spool)
+        names = self.bucket.names("job/logs/0/1-")
+        lines = b"".join(self.bucket.read(name) for name in names).decode().splitlines()
+        self.assertEqual([line[28:] for line in lines], [f"line {number}" for number in range(5)])
 
     def test_body_is_made_anew_for_each_try(self):
         made = []

@@ -232,22 +232,6 @@ class Logs(PodCase):
         ran = self.finish(self.start(argv))
         self.assertEqual((ran.code, self.part_names(), ran.log[28:]), (0, ["1-1.log"], "hello\n"))
 
-    def test_part_that_arrived_before_an_outage_is_not_doubled(self):
-        until = os.path.join(self.root, "until")
-        os.mkfifo(until)
-        argv = self.argv(command("sh", "-c", f"echo one; cat {until}; echo two"), {"x": ""})
-        self.bucket.faults.append(first_upload())
-        self.bucket.fail(Handler.lose_answer, pattern="POST .*upload")
-        self.bucket.fail(403, pattern="GET .*1-1.log")  # ends this try as an outage would
-        process = self.start_changed("r.PART_SECONDS = 0.01", argv)
-        while not self.bucket.asked("GET .*1-1.log"):
-            self.assertIsNone(process.poll())
-            os.sched_yield()
-        with open(until, "wb"):
-            pass
-        ran = self.finish(process)
-        self.assertEqual((ran.code, [line[28:] for line in ran.log.splitlines()]), (0, ["one", "two"]))
-
     def test_old_blobs_are_renewed_while_the_call_runs(self):
         until = os.path.join(self.root, "until")
         os.mkfifo(until)
@@ -345,7 +329,8 @@ class Outages(PodCase):
                 self.bucket.faults.append(first_upload())
                 for kind in ("1-1.log", "result.pkl", "result.json", "end.json"):
                     self.bucket.fail(fault, times=3, pattern="POST")
-                ran = self.finish(self.start_changed("r.FIRST_PAUSE = 0.001", argv))
+                # Any other request would be given up at its first failure.
+                ran = self.finish(self.start_changed("r.FIRST_PAUSE = 0.001; r.RETRY_SECONDS = 0", argv))
                 self.assertEqual((ran.code, ran.end["state"], ran.result["ok"]), (0, "SUCCEEDED", True))
                 self.assertIn("hello", ran.log)
                 self.assertTrue(self.exists("result.pkl"))
@@ -454,6 +439,31 @@ class Termination(PodCase):
         """
         ran = self.finish(self.start_changed(textwrap.dedent(change), argv))
         self.assertEqual((ran.code, ran.result["error"]["type"]), (143, "Terminated"), ran.err)
+
+    def test_call_that_saves_is_not_held_up_by_the_store(self):
+        saved = os.path.join(self.root, "saved")
+        source = f"""
+            import signal, sys
+            def save(*_):
+                for n in range(50_000): print("saving", n)
+                open({saved!r}, "w").close()
+                sys.exit(0)
+            signal.signal(signal.SIGTERM, save)
+            print("ready", flush=True)
+            while True: signal.pause()
+        """
+        argv = self.argv(script(), {"train.py": source})
+        self.bucket.faults.append(first_upload())
+        self.bucket.fail(503, times=math.inf, pattern="POST")
+        process = self.start_changed("r.PART_BYTES = 1000; r.SPOOL_BYTES = 2000", argv)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGTERM)
+        while not os.path.exists(saved):
+            self.assertIsNone(process.poll(), "it was killed before it had saved")
+            process.stdout.read1()
+        self.bucket.faults.clear()
+        ran = self.finish(process)
+        self.assertEqual((ran.code, "saving 49999" in ran.log), (143, True))
 
     def test_second_signal_does_not_cut_the_grace(self):
         source = """
