@@ -94,9 +94,9 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 			return err
 		}
 	}
-	job, err := w.createJob(ctx, p.job)
-	if err != nil {
-		return err
+	job, taken := w.createJob(ctx, p.job)
+	if job == nil {
+		return taken
 	}
 	owner := metav1.OwnerReference{APIVersion: job.GetAPIVersion(), Kind: job.GetKind(), Name: job.GetName(), UID: job.GetUID()}
 	g, gctx := errgroup.WithContext(ctx)
