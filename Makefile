@@ -35,8 +35,8 @@ ifeq ($(CLUSTER),)
 DEMO_ARGS ?= --local
 else ifeq ($(CLUSTER),local)
 DEMO_ARGS ?=
-DEMO_ENV := eval "$$(hack/cluster/env.sh)";
-demo: cluster
+CLUSTER_ENV := eval "$$(hack/cluster/env.sh)";
+demo bench: cluster
 else
 $(error CLUSTER=$(CLUSTER): it is local, the one that make cluster brings up, or empty for no cluster)
 endif
@@ -44,7 +44,7 @@ endif
 .PHONY: demo
 demo: build ## Train on Fisher's iris on this machine, or with CLUSTER=local on the cluster of make cluster
 	@echo '$$ kubectl kinetic run $(strip $(DEMO) $(DEMO_ARGS))' >&2
-	@$(DEMO_ENV) PATH="$(CURDIR)/bin:$$PATH" kubectl-kinetic run $(DEMO) $(DEMO_ARGS)
+	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" kubectl-kinetic run $(DEMO) $(DEMO_ARGS)
 ifeq ($(CLUSTER),local)
 	@echo 'The cluster stays up. To use it:  export PATH=$$PWD/bin:$$PATH; eval "$$(make -s cluster-env)"' >&2
 	@echo '                   for example:  kubectl kinetic run $(DEMO) --detach; kubectl kinetic jobs list' >&2
@@ -100,8 +100,8 @@ golden: ## Rewrite the golden files of all packages; look at the diff
 	CGO_ENABLED=0 go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: bench
-bench: build ## Measure, as ratios to what you would use instead
-	go run ./hack/bench
+bench: build ## Measure, as ratios to what you would use instead, with CLUSTER=local on a cluster too
+	$(CLUSTER_ENV) go run ./hack/bench
 
 .PHONY: prepare
 prepare: ## Install what tests and lint need and this machine lacks
