@@ -1,0 +1,221 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// workload stands for a cluster: start and ready say what it does.
+type workload struct{ start, ready func() error }
+
+func (w workload) Start(context.Context, api.Spec, map[string]string) error { return w.start() }
+
+func (w workload) Ready(context.Context) error { return w.ready() }
+
+func (w workload) Prepare(context.Context, api.Spec, map[string]string) error { return w.start() }
+
+func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+	return api.Status{State: api.NotFound}, nil
+}
+
+func (w workload) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
+
+func (w workload) Stop(context.Context, string, time.Duration) error { return fs.ErrNotExist }
+
+type sender = func(context.Context, Planned, job.Place, func(done, total int64)) (*job.Job, pack.Stats, error)
+
+func well() error { return nil }
+
+// planned is a job of an empty directory.
+func planned(t *testing.T, call string) Planned {
+	t.Helper()
+	files, err := pack.New(t.Context(), pack.Options{Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := api.Spec{ID: "a1", Name: "f", Namespace: "ml", Backend: api.BackendGKE, CallSHA256: sha256Hex([]byte(call)), BundleSHA256: files.SHA256}
+	return Planned{Spec: spec, Call: []byte(call), Files: files}
+}
+
+func place(t *testing.T, w workload) job.Place {
+	t.Helper()
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.Place{Workload: w, Backend: api.BackendGKE, Store: s}
+}
+
+// stored is the text of an object, "" if there is none.
+func stored(t *testing.T, p job.Place, name string) string {
+	t.Helper()
+	r, err := p.Store.Open(t.Context(), name)
+	if errors.Is(err, store.ErrNotFound) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, p job.Place, name, text string) {
+	t.Helper()
+	if err := p.Store.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A start that fails leaves no records, but where the job may run.
+func TestRecordsOfAStartThatFails(t *testing.T) {
+	tests := map[string]struct {
+		fails error
+		kept  bool
+		says  string
+	}{
+		"refused":                 {errors.New("forbidden"), false, "forbidden"},
+		"may run":                 {fmt.Errorf("no answer: %w", api.ErrMayRun), true, "jobs cleanup a1"},
+		"another job's name":      {fs.ErrExist, false, "there is such a job in namespace ml"},
+		"the same job's workload": {errors.Join(fs.ErrExist, api.ErrMayRun), true, "there is such a job in namespace ml"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := place(t, workload{func() error { return tt.fails }, well})
+			_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %v, want %q in it", err, tt.says)
+			}
+			handle, call := stored(t, p, store.Handle("a1")), stored(t, p, store.Call("a1"))
+			if (handle != "") != tt.kept || (call != "") != tt.kept {
+				t.Errorf("kept handle %q and call %q, want them kept: %v", handle, call, tt.kept)
+			}
+		})
+	}
+}
+
+// The records are there before the workload, which is there in the end.
+func TestDoDescribesBeforeItStarts(t *testing.T) {
+	for name, do := range map[string]sender{"Do": Do, "Prepare": Prepare} {
+		t.Run(name, func(t *testing.T) {
+			var p job.Place
+			seen := ""
+			p = place(t, workload{func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, well})
+			if _, _, err := do(t.Context(), planned(t, `{"call":1}`), p, nil); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(seen, `"job_id": "a1"`) || !strings.Contains(seen, `{"call":1}`) {
+				t.Errorf("at its start the workload found %q", seen)
+			}
+		})
+	}
+}
+
+// What can't be made ready stops the submit before it is described.
+func TestDoStopsWhereTheClusterIsNotReady(t *testing.T) {
+	p := place(t, workload{func() error { return errors.New("it was started") }, func() error { return errors.New("no such namespace") }})
+	_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+	if err == nil || err.Error() != "no such namespace" || stored(t, p, store.Handle("a1")) != "" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A call without a handle is left by a submit that was cut off, or lost a race.
+func TestDoReplacesACallThatNobodyOwns(t *testing.T) {
+	p := place(t, workload{well, well})
+	write(t, p, store.Call("a1"), `{"another":"call"}`)
+	if _, _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(t, p, store.Call("a1")); got != "{}" {
+		t.Errorf("the call is %q", got)
+	}
+}
+
+// An id is taken by whoever wrote its handle, at whatever moment.
+func TestDoLeavesAnIDThatIsTaken(t *testing.T) {
+	for name, when := range map[string]string{"before": "at once", "meanwhile": "in Ready"} {
+		t.Run(name, func(t *testing.T) {
+			var p job.Place
+			take := func() error {
+				write(t, p, store.Handle("a1"), `{"version":1,"job_id":"a1","call_sha256":"other"}`)
+				write(t, p, store.Call("a1"), `{"other":1}`)
+				return nil
+			}
+			w := workload{start: func() error { return errors.New("it was started") }, ready: well}
+			if when == "in Ready" {
+				w.ready = take
+			}
+			p = place(t, w)
+			if when == "at once" {
+				_ = take()
+			}
+			_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			var exists *ExistsError
+			if !errors.As(err, &exists) {
+				t.Errorf("got %v", err)
+			}
+			if got := stored(t, p, store.Call("a1")); got != `{"other":1}` {
+				t.Errorf("the other's call is %q", got)
+			}
+		})
+	}
+}
+
+// A submit is repeated with the records that its first try left.
+func TestDoAdoptsItsOwnRecords(t *testing.T) {
+	p := place(t, workload{well, well})
+	first := planned(t, "{}")
+	if _, _, err := Prepare(t.Context(), first, p, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range []sender{Prepare, Do} {
+		if _, _, err := do(t.Context(), first, p, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := Do(t.Context(), planned(t, `{"changed":1}`), p, nil); err == nil {
+		t.Error("another call took the id over")
+	}
+}
+
+// Only where a pod would have no way to the store is it an error.
+func TestStoreAccess(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Planned)
+		fails  bool
+	}{
+		"nothing":              {func(*Planned) {}, true},
+		"on GKE":               {func(p *Planned) { p.Target.GKE = true }, false},
+		"a Secret":             {func(p *Planned) { p.Spec.StoreCredentials = "key" }, false},
+		"an emulator":          {func(p *Planned) { p.Spec.Env = []api.EnvVar{{Name: "STORAGE_EMULATOR_HOST", Value: "x"}} }, false},
+		"credentials of yours": {func(p *Planned) { p.Spec.Env = []api.EnvVar{{Name: "GOOGLE_APPLICATION_CREDENTIALS", Value: "x"}} }, false},
+		"another variable":     {func(p *Planned) { p.Spec.Env = []api.EnvVar{{Name: "X", Value: "x"}} }, true},
+		"on this machine":      {func(p *Planned) { p.Spec.Backend = api.BackendLocal }, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := Planned{Spec: api.Spec{Backend: api.BackendGKE, Store: "gs://bucket"}}
+			tt.change(&p)
+			if err := p.StoreAccess(); (err != nil) != tt.fails {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
