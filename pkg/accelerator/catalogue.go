@@ -45,15 +45,6 @@ func Catalogue() []api.Accelerator {
 	return all
 }
 
-// Names lists the names of all accelerators, cpu first, without their aliases.
-func Names() []string {
-	names := []string{string(api.CPU)}
-	for _, f := range builtin().families {
-		names = append(names, f.name)
-	}
-	return names
-}
-
 // catalogue is what Parse looks things up in.
 type catalogue struct {
 	families   []*family

@@ -41,8 +41,6 @@ type Query struct {
 
 // Finding is what is known of a function that may be called.
 type Finding struct {
-	// Coroutine: the function is async, its result is awaited.
-	Coroutine bool
 	// Unchecked says why nothing could be checked on this machine, which the
 	// user should hear; empty if it could.
 	Unchecked string
@@ -69,7 +67,6 @@ type answer struct {
 	Unexpected []string `json:"unexpected"`
 	Required   []string `json:"required"`
 	Unnamed    []string `json:"unnamed"`
-	Coroutine  bool     `json:"coroutine"`
 	Executable string   `json:"executable"`
 }
 
@@ -136,7 +133,7 @@ func (a answer) judge(q Query) (Finding, error) {
 	where := q.Name + ":" + q.Function
 	switch a.Outcome {
 	case "ok":
-		return Finding{Coroutine: a.Coroutine, Python: a.Executable}, nil
+		return Finding{Python: a.Executable}, nil
 	case "newer":
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":

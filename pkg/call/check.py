@@ -127,7 +127,6 @@ def arguments(node, given):
         "unexpected": [n for n in given if n not in named and not a.kwarg],
         "required": [n for n in named if n not in optional and n not in given],
         "unnamed": [n for n in unnamed if n not in optional or (n in given and not a.kwarg)],
-        "coroutine": isinstance(node, ast.AsyncFunctionDef),
     }
     wrong = answer["unexpected"] or answer["required"] or answer["unnamed"]
     answer["outcome"] = "arguments" if wrong else "ok"

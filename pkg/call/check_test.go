@@ -84,10 +84,10 @@ func TestCheckAllows(t *testing.T) {
 	}
 }
 
-func TestCheckKnowsCoroutines(t *testing.T) {
+func TestCheckTakesCoroutines(t *testing.T) {
 	py := python(t)
 	got, err := Check(t.Context(), py, query(t, "async def f():\n    async with x: await y\n"))
-	if err != nil || got != (Finding{Coroutine: true, Python: py}) {
+	if err != nil || got != (Finding{Python: py}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -46,12 +46,6 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
-// Write counts the bytes that pass, for io.TeeReader and io.MultiWriter.
-func (p *Progress) Write(b []byte) (int, error) {
-	p.Add(int64(len(b)))
-	return len(b), nil
-}
-
 // Done takes the bar off the terminal. Defer it: a bar must go however the work
 // ends. What was achieved is for Phase to say.
 func (p *Progress) Done() {

@@ -50,7 +50,6 @@ func TestBarIsSilentInAPipe(t *testing.T) {
 	c.pass(time.Second)
 	bar.Add(500)
 	bar.Done()
-	u.Close()
 	if out.Len() > 0 {
 		t.Errorf("wrote %q", out.String())
 	}
@@ -63,7 +62,6 @@ func TestBarLeavesNothingBehind(t *testing.T) {
 	}{
 		"Done":                         {func(_ *UI, bar *Progress) { bar.Done() }, ""},
 		"Done twice":                   {func(_ *UI, bar *Progress) { bar.Done(); bar.Done() }, ""},
-		"Close, as after Ctrl-C":       {func(u *UI, _ *Progress) { u.Close() }, ""},
 		"bytes after Done":             {func(_ *UI, bar *Progress) { bar.Done(); bar.Add(1) }, ""},
 		"a note in between":            {func(u *UI, bar *Progress) { u.Note("hello"); bar.Done() }, "hello\n"},
 		"a second bar takes its place": {func(u *UI, bar *Progress) { u.Progress("b", 0); bar.Add(1); bar.Done() }, "b           0 B"},
@@ -85,17 +83,6 @@ func TestBarLeavesNothingBehind(t *testing.T) {
 				t.Errorf("the terminal shows %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestBarCountsWhatIsRead(t *testing.T) {
-	c := newClock()
-	bar := New(io.Discard, c.now).Progress("uploading", 5)
-	if _, err := io.Copy(io.Discard, io.TeeReader(strings.NewReader("12345"), bar)); err != nil {
-		t.Fatal(err)
-	}
-	if bar.done != 5 {
-		t.Errorf("counted %d bytes, want 5", bar.done)
 	}
 }
 

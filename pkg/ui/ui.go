@@ -71,15 +71,6 @@ func (u *UI) State(state api.State, detail string) {
 	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", Clean(string(state)))), Clean(detail)))
 }
 
-// Close takes a bar that is still shown off the terminal. Call it where a
-// command ends without having come to its end, as after a second Ctrl-C.
-func (u *UI) Close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.erase()
-	u.bar = nil
-}
-
 // print writes a line, above the bar if there is one. The caller holds the lock.
 func (u *UI) print(line string) {
 	u.erase()
