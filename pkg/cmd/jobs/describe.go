@@ -27,8 +27,8 @@ func (c *command) describe() *cobra.Command {
 		Example: "  kubectl kinetic jobs describe cpu-train --local",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if !slices.Contains([]string{"", "json"}, output) {
-				return cli.Usagef("--output %q: want json", output)
+			if err := checkJSON(output); err != nil {
+				return err
 			}
 			j, err := c.attach(ctx, args[0])
 			if err != nil {

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,8 +21,8 @@ func (c *command) status() *cobra.Command {
 		Example: "  kubectl kinetic jobs status cpu-train --local",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if !slices.Contains([]string{"", "json"}, output) {
-				return cli.Usagef("--output %q: want json", output)
+			if err := checkJSON(output); err != nil {
+				return err
 			}
 			j, err := c.attach(ctx, args[0])
 			if err != nil {
@@ -44,6 +43,14 @@ func (c *command) status() *cobra.Command {
 			return err
 		}),
 	}, own)
+}
+
+// checkJSON holds that --output is json, or was not given.
+func checkJSON(output string) error {
+	if output != "" && output != "json" {
+		return cli.Usagef("--output %q: want json", output)
+	}
+	return nil
 }
 
 func (c *command) wait() *cobra.Command {
