@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -63,7 +64,7 @@ const (
 	linesOfTalkers = 100_000
 	talkSeconds    = 20
 	// patience is how long a follower may need for that, and afterwards.
-	patience = 60 * time.Second
+	patience = 2 * time.Minute
 	grace    = 2 * time.Second
 )
 
@@ -93,11 +94,12 @@ func (c *cluster) restart(ctx context.Context) error {
 func (c *cluster) buildStern(ctx context.Context) (follower, error) {
 	path := filepath.Join(c.dir, "stern")
 	build := exec.CommandContext(ctx, "go", "build", "-C", "hack/bench/stern", "-o", path, "github.com/stern/stern")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if _, err := once(build); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, id string) *exec.Cmd {
-		return command(ctx, c.dir, c.env, path, "--template", `{{.Message}}{{"\n"}}`, "--tail", "-1", "job/kinetic-"+id)()
+		return command(ctx, c.dir, c.env, path, "--template", `{{.Message}}{{"\n"}}`, "--tail", "-1", "--selector", "job-id="+id)()
 	}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 )
 
@@ -23,7 +24,7 @@ func main() {
 	bin := flag.String("bin", "bin", "directory of the binaries to measure")
 	only := flag.String("only", "", "run one benchmark: "+names())
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *bin, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 )
 
-const uploadSize = 512 << 20
+// uploadSize is eight of the pieces in which large objects travel. The emulator
+// copies all that it has for each of them, which much larger files would measure.
+const uploadSize = 128 << 20
 
 // upload: a large file that can't be compressed, from the project to the store.
 func (c *cluster) upload(ctx context.Context) error {
