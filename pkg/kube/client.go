@@ -105,10 +105,9 @@ func (c *Client) create(ctx context.Context, k kind, name string, body, into run
 	return c.explain("create", k, name, err)
 }
 
-// remove deletes one object and, in the background, what it owns.
-func (c *Client) remove(ctx context.Context, k kind, name string) error {
-	background := metav1.DeletePropagationBackground
+// remove deletes one object and what it owns, in the order that the policy says.
+func (c *Client) remove(ctx context.Context, k kind, name string, policy metav1.DeletionPropagation) error {
 	err := k.client.Delete().Namespace(c.namespace).Resource(k.resource).Name(name).
-		Body(&metav1.DeleteOptions{PropagationPolicy: &background}).Do(ctx).Error()
+		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(ctx).Error()
 	return c.explain("delete", k, name, err)
 }

@@ -117,7 +117,8 @@ func pages[T any, L interface {
 // trimmedJob is a copy with what a list tells.
 func trimmedJob(j *batchv1.Job) *batchv1.Job {
 	t := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID, CreationTimestamp: j.CreationTimestamp,
+		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID,
+			CreationTimestamp: j.CreationTimestamp, DeletionTimestamp: j.DeletionTimestamp,
 			Labels: j.Labels, Annotations: j.Annotations},
 		Spec:   batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds},
 		Status: batchv1.JobStatus{Conditions: j.Status.Conditions},

@@ -33,10 +33,12 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 	if last := jobEnd(j); last != nil {
 		return jobEnded(j, last, pods)
 	}
-	if len(pods) > 0 {
-		if workerOf(pods[len(pods)-1]).State.Running != nil {
-			s.State = api.Running
-		}
+	switch {
+	case len(pods) == 0:
+	case j.DeletionTimestamp != nil: // no other attempt follows, even if this one's container has ended
+		s.State, s.Message = api.Running, ending
+	case workerOf(pods[len(pods)-1]).State.Running != nil:
+		s.State = api.Running
 	}
 	return s
 }

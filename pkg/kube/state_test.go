@@ -49,6 +49,11 @@ func job(conditions ...batchv1.JobCondition) *batchv1.Job {
 	return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
 }
 
+func deleted(j *batchv1.Job) *batchv1.Job {
+	j.DeletionTimestamp = new(at(8))
+	return j
+}
+
 func failedCondition(kind batchv1.JobConditionType, reason, message string) batchv1.JobCondition {
 	return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: at(9)}
 }
@@ -73,6 +78,13 @@ func TestStateOf(t *testing.T) {
 			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: code(1), Attempt: 3, Started: two, Finished: five.Add(-500 * time.Millisecond)}},
 		"words that contradict the exit code are nobody's": {job(), []corev1.Pod{pod("a", 1, terminated(7, "Error", `{"state":"SUCCEEDED"}`))},
 			api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(7), Attempt: 1, Started: two, Finished: five}},
+		"told to end, and saving": {deleted(job()), []corev1.Pod{pod("a", 1, running(2))},
+			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+		"told to end, and its container has ended": {deleted(job()), []corev1.Pod{pod("a", 1, terminated(143, "Error", ""))},
+			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+		"told to end, and done before": {deleted(job()), []corev1.Pod{pod("a", 1, terminated(0, "Completed", ""))},
+			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+		"told to end, nothing has run": {deleted(job()), nil, api.Status{State: api.Pending}},
 		"killed, and will start again": {job(), []corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Pending, Attempt: 1, Started: two}},
 		"the second attempt runs": {job(), []corev1.Pod{pod("b", 6, running(7)), pod("a", 1, terminated(137, "OOMKilled", ""))},

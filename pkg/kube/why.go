@@ -53,6 +53,9 @@ func (s Situation) why() Reason {
 	if end := jobEnd(s.Job); end != nil {
 		return s.failed(end)
 	}
+	if s.Job.DeletionTimestamp != nil {
+		return Reason{Sentence: "it is being removed"}
+	}
 	if s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend {
 		return s.queued()
 	}

@@ -3,12 +3,9 @@ package kube
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -73,32 +70,6 @@ func explained(s *api.Status, why Reason) {
 
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt
-}
-
-// Stop tells the job's pods to end, waits for them up to grace, and removes the
-// Job with all it owns. No Job is an error that is fs.ErrNotExist.
-func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) error {
-	s, err := w.client.snapshot(ctx, id)
-	if err != nil {
-		return err
-	}
-	if s.job == nil {
-		return fmt.Errorf("job %s: there is no Job in namespace %s: %w", id, w.client.namespace, fs.ErrNotExist)
-	}
-	err = w.client.remove(ctx, w.client.jobs(), s.job.Name)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil || grace <= 0 {
-		return err
-	}
-	waiting, cancel := context.WithTimeout(ctx, grace)
-	defer cancel()
-	err = w.client.observe(waiting, id, func(s snapshot) bool { return s.job == nil && len(s.pods) == 0 })
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil // they are on their way; nobody has to wait longer
-	}
-	return err
 }
 
 // tries is how often a call is made before its error counts.
