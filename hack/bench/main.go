@@ -3,7 +3,8 @@
 // Command bench measures what the README promises, as ratios to what a user
 // would use instead, in one run on one machine. It asserts nothing: it prints.
 //
-// Run it with `make bench`, which builds the binaries first.
+// Run it with `make bench`, which builds the binaries first. Figures that need a
+// cluster are left out where the shell has none; one of them kills its API server.
 package main
 
 import (

@@ -69,12 +69,11 @@ type damage struct{ lost, doubled, late int }
 func (t *tally) damage() damage {
 	d := damage{late: t.late}
 	for _, times := range t.times {
-		switch {
-		case times == 0:
+		if times == 0 {
 			d.lost++
-		default:
-			d.doubled += int(times) - 1
+			continue
 		}
+		d.doubled += int(times) - 1
 	}
 	return d
 }
