@@ -64,23 +64,15 @@ type kind struct {
 	resource string // plural, as in URLs
 }
 
-func (c *Client) jobs() kind       { return kind{c.batch, "jobs"} }
-func (c *Client) pods() kind       { return kind{c.core, "pods"} }
-func (c *Client) events() kind     { return kind{c.core, "events"} }
-func (c *Client) secrets() kind    { return kind{c.core, "secrets"} }
-func (c *Client) configMaps() kind { return kind{c.core, "configmaps"} }
+func (c *Client) jobs() kind   { return kind{c.batch, "jobs"} }
+func (c *Client) pods() kind   { return kind{c.core, "pods"} }
+func (c *Client) events() kind { return kind{c.core, "events"} }
 
 // list reads all objects of a kind that the options choose.
 func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into runtime.Object) error {
 	err := k.client.Get().NamespaceIfScoped(c.namespace, c.namespace != "").Resource(k.resource).
 		VersionedParams(&o, c.codec).Do(ctx).Into(into)
 	return c.explain("list", k, "", err)
-}
-
-// get reads one object.
-func (c *Client) get(ctx context.Context, k kind, name string, into runtime.Object) error {
-	err := k.client.Get().Namespace(c.namespace).Resource(k.resource).Name(name).Do(ctx).Into(into)
-	return c.explain("get", k, name, err)
 }
 
 // missingNamespace is an error where a namespace doesn't exist, of which the API
@@ -98,12 +90,6 @@ func (c *Client) missingNamespace(ctx context.Context) error {
 
 // now is the time by the API server's clock.
 func (c *Client) now() time.Time { return c.wire.serverTime(time.Now()) }
-
-// create makes one object, and reads what the server made of it.
-func (c *Client) create(ctx context.Context, k kind, name string, body, into runtime.Object) error {
-	err := k.client.Post().Namespace(c.namespace).Resource(k.resource).Body(body).Do(ctx).Into(into)
-	return c.explain("create", k, name, err)
-}
 
 // remove deletes one object and what it owns, in the order that the policy says.
 func (c *Client) remove(ctx context.Context, k kind, name string, policy metav1.DeletionPropagation) error {

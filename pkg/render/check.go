@@ -94,7 +94,7 @@ func checkEnv(s api.Spec) error {
 		if name == podUID {
 			return fmt.Errorf("env %s: the job sets it itself; choose another name", name)
 		}
-		if name == googleCredentials && s.StoreCredentials != "" {
+		if name == keyVariable && s.StoreCredentials != "" {
 			return fmt.Errorf("env %s: the credentials for the store set it; name one of the two", name)
 		}
 		if seen[name] {

@@ -11,9 +11,9 @@ import (
 // podUID is how the runner learns which pod it is.
 const podUID = "KINETIC_POD_UID"
 
-// googleCredentials is set by the component store-credentials, and read by the
+// keyVariable is set by the component store-credentials, and read by the
 // runner and Google's own libraries.
-const googleCredentials = "GOOGLE_APPLICATION_CREDENTIALS"
+const keyVariable = "GOOGLE_APPLICATION_CREDENTIALS"
 
 // builtInEnv lists the variables that base and component set, in their order.
 var builtInEnv = []string{"KERAS_BACKEND", "JAX_PLATFORMS", podUID}

@@ -36,7 +36,7 @@ const (
 
 	archARM = "arm64"
 
-	componentCredentials = "store-credentials"
+	componentKey = "store-credentials"
 
 	// marker begins what this package wrote, and may therefore replace.
 	marker = api.OverlayMarker
@@ -91,7 +91,7 @@ func componentsOf(s api.Spec) []string {
 		names = append(names, "spot")
 	}
 	if s.StoreCredentials != "" {
-		names = append(names, componentCredentials)
+		names = append(names, componentKey)
 	}
 	for i, name := range names {
 		names[i] = path.Join(componentsDir, name)

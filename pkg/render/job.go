@@ -68,7 +68,7 @@ func (p *patch) credentials(s api.Spec) {
 	if s.Accelerator.Kind != api.CPU {
 		at = podSpec + "/volumes/3"
 	}
-	p.test(at+"/name", componentCredentials)
+	p.test(at+"/name", componentKey)
 	p.replace(at+"/secret/secretName", s.StoreCredentials)
 }
 
