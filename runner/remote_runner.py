@@ -2200,7 +2200,8 @@ class Runner:
 
     def _disrupted(self, times):
         limit = self._options.max_disruptions
-        message = f"the job has lost its pod {times} times to preemption, a drain or a lost node; --max-disruptions allows {limit}"
+        often = "once" if times == 1 else f"{times} times"
+        message = f"the job has lost its pod {often} to preemption, a drain or a lost node; --max-disruptions allows {limit}"
         self._say(message)
         return Outcome(DISRUPTED, 1, message)
 

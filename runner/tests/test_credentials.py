@@ -1,4 +1,4 @@
-"""Tokens for a credentials file, as jobs outside of GKE have one."""
+"""As whom a bucket is asked: tokens of the metadata server, or for a credentials file as jobs outside of GKE have one."""
 
 import base64
 import json
@@ -91,6 +91,88 @@ class Signatures(unittest.TestCase):
         for name, text in cases.items():
             with self.subTest(name), self.assertRaises((ValueError, IndexError)):
                 r.rsa_key(text)
+
+
+class OfMetadataServer(StoreCase):
+    """Without an emulator and without a credentials file."""
+
+    def setUp(self):
+        super().setUp()
+        del os.environ["STORAGE_EMULATOR_HOST"]
+        self.environ({"GCE_METADATA_HOST": self.bucket.host})
+        self.change("GCS_ENDPOINT", f"http://{self.bucket.host}")
+        self.bucket.tokens = {"token-1", "token-2"}
+        self.store = self.open_store()
+
+    def test_token_is_kept_until_it_expires(self):
+        for seconds, want in ((3600, 1), (r.TOKEN_MARGIN, 2)):
+            self.bucket.issued, self.bucket.token_seconds = 0, seconds
+            self.store = self.open_store()
+            self.store.write("a", lambda: [b"1"])
+            self.read("a")
+            self.assertEqual((self.bucket.issued, self.bucket.refused), (want, 0))
+
+    def test_refused_token_is_renewed_once(self):
+        self.bucket.tokens = {"token-2"}
+        self.put()
+        self.assertEqual((self.bucket.issued, self.bucket.refused, self.read("a")), (2, 1, b"data"))
+        self.bucket.tokens = set()
+        with self.assertRaisesRegex(r.RunnerError, "401: Invalid Credentials"):
+            self.put("b")
+        self.assertEqual((self.bucket.issued, self.bucket.refused), (3, 3))
+
+    def test_refusals_name_account_permission_and_bucket(self):
+        def open_a():
+            self.store.open("a")
+
+        cases = {
+            "storage.objects.get": open_a,
+            "storage.objects.create": self.put,
+            "storage.objects.create and storage.objects.delete": lambda: self.store.write("a", lambda: [b""]),
+        }
+        for permission, action in cases.items():
+            with self.subTest(permission):
+                self.bucket.fail(403, pattern="storage/v1")
+                want = f"trainer@project.iam.gserviceaccount.com has no {permission} in bucket bucket .403: fault.: grant it roles/storage.objectUser"
+                with self.assertRaisesRegex(r.RunnerError, want):
+                    action()
+
+    def test_bucket_that_does_not_exist(self):
+        store = self.open_store("gs://nobucket")
+        for action in (lambda: store.open("a"), lambda: store.create("a", lambda: [b""])):
+            with self.assertRaisesRegex(r.RunnerError, "trainer@.* sees no bucket nobucket .*kubectl kinetic up"):
+                action()
+
+    def test_workload_identity_without_an_account_of_google(self):
+        self.bucket.fail(lambda handler: handler.answer(200, b"project.svc.id.goog\n"), pattern="email")
+        self.bucket.fail(403, pattern="storage/v1")
+        with self.assertRaisesRegex(r.RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) has no"):
+            self.put()
+
+    def test_account_without_a_name(self):
+        self.bucket.fail(500, times=math.inf, pattern="email")
+        self.bucket.fail(403, pattern="storage/v1")
+        with self.assertRaisesRegex(r.RunnerError, "the pod's service account has no"):
+            self.put()
+
+    def test_metadata_server_that_starts(self):
+        for fault in (503, 500, Handler.reset):
+            self.bucket.fail(fault, pattern="computeMetadata")
+        self.put()
+
+    def test_metadata_server_that_refuses_or_raves(self):
+        self.bucket.fail(404, pattern="token")
+        with self.assertRaisesRegex(r.RunnerError, "metadata server .* answered 404: .*service account"):
+            self.put()
+        self.bucket.fail(lambda handler: handler.answer(200, b"<html>"), pattern="token")
+        with self.assertRaisesRegex(r.RunnerError, "gave no token, but 6 bytes of something else"):
+            self.put()
+
+    def test_no_metadata_server(self):
+        self.change("RETRY_SECONDS", 0.01)
+        self.environ({"GCE_METADATA_HOST": "127.0.0.1:1"})
+        with self.assertRaisesRegex(r.Unreachable, r"no token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
+            self.open_store().open("a")
 
 
 class FileCase(StoreCase):

@@ -18,7 +18,6 @@ from fixture import remote_runner as r
 
 MIB = 1 << 20
 DAY = 86_400
-FIRST_PAUSE = r.FIRST_PAUSE
 
 
 class StoreCase(unittest.TestCase):
@@ -259,92 +258,6 @@ class Faults(StoreCase):
         self.assertEqual(self.bucket.names(""), ["a", "b"])
 
 
-class Clock:
-    """Stands in for the module time: who sleeps moves it."""
-
-    def __init__(self):
-        self.now = 0.0
-        self.pauses = []
-
-    def monotonic(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.pauses.append(seconds)
-        self.now += seconds
-
-
-class Outages(StoreCase):
-    """How long the store may be away, on a clock that nobody waits for."""
-
-    def setUp(self):
-        super().setUp()
-        self.clock = Clock()
-        self.change("time", self.clock)
-        self.change("FIRST_PAUSE", FIRST_PAUSE)
-
-    def away(self, seconds, *kinds):
-        """The store answers with faults for so long."""
-        kinds = kinds or (lambda handler: handler.error(503, ""), Handler.reset, Handler.lose_answer)
-
-        def fault(handler):
-            if self.clock.now >= seconds:
-                return handler.serve()
-            return kinds[len(self.clock.pauses) % len(kinds)](handler)
-
-        self.bucket.fail(fault, times=math.inf)
-
-    def test_outage_is_waited_for(self):
-        data = os.urandom(3 * MIB)
-        for action in ("read", "create", "write"):
-            with self.subTest(action):
-                self.bucket.faults.clear()
-                self.clock.now = 0.0
-                if action == "read":
-                    self.bucket.put("read", data)
-                self.away(50)
-                if action == "read":
-                    self.assertEqual(self.read("read"), data)
-                else:
-                    getattr(self.store, action)(action, lambda: [data])
-                    self.assertEqual(self.bucket.read(action), data)
-                self.assertGreaterEqual(self.clock.now, 50)
-
-    def test_outage_in_the_middle_of_a_read(self):
-        data = os.urandom(3 * MIB)
-        self.bucket.put("a", data)
-        self.bucket.fail(Handler.cut)
-        self.away(50)
-        self.assertEqual(self.read("a", 64 << 10), data)
-
-    def test_longer_outage_ends_it(self):
-        self.away(math.inf)
-        with self.assertRaisesRegex(r.Unreachable, r"tries in [56]\d seconds"):
-            self.put()
-
-    def test_what_the_call_has_made_is_worth_a_longer_wait(self):
-        self.away(500)
-        self.store.insist()
-        self.put()
-        self.assertGreaterEqual(self.clock.now, 500)
-
-    def test_but_not_beyond_the_grace(self):
-        self.away(500)
-        self.store.insist()
-        self.store.hurry(14.5)
-        with self.assertRaises(r.Unreachable):
-            self.put()
-        self.assertTrue(9 < self.clock.now < 14.5, self.clock.now)
-
-    def test_pauses_grow_and_differ(self):
-        self.away(50)
-        self.put()
-        self.assertLess(self.clock.pauses[0], 0.3)
-        self.assertGreater(max(self.clock.pauses), 2)
-        self.assertLessEqual(max(self.clock.pauses), r.LONGEST_PAUSE)
-        self.assertGreater(len(set(self.clock.pauses[6:])), 1)
-
-
 class Connections(StoreCase):
     def test_connections_are_used_again(self):
         for number in range(5):
@@ -403,88 +316,6 @@ class Connections(StoreCase):
         self.bucket.socket = context.wrap_socket(self.bucket.socket, server_side=True)
         self.environ({"STORAGE_EMULATOR_HOST": f"https://{self.bucket.host}"})
         with self.assertRaisesRegex(r.RunnerError, "cannot verify that .* ca-certificates"):
-            self.open_store().open("a")
-
-
-class AccountTest(StoreCase):
-    """Without an emulator: tokens of the metadata server."""
-
-    def setUp(self):
-        super().setUp()
-        del os.environ["STORAGE_EMULATOR_HOST"]
-        self.environ({"GCE_METADATA_HOST": self.bucket.host})
-        self.change("GCS_ENDPOINT", f"http://{self.bucket.host}")
-        self.bucket.tokens = {"token-1", "token-2"}
-        self.store = self.open_store()
-
-    def test_token_is_kept_until_it_expires(self):
-        for seconds, want in ((3600, 1), (r.TOKEN_MARGIN, 2)):
-            self.bucket.issued, self.bucket.token_seconds = 0, seconds
-            self.store = self.open_store()
-            self.store.write("a", lambda: [b"1"])
-            self.read("a")
-            self.assertEqual((self.bucket.issued, self.bucket.refused), (want, 0))
-
-    def test_refused_token_is_renewed_once(self):
-        self.bucket.tokens = {"token-2"}
-        self.put()
-        self.assertEqual((self.bucket.issued, self.bucket.refused, self.read("a")), (2, 1, b"data"))
-        self.bucket.tokens = set()
-        with self.assertRaisesRegex(r.RunnerError, "401: Invalid Credentials"):
-            self.put("b")
-        self.assertEqual((self.bucket.issued, self.bucket.refused), (3, 3))
-
-    def test_refusals_name_account_permission_and_bucket(self):
-        def open_a():
-            self.store.open("a")
-
-        cases = {
-            "storage.objects.get": open_a,
-            "storage.objects.create": self.put,
-            "storage.objects.create and storage.objects.delete": lambda: self.store.write("a", lambda: [b""]),
-        }
-        for permission, action in cases.items():
-            with self.subTest(permission):
-                self.bucket.fail(403, pattern="storage/v1")
-                want = f"trainer@project.iam.gserviceaccount.com has no {permission} in bucket bucket .403: fault.: grant it roles/storage.objectUser"
-                with self.assertRaisesRegex(r.RunnerError, want):
-                    action()
-
-    def test_bucket_that_does_not_exist(self):
-        store = self.open_store("gs://nobucket")
-        for action in (lambda: store.open("a"), lambda: store.create("a", lambda: [b""])):
-            with self.assertRaisesRegex(r.RunnerError, "trainer@.* sees no bucket nobucket .*kubectl kinetic up"):
-                action()
-
-    def test_workload_identity_without_an_account_of_google(self):
-        self.bucket.fail(lambda handler: handler.answer(200, b"project.svc.id.goog\n"), pattern="email")
-        self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(r.RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) has no"):
-            self.put()
-
-    def test_account_without_a_name(self):
-        self.bucket.fail(500, times=math.inf, pattern="email")
-        self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(r.RunnerError, "the pod's service account has no"):
-            self.put()
-
-    def test_metadata_server_that_starts(self):
-        for fault in (503, 500, Handler.reset):
-            self.bucket.fail(fault, pattern="computeMetadata")
-        self.put()
-
-    def test_metadata_server_that_refuses_or_raves(self):
-        self.bucket.fail(404, pattern="token")
-        with self.assertRaisesRegex(r.RunnerError, "metadata server .* answered 404: .*service account"):
-            self.put()
-        self.bucket.fail(lambda handler: handler.answer(200, b"<html>"), pattern="token")
-        with self.assertRaisesRegex(r.RunnerError, "gave no token, but 6 bytes of something else"):
-            self.put()
-
-    def test_no_metadata_server(self):
-        self.change("RETRY_SECONDS", 0.01)
-        self.environ({"GCE_METADATA_HOST": "127.0.0.1:1"})
-        with self.assertRaisesRegex(r.Unreachable, r"no token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
             self.open_store().open("a")
 
 

@@ -1,0 +1,81 @@
+"""What an attempt leaves for the next ones, and when no other may follow."""
+
+import json
+import signal
+import unittest
+
+from fixture import JOB, command
+from test_pod import PodCase
+
+
+class Disruptions(PodCase):
+    CRASH = "kill -9 $$"
+
+    def attempt(self, line, *flags):
+        """One more pod; a line that waits is terminated."""
+        self.pods = getattr(self, "pods", 0) + 1
+        argv = self.argv(command("sh", "-c", line), {"x": ""}, *flags)
+        process = self.start(argv, {"KINETIC_POD_UID": f"uid-{self.pods}"})
+        if "sleep" in line:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.send_signal(signal.SIGTERM)
+        return self.finish(process)
+
+    def lost(self):
+        """A pod that had no time for a word."""
+        self.pods = getattr(self, "pods", 0) + 1
+        self.put(f"{JOB}/attempts/{self.pods}.json", b'{"version":1,"uid":"uid-%d"}' % self.pods)
+
+    def test_crash_is_recorded_and_termination_is_not(self):
+        self.assertEqual(self.attempt(self.CRASH).code, 137)
+        self.assertEqual(self.attempt("echo ready; exec sleep 1000").code, 143)
+        self.assertEqual(self.attempt("exit 7").code, 7)
+        records = [self.document(f"attempts/{number}.json") for number in (1, 2, 3)]
+        self.assertEqual([record.get("reason") for record in records], ["Killed", None, None])
+        self.assertEqual([record["uid"] for record in records], ["uid-1", "uid-2", "uid-3"])
+        self.assertLessEqual(records[0]["started"], records[0]["finished"])
+
+    def test_store_failure_is_recorded(self):
+        argv = self.argv(command("true"), "0" * 64)
+        self.assertEqual(self.finish(self.start(argv)).code, 125)
+        self.assertEqual(self.document("attempts/1.json")["reason"], "RunnerFailure")
+
+    def test_disruptions_are_bounded(self):
+        stopped = "echo ready; exec sleep 1000"
+        for line in (stopped, self.CRASH, "", stopped):
+            if line:
+                self.assertIn(self.attempt(line, "--max-disruptions", "2").code, (137, 143))
+            else:
+                self.lost()
+        ran = self.attempt("echo it ran", "--max-disruptions", "2")
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"], ran.end["attempt"]), (1, "FAILED", "Disrupted", 5))
+        self.assertIn("has lost its pod 3 times", ran.end["message"])
+        self.assertIn("--max-disruptions allows 2", ran.out)
+        self.assertIn("--max-disruptions allows 2", self.log(5))
+        self.assertNotIn("it ran", ran.out)
+        self.assertEqual(json.loads(self.termination())["reason"], "Disrupted")
+        self.assertEqual(self.attempt("echo it ran", "--max-disruptions", "9").code, 1, "the job has ended")
+
+    def test_as_many_as_allowed(self):
+        for _ in range(2):
+            self.lost()
+        self.assertEqual(self.attempt("true", "--max-disruptions", "2").code, 0)
+
+    def test_none_is_allowed(self):
+        self.assertEqual(self.attempt(self.CRASH, "--max-disruptions", "0").code, 137)
+        self.lost()
+        end = self.attempt("true", "--max-disruptions=0").end
+        self.assertEqual(end["reason"], "Disrupted")
+        self.assertIn("has lost its pod once", end["message"])
+
+    def test_default(self):
+        for _ in range(100):
+            self.lost()
+        self.assertEqual(self.attempt(self.CRASH).code, 137)
+        self.lost()
+        ran = self.attempt("true")
+        self.assertEqual((ran.code, ran.end["attempt"]), (1, 103))
+
+
+if __name__ == "__main__":
+    unittest.main()

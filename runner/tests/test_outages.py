@@ -1,0 +1,100 @@
+"""How long a store in a bucket may be away, on a clock that nobody waits for."""
+
+import math
+import os
+import unittest
+
+from bucket import Handler
+from fixture import remote_runner as r
+from test_gcs import StoreCase
+
+MIB = 1 << 20
+FIRST_PAUSE = r.FIRST_PAUSE  # as it is when no test has changed it
+
+
+class Clock:
+    """Stands in for the module time: who sleeps moves it."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.pauses = []
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.pauses.append(seconds)
+        self.now += seconds
+
+
+class Outages(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock()
+        self.change("time", self.clock)
+        self.change("FIRST_PAUSE", FIRST_PAUSE)
+
+    def away(self, seconds, *kinds):
+        """The store answers with faults for so long."""
+        kinds = kinds or (lambda handler: handler.error(503, ""), Handler.reset, Handler.lose_answer)
+
+        def fault(handler):
+            if self.clock.now >= seconds:
+                return handler.serve()
+            return kinds[len(self.clock.pauses) % len(kinds)](handler)
+
+        self.bucket.fail(fault, times=math.inf)
+
+    def test_outage_is_waited_for(self):
+        data = os.urandom(3 * MIB)
+        for action in ("read", "create", "write"):
+            with self.subTest(action):
+                self.bucket.faults.clear()
+                self.clock.now = 0.0
+                if action == "read":
+                    self.bucket.put("read", data)
+                self.away(50)
+                if action == "read":
+                    self.assertEqual(self.read("read"), data)
+                else:
+                    getattr(self.store, action)(action, lambda: [data])
+                    self.assertEqual(self.bucket.read(action), data)
+                self.assertGreaterEqual(self.clock.now, 50)
+
+    def test_outage_in_the_middle_of_a_read(self):
+        data = os.urandom(3 * MIB)
+        self.bucket.put("a", data)
+        self.bucket.fail(Handler.cut)
+        self.away(50)
+        self.assertEqual(self.read("a", 64 << 10), data)
+
+    def test_longer_outage_ends_it(self):
+        self.away(math.inf)
+        with self.assertRaisesRegex(r.Unreachable, r"tries in [56]\d seconds"):
+            self.put()
+
+    def test_what_the_call_has_made_is_worth_a_longer_wait(self):
+        self.away(500)
+        self.store.insist()
+        self.put()
+        self.assertGreaterEqual(self.clock.now, 500)
+
+    def test_but_not_beyond_the_grace(self):
+        self.away(500)
+        self.store.insist()
+        self.store.hurry(14.5)
+        with self.assertRaises(r.Unreachable):
+            self.put()
+        self.assertTrue(9 < self.clock.now < 14.5, self.clock.now)
+
+    def test_pauses_grow_and_differ(self):
+        self.away(50)
+        self.put()
+        self.assertLess(self.clock.pauses[0], 0.3)
+        self.assertGreater(max(self.clock.pauses), 2)
+        self.assertLessEqual(max(self.clock.pauses), r.LONGEST_PAUSE)
+        self.assertGreater(len(set(self.clock.pauses[6:])), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
