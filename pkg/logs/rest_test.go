@@ -1,0 +1,59 @@
+package logs
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+func TestRest(t *testing.T) {
+	const a, b, c, d = "2026-01-01T00:00:01.000000Z a\n", "2026-01-01T00:00:02.000000Z bcd\n", "2026-01-01T00:00:02.000000Z \n", "2026-01-01T00:00:03.000000Z no end"
+	second := func(n int) time.Time { return time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC) }
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		store.LogPart("job-1", 0, 1, 1): "2026-01-01T00:00:09.000000Z another attempt\n",
+		store.LogPart("job-1", 0, 2, 1): a + b[:10],
+		store.LogPart("job-1", 0, 2, 2): b[10:] + c,
+		store.LogPart("job-1", 0, 2, 3): d,
+	} {
+		if err := s.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := map[string]struct {
+		point Point
+		want  string
+	}{
+		"all":                                {Point{}, a + b + c + d},
+		"after a line":                       {Point{Lines: 1}, b + c + d},
+		"after a part":                       {Point{Lines: 3}, d},
+		"in a line":                          {Point{Lines: 1, Bytes: 2}, "d\n" + c + d},
+		"in the last line":                   {Point{Lines: 3, Bytes: 2}, " end"},
+		"after the last line":                {Point{Lines: 3, Bytes: 6}, ""},
+		"more than there is":                 {Point{Lines: 7}, ""},
+		"more of a line than there is":       {Point{Lines: 3, Bytes: 70}, ""},
+		"after a moment":                     {Point{Lines: 1, Bytes: 1, After: second(2)}, d},
+		"after a moment between":             {Point{After: second(1).Add(time.Millisecond)}, b + c + d},
+		"after the last moment":              {Point{After: second(3)}, ""},
+		"after a moment before anything was": {Point{After: second(0)}, a + b + c + d},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Rest(t.Context(), s, "job-1", 0, 2, tt.point, &out); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
