@@ -93,7 +93,7 @@ func TestStateOf(t *testing.T) {
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five}},
 		"retries used up": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
 			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: the limit is 2Gi; --memory asks for more (attempt 2, the last)",
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; --memory asks for more (attempt 2, the last)",
 				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine}},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
 			api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit is over", Finished: nine}},

@@ -99,7 +99,7 @@ func (s Situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) Rea
 	r := Reason{Next: s.logs()}
 	switch {
 	case t.Reason == "OOMKilled":
-		r.Sentence = "out of memory: " + cmp.Or(prefixed("the limit is ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"
+		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return startError(p, imageOf(p, workerOf(p)), oneLine(t.Message))
 	case told(t) != "":
