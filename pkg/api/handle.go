@@ -47,7 +47,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
-		Hosts: s.Accelerator.Hosts, Spot: s.Accelerator.Spot, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Spot: s.Accelerator.Spot, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

@@ -14,7 +14,8 @@ func TestHandleRoundTrip(t *testing.T) {
 		ID: "l4-train-20260417-153012-abc1234", Name: "train", Namespace: "ml", Backend: BackendGKE,
 		Project: "p", Zone: "z", Cluster: "c", AcceleratorText: "l4:spot",
 		Accelerator: Accelerator{Kind: GPU, Name: "l4", Chips: 1, Hosts: 1, Spot: true},
-		Image:       "img", Store: "gs://b", CallKind: CallFunction, CallSHA256: "aa", BundleSHA256: "bb",
+		Hosts:       1, Slices: 1,
+		Image: "img", Store: "gs://b", CallKind: CallFunction, CallSHA256: "aa", BundleSHA256: "bb",
 		Env: []EnvVar{{Name: "PLAIN", Value: "visible-nowhere"}}, SecretEnv: []string{"HF_TOKEN"},
 		ClientVersion: "v1", Created: time.Date(2026, 4, 17, 15, 30, 12, 345_678_900, time.UTC),
 	}

@@ -19,7 +19,10 @@ type Request struct {
 	Spot        bool
 	// Backend is empty for auto.
 	Backend Backend
-	Image   string
+	// Hosts is how many CPU or GPU hosts take part, Slices how many slices of a
+	// TPU; 0 is one.
+	Hosts, Slices int
+	Image         string
 
 	// Name replaces the middle of the job id, JobID the whole of it.
 	Name, JobID string
@@ -37,8 +40,11 @@ type Request struct {
 	MaxDisruptions int
 
 	ServiceAccount, Queue, Reservation, PriorityClass string
-	CPU, Memory                                       string
-	Labels, Annotations                               map[string]string
+	// FlexStart asks for capacity of the Dynamic Workload Scheduler.
+	FlexStart           bool
+	ComputeClass        string
+	CPU, Memory         string
+	Labels, Annotations map[string]string
 	// StoreCredentials names the Secret whose key.json opens the store to the
 	// pod, empty where the pod's node does.
 	StoreCredentials string

@@ -1,6 +1,12 @@
 package api
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"time"
+)
 
 // Backend is what runs a job.
 type Backend string
@@ -33,7 +39,11 @@ type Spec struct {
 
 	AcceleratorText string // as typed
 	Accelerator     Accelerator
-	Image           string
+	// Hosts are the pods of the job in all slices, numbered from 0, at least 1.
+	Hosts int
+	// Slices share the hosts evenly, at least 1.
+	Slices int
+	Image  string
 	// Store is the URL of the store, without a trailing slash: gs://… or file:///….
 	Store string
 	// StoreCredentials names the Secret whose key.json opens the store to the
@@ -64,6 +74,10 @@ type Spec struct {
 	// Reservation is NAME or projects/PROJECT/reservations/NAME.
 	Reservation   string
 	PriorityClass string
+	// FlexStart asks for capacity of the Dynamic Workload Scheduler.
+	FlexStart bool
+	// ComputeClass names the ComputeClass of GKE that chooses the nodes.
+	ComputeClass string
 	// CPU and Memory are asked for, MemoryLimit is not to be exceeded: Kubernetes
 	// quantities, empty for none.
 	CPU, Memory, MemoryLimit string
@@ -81,22 +95,38 @@ const (
 	ContainerName = "kinetic-worker"
 	// JobNamePrefix + ID is the name of a Job.
 	JobNamePrefix = "kinetic-"
+	// PathwaysNamePrefix begins the name of a LeaderWorkerSet.
+	PathwaysNamePrefix = "keras-pathways-"
 	// RunnerPrefix + hash is the name of the ConfigMap that holds the runner,
 	// which jobs share.
 	RunnerPrefix = "kinetic-runner-"
 	// LabelApp and LabelJobID are the labels objects are found by.
 	LabelApp, LabelJobID = "app", "job-id"
-	AppSingleHost        = "kinetic"
+	AppSingleHost        = "kinetic"          // of Jobs, on several hosts too
+	AppPathways          = "kinetic-pathways" // of LeaderWorkerSets
 	// AnnotationPrefix is the domain of our annotations and labels.
 	AnnotationPrefix   = "kubectl-kinetic.github.io/"
 	AnnotationStore    = AnnotationPrefix + "store"
 	AnnotationFunction = AnnotationPrefix + "function"
+	// AnnotationOutcome is end.json in one line, on a LeaderWorkerSet that has
+	// ended: the same patch scales it to zero.
+	AnnotationOutcome = AnnotationPrefix + "outcome"
 	// AnnotationAccelerator is the accelerator as it was typed.
 	AnnotationAccelerator = AnnotationPrefix + "accelerator"
 	// LabelAccelerator carries the AcceleratorKind.
 	LabelAccelerator = AnnotationPrefix + "accelerator"
 	// DefaultServiceAccount is the one that `up` prepares in a namespace.
 	DefaultServiceAccount = "kinetic"
+)
+
+// What the runner of a job on several hosts knows from its manifest. In a
+// LeaderWorkerSet the controller tells it the hosts and the leader.
+const (
+	// EnvHosts and EnvLeader are the number of hosts and the name of host 0, in an
+	// Indexed Job.
+	EnvHosts, EnvLeader = "KINETIC_HOSTS", "KINETIC_LEADER"
+	// EnvSlices is the number of slices where there are several.
+	EnvSlices = "KINETIC_SLICES"
 )
 
 // DefaultMaxDisruptions is the number that the runner takes without being told.
@@ -106,8 +136,30 @@ const DefaultMaxDisruptions = 100
 // --write-overlay has written, and that is no part of a project therefore.
 const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 
-// JobName is the Kubernetes name of the job's workload.
-func (s Spec) JobName() string { return JobNamePrefix + s.ID }
+// maxPathwaysName is the length of the longest name of a LeaderWorkerSet whose
+// workers are created: StatefulSets append to it.
+const maxPathwaysName = 50
+
+// uniqueEnd is the part of a job id that tells it from all others.
+var uniqueEnd = regexp.MustCompile(`[0-9]{8}-[0-9]{6}-[0-9a-f]{7}$`)
+
+// JobName is the Kubernetes name of the job's workload: of what runs its pods,
+// and of what comes with it.
+func (s Spec) JobName() string {
+	if s.Backend != BackendPathways {
+		return JobNamePrefix + s.ID
+	}
+	const room = maxPathwaysName - len(PathwaysNamePrefix)
+	if len(s.ID) <= room {
+		return PathwaysNamePrefix + s.ID
+	}
+	if end := uniqueEnd.FindString(s.ID); end != "" {
+		return PathwaysNamePrefix + end
+	}
+	sum := sha256.Sum256([]byte(s.ID)) // an id of --job-id
+	end := "-" + hex.EncodeToString(sum[:])[:7]
+	return PathwaysNamePrefix + strings.TrimRight(s.ID[:room-len(end)], "-") + end
+}
 
 // SecretName is the Kubernetes Secret that holds the values of SecretEnv.
 func (s Spec) SecretName() string { return JobNamePrefix + s.ID + "-env" }

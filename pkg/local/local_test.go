@@ -47,7 +47,7 @@ func newFixture(t *testing.T) fixture {
 // spec is a job that does what the words say, as testdata/runner.py explains.
 func (f fixture) spec(words ...string) api.Spec {
 	return api.Spec{
-		ID: jobID, Name: "train", Backend: api.BackendLocal, AcceleratorText: "cpu", Store: "file://" + f.storeDir,
+		ID: jobID, Name: "train", Backend: api.BackendLocal, Hosts: 1, Slices: 1, AcceleratorText: "cpu", Store: "file://" + f.storeDir,
 		CallSHA256: strings.Repeat("c", 64), BundleSHA256: strings.Repeat("b", 64),
 		Env:     []api.EnvVar{{Name: "FAKE", Value: strings.Join(words, " ")}},
 		Created: time.Date(2026, 11, 20, 8, 20, 19, 0, time.UTC),

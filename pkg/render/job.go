@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -113,6 +114,21 @@ func arguments(s api.Spec) []string {
 	}
 	if s.MaxDisruptions != api.DefaultMaxDisruptions {
 		args = append(args, "--max-disruptions", strconv.Itoa(s.MaxDisruptions))
+	}
+	return append(args, groupArguments(s)...)
+}
+
+// groupArguments are what the runner of several hosts is told besides: how many
+// chips of which kind each host has, and for a LeaderWorkerSet, which restarts
+// its pods for ever, when it is to end, and which object its leader then scales to
+// zero.
+func groupArguments(s api.Spec) []string {
+	var args []string
+	if s.Hosts > 1 && s.Accelerator.Kind != api.CPU {
+		args = append(args, "--chips", fmt.Sprintf("%s:%d", s.Accelerator.Kind, s.Accelerator.ChipsPerHost))
+	}
+	if s.Backend == api.BackendPathways {
+		args = append(args, "--release", s.Namespace+"/"+s.JobName(), "--retries", strconv.Itoa(s.Retries))
 	}
 	return args
 }

@@ -37,8 +37,8 @@ var (
 	secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`)
 )
 
-// runnerNames are set by the runner for every call.
-var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_HOSTS", "KINETIC_ATTEMPT"}
+// runnerNames are set by the runner for every call, or for the runner.
+var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_ATTEMPT", api.EnvHosts, api.EnvLeader, api.EnvSlices}
 
 // neverCaptured describe this machine, not the job: a pattern doesn't copy
 // them. Naming one exactly does.

@@ -71,7 +71,7 @@ func outputDir(r api.Request, cwd string) (string, error) {
 func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec, error) {
 	s := api.Spec{
 		Backend: r.Backend, Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster,
-		AcceleratorText: r.Accelerator, Accelerator: acc, Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
+		AcceleratorText: r.Accelerator, Accelerator: acc, Hosts: acc.Hosts, Slices: 1, Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
 		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, MaxRuntime: r.MaxRuntime,
 		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
 		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
