@@ -97,22 +97,24 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 		}
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
-	o.Rest = j.restOfLog
+	if !j.Handle.ByPythonTool() {
+		o.Rest = j.restOfLog
+	}
 	return j.Workload.Logs(ctx, j.ID(), o, w)
 }
 
-// restOfLog writes what the store has of the log of a pod that is gone.
-func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) error {
+// restOfLog writes what the store has of the log of a pod.
+func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
 	attempts, err := j.attempts(ctx)
 	if err != nil {
-		return err
+		return p, err
 	}
 	for _, a := range attempts {
 		if a.UID == p.Pod {
 			return logs.Rest(ctx, j.Store, j.ID(), 0, a.Attempt, p, w)
 		}
 	}
-	return nil // it never came to its call
+	return p, nil // it never came to its call
 }
 
 // Tail returns the last n lines that the job printed.

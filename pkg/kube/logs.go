@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -112,8 +113,8 @@ func followPod(ctx context.Context, board *board, s *stream) error {
 			return ctx.Err()
 		case errors.As(err, &write):
 			return write.err
-		case apierrors.IsNotFound(err):
-			return s.rest(ctx)
+		case apierrors.IsNotFound(err), errors.Is(err, errRotated):
+			return followStored(ctx, board, s)
 		case refused(err), errors.Is(err, errEnded):
 			return err
 		case err == nil && over:
@@ -130,6 +131,32 @@ func followPod(ctx context.Context, board *board, s *stream) error {
 		}
 	}
 }
+
+// followStored goes on in the store, which gets the log in parts, the last one
+// before the container ends.
+func followStored(ctx context.Context, board *board, s *stream) error {
+	if s.options.Rest == nil {
+		return nil
+	}
+	p := s.point()
+	for {
+		changed, over := board.changed(), board.over(s.uid)
+		var err error
+		if p, err = s.options.Rest(ctx, p, s.out); err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		case <-time.After(storedAgain):
+		}
+	}
+}
+
+// storedAgain is when the store is asked for another part of a log. The runner
+// stores one every 30 seconds.
+const storedAgain = 5 * time.Second
 
 // refused tells an answer of the API server that won't change from a connection
 // that broke, and from a container that is still waiting to start.
@@ -168,6 +195,13 @@ func (b *board) post(s snapshot) {
 
 // close says that there is no newer snapshot: the job has ended, or err.
 func (b *board) close(err error) { b.change(func() { b.ended, b.failure = true, err }) }
+
+// changed is closed when there is something new.
+func (b *board) changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.posted
+}
 
 // over tells whether a pod's container has ended, or the pod is gone.
 func (b *board) over(uid types.UID) bool {

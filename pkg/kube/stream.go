@@ -18,24 +18,26 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
 
-// place is how far a container's log has been read: the API takes a log up
-// again at a whole second, so that the lines seen in it are counted.
+// place is how far a container's log has been read. The API takes a log up again
+// at a whole second: the lines from there to the place come again.
 type place struct {
-	second time.Time
-	lines  int
-	bytes  int // of the text of the line after them, which has no end yet
+	stamp time.Time // of the line read last; zero where none was
+	lines int       // whole ones with this very stamp
+	bytes int       // of the text of the line after them, which has no end yet
 }
 
-// wholeLine is the text of a line, however long.
+// wholeLine is the text of a line, however long, and of any number of them.
 const wholeLine = math.MaxInt
 
-// take tells how many bytes of the text of the next line, one of this second,
-// were read before, and counts it down.
-func (p *place) take(second time.Time) int {
-	if !second.Equal(p.second) {
+// take tells how many bytes of the text of the next line were read before, and
+// counts what is left of such lines down.
+func (p *place) take(stamp time.Time) int {
+	switch {
+	case stamp.Before(p.stamp):
+		return wholeLine
+	case stamp.After(p.stamp):
 		return 0
-	}
-	if p.lines > 0 {
+	case p.lines > 0:
 		p.lines--
 		return wholeLine
 	}
@@ -57,10 +59,9 @@ type stream struct {
 	out     io.Writer     // takes stamped lines
 
 	at    place
-	begin time.Time // lines of that second stamped before are none of ours
-	count int       // whole lines that were passed on
-	last  time.Time // the stamp of the line passed on last
-	block []byte    // to be written
+	found bool   // the line of that stamp has come again
+	count int    // whole lines that were passed on
+	block []byte // to be written
 
 	// The line that is being read:
 	inside  bool // it has begun
@@ -76,6 +77,10 @@ func (w *Workload) stream(id string, pod corev1.Pod, o logs.Options, out io.Writ
 
 // errEnded says that the log itself has told that the job has ended.
 var errEnded = errors.New("the job has ended")
+
+// errRotated says that the node no longer has the lines that come next: of a log
+// that grows fast it shows the newest file alone.
+var errRotated = errors.New("the node has dropped lines of the log")
 
 // idleLimit is when a log that is followed and silent is asked for again:
 // connections die without a word, and old nodes lose a log that they rotate.
@@ -101,11 +106,14 @@ func (s *stream) copy(ctx context.Context, follow bool) error {
 	timer := time.AfterFunc(s.idle, cancel)
 	defer timer.Stop()
 	err = s.read(ctx, bufio.NewReaderSize(&watched{body, timer, s.idle}, logs.MaxLine))
-	if err == nil && !follow {
-		s.release()
-		err = s.write()
+	if err != nil || follow {
+		return err
 	}
-	return err
+	if s.lost() {
+		return errRotated
+	}
+	s.release()
+	return s.write()
 }
 
 // watched is a reader that winds a timer up with every piece.
@@ -125,15 +133,15 @@ func (w *watched) Read(p []byte) (int, error) {
 // from says from where on the log is wanted.
 func (s *stream) from(ctx context.Context) (*corev1.PodLogOptions, error) {
 	o := &corev1.PodLogOptions{}
-	if s.options.Tail >= 0 && s.at.second.IsZero() {
+	if s.options.Tail >= 0 && s.at.stamp.IsZero() {
 		more, err := s.findTail(ctx)
 		if err != nil {
 			return nil, err
 		}
 		o.TailLines = new(int64(s.options.Tail + more))
 	}
-	if !s.at.second.IsZero() {
-		return &corev1.PodLogOptions{SinceTime: &metav1.Time{Time: s.at.second}}, nil
+	if !s.at.stamp.IsZero() {
+		return &corev1.PodLogOptions{SinceTime: &metav1.Time{Time: s.at.stamp}}, nil
 	}
 	if !s.options.Since.IsZero() {
 		o.SinceTime = &metav1.Time{Time: s.options.Since}
@@ -168,7 +176,7 @@ func (s *stream) findTail(ctx context.Context) (more int, err error) {
 	case bytes.Equal(text, s.endLine):
 		return 1, nil
 	case stamped && s.options.Tail == 0:
-		s.at.second, s.begin, s.last = stamp.Truncate(time.Second), stamp.Add(1), stamp
+		s.at = place{stamp: stamp, lines: wholeLine}
 	}
 	return 0, nil
 }
@@ -177,7 +185,7 @@ func (s *stream) findTail(ctx context.Context) (more int, err error) {
 // broke has torn is read again.
 func (s *stream) read(ctx context.Context, r *bufio.Reader) error {
 	before := s.at
-	s.inside, s.held = false, false
+	s.inside, s.held, s.found = false, false, s.at.stamp.IsZero()
 	for {
 		piece, err := r.ReadSlice('\n')
 		more := err == nil || errors.Is(err, bufio.ErrBufferFull)
@@ -219,7 +227,13 @@ func (s *stream) take(ctx context.Context, piece []byte, ended bool, before *pla
 	}
 	skip := 0
 	if stamped {
-		skip = s.seen(stamp, before)
+		s.found = s.found || stamp.Equal(before.stamp)
+		if skip = before.take(stamp); skip != wholeLine {
+			if s.lost() {
+				return errRotated
+			}
+			*before = place{} // from here on all is new, should the clock be set back
+		}
 	}
 	if skip == 0 && bytes.Equal(text, s.endLine) {
 		if err := s.write(); err != nil {
@@ -238,26 +252,17 @@ func (s *stream) take(ctx context.Context, piece []byte, ended bool, before *pla
 	return nil
 }
 
-// seen tells how much of a line was read before, or is none of ours.
-func (s *stream) seen(stamp time.Time, before *place) int {
-	second := stamp.Truncate(time.Second)
-	if stamp.Before(s.begin) && second.Equal(s.begin.Truncate(time.Second)) {
-		return wholeLine
-	}
-	return before.take(second)
-}
+// lost tells that the log, which is read again, lacks the line where we were, and
+// that there is another place to read on.
+func (s *stream) lost() bool { return !s.found && s.options.Rest != nil }
 
 func (s *stream) beginLine(stamp time.Time) {
-	if second := stamp.Truncate(time.Second); !second.Equal(s.at.second) {
-		s.at = place{second: second}
-	}
-	if s.begin.IsZero() {
-		s.begin = stamp
+	if !stamp.Equal(s.at.stamp) {
+		s.at = place{stamp: stamp}
 	}
 	if s.skip == 0 {
 		s.block = logs.AppendStamp(s.block, stamp)
 	}
-	s.last = stamp
 }
 
 // text passes on what is new of a piece of the line's text.
@@ -300,16 +305,13 @@ func (s *stream) release() {
 	s.endLineHere()
 }
 
-// rest writes what the store has of the log of a pod that is gone.
-func (s *stream) rest(ctx context.Context) error {
-	if s.options.Rest == nil {
-		return nil
-	}
+// point is where the stream is, for the store.
+func (s *stream) point() logs.Point {
 	p := logs.Point{Pod: string(s.uid), Lines: s.count, Bytes: s.at.bytes}
 	if s.options.Tail >= 0 || !s.options.Since.IsZero() {
-		p.After = s.last
+		p.After = s.at.stamp
 	}
-	return s.options.Rest(ctx, p, s.out)
+	return p
 }
 
 func (s *stream) write() error {

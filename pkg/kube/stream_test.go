@@ -28,9 +28,11 @@ type container struct {
 	log string // with stamps
 	// ends are those of the first connections that follow the log; the container
 	// has ended when the last of them does.
-	ends  []end
-	gone  bool // together with its pod, when it has ended
-	board *board
+	ends []end
+	gone bool // together with its pod, when it has ended
+	// rotated is what is left of the log when it is asked for again.
+	rotated *string
+	board   *board
 
 	mu       sync.Mutex
 	followed int
@@ -50,6 +52,9 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if over && c.gone {
 		fail(w, http.StatusNotFound, "NotFound")
 		return
+	}
+	if c.followed > 0 && c.rotated != nil {
+		c.log = *c.rotated
 	}
 	q := r.URL.Query()
 	log := c.from(q.Get("sinceTime"), q.Get("tailLines"))
@@ -252,10 +257,10 @@ func TestThePointThatAPodWasReadToWhenItWent(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got logs.Point
-			tt.options.Rest = func(_ context.Context, p logs.Point, w io.Writer) error {
+			tt.options.Rest = func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
 				got = p
 				_, err := io.WriteString(w, "the rest")
-				return err
+				return p, err
 			}
 			c := &container{log: tt.log, ends: []end{{bytes: tt.bytes, broken: true}}, gone: true}
 			var out bytes.Buffer
@@ -267,6 +272,45 @@ func TestThePointThatAPodWasReadToWhenItWent(t *testing.T) {
 			}
 			if !strings.HasSuffix(out.String(), "the rest") {
 				t.Errorf("got %q", out.String())
+			}
+		})
+	}
+}
+
+func TestLinesThatTheNodeHasDroppedAreReadInTheStore(t *testing.T) {
+	first := line(1, 0, "one") + line(1, 1, "two")
+	tests := map[string]struct {
+		left  string // of the log
+		ends  []end
+		asks  int // of the store
+		after string
+	}{
+		"the line is there":     {line(1, 1, "two") + line(1, 2, "three"), []end{{bytes: 1000, broken: true}}, 0, stored(line(1, 2, "three"))},
+		"it is gone":            {line(1, 2, "three"), []end{{bytes: 1000, broken: true}}, 1, "the rest"},
+		"and so is all else":    {"", []end{{bytes: 1000, broken: true}}, 1, "the rest"},
+		"while the job goes on": {line(9, 0, "x"), []end{{bytes: 1000, broken: true}, {bytes: 1000}, {}}, 2, "the restthe rest"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			asks := 0
+			c := &container{log: first, rotated: &tt.left, ends: tt.ends}
+			o := wholeLog
+			o.Rest = func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
+				if p.Lines != 2+asks {
+					t.Errorf("asked for what comes after %d lines", p.Lines)
+				}
+				asks++
+				p.Lines++
+				c.board.post(c.pod(terminated(0, "Completed", "")))
+				_, err := io.WriteString(w, "the rest")
+				return p, err
+			}
+			var out bytes.Buffer
+			if err := c.follow(t, o, &out, nil); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(stored(first)+tt.after, out.String()); diff != "" || asks != tt.asks {
+				t.Errorf("asked %d times (-want +got)\n%s", asks, diff)
 			}
 		})
 	}

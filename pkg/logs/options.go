@@ -24,9 +24,10 @@ type Options struct {
 	// Ended tells whether the store knows that the job has ended. It is asked
 	// when the log says so; nil is never.
 	Ended func(context.Context) bool
-	// Rest writes, stamped, what the store has of an attempt beyond a point. It
-	// is called when the pod is gone before its log was read; nil is nothing.
-	Rest func(context.Context, Point, io.Writer) error
+	// Rest writes, stamped, what the store has of an attempt beyond a point, and
+	// returns the point that it came to. It is called when the pod is gone before
+	// its log was read, or its node no longer has all of it; nil is nothing.
+	Rest func(context.Context, Point, io.Writer) (Point, error)
 }
 
 // Point is how far the log of one attempt was read.

@@ -2,62 +2,93 @@ package logs
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Rest writes what the store has of one attempt of a host beyond a point, as it
-// is stored: with stamps, but for the rest of a line that was begun.
-func Rest(ctx context.Context, s store.Store, id string, host, attempt int, p Point, w io.Writer) error {
+// is stored: with stamps, but for the rest of a line that was begun. It returns
+// the point that it came to.
+func Rest(ctx context.Context, s store.Store, id string, host, attempt int, p Point, w io.Writer) (Point, error) {
 	parts, err := listParts(ctx, s, id)
 	if err != nil {
-		return fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
+		return p, fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
 	}
 	wanted := part{host: host, attempt: attempt}
 	parts = slices.DeleteFunc(parts, func(p part) bool { return !p.sameStream(wanted) })
 	joined := &joinedParts{ctx: ctx, store: s, left: parts}
 	defer joined.close()
 	r := bufio.NewReaderSize(joined, MaxLine)
-	err = passOver(r, p)
-	if err == nil {
-		_, err = r.WriteTo(w)
+	c := &counter{w: w, point: p}
+	if err = c.passOver(r); err == nil {
+		_, err = r.WriteTo(c)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the log of job %s in %s: %w", id, s.URL(), err)
+		return c.point, fmt.Errorf("reading the log of job %s in %s: %w", id, s.URL(), err)
 	}
-	return nil
+	return c.point, nil
+}
+
+// counter is a writer that moves a point on.
+type counter struct {
+	w     io.Writer
+	point Point
 }
 
 // passOver reads up to the point; io.EOF says that there is nothing beyond.
-func passOver(r *bufio.Reader, p Point) error {
-	for n := 0; n < p.Lines && p.After.IsZero(); n++ {
+func (c *counter) passOver(r *bufio.Reader) error {
+	if !c.point.After.IsZero() {
+		return c.passTime(r)
+	}
+	for range c.point.Lines {
 		if err := skipLine(r); err != nil {
 			return err
 		}
 	}
-	until := string(AppendStamp(nil, p.After))
-	for !p.After.IsZero() {
+	if c.point.Bytes == 0 {
+		return nil
+	}
+	_, err := r.Discard(len(stampForm) + c.point.Bytes)
+	return err
+}
+
+// passTime turns a moment into a number of lines.
+func (c *counter) passTime(r *bufio.Reader) error {
+	until := string(AppendStamp(nil, c.point.After))
+	for lines := 0; ; lines++ {
 		stamp, err := r.Peek(len(stampForm))
 		if err != nil {
 			return err
 		}
 		if string(stamp) > until {
-			break
+			c.point.Lines, c.point.Bytes, c.point.After = lines, 0, time.Time{}
+			return nil
 		}
 		if err := skipLine(r); err != nil {
 			return err
 		}
 	}
-	if p.Bytes == 0 || !p.After.IsZero() {
-		return nil
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	open := len(p) // bytes of the line that p leaves open
+	if c.point.Bytes > 0 {
+		open += len(stampForm) + c.point.Bytes
 	}
-	_, err := r.Discard(len(stampForm) + p.Bytes)
-	return err
+	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
+		open = len(p) - i - 1
+	}
+	c.point.Lines += bytes.Count(p, []byte{'\n'})
+	c.point.Bytes = max(0, open-len(stampForm))
+	return c.w.Write(p)
 }
 
 // skipLine reads up to and with the next line end.

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -48,8 +49,12 @@ func TestRest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := Rest(t.Context(), s, "job-1", 0, 2, tt.point, &out); err != nil {
+			end, err := Rest(t.Context(), s, "job-1", 0, 2, tt.point, &out)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if again, err := Rest(t.Context(), s, "job-1", 0, 2, end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
+				t.Errorf("came to %+v, then to %+v, %v", end, again, err)
 			}
 			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
