@@ -78,11 +78,11 @@ func (c cluster) params(p testscript.Params) testscript.Params {
 // bucket.
 func (c cluster) setup(e *testscript.Env) error {
 	name := "e2e-" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	if err := errors.Join(c.kubectl("create", "namespace", name), c.kubectl("create", "serviceaccount", "kinetic", "-n", name)); err != nil {
+	if err := c.kubectl("create", "namespace", name); err != nil {
 		return err
 	}
 	e.Defer(func() { _ = c.kubectl("delete", "namespace", name, "--wait=false") })
-	if err := makeBucket(c.storage, name); err != nil {
+	if err := errors.Join(c.kubectl("create", "serviceaccount", "kinetic", "-n", name), makeBucket(c.storage, name)); err != nil {
 		return err
 	}
 	home := filepath.Join(e.WorkDir, ".home")
