@@ -17,7 +17,8 @@ var errOver = errors.New("the log has told the end")
 // returns how it ended. seen, which may be nil, hears of every change of state.
 //
 // Whether the job has ended, its workload tells, or the store once the log has
-// said so: a cluster knows of a container's end a second or two later.
+// said so: a cluster knows of a container's end a second or two later. A failed
+// job is not left before its cluster knows, for who looks closer to find it so.
 func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func(api.Status)) (api.Status, error) {
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -34,7 +35,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func
 		switch {
 		case err != nil:
 			cancel(err) // nobody reads any more: stop watching too
-		case told.State.Ended():
+		case told.State == api.Succeeded:
 			cancel(errOver)
 		}
 		written <- err

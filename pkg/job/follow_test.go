@@ -14,17 +14,19 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// slow is a cluster that never comes to know that the job has ended.
+// slow is a cluster that may never come to know that the job has ended.
 type slow struct {
-	steps
+	steps         // of its states
 	refusal error // of a stop
 }
 
-func (slow) Watch(ctx context.Context, _ string, seen func(api.Status)) (api.Status, error) {
-	s := api.Status{State: api.Running, Attempt: 1}
-	seen(s)
+func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
+	last, err := s.steps.Watch(ctx, id, seen)
+	if last.State.Ended() {
+		return last, err
+	}
 	<-ctx.Done()
-	return s, ctx.Err()
+	return last, ctx.Err()
 }
 
 func (slow) Logs(ctx context.Context, _ string, o logs.Options, w io.Writer) error {
@@ -40,16 +42,23 @@ func (slow) Logs(ctx context.Context, _ string, o logs.Options, w io.Writer) err
 func (s slow) Stop(context.Context, string, time.Duration) error { return s.refusal }
 
 func TestFollowEndsWithTheLog(t *testing.T) {
+	running, failed := api.Status{State: api.Running, Attempt: 1}, api.Status{State: api.Failed, Message: "exit code 1"}
 	tests := map[string]struct {
-		objects map[string]string
-		want    string
+		steps steps
+		end   string // in the store
+		want  string
 	}{
-		"the store knows the end": {map[string]string{"a1/end.json": runnerEnd}, "failed: the runner's word, <nil>"},
-		"the log is wrong":        {nil, "running, the connection broke for good"},
+		"success is told by the store":              {steps{running}, `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`, "succeeded, <nil>"},
+		"how it failed too, once the cluster knows": {steps{running, failed}, runnerEnd, "failed: the runner's word, <nil>"},
+		"a log that is wrong":                       {steps{running}, "", "running, the connection broke for good"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, tt.objects), Workload: slow{}}
+			objects := map[string]string{}
+			if tt.end != "" {
+				objects["a1/end.json"] = tt.end
+			}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Workload: slow{steps: tt.steps}}
 			var out bytes.Buffer
 			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, &out, nil)
 			if got := fmt.Sprintf("%s, %v", Outcome(status), err); got != tt.want || out.String() != "printed\n" {
@@ -74,7 +83,7 @@ func TestCancelLeavesNoWordWhereItWasRefused(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(t, tt.objects)
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: slow{refusal: tt.refusal}}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: slow{steps{{State: api.Running}}, tt.refusal}}
 			if _, err := j.Cancel(t.Context(), time.Second, time.Now(), Cancelled); !errors.Is(err, tt.refusal) {
 				t.Errorf("got %v", err)
 			}
