@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,25 +17,44 @@ import (
 
 // follow: one pod that prints as fast as it can.
 func (c *cluster) follow(ctx context.Context) error {
-	few, _, err := c.talk(ctx, "talk-few", 100_000, c.followOurs)
+	few, err := c.talk(ctx, "talk-few", 100_000, c.followOurs)
 	if err != nil {
 		return err
 	}
-	ours, own, err := c.talk(ctx, "talk-ours", 1_000_000, c.followOurs)
-	if err != nil {
-		return err
+	var ours, kubectl []listened
+	for i := range rounds {
+		x, err := c.talk(ctx, fmt.Sprintf("talk-ours-%d", i), 1_000_000, c.followOurs)
+		if err != nil {
+			return err
+		}
+		y, err := c.talk(ctx, fmt.Sprintf("talk-kubectl-%d", i), 1_000_000, c.followKubectl)
+		if err != nil {
+			return err
+		}
+		ours, kubectl = append(ours, x), append(kubectl, y)
 	}
-	kubectl, other, err := c.talk(ctx, "talk-kubectl", 1_000_000, c.followKubectl)
-	if err != nil {
-		return err
-	}
-	c.row("jobs logs -f / kubectl logs -f, of 1,000,000 lines", lineRate(own), lineRate(other), fmt.Sprintf("%.2fx", own.rate()/other.rate()), ">= 1.00x")
+	own, other := slices.MaxFunc(ours, slower), slices.MaxFunc(kubectl, slower)
+	c.row("jobs logs -f / kubectl logs -f, of 1,000,000 lines", own.String(), other.String(), fmt.Sprintf("%.2fx", own.rate()/other.rate()), ">= 1.00x")
 	c.row("lines of it lost, doubled, out of order", own.damage().String(), other.damage().String(), "", "0, 0, 0")
-	c.row("memory for that, and for 100,000 lines", mb(ours.rss)+", "+mb(few.rss), mb(kubectl.rss), "", "constant")
+	c.row("memory for that, and for 100,000 lines", mb(own.cost.rss)+", "+mb(few.cost.rss), mb(other.cost.rss), "", "constant")
 	return nil
 }
 
-func lineRate(t *tally) string { return fmt.Sprintf("%.0f lines/s", t.rate()) }
+// rounds is how often that is measured; the fastest counts, because whatever
+// else the machine does delays the pod that prints.
+const rounds = 2
+
+// listened is a log that was followed, and what that cost.
+type listened struct {
+	*tally
+	cost sample
+}
+
+func slower(a, b listened) int { return cmp.Compare(a.rate(), b.rate()) }
+
+func (l listened) String() string {
+	return fmt.Sprintf("%.0f lines/s, %.1f s CPU", l.rate(), l.cost.cpu.Seconds())
+}
 
 // follower is a tool that prints what a job prints until the job ends.
 type follower func(ctx context.Context, id string) *exec.Cmd
@@ -47,15 +68,15 @@ func (c *cluster) followKubectl(ctx context.Context, id string) *exec.Cmd {
 }
 
 // talk starts a job that prints lines, and follows it to its end.
-func (c *cluster) talk(ctx context.Context, id string, lines int, with follower) (sample, *tally, error) {
+func (c *cluster) talk(ctx context.Context, id string, lines int, with follower) (listened, error) {
 	if err := c.start(ctx, id, "talk", fmt.Sprintf("lines=%d", lines)); err != nil {
-		return sample{}, nil, err
+		return listened{}, err
 	}
 	t := newTally(lines)
 	cmd := with(ctx, id)
 	cmd.Stdout = t
-	s, err := once(cmd)
-	return s, t, err
+	cost, err := once(cmd)
+	return listened{t, cost}, err
 }
 
 const (

@@ -16,6 +16,7 @@ import (
 // sample is what one finished process cost.
 type sample struct {
 	wall time.Duration
+	cpu  time.Duration
 	rss  int64 // bytes, of the largest process among it and its children
 }
 
@@ -53,6 +54,7 @@ func once(cmd *exec.Cmd) (sample, error) {
 	if err != nil {
 		return s, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
 	}
+	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		s.rss = usage.Maxrss << 10
 	}
