@@ -4,48 +4,100 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/manifests"
 )
 
+// leaderWorkerSet has the fields that are used, and no others.
+type leaderWorkerSet struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Replicas             int
+		StartupPolicy        string
+		LeaderWorkerTemplate struct {
+			Size                           int
+			RestartPolicy                  string
+			SubGroupPolicy                 struct{ SubGroupSize int }
+			LeaderTemplate, WorkerTemplate corev1.PodTemplateSpec
+		}
+	}
+}
+
+// built is a Job or a LeaderWorkerSet, and what comes with it.
+type built struct {
+	job batchv1.Job
+	set leaderWorkerSet
+	// pods are the templates, a leader's first.
+	pods    []corev1.PodSpec
+	service corev1.Service
+	role    rbacv1.Role
+	binding rbacv1.RoleBinding
+}
+
 // build does what `kubectl kustomize DIR` does, and decodes strictly.
-func build(t *testing.T, dir string) batchv1.Job {
+func build(t *testing.T, dir string) built {
 	t.Helper()
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := resources.AsYaml()
-	if err != nil {
-		t.Fatal(err)
+	var w built
+	decode := func(r *resource.Resource, into any) {
+		text, err := r.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(text, into); err != nil {
+			t.Fatalf("%s %s: %v", r.GetKind(), r.GetName(), err)
+		}
 	}
-	var job batchv1.Job
-	if err := yaml.UnmarshalStrict(text, &job); err != nil {
-		t.Fatal(err)
+	for _, r := range resources.Resources() {
+		switch r.GetKind() {
+		case "Job":
+			decode(r, &w.job)
+			w.pods = append(w.pods, w.job.Spec.Template.Spec)
+		case "LeaderWorkerSet":
+			decode(r, &w.set)
+			pods := w.set.Spec.LeaderWorkerTemplate
+			w.pods = append(w.pods, pods.LeaderTemplate.Spec, pods.WorkerTemplate.Spec)
+		case "Service":
+			decode(r, &w.service)
+		case "Role":
+			decode(r, &w.role)
+		case "RoleBinding":
+			decode(r, &w.binding)
+		default:
+			t.Errorf("a %s %s", r.GetKind(), r.GetName())
+		}
 	}
-	return job
+	return w
 }
 
 func TestBaseBuildsAlone(t *testing.T) {
-	job := build(t, "base/job")
-	if job.Name != "kinetic" || len(job.Spec.Template.Spec.Containers) != 1 {
-		t.Errorf("got job %q with %d containers", job.Name, len(job.Spec.Template.Spec.Containers))
+	w := build(t, "base/job")
+	if w.job.Name != "kinetic" || len(w.pods) != 1 || len(w.pods[0].Containers) != 1 {
+		t.Errorf("got %q with pods %v", w.job.Name, w.pods)
 	}
 }
 
 // Failures of nobody are ignored before the codes are looked at; then every
 // code of the call is final, and none of the retryable ones is.
 func TestPodFailurePolicy(t *testing.T) {
-	rules := build(t, "base/job").Spec.PodFailurePolicy.Rules
+	rules := build(t, "base/job").job.Spec.PodFailurePolicy.Rules
 	if len(rules) != 2 {
 		t.Fatalf("got %d rules, want 2", len(rules))
 	}
@@ -77,29 +129,45 @@ func TestComponents(t *testing.T) {
 	}
 	const gpuNodes, gpuTaint = "cloud.google.com/gke-accelerator", "nvidia.com/gpu"
 	tpuNodes := []string{"cloud.google.com/gke-accelerator-count", "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"}
+	const flex, reserved, class = "cloud.google.com/gke-flex-start", "cloud.google.com/reservation-name", "cloud.google.com/compute-class"
 	const spot, arch, tpuTaint = "cloud.google.com/gke-spot", "kubernetes.io/arch", "google.com/tpu"
 	for name, c := range map[string]want{
-		"cpu":                        {platforms: "cpu", grace: 30},
-		"cpu+spot":                   {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
-		"gpu":                        {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
-		"gpu+spot":                   {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
-		"gpu+arm64":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch}, tolerations: []string{gpuTaint, arch}, resource: gpuTaint, grace: 30},
-		"gpu+arm64+spot":             {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch, spot}, tolerations: []string{gpuTaint, arch, spot}, resource: gpuTaint, grace: 15},
-		"cpu+store-credentials":      {platforms: "cpu", grace: 30},
-		"tpu+spot+store-credentials": {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
-		"tpu":                        {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
-		"tpu+spot":                   {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"cpu":                             {platforms: "cpu", grace: 30},
+		"cpu+spot":                        {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
+		"gpu":                             {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+spot":                        {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
+		"gpu+arm64":                       {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch}, tolerations: []string{gpuTaint, arch}, resource: gpuTaint, grace: 30},
+		"gpu+arm64+spot":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch, spot}, tolerations: []string{gpuTaint, arch, spot}, resource: gpuTaint, grace: 15},
+		"cpu+store-credentials":           {platforms: "cpu", grace: 30},
+		"cpu+queue+priority-class":        {platforms: "cpu", grace: 30},
+		"cpu+reservation":                 {platforms: "cpu", nodes: []string{reserved}, grace: 30},
+		"tpu+reservation":                 {platforms: "tpu,cpu", nodes: append(tpuNodes, reserved), tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+flex-start":                  {platforms: "cpu", nodes: []string{flex}, grace: 30},
+		"gpu+flex-start":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes, flex}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"cpu+compute-class":               {platforms: "cpu", nodes: []string{class}, grace: 30},
+		"tpu+compute-class":               {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+indexedjob":                  {platforms: "cpu", grace: 30},
+		"gpu+indexedjob":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"tpu+indexedjob":                  {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+leaderworkerset":             {platforms: "cpu", grace: 30},
+		"gpu+leaderworkerset":             {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"tpu+leaderworkerset":             {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"tpu+spot+leaderworkerset+slices": {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"tpu+queue+priority-class+store-credentials+leaderworkerset": {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"tpu+spot+store-credentials":                                 {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"tpu":                                                        {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"tpu+spot":                                                   {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := build(t, filepath.Join("testdata", name))
-			pod := job.Spec.Template.Spec
-			worker := pod.Containers[0]
-			if env := worker.Env[1]; env.Name != "JAX_PLATFORMS" || env.Value != c.platforms {
-				t.Errorf("the second variable is %s=%s, want JAX_PLATFORMS=%s", env.Name, env.Value, c.platforms)
+			for _, pod := range build(t, filepath.Join("testdata", name)).pods {
+				worker := pod.Containers[0]
+				if !slices.Contains(worker.Env, corev1.EnvVar{Name: "JAX_PLATFORMS", Value: c.platforms}) {
+					t.Errorf("no JAX_PLATFORMS=%s in %v", c.platforms, worker.Env)
+				}
+				checkPlacement(t, pod, c.nodes, c.tolerations)
+				checkChips(t, worker, corev1.ResourceName(c.resource))
+				checkGrace(t, pod, c.grace)
 			}
-			checkPlacement(t, pod, c.nodes, c.tolerations)
-			checkChips(t, worker, corev1.ResourceName(c.resource))
-			checkGrace(t, pod, c.grace)
 		})
 	}
 }
@@ -169,7 +237,7 @@ func checkGrace(t *testing.T, pod corev1.PodSpec, want int64) {
 // The runner finds the key where the variable says.
 func TestStoreCredentials(t *testing.T) {
 	for _, name := range []string{"cpu+store-credentials", "tpu+spot+store-credentials"} {
-		pod := build(t, filepath.Join("testdata", name)).Spec.Template.Spec
+		pod := build(t, filepath.Join("testdata", name)).pods[0]
 		volume, worker := pod.Volumes[len(pod.Volumes)-1], pod.Containers[0]
 		mount, env := worker.VolumeMounts[len(worker.VolumeMounts)-1], worker.Env[len(worker.Env)-1]
 		if volume.Secret == nil || mount.Name != volume.Name || !mount.ReadOnly {
@@ -177,6 +245,82 @@ func TestStoreCredentials(t *testing.T) {
 		}
 		if want := mount.MountPath + "/" + volume.Secret.Items[0].Path; env.Name != "GOOGLE_APPLICATION_CREDENTIALS" || env.Value != want {
 			t.Errorf("%s: got %s=%s, want the path %s", name, env.Name, env.Value, want)
+		}
+	}
+}
+
+// The same name stands wherever objects name each other.
+func TestNamesOfAGroup(t *testing.T) {
+	w := build(t, "testdata/tpu+leaderworkerset")
+	name := w.set.Name
+	if w.role.Name != name || w.role.Rules[0].ResourceNames[0] != name || w.binding.Name != name || w.binding.RoleRef.Name != name {
+		t.Errorf("set %s: role %v, binding %v", name, w.role, w.binding)
+	}
+	if account := w.binding.Subjects[0].Name; account != w.pods[0].ServiceAccountName {
+		t.Errorf("the pods run as %s, and the Role is for %s", w.pods[0].ServiceAccountName, account)
+	}
+	w = build(t, "testdata/tpu+indexedjob")
+	name = w.job.Name
+	if w.service.Name != name || w.pods[0].Subdomain != name || w.service.Spec.Selector[batchv1.JobNameLabel] != name {
+		t.Errorf("job %s: subdomain %s, service %v", name, w.pods[0].Subdomain, w.service)
+	}
+	want := []corev1.EnvVar{{Name: "KINETIC_HOSTS", Value: "2"}, {Name: "KINETIC_LEADER", Value: name + "-0." + name}}
+	if got := w.pods[0].Containers[0].Env[:2]; !slices.Equal(got, want) {
+		t.Errorf("the pods know %v, want %v", got, want)
+	}
+}
+
+// All hosts start again together, and only the leader may talk to the API server.
+func TestLeaderWorkerSet(t *testing.T) {
+	w := build(t, "testdata/tpu+leaderworkerset")
+	group := w.set.Spec.LeaderWorkerTemplate
+	if w.set.Spec.Replicas != 1 || group.Size != 2 || group.RestartPolicy != "RecreateGroupOnPodRestart" || w.set.Spec.StartupPolicy != "LeaderCreated" {
+		t.Errorf("got %+v", w.set.Spec)
+	}
+	for i, pod := range w.pods {
+		leads := i == 0
+		if *pod.AutomountServiceAccountToken != leads || (pod.Containers[0].ReadinessProbe != nil) != leads || pod.RestartPolicy != corev1.RestartPolicyAlways {
+			t.Errorf("template %d: token %v, probe %v, restartPolicy %s", i, *pod.AutomountServiceAccountToken, pod.Containers[0].ReadinessProbe, pod.RestartPolicy)
+		}
+	}
+	const label, pool = "leaderworkerset.sigs.k8s.io/exclusive-topology", "cloud.google.com/gke-nodepool"
+	for name, want := range map[string]string{"cpu": "", "gpu": "", "tpu": pool} {
+		if got := build(t, "testdata/"+name+"+leaderworkerset").set.Annotations[label]; got != want {
+			t.Errorf("%s: a group has %q for itself, want %q", name, got, want)
+		}
+	}
+	sliced := build(t, "testdata/tpu+spot+leaderworkerset+slices").set
+	if got := sliced.Annotations; len(got) != 1 || got["leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"] != pool {
+		t.Errorf("slices: annotations %v", got)
+	}
+	if got := sliced.Spec.LeaderWorkerTemplate.SubGroupPolicy.SubGroupSize; got != 1 {
+		t.Errorf("slices: subgroups of %d", got)
+	}
+}
+
+// The loss of one host is the end of all.
+func TestIndexedJob(t *testing.T) {
+	s := build(t, "testdata/cpu+indexedjob").job.Spec
+	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 2 || *s.Parallelism != 2 || *s.BackoffLimit != 0 || s.PodFailurePolicy != nil {
+		t.Errorf("got %+v", s)
+	}
+	service := build(t, "testdata/cpu+indexedjob").service.Spec
+	if service.ClusterIP != corev1.ClusterIPNone || !service.PublishNotReadyAddresses {
+		t.Errorf("the Service is %+v", service)
+	}
+}
+
+func TestQueueAndPriority(t *testing.T) {
+	job := build(t, "testdata/cpu+queue+priority-class")
+	set := build(t, "testdata/tpu+queue+priority-class+store-credentials+leaderworkerset")
+	for _, labels := range []map[string]string{job.job.Labels, set.set.Labels} {
+		if labels["kueue.x-k8s.io/queue-name"] != "kinetic" {
+			t.Errorf("no queue in %v", labels)
+		}
+	}
+	for _, pod := range append(job.pods, set.pods...) {
+		if pod.PriorityClassName != "kinetic" {
+			t.Errorf("the priority class is %q", pod.PriorityClassName)
 		}
 	}
 }

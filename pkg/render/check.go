@@ -29,8 +29,11 @@ func check(s api.Spec) error {
 	if err := checkAccelerator(s); err != nil {
 		return err
 	}
-	if s.Retries < 0 || s.Retries > maxRetries {
-		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, maxRetries)
+	if err := checkHosts(s); err != nil {
+		return err
+	}
+	if err := checkCapacity(s); err != nil {
+		return err
 	}
 	for _, text := range []struct{ name, value string }{{"name", s.Name}, {"output directory", s.OutputDir}} {
 		if err := checkText(text.value); err != nil {
@@ -43,8 +46,57 @@ func check(s api.Spec) error {
 	return checkAnnotations(s.Annotations)
 }
 
-// maxRetries keeps clear of a million, which kustomize writes as 1e+06.
-const maxRetries = 1000
+const (
+	// maxRetries keeps clear of a million, which kustomize writes as 1e+06.
+	maxRetries = 1000
+	// maxHosts is what fits the longest name of a Job: a pod's host name is made
+	// of it and the pod's number, and has 63 characters at most.
+	maxHosts = 10_000
+)
+
+// checkHosts rejects numbers that no workload can have.
+func checkHosts(s api.Spec) error {
+	several := s.Backend == api.BackendGKE && s.Hosts > 1
+	switch {
+	case s.Backend != api.BackendGKE && s.Backend != api.BackendPathways:
+		return fmt.Errorf("backend %q has no manifests; gke and pathways have", s.Backend)
+	case s.Hosts < 1 || s.Hosts > maxHosts:
+		return fmt.Errorf("job %s is on %d hosts; want 1 to %d", s.ID, s.Hosts, maxHosts)
+	case s.Slices < 1 || s.Hosts%s.Slices != 0:
+		return fmt.Errorf("job %s has %d hosts, which are no whole number for each of its %d slices", s.ID, s.Hosts, s.Slices)
+	case s.Accelerator.Kind == api.TPU && s.Hosts != s.Slices*s.Accelerator.Hosts:
+		return fmt.Errorf("job %s is on %d hosts; %d slices of %s have %d", s.ID, s.Hosts, s.Slices, s.AcceleratorText, s.Slices*s.Accelerator.Hosts)
+	case s.Backend == api.BackendGKE && s.Slices > 1:
+		return fmt.Errorf("job %s has %d slices; only backend pathways joins slices", s.ID, s.Slices)
+	case s.Retries < 0 || s.Retries > maxRetries:
+		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, maxRetries)
+	case several && s.Retries > 0:
+		return fmt.Errorf("job %s asks for %d retries; with backend gke the loss of one of several hosts is the end", s.ID, s.Retries)
+	}
+	return nil
+}
+
+// checkCapacity rejects what GKE does, or would have no effect.
+func checkCapacity(s api.Spec) error {
+	var ways []string
+	for _, way := range []struct {
+		name string
+		used bool
+	}{
+		{"spot capacity", s.Accelerator.Spot},
+		{"a reservation", s.Reservation != ""},
+		{"flex-start", s.FlexStart},
+		{"a compute class", s.ComputeClass != ""},
+	} {
+		if way.used {
+			ways = append(ways, way.name)
+		}
+	}
+	if len(ways) > 1 {
+		return fmt.Errorf("job %s asks for %s; they exclude each other", s.ID, strings.Join(ways, " and "))
+	}
+	return nil
+}
 
 // checkText rejects what kustomize can't write into a manifest or would change,
 // found by fuzzing. Its errors don't repeat the text, which may be a secret.
@@ -65,12 +117,6 @@ func checkText(text string) error {
 
 func checkAccelerator(s api.Spec) error {
 	a := s.Accelerator
-	if s.Backend != api.BackendGKE {
-		return fmt.Errorf("backend %q has no manifests; gke has", s.Backend)
-	}
-	if a.Hosts > 1 {
-		return fmt.Errorf("accelerator %s needs %d hosts; jobs on several hosts come with a later version, choose a shape of one host", s.AcceleratorText, a.Hosts)
-	}
 	switch a.Kind {
 	case api.CPU:
 		return nil
@@ -88,10 +134,13 @@ func checkAccelerator(s api.Spec) error {
 	return nil
 }
 
+// reserved are the variables that the runner needs as base and components set them.
+var reserved = []string{podUID, api.EnvHosts, api.EnvLeader, api.EnvSlices}
+
 func checkEnv(s api.Spec) error {
 	seen := map[string]bool{}
 	once := func(name string) error {
-		if name == podUID {
+		if slices.Contains(reserved, name) {
 			return fmt.Errorf("env %s: the job sets it itself; choose another name", name)
 		}
 		if name == keyVariable && s.StoreCredentials != "" {

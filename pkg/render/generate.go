@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
@@ -31,6 +32,7 @@ const (
 	patchFile         = "patch.json"
 	overlayDir        = "overlay"
 	jobDir            = "job"
+	hostsDir          = "hosts"
 	baseDir           = "base/job"
 	componentsDir     = "components"
 
@@ -46,55 +48,68 @@ const (
 `
 )
 
-// generate makes the kustomization of a job. Without a component of the user it
-// is one directory on top of base and components; with it that directory is
-// job, so that the component comes last.
+// generate makes the kustomization of a job. One host without a component of the
+// user is one directory on top of base and components. Otherwise that directory is
+// job, and what makes it a job on several hosts and the user's component come
+// after it, in this order.
 func generate(s api.Spec, o Overlay, p program) (tree, error) {
-	dir := ""
+	g := groupOf(s)
+	layers := g.layers()
 	if !o.empty() {
+		layers = append(layers, overlayDir)
+	}
+	dir := ""
+	if len(layers) > 0 {
 		dir = jobDir
 	}
 	files, err := job(s, p, dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range append([]string{baseDir}, componentsOf(s)...) {
+	for _, dir := range slices.Concat([]string{baseDir}, componentsOf(s), g.components) {
 		if err := files.copyManifests(dir); err != nil {
 			return nil, err
 		}
 	}
-	if o.empty() {
-		return files, nil
+	if err := g.write(files, s); err != nil {
+		return nil, err
 	}
 	for name, content := range o.files {
 		files[path.Join(overlayDir, name)] = content
 	}
-	top := types.Kustomization{
+	if len(layers) == 0 {
+		return files, nil
+	}
+	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), types.Kustomization{
 		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
 		Resources:   []string{jobDir},
-		Components:  []string{overlayDir},
-		Namespace:   s.Namespace, // of what the overlay adds, too
+		Components:  layers,
+		Namespace:   s.Namespace, // of what the layers add, too
 		SortOptions: &types.SortOptions{Order: types.LegacySortOrder},
-	}
-	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), top)
+	})
 }
 
-// componentsOf lists the components that a job needs, in the order in
-// which they build on each other.
+// componentsOf lists the components for the pod of a job, in the order in which
+// they build on each other.
 func componentsOf(s api.Spec) []string {
-	a := s.Accelerator
-	names := []string{string(a.Kind)}
-	if a.Arch != "" {
-		names = append(names, a.Arch)
-	}
-	if a.Spot {
-		names = append(names, "spot")
-	}
-	if s.StoreCredentials != "" {
-		names = append(names, componentKey)
-	}
-	for i, name := range names {
-		names[i] = path.Join(componentsDir, name)
+	var names []string
+	for _, c := range []struct {
+		name string
+		used bool
+	}{
+		{string(s.Accelerator.Kind), true},
+		{archARM, s.Accelerator.Arch == archARM},
+		{"spot", s.Accelerator.Spot},
+		{"reservation", s.Reservation != ""},
+		{"flex-start", s.FlexStart},
+		{"compute-class", s.ComputeClass != ""},
+		{"queue", s.Queue != ""},
+		{"priority-class", s.PriorityClass != ""},
+		{componentKey, s.StoreCredentials != ""},
+	} {
+		if c.used {
+			names = append(names, path.Join(componentsDir, c.name))
+		}
 	}
 	return names
 }
@@ -123,7 +138,7 @@ func job(s api.Spec, p program, dir string) (tree, error) {
 		Components: components,
 		Patches: []types.Patch{{
 			Path:   patchFile,
-			Target: &types.Selector{ResId: resid.ResId{Gvk: resid.Gvk{Group: "batch", Kind: "Job"}}},
+			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},
 		}},
 		ConfigMapGenerator: []types.ConfigMapArgs{runnerConfigMap(s, p)},
 		SortOptions:        &types.SortOptions{Order: types.LegacySortOrder},

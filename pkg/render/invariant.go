@@ -1,22 +1,25 @@
 package render
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/json"
+	strictjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// decodeAll decodes every object strictly into its Go type. Kinds of other
-// groups than core and batch are taken as they are.
+// decodeAll decodes every object strictly into its Go type, of a LeaderWorkerSet
+// the pods. Kinds of other groups than core and batch are taken as they are.
 func decodeAll(r Rendered) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme} {
@@ -25,67 +28,126 @@ func decodeAll(r Rendered) error {
 		}
 	}
 	for _, o := range r.objects {
-		into, err := scheme.New(o.GroupVersionKind())
-		if runtime.IsNotRegisteredError(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := decode(o, into); err != nil {
+		if err := decodeOne(o, scheme); err != nil {
 			return fmt.Errorf("it makes a %s %s that Kubernetes would not take: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
 	return nil
 }
 
+func decodeOne(o *unstructured.Unstructured, scheme *runtime.Scheme) error {
+	if o.GetKind() == leaderWorkerSetKind.Kind {
+		_, err := podsOf(o)
+		return err
+	}
+	into, err := scheme.New(o.GroupVersionKind())
+	if runtime.IsNotRegisteredError(err) {
+		return nil
+	}
+	return errors.Join(err, decode(o.Object, into))
+}
+
+// podsOf are the templates of a workload's pods, by where they stand in it.
+func podsOf(o *unstructured.Unstructured) (map[string]corev1.PodTemplateSpec, error) {
+	places := [][]string{{"spec", "template"}}
+	if o.GetKind() == leaderWorkerSetKind.Kind {
+		places = [][]string{{"spec", "leaderWorkerTemplate", "leaderTemplate"}, {"spec", "leaderWorkerTemplate", "workerTemplate"}}
+	}
+	pods := map[string]corev1.PodTemplateSpec{}
+	for _, place := range places {
+		content, _, err := unstructured.NestedMap(o.Object, place...)
+		if err != nil {
+			return nil, err
+		}
+		var pod corev1.PodTemplateSpec
+		where := strings.Join(place, ".")
+		if err := decode(content, &pod); err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
+		pods[where] = pod
+	}
+	return pods, nil
+}
+
 // decode fails for a field that the type doesn't have.
-func decode(o *unstructured.Unstructured, into any) error {
-	data, err := o.MarshalJSON()
+func decode(content map[string]any, into any) error {
+	data, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	strict, err := json.UnmarshalStrict(data, into)
+	strict, err := strictjson.UnmarshalStrict(data, into)
 	return errors.Join(append(strict, err)...)
 }
 
-// verifyJob compares what kinetic relies on before and after the overlay. The
+// verifyWorkload compares what kinetic relies on before and after the overlay. The
 // namespace is not among it: the kustomization sets it after the overlay.
-func verifyJob(before, after Rendered, name, configMap string) error {
-	was, err := jobOf(before, name)
+func verifyWorkload(before, after Rendered, name, configMap string) error {
+	was, err := workloadOf(before, name)
 	if err != nil {
 		return err
 	}
-	is, err := jobOf(after, name)
+	is, err := workloadOf(after, name)
 	if err != nil {
 		return err
 	}
-	for _, key := range []string{api.LabelApp, api.LabelJobID} {
-		if is.Labels[key] != was.Labels[key] {
-			return broken("the job's label "+key, was.Labels[key], is.Labels[key])
-		}
-		if was, is := was.Spec.Template.Labels[key], is.Spec.Template.Labels[key]; is != was {
-			return broken("the pod's label "+key, was, is)
-		}
-	}
-	if err := verifyWorker(was.Spec.Template.Spec, is.Spec.Template.Spec); err != nil {
+	if err := verifyFields(was, is); err != nil {
 		return err
+	}
+	pods, err := podsOf(was)
+	if err != nil {
+		return err
+	}
+	changed, err := podsOf(is)
+	if err != nil {
+		return err
+	}
+	for _, place := range slices.Sorted(maps.Keys(pods)) {
+		if err := verifyPod(pods[place], changed[place]); err != nil {
+			return err
+		}
 	}
 	return verifyRunner(before, after, configMap)
+}
+
+// verifyFields looks at what finds a job's objects and counts its hosts.
+func verifyFields(was, is *unstructured.Unstructured) error {
+	for _, key := range []string{api.LabelApp, api.LabelJobID} {
+		if is.GetLabels()[key] != was.GetLabels()[key] {
+			return broken("the job's label "+key, was.GetLabels()[key], is.GetLabels()[key])
+		}
+	}
+	for _, field := range [][]string{{"spec", "completions"}, {"spec", "parallelism"}, {"spec", "replicas"}, {"spec", "leaderWorkerTemplate", "size"}} {
+		before, hosts, _ := unstructured.NestedFieldNoCopy(was.Object, field...)
+		after, _, _ := unstructured.NestedFieldNoCopy(is.Object, field...)
+		if hosts && !reflect.DeepEqual(before, after) {
+			return broken("the job's "+strings.Join(field, "."), fmt.Sprint(before), fmt.Sprint(after))
+		}
+	}
+	return nil
 }
 
 func broken(what string, was, is any) error {
 	return fmt.Errorf("it changes %s, which kinetic needs, from %q to %q", what, was, is)
 }
 
-func jobOf(r Rendered, name string) (*batchv1.Job, error) {
+// workloadOf finds what runs the job's pods.
+func workloadOf(r Rendered, name string) (*unstructured.Unstructured, error) {
 	for _, o := range r.objects {
-		if o.GetKind() == "Job" && o.GetName() == name {
-			var job batchv1.Job
-			return &job, decode(o, &job)
+		if (o.GetKind() == jobKind.Kind || o.GetKind() == leaderWorkerSetKind.Kind) && o.GetName() == name {
+			return o, nil
 		}
 	}
 	return nil, fmt.Errorf("it removes or renames the job %s", name)
+}
+
+// verifyPod looks at the labels of a pod, and at the container that runs the call.
+func verifyPod(was, is corev1.PodTemplateSpec) error {
+	for _, key := range []string{api.LabelApp, api.LabelJobID} {
+		if is.Labels[key] != was.Labels[key] {
+			return broken("the pod's label "+key, was.Labels[key], is.Labels[key])
+		}
+	}
+	return verifyWorker(was.Spec, is.Spec)
 }
 
 // verifyWorker looks at the container that runs the call.
@@ -103,6 +165,12 @@ func verifyWorker(was, is corev1.PodSpec) error {
 	if was.RestartPolicy != is.RestartPolicy {
 		return broken("the pod's restartPolicy", was.RestartPolicy, is.RestartPolicy)
 	}
+	if a.ReadinessProbe != nil && !reflect.DeepEqual(a.ReadinessProbe, b.ReadinessProbe) {
+		return fmt.Errorf("it changes the readinessProbe of container %s, by which kinetic sees that the job has ended", api.ContainerName)
+	}
+	if hasToken(was) && !hasToken(is) {
+		return errors.New("it takes the leader's token away, with which it ends the job")
+	}
 	for _, mount := range a.VolumeMounts {
 		if mount.SubPath != runnerFile {
 			continue
@@ -115,6 +183,10 @@ func verifyWorker(was, is corev1.PodSpec) error {
 		}
 	}
 	return nil
+}
+
+func hasToken(pod corev1.PodSpec) bool {
+	return pod.AutomountServiceAccountToken != nil && *pod.AutomountServiceAccountToken
 }
 
 func worker(pod corev1.PodSpec) *corev1.Container {

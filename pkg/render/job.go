@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	selectChips              = "cloud.google.com/gke-accelerator-count"
 	selectReservation        = "cloud.google.com/reservation-name"
 	selectReservationProject = "cloud.google.com/reservation-project"
+	selectComputeClass       = "cloud.google.com/compute-class"
 )
 
 // Places in the Job of manifests/base/job.
@@ -46,13 +48,13 @@ func jobPatch(s api.Spec, configMap string) patch {
 	}
 	p.environment(s)
 	p.resources(s)
-	p.accelerator(s.Accelerator)
-	p.reservation(s)
+	p.accelerator(s)
+	p.capacity(s)
 	if s.ServiceAccount != "" {
 		p.replace(podSpec+"/serviceAccountName", s.ServiceAccount)
 	}
 	if s.PriorityClass != "" {
-		p.add(podSpec+"/priorityClassName", s.PriorityClass)
+		p.replace(podSpec+"/priorityClassName", s.PriorityClass)
 	}
 	p.replace(podSpec+"/volumes/0/configMap/name", configMap)
 	p.credentials(s)
@@ -88,17 +90,20 @@ func (p *patch) identity(s api.Spec) {
 		p.addEach(metadata+"/labels", s.Labels)
 	}
 	if s.Queue != "" {
-		p.add(pointer(jobMetadata+"/labels", labelQueue), s.Queue)
+		p.replace(pointer(jobMetadata+"/labels", labelQueue), s.Queue)
 	}
-	annotations := map[string]string{api.AnnotationStore: s.Store, api.AnnotationFunction: s.Name}
-	if s.AcceleratorText != "" {
-		annotations[api.AnnotationAccelerator] = s.AcceleratorText
-	}
-	for key, value := range s.Annotations {
-		annotations[key] = value
-	}
-	p.add(jobMetadata+"/annotations", annotations)
+	p.add(jobMetadata+"/annotations", annotations(s))
 	p.addEach(podMetadata+"/annotations", s.Annotations)
+}
+
+// annotations are those of the workload.
+func annotations(s api.Spec) map[string]string {
+	all := map[string]string{api.AnnotationStore: s.Store, api.AnnotationFunction: s.Name}
+	if s.AcceleratorText != "" {
+		all[api.AnnotationAccelerator] = s.AcceleratorText
+	}
+	maps.Copy(all, s.Annotations)
+	return all
 }
 
 // arguments are the runner's, after --grace, which the base and the spot
@@ -164,41 +169,47 @@ func (p *patch) resources(s api.Spec) {
 	}
 }
 
-// accelerator replaces the samples of the components gpu and tpu.
-func (p *patch) accelerator(a api.Accelerator) {
+// accelerator replaces the samples of the components gpu and tpu. With a compute
+// class there is no selector of theirs.
+func (p *patch) accelerator(s api.Spec) {
+	a := s.Accelerator
 	if a.Kind == api.CPU {
 		return
 	}
 	chips := strconv.Itoa(a.ChipsPerHost)
-	sample := func(key, value string) { p.replace(pointer(podSpec+"/nodeSelector", key), value) }
-	switch a.Kind {
-	case api.GPU:
-		sample(selectGPU, a.Label)
-	case api.TPU:
-		sample(selectTPU, a.Label)
-		sample(selectTopology, a.Topology)
-		sample(selectChips, chips)
-	}
 	for _, list := range []string{"/resources/limits", "/resources/requests"} {
 		p.replace(pointer(container+list, a.Resource), chips)
 	}
+	switch {
+	case s.ComputeClass != "":
+	case a.Kind == api.GPU:
+		p.node(selectGPU, a.Label)
+	case a.Kind == api.TPU:
+		p.node(selectTPU, a.Label)
+		p.node(selectTopology, a.Topology)
+		p.node(selectChips, chips)
+	}
 }
 
-func (p *patch) reservation(s api.Spec) {
+// capacity replaces the samples of the components reservation and compute-class.
+func (p *patch) capacity(s api.Spec) {
+	if s.ComputeClass != "" {
+		p.node(selectComputeClass, s.ComputeClass)
+	}
 	if s.Reservation == "" {
 		return
 	}
-	nodes := map[string]string{selectReservation: s.Reservation}
-	if project, name, ok := strings.Cut(strings.TrimPrefix(s.Reservation, "projects/"), "/reservations/"); ok {
-		nodes = map[string]string{selectReservation: name, selectReservationProject: project}
-	}
-	at := podSpec + "/nodeSelector"
-	if s.Accelerator.Kind == api.CPU && !s.Accelerator.Spot {
-		p.add(at, nodes) // nothing was selected so far
+	project, name, shared := strings.Cut(strings.TrimPrefix(s.Reservation, "projects/"), "/reservations/")
+	if !shared {
+		p.node(selectReservation, s.Reservation)
 		return
 	}
-	p.addEach(at, nodes)
+	p.node(selectReservation, name)
+	p.add(pointer(podSpec+"/nodeSelector", selectReservationProject), project)
 }
+
+// node replaces a sample in the node selector.
+func (p *patch) node(key, value string) { p.replace(pointer(podSpec+"/nodeSelector", key), value) }
 
 var notInLabel = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 

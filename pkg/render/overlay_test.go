@@ -200,3 +200,50 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 		})
 	}
 }
+
+// The pods of a LeaderWorkerSet are as much of a job as those of a Job.
+func TestOverlayOfALeaderWorkerSet(t *testing.T) {
+	set := func(step string) string {
+		return "- target: {kind: LeaderWorkerSet}\n  patch: |-\n    - {" + step + "}\n"
+	}
+	const template, merge = "/spec/leaderWorkerTemplate/", "kind: LeaderWorkerSet\nmetadata: {name: any}\nspec: {}\n"
+	const lost = "would replace the list of containers of a LeaderWorkerSet"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string // a line of the output, or part of an error
+	}{
+		"a JSON patch": {patches(set("op: add, path: " + template + "workerTemplate/spec/hostNetwork, value: true")), "        hostNetwork: true\n"},
+		"a generated ConfigMap, by its name with a hash": {
+			map[string]string{"kustomization.yaml": component + "configMapGenerator: [{name: extra, literals: [a=b]}]\npatches:\n" +
+				set("op: add, path: "+template+"leaderTemplate/spec/containers/0/envFrom, value: [{configMapRef: {name: extra}}]")},
+			"              name: extra-4h2mbtbbt6\n",
+		},
+		"labels of the pods":               {map[string]string{"kustomization.yaml": component + "labels: [{pairs: {team: vision}, includeTemplates: true}]\n"}, "          team: vision\n"},
+		"a strategic merge":                {map[string]string{"kustomization.yaml": component + "patches: [{path: sub/p.yaml}]\n", "sub/p.yaml": "apiVersion: leaderworkerset.x-k8s.io/v1\n" + merge}, lost},
+		"a strategic merge by its target":  {patches("- target: {kind: Leader.*}\n  patch: |-\n    kind: any\n    metadata: {name: any}\n"), lost},
+		"a strategic merge of everything":  {patches("- target: {labelSelector: job-id}\n  patch: |-\n    kind: any\n    metadata: {name: any}\n"), lost},
+		"a field that pods do not have":    {patches(set("op: add, path: " + template + "workerTemplate/spec/hostNetwrok, value: true")), `unknown field "spec.hostNetwrok"`},
+		"another size":                     {patches(set("op: replace, path: " + template + "size, value: 3")), `the job's spec.leaderWorkerTemplate.size, which kinetic needs, from "4" to "3"`},
+		"the leader's probe":               {patches(set("op: remove, path: " + template + "leaderTemplate/spec/containers/0/readinessProbe")), "the readinessProbe of container kinetic-worker"},
+		"the leader's token":               {patches(set("op: replace, path: " + template + "leaderTemplate/spec/automountServiceAccountToken, value: false")), "the leader's token away"},
+		"the command of the workers":       {patches(set("op: replace, path: " + template + "workerTemplate/spec/containers/0/command, value: [sh]")), "the command of container kinetic-worker"},
+		"the label of the workers":         {patches(set("op: remove, path: " + template + "workerTemplate/metadata/labels/job-id")), "the pod's label job-id"},
+		"a Job, which is not there":        {patches(patchJob("op: replace, path: /spec/backoffLimit, value: 7")), "no object matches target {kind: Job}"},
+		"the set renamed":                  {patches(set("op: replace, path: /metadata/name, value: mine")), "it removes or renames the job keras-pathways-cpu-"},
+		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner)
+			if strings.HasSuffix(c.want, "\n") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !strings.Contains(string(r.YAML()), c.want) {
+					t.Errorf("no line %q in\n%s", c.want, r.YAML())
+				}
+				return
+			}
+			wantError(t, err, c.want)
+		})
+	}
+}

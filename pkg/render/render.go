@@ -23,7 +23,7 @@ type Rendered struct {
 	objects []*unstructured.Unstructured
 }
 
-// Objects renders a job on one host. The overlay, if it isn't the zero one, is
+// Objects renders a job. The overlay, if it isn't the zero one, is
 // applied last; an error names the part of it that has no effect, or what it
 // broke. All errors are faults of the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
@@ -46,6 +46,11 @@ func theRunner() program {
 func render(s api.Spec, o Overlay, p program) (Rendered, tree, error) {
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
+	}
+	if s.Backend == api.BackendPathways {
+		if err := o.refuseMerges(); err != nil {
+			return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
+		}
 	}
 	files, err := generate(s, o, p)
 	if err != nil {

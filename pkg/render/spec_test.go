@@ -11,7 +11,7 @@ var testRunner = program{source: []byte("#!/usr/bin/env python3\nprint(\"the run
 
 // testSpec is a job that says nothing but what every job says.
 func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
-	a.Hosts = 1
+	a.Hosts = max(a.Hosts, 1)
 	s := api.Spec{
 		ID:              a.Short() + "-train-20260417-153012-abc1234",
 		Name:            "train",
@@ -19,6 +19,8 @@ func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 		Backend:         api.BackendGKE,
 		AcceleratorText: a.Short(),
 		Accelerator:     a,
+		Hosts:           a.Hosts,
+		Slices:          1,
 		Image:           "us-docker.pkg.dev/p/kn/base-cpu:v1",
 		Store:           "gs://p-kn-c-jobs",
 		CallKind:        api.CallFunction,
@@ -50,6 +52,30 @@ func arm(a api.Accelerator) api.Accelerator {
 
 func spot(s *api.Spec) { s.Accelerator.Spot = true }
 
+func reservation(s *api.Spec) { s.Reservation = "projects/shared/reservations/block-7" }
+
+func flexStart(s *api.Spec) { s.FlexStart = true }
+
+func computeClass(s *api.Spec) { s.ComputeClass = "any-tpu" }
+
+// hosts are those of a job without a slice.
+func hosts(n int) func(*api.Spec) { return func(s *api.Spec) { s.Hosts = n } }
+
+// pathways is what several hosts have by default, in so many slices.
+func pathways(slices int) func(*api.Spec) {
+	return func(s *api.Spec) {
+		s.Backend, s.Slices = api.BackendPathways, slices
+		s.Hosts *= slices
+	}
+}
+
+// slice is a TPU on several hosts with 4 chips each.
+func slice(name, label, topology string, hosts int) api.Accelerator {
+	a := tpu(name, label, topology, 4*hosts)
+	a.Hosts, a.ChipsPerHost = hosts, 4
+	return a
+}
+
 func everything(s *api.Spec) {
 	s.Env = []api.EnvVar{{Name: "LR", Value: "0.1"}, {Name: "KERAS_BACKEND", Value: "torch"}, {Name: "EMPTY"}}
 	s.SecretEnv = []string{"HF_TOKEN", "WANDB_API_KEY"}
@@ -60,7 +86,6 @@ func everything(s *api.Spec) {
 	s.StoreCredentials = "bucket-key"
 	s.ServiceAccount = "trainer"
 	s.Queue = "team-a"
-	s.Reservation = "projects/shared/reservations/block-7"
 	s.PriorityClass = "high"
 	s.CPU, s.Memory, s.MemoryLimit = "500m", "16Gi", "20Gi"
 	s.Labels = map[string]string{"team": "vision", "example.com/cost": "on"}
@@ -72,6 +97,8 @@ var (
 	cpu    = api.Accelerator{Kind: api.CPU, Name: "cpu"}
 	l4     = gpu("l4", "nvidia-l4", 1)
 	v6e8   = tpu("v6e", "tpu-v6e-slice", "2x4", 8)
+	v5p16  = slice("v5p", "tpu-v5p-slice", "2x2x4", 4)
+	v6e16  = slice("v6e", "tpu-v6e-slice", "4x4", 4)
 	v5e1   = tpu("v5e", "tpu-v5-lite-podslice", "1x1", 1)
 	family = map[string]api.Spec{
 		"cpu":              testSpec(cpu),
@@ -95,6 +122,29 @@ var (
 		"v6e-8-spot":       testSpec(v6e8, spot),
 		"v6e-8-everything": testSpec(v6e8, spot, everything),
 		"v5p-4":            testSpec(tpu("v5p", "tpu-v5p-slice", "2x2x1", 4)),
-		"tpu7x-4":          testSpec(tpu("tpu7x", "tpu7x", "2x2x1", 4)),
+		"v6e-8-shared":     testSpec(v6e8, reservation),
+		"l4-flex-start":    testSpec(l4, flexStart),
+		"cpu-flex-start":   testSpec(cpu, flexStart),
+		"v6e-8-class":      testSpec(v6e8, computeClass),
+		"cpu-class":        testSpec(cpu, computeClass),
+		"gb200-class":      testSpec(arm(gpu("gb200", "nvidia-gb200", 4)), computeClass),
+
+		"lws-v5p-16":                testSpec(v5p16, pathways(1)),
+		"lws-v6e-16-slices":         testSpec(v6e16, pathways(2), spot),
+		"lws-v6e-16-flex-start":     testSpec(v6e16, pathways(1), flexStart),
+		"lws-v6e-16-class":          testSpec(v6e16, pathways(1), computeClass),
+		"lws-v6e-16-everything":     testSpec(v6e16, pathways(2), everything, reservation),
+		"lws-v6e-8":                 testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), pathways(1)),
+		"lws-l4x2-2hosts":           testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), pathways(1)),
+		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), pathways(1)),
+		"lws-cpu-spot":              testSpec(cpu, hosts(2), pathways(1), spot),
+		"lws-cpu-1host":             testSpec(cpu, pathways(1)),
+		"lws-cpu-everything":        testSpec(cpu, hosts(2), pathways(1), spot, everything),
+		"indexed-v6e-16":            testSpec(v6e16),
+		"indexed-v6e-16-everything": testSpec(v6e16, spot, everything, func(s *api.Spec) { s.Retries = 0 }),
+		"indexed-cpu-4hosts":        testSpec(cpu, hosts(4)),
+		"indexed-l4-spot":           testSpec(l4, hosts(2), spot),
+
+		"tpu7x-4": testSpec(tpu("tpu7x", "tpu7x", "2x2x1", 4)),
 	}
 )

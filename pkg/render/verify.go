@@ -39,7 +39,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 	if err := decodeAll(got); err != nil {
 		return err
 	}
-	return verifyJob(before, got, s.JobName(), p.configMap())
+	return verifyWorkload(before, got, s.JobName(), p.configMap())
 }
 
 // verifyEntries builds without each entry of a kustomization in turn. A build
