@@ -137,6 +137,10 @@ type Attempt struct {
 	// UID is the pod's, or for a local job one made of process id and start time.
 	UID     string    `json:"uid"`
 	Started time.Time `json:"started"`
+	// Reason and Finished tell of an attempt that ended by itself and not the job
+	// with it: a crash. One that lost its machine has neither.
+	Reason   Reason    `json:"reason,omitempty"`
+	Finished time.Time `json:"finished,omitzero"`
 }
 
 // Result is result.json: the return value, or the error, of a call.

@@ -117,12 +117,15 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 		by = "the Python tool"
 	}
 	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
-	for _, a := range attempts {
+	for i, a := range attempts {
 		what := "started"
-		if a.Attempt > 1 {
-			what = "started again, attempt " + itoa(a.Attempt)
+		if i > 0 {
+			what = "started again, attempt " + itoa(a.Attempt) + lost(attempts[i-1])
 		}
 		events = append(events, Event{a.Started, what})
+		if a.Reason != "" {
+			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + crash(a.Reason)})
+		}
 	}
 	if len(attempts) == 0 && !d.Status.Started.IsZero() { // whose runner records none
 		events = append(events, Event{d.Status.Started, "started"})
@@ -134,4 +137,24 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 		events = append(events, Event{d.Status.Finished, Outcome(d.Status)})
 	}
 	return events
+}
+
+// lost says of an attempt that left no word that its machine was taken away.
+func lost(a api.Attempt) string {
+	if a.Reason != "" {
+		return ""
+	}
+	return "; attempt " + itoa(a.Attempt) + " was deleted, or lost its node"
+}
+
+// crash puts the reason for the end of an attempt into words.
+func crash(r api.Reason) string {
+	switch r {
+	case api.Killed:
+		return "killed, as happens when memory runs out"
+	case api.RunnerFailure:
+		return "the runner or the store failed"
+	default:
+		return string(r)
+	}
 }

@@ -2,7 +2,6 @@ package job
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -46,24 +45,6 @@ next: kubectl kinetic jobs logs cpu-x --local
 	f.Details = ""
 	if want := "job cpu-x failed: ValueError: bad\nnext: kubectl kinetic jobs logs cpu-x --local\n"; f.String() != want {
 		t.Errorf("without details: %q", f.String())
-	}
-}
-
-func TestTimeline(t *testing.T) {
-	at := func(s int) time.Time { return time.Date(2026, 1, 1, 0, 0, s, 0, time.UTC) }
-	d := Description{
-		Handle: api.Handle{CreatedAt: at(0), Client: "v1"},
-		End:    &api.End{State: api.Failed, Reason: api.Exception, Message: "ValueError", Finished: at(9)},
-	}
-	got := timeline(d, []api.Attempt{{Attempt: 1, Started: at(1)}, {Attempt: 2, Started: at(5)}})
-	want := []Event{
-		{at(0), "submitted by kubectl kinetic v1"},
-		{at(1), "started"},
-		{at(5), "started again, attempt 2"},
-		{at(9), "failed: ValueError"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -102,12 +102,12 @@ func (s Situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) Rea
 		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return startError(p, imageOf(p, workerOf(p)), oneLine(t.Message))
+	case p.DeletionTimestamp != nil: // of which the runner knows the signal alone
+		r.Sentence = fmt.Sprintf("its pod was deleted from outside (exit code %d)", t.ExitCode)
 	case told(t) != "":
 		r.Sentence = told(t)
 	case t.ExitCode == exitNoProgram:
 		r.Sentence = fmt.Sprintf("exit code %d: image %s lacks a program that it starts", t.ExitCode, foreign(imageOf(p, workerOf(p))))
-	case p.DeletionTimestamp != nil:
-		r.Sentence = fmt.Sprintf("its pod was deleted from outside (exit code %d)", t.ExitCode)
 	case t.ExitCode == exitRunner:
 		r.Sentence = "the runner could not do its work (exit code 125): its last lines say why"
 	default:

@@ -1,0 +1,38 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestTimelineTellsEveryAttempt(t *testing.T) {
+	at := func(second int) time.Time { return time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC) }
+	crashed := api.Attempt{Attempt: 1, Started: at(1), Reason: api.Killed, Finished: at(2)}
+	drained := api.Attempt{Attempt: 2, Started: at(3)}
+	last := api.Attempt{Attempt: 3, Started: at(4)}
+	d := Description{Handle: api.Handle{CreatedAt: at(0), Client: "v1"}, Status: api.Status{State: api.Succeeded, Started: at(1), Finished: at(5)}}
+	tests := map[string]struct {
+		attempts []api.Attempt
+		want     []Event
+	}{
+		"none recorded": {nil, []Event{{at(1), "started"}}},
+		"one":           {[]api.Attempt{{Attempt: 1, Started: at(1)}}, []Event{{at(1), "started"}}},
+		"a crash, then a drain": {[]api.Attempt{crashed, drained, last}, []Event{
+			{at(1), "started"}, {at(2), "attempt 1 ended: killed, as happens when memory runs out"},
+			{at(3), "started again, attempt 2"},
+			{at(4), "started again, attempt 3; attempt 2 was deleted, or lost its node"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := append([]Event{{at(0), "submitted by kubectl kinetic v1"}}, tt.want...)
+			want = append(want, Event{at(5), "succeeded"})
+			if diff := cmp.Diff(want, timeline(d, tt.attempts)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
