@@ -8,3 +8,7 @@ const (
 	// MaxIndexBytes bounds the JSON of a bundle's Index: about half a million files.
 	MaxIndexBytes = 64 << 20
 )
+
+// MaxHosts bounds the hosts of a job: a pod's host name is made of the name of its
+// job and the pod's number, and the longest has room for four digits.
+const MaxHosts = 10_000

@@ -46,13 +46,8 @@ func check(s api.Spec) error {
 	return checkAnnotations(s.Annotations)
 }
 
-const (
-	// maxRetries keeps clear of a million, which kustomize writes as 1e+06.
-	maxRetries = 1000
-	// maxHosts is what fits the longest name of a Job: a pod's host name is made
-	// of it and the pod's number, and has 63 characters at most.
-	maxHosts = 10_000
-)
+// maxRetries keeps clear of a million, which kustomize writes as 1e+06.
+const maxRetries = 1000
 
 // checkHosts rejects numbers that no workload can have.
 func checkHosts(s api.Spec) error {
@@ -60,8 +55,8 @@ func checkHosts(s api.Spec) error {
 	switch {
 	case s.Backend != api.BackendGKE && s.Backend != api.BackendPathways:
 		return fmt.Errorf("backend %q has no manifests; gke and pathways have", s.Backend)
-	case s.Hosts < 1 || s.Hosts > maxHosts:
-		return fmt.Errorf("job %s is on %d hosts; want 1 to %d", s.ID, s.Hosts, maxHosts)
+	case s.Hosts < 1 || s.Hosts > api.MaxHosts:
+		return fmt.Errorf("job %s is on %d hosts; want 1 to %d", s.ID, s.Hosts, api.MaxHosts)
 	case s.Slices < 1 || s.Hosts%s.Slices != 0:
 		return fmt.Errorf("job %s has %d hosts, which are no whole number for each of its %d slices", s.ID, s.Hosts, s.Slices)
 	case s.Accelerator.Kind == api.TPU && s.Hosts != s.Slices*s.Accelerator.Hosts:

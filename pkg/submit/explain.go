@@ -2,6 +2,7 @@ package submit
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
@@ -32,15 +33,17 @@ type ExplainedTarget struct {
 
 // ExplainedAccelerator is the shape that the text given for it means.
 type ExplainedAccelerator struct {
-	Kind         api.AcceleratorKind `json:"kind"`
-	Name         string              `json:"name"`
-	Topology     *string             `json:"topology"`
-	Chips        *int                `json:"chips"`
-	Hosts        int                 `json:"hosts"`
-	ChipsPerHost *int                `json:"chipsPerHost"`
-	MachineType  *string             `json:"machineType"`
-	Spot         bool                `json:"spot"`
-	Resource     *string             `json:"resource"`
+	Kind     api.AcceleratorKind `json:"kind"`
+	Name     string              `json:"name"`
+	Topology *string             `json:"topology"`
+	Chips    *int                `json:"chips"`
+	// Hosts and Chips are those of all slices together.
+	Hosts        int     `json:"hosts"`
+	Slices       int     `json:"slices"`
+	ChipsPerHost *int    `json:"chipsPerHost"`
+	MachineType  *string `json:"machineType"`
+	Spot         bool    `json:"spot"`
+	Resource     *string `json:"resource"`
 	// PricePerHour in USD, for all hosts.
 	PricePerHour *float64 `json:"pricePerHour"`
 	sentence     string
@@ -89,7 +92,7 @@ func (p Planned) Explain() Explanation {
 	local := s.Backend == api.BackendLocal
 	e := Explanation{
 		Target:      ExplainedTarget{Store: &s.Store},
-		Accelerator: explainAccelerator(s.Accelerator),
+		Accelerator: explainAccelerator(s),
 		Bundle:      ExplainedBundle{Root: p.Root, Entry: maybe(p.call.File), Bytes: p.Files.Bytes},
 		Job:         ExplainedJob{ID: s.ID, Backend: s.Backend},
 		Warnings:    append([]string{}, p.Warnings...),
@@ -109,12 +112,21 @@ func (p Planned) Explain() Explanation {
 	return e
 }
 
-func explainAccelerator(a api.Accelerator) ExplainedAccelerator {
-	e := ExplainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: a.Hosts,
-		MachineType: maybe(a.MachineType), Spot: a.Spot, Resource: maybe(a.Resource), PricePerHour: a.PricePerHour,
+func explainAccelerator(s api.Spec) ExplainedAccelerator {
+	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
+	e := ExplainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
+		MachineType: maybe(a.MachineType), Spot: a.Spot, Resource: maybe(a.Resource),
 		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
+	if times > 1 {
+		e.sentence = fmt.Sprintf("%d times %s", times, e.sentence)
+	}
+	if a.PricePerHour != nil {
+		price := float64(times) * *a.PricePerHour
+		e.PricePerHour = &price
+	}
 	if a.Chips > 0 {
-		e.Chips, e.ChipsPerHost = &a.Chips, &a.ChipsPerHost
+		chips := times * a.Chips
+		e.Chips, e.ChipsPerHost = &chips, &a.ChipsPerHost
 	}
 	return e
 }
@@ -139,6 +151,9 @@ func (e Explanation) Sentences(size func(int64) string) string {
 		line("runs", "as %s in namespace %s", *e.Job.Name, text(e.Target.Namespace))
 		line("cluster", "%s (project %s, zone %s, context %s)", text(e.Target.Cluster), text(e.Target.Project), text(e.Target.Zone), text(e.Target.Context))
 		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.price())
+		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
+			line("hosts", "%s", e.hosts())
+		}
 		line("image", "%s", e.Image.Ref)
 	}
 	line("store", "%s", text(e.Target.Store))
@@ -147,6 +162,18 @@ func (e Explanation) Sentences(size func(int64) string) string {
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+// hosts says what several hosts are to each other.
+func (e Explanation) hosts() string {
+	count := strconv.Itoa(e.Accelerator.Hosts)
+	if e.Accelerator.Slices > 1 {
+		count += fmt.Sprintf(" in %d slices", e.Accelerator.Slices)
+	}
+	if e.Job.Backend == api.BackendPathways {
+		return count + ", as a LeaderWorkerSet: all start again when one is lost; no Pathways runtime is started"
+	}
+	return count + ", as an Indexed Job: all fail when one is lost"
 }
 
 func (a ExplainedAccelerator) price() string {

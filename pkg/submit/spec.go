@@ -32,20 +32,69 @@ func chooseAccelerator(r api.Request) (api.Accelerator, error) {
 		text = string(api.CPU)
 	}
 	acc, err := accelerator.Parse(text, accelerator.Options{Spot: r.Spot, Backend: r.Backend})
-	switch {
-	case err != nil:
+	if err != nil {
 		return acc, fmt.Errorf("--%w", err)
-	case acc.Spot && r.Reservation != "":
-		return acc, errors.New("--reservation and spot capacity exclude each other: give one of them")
-	case r.Backend == api.BackendLocal && acc.Kind != api.CPU:
-		cpu, err := accelerator.Parse(string(api.CPU), accelerator.Options{})
-		return cpu, err
-	case r.Backend == api.BackendLocal:
-		return acc, nil
-	case acc.Hosts > 1 || r.Backend == api.BackendPathways:
-		return acc, fmt.Errorf("--accelerator %q: %s; jobs on several hosts and --backend pathways come with a later version", text, accelerator.Describe(acc))
 	}
-	return acc, nil
+	if err := checkCapacity(r, acc); err != nil {
+		return acc, err
+	}
+	if r.Backend == api.BackendLocal {
+		if acc.Kind == api.CPU {
+			return acc, nil
+		}
+		return accelerator.Parse(string(api.CPU), accelerator.Options{})
+	}
+	return acc, checkHosts(r, acc)
+}
+
+// checkCapacity rejects ways to get machines of which GKE takes one.
+func checkCapacity(r api.Request, acc api.Accelerator) error {
+	var ways []string
+	for _, way := range []struct {
+		name string
+		used bool
+	}{
+		{"--compute-class", r.ComputeClass != ""},
+		{"--flex-start", r.FlexStart},
+		{"--reservation", r.Reservation != ""},
+		{"spot capacity (--spot)", acc.Spot},
+	} {
+		if way.used {
+			ways = append(ways, way.name)
+		}
+	}
+	switch {
+	case len(ways) > 1 && r.ComputeClass != "":
+		return fmt.Errorf("%s exclude each other: the ComputeClass itself says which capacity is used; give one of them", strings.Join(ways, " and "))
+	case len(ways) > 1:
+		return fmt.Errorf("%s exclude each other: give one of them", strings.Join(ways, " and "))
+	case r.FlexStart && !accelerator.HasFlexStart(acc):
+		return fmt.Errorf("--flex-start and --accelerator %s exclude each other: GKE has no flex-start for TPU %s", r.Accelerator, acc.Name)
+	}
+	return nil
+}
+
+// checkHosts rejects numbers of hosts and slices that the hardware, or what
+// runs the pods, doesn't have.
+func checkHosts(r api.Request, acc api.Accelerator) error {
+	several := acc.Hosts > 1 || r.Hosts > 1
+	switch {
+	case acc.Kind == api.TPU && r.Hosts > 0:
+		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts (%s): choose another with --accelerator, or several such with --slices", r.Hosts, accelerator.Describe(acc))
+	case r.Slices > 1 && acc.Kind != api.TPU:
+		return fmt.Errorf("--slices %d: only TPUs come in slices; --hosts asks for several hosts of %s", r.Slices, acc.Name)
+	case r.Slices > 1 && acc.Hosts == 1:
+		return fmt.Errorf("--slices %d: slices of one host are not joined (%s): choose a larger topology with --accelerator", r.Slices, accelerator.Describe(acc))
+	case r.Slices > 1 && !accelerator.HasMultislice(acc):
+		return fmt.Errorf("--slices %d: slices of TPU %s can't be joined: choose a newer one with --accelerator", r.Slices, acc.Name)
+	case r.Slices > 1 && r.Backend == api.BackendGKE:
+		return fmt.Errorf("--slices %d and --backend gke exclude each other: --backend pathways joins slices", r.Slices)
+	case max(r.Hosts, r.Slices*acc.Hosts) > api.MaxHosts:
+		return fmt.Errorf("--hosts or --slices: that is %d hosts, and a job has %d at most", max(r.Hosts, r.Slices*acc.Hosts), api.MaxHosts)
+	case several && r.Backend == api.BackendGKE && r.Retries > 0:
+		return fmt.Errorf("--retries %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.Retries)
+	}
+	return nil
 }
 
 // outputDir is --output-dir as the job is told it: a local job may get a path
@@ -71,22 +120,17 @@ func outputDir(r api.Request, cwd string) (string, error) {
 func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec, error) {
 	s := api.Spec{
 		Backend: r.Backend, Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster,
-		AcceleratorText: r.Accelerator, Accelerator: acc, Hosts: acc.Hosts, Slices: 1, Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
+		AcceleratorText: r.Accelerator, Accelerator: acc, Hosts: max(r.Slices, 1) * max(r.Hosts, acc.Hosts), Slices: max(r.Slices, 1), Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
 		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, MaxRuntime: r.MaxRuntime,
 		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
 		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
+		FlexStart: r.FlexStart, ComputeClass: r.ComputeClass,
 		CPU: r.CPU, Memory: r.Memory, MemoryLimit: r.Memory, Labels: r.Labels, Annotations: r.Annotations, ClientVersion: version.String(),
 	}
-	if s.Backend == "" {
-		s.Backend = api.BackendGKE
-	}
-	if s.Retries < 0 {
-		s.Retries = 0
-		if acc.Spot {
-			s.Retries = spotRetries
-		}
-	}
+	s.Backend = backend(s)
+	s.Retries = retries(s)
 	if s.Backend == api.BackendLocal {
+		s.Hosts, s.Slices = 1, 1
 		s.Namespace, s.Image, s.AcceleratorText = "", "", string(api.CPU)
 		return s, nil
 	}
@@ -97,6 +141,28 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 		return s, errors.New("--image: name the image to run in, or set KINETIC_IMAGE; python:3.12-slim is one. Finding and building images comes with a later version")
 	}
 	return s, nil
+}
+
+// backend is what runs the job, where nobody chose.
+func backend(s api.Spec) api.Backend {
+	switch {
+	case s.Backend != "":
+		return s.Backend
+	case s.Hosts > 1:
+		return api.BackendPathways
+	}
+	return api.BackendGKE
+}
+
+// retries is how often the job starts again. Several hosts of a Job never do.
+func retries(s api.Spec) int {
+	switch {
+	case s.Retries >= 0:
+		return s.Retries
+	case s.Accelerator.Spot && (s.Hosts == 1 || s.Backend == api.BackendPathways):
+		return spotRetries
+	}
+	return 0
 }
 
 // identify names the job and what it runs.

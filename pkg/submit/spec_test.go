@@ -44,8 +44,25 @@ func TestChooseAccelerator(t *testing.T) {
 		"spot on cpu":                   {request: api.Request{Spot: true}, kind: api.CPU, wantSpot: true},
 		"a suffix":                      {request: api.Request{Accelerator: "l4:spot"}, kind: api.GPU, wantSpot: true},
 		"unknown":                       {request: api.Request{Accelerator: "l5"}, err: `--accelerator "l5"`},
-		"several hosts":                 {request: api.Request{Accelerator: "v6e-16"}, err: "come with a later version"},
-		"pathways":                      {request: api.Request{Backend: api.BackendPathways}, err: "come with a later version"},
+		"several hosts":                 {request: api.Request{Accelerator: "v6e-16"}, kind: api.TPU},
+		"pathways":                      {request: api.Request{Backend: api.BackendPathways}, kind: api.CPU},
+		"hosts of a TPU":                {request: api.Request{Accelerator: "v6e-16", Hosts: 3}, err: "--hosts 3: the topology of a TPU says its hosts (v6e 4x4: 16 chips on 4 hosts"},
+		"slices of no TPU":              {request: api.Request{Accelerator: "l4", Slices: 2}, err: "--slices 2: only TPUs come in slices; --hosts asks for several hosts of l4"},
+		"slices of one host":            {request: api.Request{Accelerator: "v6e-8", Slices: 2}, err: "--slices 2: slices of one host are not joined (v6e 2x4: 8 chips on 1 host"},
+		"slices that can't be joined":   {request: api.Request{Accelerator: "v3-16", Slices: 2}, err: "--slices 2: slices of TPU v3 can't be joined"},
+		"slices without pathways":       {request: api.Request{Accelerator: "v6e-16", Slices: 2, Backend: api.BackendGKE}, err: "--slices 2 and --backend gke exclude each other"},
+		"too many hosts":                {request: api.Request{Hosts: 10_001}, err: "that is 10001 hosts, and a job has 10000 at most"},
+		"too many slices":               {request: api.Request{Accelerator: "v6e-256", Slices: 200}, err: "that is 12800 hosts"},
+		"retries of hosts of a Job":     {request: api.Request{Hosts: 2, Backend: api.BackendGKE, Retries: 1}, err: "--retries 1 and --backend gke exclude each other on several hosts"},
+		"retries of one host":           {request: api.Request{Backend: api.BackendGKE, Retries: 1}, kind: api.CPU},
+		"flex-start":                    {request: api.Request{Accelerator: "v6e-16", FlexStart: true}, kind: api.TPU},
+		"flex-start and spot":           {request: api.Request{Accelerator: "l4:spot", FlexStart: true}, err: "--flex-start and spot capacity (--spot) exclude each other"},
+		"flex-start and a reservation":  {request: api.Request{Accelerator: "l4", FlexStart: true, Reservation: "r"}, err: "--flex-start and --reservation exclude each other"},
+		"flex-start of an old TPU":      {request: api.Request{Accelerator: "v4-8", FlexStart: true}, err: "--flex-start and --accelerator v4-8 exclude each other"},
+		"a class and spot":              {request: api.Request{Spot: true, ComputeClass: "c"}, err: "--compute-class and spot capacity (--spot) exclude each other: the ComputeClass itself"},
+		"a class and a reservation":     {request: api.Request{Reservation: "r", ComputeClass: "c"}, err: "--compute-class and --reservation exclude each other"},
+		"a class and flex-start":        {request: api.Request{FlexStart: true, ComputeClass: "c"}, err: "--compute-class and --flex-start exclude each other"},
+		"local hosts are this one":      {request: api.Request{Hosts: 4, Slices: 2, Backend: api.BackendLocal}, kind: api.CPU},
 		"reservation and spot":          {request: api.Request{Accelerator: "l4:spot", Reservation: "r"}, err: "--reservation"},
 		"local has its own":             {request: api.Request{Accelerator: "v6e-16", Backend: api.BackendLocal}, kind: api.CPU},
 		"a local typing mistake is one": {request: api.Request{Accelerator: "l5", Backend: api.BackendLocal}, err: "l5"},
@@ -93,5 +110,42 @@ func TestNewSpecDefaults(t *testing.T) {
 	s, err = newSpec(api.Request{Backend: api.BackendLocal, Image: "i"}, where, cpu)
 	if err != nil || s.Namespace != "" || s.Image != "" || s.CPU != "" {
 		t.Errorf("a local job has no place in a cluster: %+v, %v", s, err)
+	}
+}
+
+func TestHostsAndBackend(t *testing.T) {
+	for name, c := range map[string]struct {
+		request       api.Request
+		hosts, slices int
+		backend       api.Backend
+		retries       int
+	}{
+		"one host":                     {api.Request{Retries: -1}, 1, 1, api.BackendGKE, 0},
+		"several hosts":                {api.Request{Hosts: 4, Retries: -1}, 4, 1, api.BackendPathways, 0},
+		"several hosts, spot":          {api.Request{Hosts: 4, Spot: true, Retries: -1}, 4, 1, api.BackendPathways, 3},
+		"several hosts of a Job, spot": {api.Request{Hosts: 4, Spot: true, Backend: api.BackendGKE, Retries: -1}, 4, 1, api.BackendGKE, 0},
+		"one host, by choice":          {api.Request{Hosts: 1, Retries: 2}, 1, 1, api.BackendGKE, 2},
+		"a set of one":                 {api.Request{Backend: api.BackendPathways, Retries: 2}, 1, 1, api.BackendPathways, 2},
+		"a slice":                      {api.Request{Accelerator: "v5p-16", Retries: -1}, 4, 1, api.BackendPathways, 0},
+		"slices":                       {api.Request{Accelerator: "v5p-16", Slices: 2, Retries: -1}, 8, 2, api.BackendPathways, 0},
+		"one host where two could be":  {api.Request{Accelerator: "v6e-8", Retries: -1}, 1, 1, api.BackendGKE, 0},
+		"two hosts where one could be": {api.Request{Accelerator: "v6e-8", Backend: api.BackendPathways, Retries: -1}, 2, 1, api.BackendPathways, 0},
+		"here, whatever was asked for": {api.Request{Accelerator: "v5p-16", Hosts: 2, Backend: api.BackendLocal, Retries: -1}, 1, 1, api.BackendLocal, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acc, err := chooseAccelerator(c.request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.request.Image = "i"
+			s, err := newSpec(c.request, target.Target{}, acc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Hosts != c.hosts || s.Slices != c.slices || s.Backend != c.backend || s.Retries != c.retries {
+				t.Errorf("got %d hosts, %d slices, backend %s, %d retries; want %d, %d, %s, %d",
+					s.Hosts, s.Slices, s.Backend, s.Retries, c.hosts, c.slices, c.backend, c.retries)
+			}
+		})
 	}
 }

@@ -24,6 +24,7 @@ func validate(r api.Request) error {
 		dnsName("--store-credentials", r.StoreCredentials),
 		dnsName("--queue", r.Queue),
 		dnsName("--priority-class", r.PriorityClass),
+		dnsName("--compute-class", r.ComputeClass),
 		validateReservation(r),
 		quantity("--cpu", r.CPU),
 		quantity("--memory", r.Memory),
@@ -130,6 +131,12 @@ func validateBounds(r api.Request) error {
 	}
 	if r.MaxDisruptions < 0 {
 		return fmt.Errorf("--max-disruptions %d: want 0 or more", r.MaxDisruptions)
+	}
+	if r.Hosts < 0 {
+		return fmt.Errorf("--hosts %d: want 1 or more", r.Hosts)
+	}
+	if r.Slices < 0 {
+		return fmt.Errorf("--slices %d: want 1 or more", r.Slices)
 	}
 	return nil
 }

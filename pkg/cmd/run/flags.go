@@ -27,6 +27,8 @@ type flags struct {
 	accelerator string
 	spot        bool
 	backend     string
+	hosts       int
+	slices      int
 	local       bool
 	image       string
 
@@ -36,6 +38,8 @@ type flags struct {
 	jobID     string
 
 	serviceAccount, queue, reservation, priorityClass string
+	flexStart                                         bool
+	computeClass                                      string
 	cpu, memory                                       string
 	labels, annotations                               []string
 	retries                                           int
@@ -81,22 +85,26 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
 	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
+	fs.IntVar(&f.hosts, "hosts", 1, "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
+	fs.IntVar(&f.slices, "slices", 1, "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
-	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet) or local.")
+	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, the default for several hosts; no Pathways runtime is started) or local.")
 	fs.StringVar(&f.image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
 	fs.StringVar(&f.image, "container-image", "", "The same as --image.")
 	_ = fs.MarkHidden("container-image")
 	fs.StringVar(&f.name, "name", "", "The `NAME` of the job, in place of the function's or script's name.")
 	fs.StringVar(&f.jobID, "job-id", "", "The job's whole `ID`.")
-	fs.StringVar(&f.cpu, "cpu", "", "CPUs to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs.")
-	fs.StringVar(&f.memory, "memory", "", "Memory to ask for, and not to exceed, a `QUANTITY` such as 16Gi. cpu jobs ask for 2Gi by default.")
+	fs.StringVar(&f.cpu, "cpu", "", "CPUs of a host to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs.")
+	fs.StringVar(&f.memory, "memory", "", "Memory of a host to ask for, and not to exceed, a `QUANTITY` such as 16Gi. cpu jobs ask for 2Gi by default.")
 	fs.StringVar(&f.serviceAccount, "service-account", api.DefaultServiceAccount, "The Kubernetes service account of the pod, by `NAME`.")
 	fs.StringVar(&f.storeCredentials, "store-credentials", "", "The Secret, by `NAME`, whose key.json lets the pod use the store; outside GKE a pod has no credentials of its own. KINETIC_STORE_CREDENTIALS is the default.")
 	fs.StringVar(&f.queue, "queue", "", "The Kueue queue to wait in, by `NAME`.")
 	fs.StringVar(&f.reservation, "reservation", "", "The reservation to use, by `NAME` or projects/PROJECT/reservations/NAME.")
+	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for capacity of the Dynamic Workload Scheduler, which is there for 7 days at most.")
+	fs.StringVar(&f.computeClass, "compute-class", "", "Let the ComputeClass of this `NAME` choose the machines.")
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
-	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pod, `KEY=VALUE`.")
-	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pod, `KEY=VALUE`.")
+	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
+	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
 	cli.CountVar(fs, &f.retries, "retries", "", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
 	fs.IntVar(&f.maxDisruptions, "max-disruptions", api.DefaultMaxDisruptions, "How often the job may lose its machine to preemption or a drain before that ends it, a `NUMBER`.")
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
@@ -136,12 +144,21 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	if err != nil {
 		return r, env, err
 	}
+	hosts, err := several(c, "hosts", f.hosts)
+	if err != nil {
+		return r, env, err
+	}
+	slices, err := several(c, "slices", f.slices)
+	if err != nil {
+		return r, env, err
+	}
 	r = api.Request{
 		Command: f.command, KWArgs: f.args,
-		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Image: f.image,
+		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: hosts, Slices: slices, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
 		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
 		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
+		FlexStart: f.flexStart, ComputeClass: f.computeClass,
 		CPU: f.cpu, Memory: f.memory, Labels: labels, Annotations: annotations, OverlayDir: f.overlay,
 	}
 	if r.Image == "" {
@@ -151,6 +168,17 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		r.StoreCredentials = getenv("KINETIC_STORE_CREDENTIALS")
 	}
 	return r, env, f.target(c, args, &r)
+}
+
+// several is a number that was asked for, 0 if none was.
+func several(c *cobra.Command, name string, n int) (int, error) {
+	switch {
+	case !c.Flags().Changed(name):
+		return 0, nil
+	case n < 1:
+		return 0, fmt.Errorf("--%s %d: want 1 or more", name, n)
+	}
+	return n, nil
 }
 
 // target sorts the words of the command line into TARGET and ARGS.

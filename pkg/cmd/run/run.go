@@ -35,9 +35,11 @@ The directory that the code belongs to travels with it; .kineticignore leaves
 files out. A function's return value is printed as JSON on standard output, its
 log on standard error. A script's output is printed on standard output.
 
-Jobs run on one host of the cluster of the kubeconfig's current context, or on
-this machine (--local). --dry-run, --explain and --write-overlay show what would
-happen, and do nothing. --prepare does all but apply the manifests.
+Jobs run in the cluster of the kubeconfig's current context, on one host or on as
+many as the accelerator, --hosts and --slices say, or on this machine (--local).
+With several hosts each runs TARGET, and the result is that of host 0.
+--dry-run, --explain and --write-overlay show what would happen, and do nothing.
+--prepare does all but apply the manifests.
 
 Exit codes: 0 done; 1 the job failed, a script's own 1 to 123 is passed on;
 2 the command line or the input is wrong, and nothing was done; 124 --timeout
@@ -57,6 +59,9 @@ const examples = `  # a function, on the cluster
 
   # the same, checked by the cluster
   kubectl kinetic run train.py:train -a l4 --image python:3.12 --dry-run=server
+
+  # on the four hosts of a TPU slice
+  kubectl kinetic run train.py:train -a tpu-v6e-16 --image python:3.12 --project my-project --dry-run -o yaml
 
   # what a run would do, in words
   kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
@@ -97,18 +102,19 @@ func complete(c *cobra.Command) {
 	}
 }
 
-// completeAccelerator offers shapes of one host in the spelling that was begun,
+// completeAccelerator offers shapes in the spelling that was begun,
 // with or without tpu- and gpu-.
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	var offers []string
+	offered := map[string]bool{} // a shape on one host comes before the same on several
 	for _, a := range accelerator.Catalogue() {
 		text := accelerator.Text(a)
 		if prefix := string(a.Kind) + "-"; strings.HasPrefix(word, prefix) {
 			text = prefix + text
 		}
-		offer := text + "\t" + accelerator.Describe(a)
-		if a.Hosts == 1 && strings.HasPrefix(text, word) && !slices.Contains(offers, offer) {
-			offers = append(offers, offer)
+		if strings.HasPrefix(text, word) && !offered[text] {
+			offered[text] = true
+			offers = append(offers, text+"\t"+accelerator.Describe(a))
 		}
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -196,7 +202,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 func clusterOnly(c *cobra.Command) []string {
 	var idle []string
 	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "service-account", "queue",
-		"reservation", "priority-class", "label", "annotation", "retries", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
+		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
 		if c.Flags().Changed(name) {
 			idle = append(idle, "--"+name)
 		}
