@@ -80,6 +80,11 @@ type Status struct {
 	Next string `json:"next,omitempty"`
 	// Hopeless says of a pending job that waiting will not help.
 	Hopeless bool `json:"hopeless,omitempty"`
+	// Holding says what the job keeps from others although it has ended, or may
+	// have: its workload could not be released.
+	Holding string `json:"holding,omitempty"`
+	// Pod is the UID of the pod that runs, "" where none does or it is not known.
+	Pod string `json:"-"`
 	// Elsewhere names the machine that a local job runs on, when it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
 }

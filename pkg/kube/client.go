@@ -15,14 +15,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Client talks to one cluster, about one namespace. It knows the two API groups
+// Client talks to one cluster, about one namespace. It knows the three API groups
 // that jobs need; the typed clients of client-go register all of them, which
 // every start would pay for.
 type Client struct {
-	core, batch rest.Interface
-	namespace   string
-	codec       runtime.ParameterCodec
-	wire        *wire
+	core, batch, lws rest.Interface
+
+	namespace string
+	codec     runtime.ParameterCodec
+	wire      *wire
 }
 
 // NewClient contacts nothing. An empty namespace means all of them, for listing.
@@ -35,6 +36,7 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 		}
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	metav1.AddToGroupVersion(scheme, setVersion)
 	wire, config := wired(config, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -55,23 +57,55 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	if c.batch, err = clientFor(batchv1.SchemeGroupVersion, "/apis"); err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
+	if c.lws, err = clientFor(setVersion, "/apis"); err != nil {
+		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+	}
 	return c, nil
 }
+
+// setVersion is the API of LeaderWorkerSets.
+var setVersion = schema.GroupVersion{Group: "leaderworkerset.x-k8s.io", Version: "v1"}
 
 // kind is one kind of object, with the client that knows its group.
 type kind struct {
 	client   rest.Interface
 	resource string // plural, as in URLs
+	// metadata is all that is read of the objects.
+	metadata bool
 }
 
-func (c *Client) jobs() kind   { return kind{c.batch, "jobs"} }
-func (c *Client) pods() kind   { return kind{c.core, "pods"} }
-func (c *Client) events() kind { return kind{c.core, "events"} }
+func (c *Client) jobs() kind   { return kind{client: c.batch, resource: "jobs"} }
+func (c *Client) pods() kind   { return kind{client: c.core, resource: "pods"} }
+func (c *Client) events() kind { return kind{client: c.core, resource: "events"} }
+
+// sets are LeaderWorkerSets. Their metadata tells what is asked of them, so that
+// nobody has to know their types.
+func (c *Client) sets() kind {
+	return kind{client: c.lws, resource: "leaderworkersets", metadata: true}
+}
+
+// isPart tells the kinds without which there is something to tell as well.
+func (k kind) isPart() bool { return k.resource == "events" || k.metadata }
+
+// lacks tells of an error that there is nothing of a kind here: a cluster may not
+// have LeaderWorkerSets, and not everybody may read them, or events.
+func (k kind) lacks(err error) bool {
+	return k.isPart() && apierrors.IsForbidden(err) || k.metadata && apierrors.IsNotFound(err)
+}
+
+// reading is a request that gets objects of the kind.
+func (c *Client) reading(k kind, answer string, o *metav1.ListOptions) *rest.Request {
+	r := k.client.Get().NamespaceIfScoped(c.namespace, c.namespace != "").Resource(k.resource).VersionedParams(o, c.codec)
+	if k.metadata {
+		as := ";as=" + answer + ";g=meta.k8s.io;v=v1"
+		r.SetHeader("Accept", runtime.ContentTypeProtobuf+as, runtime.ContentTypeJSON+as)
+	}
+	return r
+}
 
 // list reads all objects of a kind that the options choose.
 func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into runtime.Object) error {
-	err := k.client.Get().NamespaceIfScoped(c.namespace, c.namespace != "").Resource(k.resource).
-		VersionedParams(&o, c.codec).Do(ctx).Into(into)
+	err := c.reading(k, "PartialObjectMetadataList", &o).Do(ctx).Into(into)
 	return c.explain("list", k, "", err)
 }
 

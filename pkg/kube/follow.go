@@ -53,6 +53,18 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 	}
 }
 
+// followPart is follow for a kind of which there may be nothing: none is then all
+// that is reported.
+func (c *Client) followPart(ctx context.Context, s selection, emit func(change)) error {
+	err := c.follow(ctx, s, emit)
+	if !s.kind.lacks(err) {
+		return err
+	}
+	emit(change{kind: s.kind, reset: true})
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 func (c *Client) relist(ctx context.Context, s selection, emit func(change)) (version string, err error) {
 	list := s.list()
 	if err := c.list(ctx, s.kind, metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.field}, list); err != nil {
@@ -96,8 +108,7 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 func (c *Client) watchOnce(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
 	options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.field, ResourceVersion: version,
 		Watch: true, AllowWatchBookmarks: true}
-	w, err := s.kind.client.Get().NamespaceIfScoped(c.namespace, c.namespace != "").Resource(s.kind.resource).
-		VersionedParams(&options, c.codec).Watch(ctx)
+	w, err := c.reading(s.kind, "PartialObjectMetadata", &options).Watch(ctx)
 	if err != nil {
 		return version, c.explain("watch", s.kind, "", err)
 	}

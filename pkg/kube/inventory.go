@@ -1,12 +1,14 @@
 package kube
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,17 +22,17 @@ type key struct{ namespace, id string }
 type inventory struct {
 	detail api.Detail
 	now    func() time.Time
-	jobs   map[key]*batchv1.Job
+	owners map[key]owner
 	pods   map[key]map[types.UID]corev1.Pod
-	// events are kept by the Job that they are about, or whose pods: those of
-	// pods that are gone tell as well.
+	// events are kept by each name that the workload which they are about may have:
+	// those of pods that are gone tell as well.
 	events map[types.NamespacedName]map[types.UID]corev1.Event
-	// ids are the jobs by the names of their Jobs.
+	// ids are the jobs by the names of their workloads.
 	ids map[types.NamespacedName]key
 }
 
 func newInventory(detail api.Detail, now func() time.Time) *inventory {
-	return &inventory{detail: detail, now: now, jobs: map[key]*batchv1.Job{}, pods: map[key]map[types.UID]corev1.Pod{},
+	return &inventory{detail: detail, now: now, owners: map[key]owner{}, pods: map[key]map[types.UID]corev1.Pod{},
 		events: map[types.NamespacedName]map[types.UID]corev1.Event{}, ids: map[types.NamespacedName]key{}}
 }
 
@@ -39,21 +41,31 @@ func newInventory(detail api.Detail, now func() time.Time) *inventory {
 func (n *inventory) put(o runtime.Object) (key, bool) {
 	switch o := o.(type) {
 	case *batchv1.Job:
-		k := key{o.Namespace, o.Labels[api.LabelJobID]}
-		n.jobs[k] = o
-		n.ids[types.NamespacedName{Namespace: o.Namespace, Name: o.Name}] = k
-		return k, true
+		return n.putOwner(owner{job: o}), true
+	case *metav1.PartialObjectMetadata:
+		return n.putOwner(owner{set: o}), true
 	case *corev1.Pod:
 		k := key{o.Namespace, o.Labels[api.LabelJobID]}
 		insert(n.pods, k, o.UID, *o)
 		return k, true
 	case *corev1.Event:
-		about := types.NamespacedName{Namespace: o.Namespace, Name: jobNameOf(o.InvolvedObject)}
-		insert(n.events, about, o.UID, *o)
-		k, ok := n.ids[about]
-		return k, ok
+		for _, name := range ownerNames(o.InvolvedObject) {
+			insert(n.events, types.NamespacedName{Namespace: o.Namespace, Name: name}, o.UID, *o)
+		}
+		for _, name := range ownerNames(o.InvolvedObject) {
+			if k, ok := n.ids[types.NamespacedName{Namespace: o.Namespace, Name: name}]; ok {
+				return k, true
+			}
+		}
 	}
 	return key{}, false
+}
+
+func (n *inventory) putOwner(o owner) key {
+	k := key{o.meta().Namespace, o.meta().Labels[api.LabelJobID]}
+	n.owners[k] = o
+	n.ids[types.NamespacedName{Namespace: o.meta().Namespace, Name: o.meta().Name}] = k
+	return k
 }
 
 func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V) {
@@ -63,30 +75,34 @@ func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V) {
 	m[k][l] = v
 }
 
-// jobNameOf is the name of the Job that an object belongs to, as the makers of
-// pods and Kueue's Workloads derive theirs from it.
-func jobNameOf(o corev1.ObjectReference) string {
+// ownerNames are the names that the workload of a job may have of whose parts an
+// object is: the makers of pods, StatefulSets and Kueue's Workloads derive theirs
+// from it by up to two words more.
+func ownerNames(o corev1.ObjectReference) []string {
 	name := o.Name
-	switch o.Kind {
-	case "Workload":
-		name = strings.TrimPrefix(name, "job-")
-	case "Pod":
-	default:
-		return name
+	parts := map[string]int{"Pod": 2, "StatefulSet": 1}[o.Kind]
+	if o.Kind == "Workload" {
+		name, parts = strings.TrimPrefix(name, "job-"), 1
 	}
-	if i := strings.LastIndexByte(name, '-'); i > 0 {
-		return name[:i]
+	names := []string{name}
+	for range parts {
+		i := strings.LastIndexByte(name, '-')
+		if i <= 0 {
+			break
+		}
+		name = name[:i]
+		names = append(names, name)
 	}
-	return name
+	return names
 }
 
 // drop forgets an object that was deleted, and names the job that it belonged to.
 func (n *inventory) drop(o runtime.Object) (key, bool) {
 	switch o := o.(type) {
 	case *batchv1.Job:
-		k := key{o.Namespace, o.Labels[api.LabelJobID]}
-		delete(n.jobs, k)
-		return k, true
+		return n.dropOwner(&o.ObjectMeta), true
+	case *metav1.PartialObjectMetadata:
+		return n.dropOwner(&o.ObjectMeta), true
 	case *corev1.Pod:
 		k := key{o.Namespace, o.Labels[api.LabelJobID]}
 		delete(n.pods[k], o.UID)
@@ -95,11 +111,19 @@ func (n *inventory) drop(o runtime.Object) (key, bool) {
 	return key{}, false
 }
 
+func (n *inventory) dropOwner(o *metav1.ObjectMeta) key {
+	k := key{o.Namespace, o.Labels[api.LabelJobID]}
+	delete(n.owners, k)
+	return k
+}
+
 // forget drops all objects of a kind, before they are put in anew.
 func (n *inventory) forget(k kind) {
 	switch k.resource {
 	case "jobs":
-		clear(n.jobs)
+		maps.DeleteFunc(n.owners, func(_ key, o owner) bool { return o.job != nil })
+	case "leaderworkersets":
+		maps.DeleteFunc(n.owners, func(_ key, o owner) bool { return o.set != nil })
 	case "pods":
 		clear(n.pods)
 	case "events":
@@ -108,8 +132,8 @@ func (n *inventory) forget(k kind) {
 }
 
 func (n *inventory) keys() []key {
-	keys := make([]key, 0, len(n.jobs))
-	for k := range n.jobs {
+	keys := make([]key, 0, len(n.owners))
+	for k := range n.owners {
 		keys = append(keys, k)
 	}
 	return keys
@@ -120,12 +144,12 @@ func (n *inventory) waits() bool {
 	return slices.ContainsFunc(n.keys(), func(k key) bool { return n.status(k).State == api.Pending })
 }
 
-// records tells about some jobs; one that has no Job any more is NotFound.
+// records tells about some jobs; one that has no workload any more is NotFound.
 func (n *inventory) records(keys []key) []Record {
 	records := make([]Record, 0, len(keys))
 	for _, k := range keys {
-		j := n.jobs[k]
-		if j == nil {
+		o := n.owners[k]
+		if !o.exists() {
 			records = append(records, Record{ID: k.id, Namespace: k.namespace, Status: api.Status{State: api.NotFound}})
 			continue
 		}
@@ -136,12 +160,12 @@ func (n *inventory) records(keys []key) []Record {
 		if n.detail >= api.TellReasons && status.State == api.Pending {
 			explained(&status, Why(n.situation(k)))
 		}
-		records = append(records, newRecord(j, n.podsOf(k), status))
+		records = append(records, newRecord(o, n.podsOf(k), status))
 	}
 	return records
 }
 
-func (n *inventory) status(k key) api.Status { return stateOf(n.jobs[k], n.podsOf(k)) }
+func (n *inventory) status(k key) api.Status { return n.owners[k].status(n.podsOf(k)) }
 
 func (n *inventory) podsOf(k key) []corev1.Pod {
 	pods := make([]corev1.Pod, 0, len(n.pods[k]))
@@ -153,9 +177,9 @@ func (n *inventory) podsOf(k key) []corev1.Pod {
 
 // situation gathers what explains why a job waits.
 func (n *inventory) situation(k key) Situation {
-	j := n.jobs[k]
-	s := Situation{Job: j, Pods: n.podsOf(k), Now: n.now()}
-	for _, e := range n.events[types.NamespacedName{Namespace: j.Namespace, Name: j.Name}] {
+	o := n.owners[k]
+	s := Situation{Job: o.job, Set: o.set, Pods: n.podsOf(k), Now: n.now()}
+	for _, e := range n.events[types.NamespacedName{Namespace: k.namespace, Name: o.meta().Name}] {
 		s.Events = append(s.Events, e)
 	}
 	return s

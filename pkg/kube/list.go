@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -32,7 +31,7 @@ type Record struct {
 }
 
 // allJobs selects the objects of all jobs.
-const allJobs = api.LabelApp + "=" + api.AppSingleHost + "," + api.LabelJobID
+const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
 
 // List tells about all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
@@ -40,6 +39,7 @@ func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error
 	known := newInventory(detail, w.client.now)
 	g, gctx := errgroup.WithContext(ctx)
 	var jobs []*batchv1.Job
+	var sets []*metav1.PartialObjectMetadata
 	var pods []*corev1.Pod
 	g.Go(func() error {
 		return pages(gctx, w.client, w.client.jobs(), allJobs, func(page *batchv1.JobList) {
@@ -47,6 +47,17 @@ func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error
 				jobs = append(jobs, trimmedJob(&page.Items[i]))
 			}
 		})
+	})
+	g.Go(func() error {
+		err := pages(gctx, w.client, w.client.sets(), allJobs, func(page *metav1.PartialObjectMetadataList) {
+			for i := range page.Items {
+				sets = append(sets, &page.Items[i])
+			}
+		})
+		if w.client.sets().lacks(err) {
+			return nil
+		}
+		return err
 	})
 	if detail >= api.TellStates {
 		g.Go(func() error {
@@ -60,11 +71,14 @@ func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	if len(jobs) == 0 {
+	if len(jobs)+len(sets) == 0 {
 		return nil, w.client.missingNamespace(ctx)
 	}
 	for _, j := range jobs {
 		known.put(j)
+	}
+	for _, s := range sets {
+		known.put(s)
 	}
 	for _, p := range pods {
 		known.put(p)
@@ -85,7 +99,7 @@ func (w *Workload) readEvents(ctx context.Context, into *inventory) error {
 			into.put(&page.Items[i])
 		}
 	})
-	if apierrors.IsForbidden(err) {
+	if w.client.events().lacks(err) {
 		return nil
 	}
 	return err
@@ -120,10 +134,11 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID,
 			CreationTimestamp: j.CreationTimestamp, DeletionTimestamp: j.DeletionTimestamp,
 			Labels: j.Labels, Annotations: j.Annotations},
-		Spec:   batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds},
+		Spec: batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds,
+			Completions: j.Spec.Completions, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
 		Status: batchv1.JobStatus{Conditions: j.Status.Conditions},
 	}
-	if byPythonTool(j) {
+	if (owner{job: j}).byPythonTool() {
 		t.Spec.Template = j.Spec.Template // which names its bucket
 	}
 	return t
@@ -143,30 +158,31 @@ func trimmedPod(p *corev1.Pod) *corev1.Pod {
 }
 
 // newRecord tells about a job.
-func newRecord(j *batchv1.Job, pods []corev1.Pod, status api.Status) Record {
+func newRecord(o owner, pods []corev1.Pod, status api.Status) Record {
+	m := o.meta()
 	r := Record{
-		ID: j.Labels[api.LabelJobID], Namespace: j.Namespace,
-		Store:       j.Annotations[api.AnnotationStore],
-		Function:    j.Annotations[api.AnnotationFunction],
-		Accelerator: cmp.Or(j.Annotations[api.AnnotationAccelerator], j.Labels[api.LabelAccelerator]),
-		Created:     j.CreationTimestamp.UTC(),
+		ID: m.Labels[api.LabelJobID], Namespace: m.Namespace,
+		Store:       m.Annotations[api.AnnotationStore],
+		Function:    m.Annotations[api.AnnotationFunction],
+		Accelerator: cmp.Or(m.Annotations[api.AnnotationAccelerator], m.Labels[api.LabelAccelerator]),
+		Created:     m.CreationTimestamp.UTC(),
 		Status:      status,
 	}
-	if byPythonTool(j) {
-		r.Python, r.Store = true, pythonStore(j)
+	if o.byPythonTool() {
+		r.Python, r.Store = true, pythonStore(o.job)
 	}
-	if pods = byAge(pods); len(pods) > 0 {
+	if pods = ofHost(pods, 0); len(pods) > 0 {
 		r.Node = pods[len(pods)-1].Spec.NodeName
 	}
 	return r
 }
 
-// byPythonTool tells the jobs of the Python tool, which writes no annotations,
-// from those of this program.
-func byPythonTool(j *batchv1.Job) bool { return j.Annotations[api.AnnotationStore] == "" }
-
-// pythonStore is the bucket that the Python tool has told its runner.
+// pythonStore is the bucket that the Python tool has told its runner. What is read
+// of a LeaderWorkerSet doesn't tell.
 func pythonStore(j *batchv1.Job) string {
+	if j == nil {
+		return ""
+	}
 	for _, c := range j.Spec.Template.Spec.Containers {
 		for _, e := range c.Env {
 			if e.Name == "GCS_BUCKET" && e.Value != "" {

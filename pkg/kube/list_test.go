@@ -55,8 +55,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 var (
-	kindOf = map[string]string{"jobs": "JobList", "pods": "PodList", "events": "EventList"}
-	apiOf  = map[string]string{"jobs": "batch/v1", "pods": "v1", "events": "v1"}
+	kindOf = map[string]string{"jobs": "JobList", "leaderworkersets": "PartialObjectMetadataList", "pods": "PodList", "events": "EventList"}
+	apiOf  = map[string]string{"jobs": "batch/v1", "leaderworkersets": "meta.k8s.io/v1", "pods": "v1", "events": "v1"}
 )
 
 // objects reads a file of testdata/list.
@@ -95,22 +95,24 @@ func TestList(t *testing.T) {
 	ours := Record{ID: "l4-train-20260417-153012-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "l4", Created: at("15:30:12")}
 	others := Record{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Created: at("15:31:00")}
 	python := Record{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Python: true, Created: at("15:29:00")}
-	names := []Record{others, python, ours}
+	group := Record{ID: "v6e16-train-20260417-152800-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "v6e-16", Created: at("15:28:00")}
+	names := []Record{others, python, ours, group}
 
 	ours.Status = api.Status{State: api.Pending, Attempt: 1}
 	others.Status = api.Status{State: api.Succeeded, Reason: api.Completed, Finished: at("15:32:00")}
 	python.Node = "gke-main-gpu-l4-3f2c-0"
 	python.Status = api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &one, Attempt: 1, Started: at("15:29:30"), Finished: at("15:29:40")}
-	states := []Record{others, python, ours}
+	group.Status = api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: &one, Attempt: 2, Started: at("15:28:30"), Finished: at("15:30:00")}
+	states := []Record{others, python, ours, group}
 
 	for name, tt := range map[string]struct {
 		detail api.Detail
 		want   []Record
 		asked  []string
 	}{
-		"names need no pods":      {api.TellNames, names, []string{"jobs"}},
-		"states need no events":   {api.TellStates, states, []string{"jobs", "pods"}},
-		"reasons need everything": {api.TellReasons, states, []string{"events", "jobs", "pods"}},
+		"names need no pods":      {api.TellNames, names, []string{"jobs", "leaderworkersets"}},
+		"states need no events":   {api.TellStates, states, []string{"jobs", "leaderworkersets", "pods"}},
+		"reasons need everything": {api.TellReasons, states, []string{"events", "jobs", "leaderworkersets", "pods"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{}
@@ -132,7 +134,7 @@ func TestList(t *testing.T) {
 			for _, a := range s.asked {
 				kind, rest, _ := strings.Cut(a, " ")
 				kinds = append(kinds, kind)
-				if kind != "events" && rest != "app=kinetic,job-id limit=500" {
+				if kind != "events" && rest != "app in (kinetic,kinetic-pathways),job-id limit=500" {
 					t.Errorf("asked for %s", a)
 				}
 			}
@@ -146,8 +148,8 @@ func TestList(t *testing.T) {
 
 func TestListWithoutTheRightToReadEvents(t *testing.T) {
 	got, err := workloadOf(t, &server{forbidEvents: true}).List(t.Context(), api.TellReasons)
-	if err != nil || len(got) != 3 {
-		t.Errorf("%d jobs, %v; want 3", len(got), err)
+	if err != nil || len(got) != 4 {
+		t.Errorf("%d jobs, %v; want 4", len(got), err)
 	}
 }
 

@@ -31,7 +31,7 @@ func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.W
 	go func() {
 		board.close(w.client.observe(ctx, id, func(s snapshot) bool {
 			board.post(s)
-			return stateOf(s.job, s.list()).State.Ended()
+			return s.status(s.list()).State.Ended()
 		}))
 	}()
 	err := w.followAll(ctx, id, board, o, decoder)
@@ -190,7 +190,7 @@ func (b *board) post(s snapshot) {
 	for uid, p := range s.pods {
 		pods[uid] = p
 	}
-	b.change(func() { b.now = snapshot{job: s.job, pods: pods} })
+	b.change(func() { b.now = snapshot{owner: s.owner, pods: pods} })
 }
 
 // close says that there is no newer snapshot: the job has ended, or err.

@@ -2,11 +2,10 @@ package kube
 
 import (
 	"context"
-	"errors"
 
+	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,11 +13,22 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// snapshot is a job's objects at one moment. job is nil where there is none.
+// snapshot is a job's objects at one moment.
 type snapshot struct {
-	job    *batchv1.Job
+	owner
 	pods   map[types.UID]corev1.Pod
 	events map[types.UID]corev1.Event
+}
+
+// selections are what tells of jobs whose objects have the labels, and, with the
+// events, why they wait.
+func (c *Client) selections(labels string) (objects []selection, events selection) {
+	return []selection{
+			{kind: c.jobs(), labels: labels, list: func() runtime.Object { return &batchv1.JobList{} }},
+			{kind: c.sets(), labels: labels, list: func() runtime.Object { return &metav1.PartialObjectMetadataList{} }},
+			{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }},
+		},
+		selection{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}
 }
 
 // observe calls seen with a job's objects, at first when all have been read,
@@ -27,47 +37,43 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	failed := make(chan error, 3)
+	objects, events := c.selections(api.LabelJobID + "=" + id)
+	failed := make(chan error, len(objects)+1)
 	start := func(s selection) {
 		go func() {
-			err := c.follow(ctx, s, func(ch change) {
+			failed <- c.followPart(ctx, s, func(ch change) {
 				select {
 				case changes <- ch:
 				case <-ctx.Done():
 				}
 			})
-			// Why a job waits is then told from what may be read.
-			if s.kind != c.events() || !apierrors.IsForbidden(err) {
-				failed <- err
-			}
 		}()
 	}
-	byID := api.LabelJobID + "=" + id
-	start(selection{kind: c.jobs(), labels: byID, list: func() runtime.Object { return &batchv1.JobList{} }})
-	start(selection{kind: c.pods(), labels: byID, list: func() runtime.Object { return &corev1.PodList{} }})
+	unread := map[kind]bool{}
+	for _, s := range objects {
+		unread[s.kind] = true
+		start(s)
+	}
 	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
-	unread := 2
 	watchingEvents := false
 	for {
 		select {
 		case err := <-failed:
 			return err
 		case ch := <-changes:
-			if ch.reset && unread > 0 && ch.kind != c.events() {
-				unread--
-			}
+			delete(unread, ch.kind)
 			now.apply(ch)
 		}
-		if unread > 0 {
+		if len(unread) > 0 {
 			continue
 		}
 		if seen(now) {
 			return nil
 		}
-		if now.job != nil && !watchingEvents && stateOf(now.job, now.list()).State == api.Pending {
+		if now.exists() && !watchingEvents && now.status(now.list()).State == api.Pending {
 			// Events tell why a job waits; one that runs needs none.
 			watchingEvents = true
-			start(selection{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }})
+			start(events)
 		}
 	}
 }
@@ -87,6 +93,11 @@ func (s *snapshot) apply(ch change) {
 			if ch.deleted {
 				s.job = nil
 			}
+		case *metav1.PartialObjectMetadata:
+			s.set = o
+			if ch.deleted {
+				s.set = nil
+			}
 		case *corev1.Pod:
 			s.pods[o.UID] = *o
 			if ch.deleted {
@@ -102,6 +113,8 @@ func (s *snapshot) forget(k kind) {
 	switch k.resource {
 	case "jobs":
 		s.job = nil
+	case "leaderworkersets":
+		s.set = nil
 	case "pods":
 		clear(s.pods)
 	case "events":
@@ -117,20 +130,26 @@ func (s *snapshot) list() []corev1.Pod {
 	return pods
 }
 
-// get reads a job's objects once.
+// snapshot reads a job's objects once, but for events.
 func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
-	byID := metav1.ListOptions{LabelSelector: api.LabelJobID + "=" + id}
 	now := snapshot{pods: map[types.UID]corev1.Pod{}}
-	var jobs batchv1.JobList
-	var pods corev1.PodList
-	errs := make(chan error, 1)
-	go func() { errs <- c.list(ctx, c.pods(), byID, &pods) }()
-	err := errors.Join(c.list(ctx, c.jobs(), byID, &jobs), <-errs)
-	for i := range jobs.Items {
-		now.job = &jobs.Items[i]
+	objects, _ := c.selections(api.LabelJobID + "=" + id)
+	changes := make([]change, len(objects))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, s := range objects {
+		g.Go(func() error {
+			_, err := c.relist(ctx, s, func(ch change) { changes[i] = ch })
+			if s.kind.lacks(err) {
+				return nil
+			}
+			return err
+		})
 	}
-	for _, p := range pods.Items {
-		now.pods[p.UID] = p
+	err := g.Wait()
+	for _, ch := range changes {
+		if ch.reset {
+			now.apply(ch)
+		}
 	}
 	return now, err
 }

@@ -12,16 +12,23 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// stateOf derives a job's status from its objects: no Job is NotFound. The pods
-// are ahead of the Job, whose controller looks at them in steps of a second: a
-// runner that has said how the call ended has ended the job.
+// stateOf derives a job's status from its Job and pods: no Job is NotFound. The
+// pods are ahead of the Job, whose controller looks at them in steps of a second:
+// a runner that has said how the call ended has ended the job. Of several hosts it
+// is host 0 that says so.
 func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 	if j == nil {
 		return api.Status{State: api.NotFound}
 	}
-	pods = byAge(pods)
-	s := api.Status{State: api.Pending, Attempt: len(pods)}
-	for i, p := range pods {
+	if isMap(j) {
+		return stateOfMap(j, pods)
+	}
+	leaders := byAge(pods)
+	if isGroup(j) {
+		leaders = ofHost(pods, 0)
+	}
+	s := api.Status{State: api.Pending, Attempt: len(leaders)}
+	for i, p := range leaders {
 		worker := workerOf(p)
 		if i == 0 {
 			s.Started = startOf(worker)
@@ -31,14 +38,37 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 		}
 	}
 	if last := jobEnd(j); last != nil {
-		return jobEnded(j, last, pods)
+		return jobEnded(j, last, pods, len(leaders))
 	}
+	if len(leaders) == 0 {
+		return s
+	}
+	last := leaders[len(leaders)-1]
 	switch {
-	case len(pods) == 0:
 	case j.DeletionTimestamp != nil: // no other attempt follows, even if this one's container has ended
 		s.State, s.Message = api.Running, ending
-	case workerOf(pods[len(pods)-1]).State.Running != nil:
-		s.State = api.Running
+	case workerOf(last).State.Running != nil:
+		s.State, s.Pod = api.Running, string(last.UID)
+	}
+	return s
+}
+
+// stateOfMap is stateOf for a Job of many calls, of which no pod tells the end.
+func stateOfMap(j *batchv1.Job, pods []corev1.Pod) api.Status {
+	if last := jobEnd(j); last != nil {
+		return jobEnded(j, last, pods, 1)
+	}
+	s := api.Status{State: api.Pending, Attempt: min(len(pods), 1)}
+	for _, p := range pods {
+		if started := startOf(workerOf(p)); !started.IsZero() {
+			s.State = api.Running
+			if s.Started.IsZero() || started.Before(s.Started) {
+				s.Started = started
+			}
+		}
+	}
+	if s.State == api.Running && j.DeletionTimestamp != nil {
+		s.Message = ending
 	}
 	return s
 }
@@ -125,8 +155,8 @@ func jobEnd(j *batchv1.Job) *batchv1.JobCondition {
 
 // jobEnded is the status of a Job that has ended without a final word of a
 // runner: crashes and lost machines until the retries were used up.
-func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod) api.Status {
-	s := api.Status{State: api.Failed, Reason: api.Killed, Attempt: len(pods), Finished: c.LastTransitionTime.UTC()}
+func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod, attempts int) api.Status {
+	s := api.Status{State: api.Failed, Reason: api.Killed, Attempt: attempts, Finished: c.LastTransitionTime.UTC()}
 	switch {
 	case c.Type == batchv1.JobComplete || c.Type == batchv1.JobSuccessCriteriaMet:
 		s.State, s.Reason = api.Succeeded, api.Completed
@@ -138,7 +168,7 @@ func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod) api.St
 	if len(pods) == 0 {
 		return s
 	}
-	last := workerOf(pods[len(pods)-1])
+	last := workerOf(decisive(pods))
 	s.Started = startOf(last)
 	if t := last.State.Terminated; t != nil {
 		code := int(t.ExitCode)

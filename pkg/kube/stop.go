@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,35 +11,36 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// ending is what a Job does that was told to end and stays until its pods are gone.
+// ending is what a workload does that was told to end and stays until its pods are gone.
 const ending = "ending: saving outputs and logs"
 
 // noticeTime is how long a cluster may take, after the grace of its pods, to see
 // that they have ended.
 const noticeTime = 15 * time.Second
 
-// Stop tells the job's pods to end, and removes the Job with all it owns. With
-// grace the Job stays until its pods are gone, so that everybody sees that
+// Stop tells the job's pods to end, and removes the workload with all it owns. With
+// grace that stays until its pods are gone, so that everybody sees that
 // something still runs, and that is waited for, as long as the pods' own grace
 // allows. An error that is api.ErrEnding comes after the job was told to end. No
-// Job is an error that is fs.ErrNotExist.
+// workload is an error that is fs.ErrNotExist.
 func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) error {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil {
 		return err
 	}
-	if s.job == nil {
-		return fmt.Errorf("job %s: there is no Job in namespace %s: %w", id, w.client.namespace, fs.ErrNotExist)
+	if !s.exists() {
+		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", id, w.client.namespace, fs.ErrNotExist)
 	}
 	policy := metav1.DeletePropagationBackground
 	if grace > 0 {
 		policy = metav1.DeletePropagationForeground
 	}
-	err = retry(ctx, func() error { return w.client.remove(ctx, w.client.jobs(), s.job.Name, policy) })
+	err = retry(ctx, func() error { return w.client.remove(ctx, s.kind(w.client), s.meta().Name, policy) })
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -51,6 +53,33 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) err
 	return nil
 }
 
+// Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the
+// end on it in the same step: its runner may not have been allowed to.
+func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
+	s, err := w.client.snapshot(ctx, id)
+	if err != nil || s.set == nil {
+		return err
+	}
+	end.Version = api.EndVersion
+	text, err := json.Marshal(end)
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"annotations": map[string]string{api.AnnotationOutcome: string(text)}},
+		"spec":     map[string]int{"replicas": 0},
+	})
+	if err != nil {
+		return err
+	}
+	sets := w.client.sets()
+	err = retry(ctx, func() error {
+		return sets.client.Patch(types.MergePatchType).Namespace(s.set.Namespace).Resource(sets.resource).Name(s.set.Name).
+			Body(patch).Do(ctx).Error()
+	})
+	return w.client.explain("patch", sets, s.set.Name, err)
+}
+
 // waitGone waits until nothing is left of a job.
 func (w *Workload) waitGone(ctx context.Context, id string, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
@@ -58,7 +87,7 @@ func (w *Workload) waitGone(ctx context.Context, id string, limit time.Duration)
 	var left []corev1.Pod
 	err := w.client.observe(waiting, id, func(s snapshot) bool {
 		left = s.list()
-		return s.job == nil && len(left) == 0
+		return !s.exists() && len(left) == 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(left) > 0 {
 		return fmt.Errorf("after %s pod %s is still there; its node may be lost: %s tells", limit, left[0].Name, describePod(left[0]))

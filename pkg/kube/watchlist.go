@@ -2,10 +2,10 @@ package kube
 
 import (
 	"context"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -18,24 +18,29 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	failed := make(chan error, 3)
 	selections := w.listed(detail)
+	failed := make(chan error, len(selections))
+	unread := map[kind]bool{}
 	for _, s := range selections {
-		go func() { failed <- w.client.followListed(ctx, s, changes) }()
+		unread[s.kind] = true
+		go func() {
+			failed <- w.client.followPart(ctx, s, func(ch change) {
+				select {
+				case changes <- ch:
+				case <-ctx.Done():
+				}
+			})
+		}()
 	}
 	known := newInventory(detail, w.client.now)
-	unread := map[string]bool{}
-	for _, s := range selections {
-		unread[s.kind.resource] = true
-	}
 	for {
 		select {
 		case err := <-failed:
 			return err
 		case ch := <-changes:
 			keys := known.apply(ch)
-			first := unread[ch.kind.resource]
-			delete(unread, ch.kind.resource)
+			first := unread[ch.kind]
+			delete(unread, ch.kind)
 			if len(unread) > 0 || len(keys) == 0 && !first {
 				continue
 			}
@@ -51,31 +56,15 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 
 // listed are the kinds of objects that tell as much as detail asks for.
 func (w *Workload) listed(detail api.Detail) []selection {
-	c := w.client
-	all := []selection{
-		{kind: c.jobs(), labels: allJobs, list: func() runtime.Object { return &batchv1.JobList{} }},
-		{kind: c.pods(), labels: allJobs, list: func() runtime.Object { return &corev1.PodList{} }},
-		{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }},
+	objects, events := w.client.selections(allJobs)
+	switch detail {
+	case api.TellNames:
+		return slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
+	case api.TellStates:
+		return objects
+	default:
+		return append(objects, events)
 	}
-	return all[:detail+1]
-}
-
-// followListed is follow, for a kind that tells part of a list. Who may not
-// read events gets none.
-func (c *Client) followListed(ctx context.Context, s selection, changes chan<- change) error {
-	emit := func(ch change) {
-		select {
-		case changes <- ch:
-		case <-ctx.Done():
-		}
-	}
-	err := c.follow(ctx, s, emit)
-	if s.kind == c.events() && apierrors.IsForbidden(err) {
-		emit(change{kind: s.kind, reset: true})
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return err
 }
 
 // apply takes a change in, and names the jobs that it tells of.

@@ -6,16 +6,19 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Situation is what a cluster knows about one job at one moment.
 type Situation struct {
+	// Job is nil for a job that is a LeaderWorkerSet, and Set for any other.
 	Job *batchv1.Job
-	// Pods are the Job's, in any order.
+	Set *metav1.PartialObjectMetadata
+	// Pods are the workload's, in any order.
 	Pods []corev1.Pod
-	// Events of the Job, of its pods and of its Kueue Workload, in any order;
+	// Events of the workload, of its pods and of its Kueue Workload, in any order;
 	// those of others are passed over.
 	Events []corev1.Event
 	Now    time.Time
@@ -39,7 +42,7 @@ type Reason struct {
 // Why explains a job that waits or has failed; the zero Reason means that there
 // is nothing to say. Everything it reads may have been written by strangers.
 func Why(s Situation) Reason {
-	if s.Job == nil {
+	if !s.owner().exists() {
 		return Reason{}
 	}
 	s.Pods = byAge(s.Pods)
@@ -48,16 +51,26 @@ func Why(s Situation) Reason {
 	return r
 }
 
-// why looks at the Job first, then at its newest pod: older ones are history.
+func (s Situation) owner() owner { return owner{job: s.Job, set: s.Set} }
+
+// meta is the metadata of the workload.
+func (s Situation) meta() *metav1.ObjectMeta { return s.owner().meta() }
+
+// why looks at the workload first, then at its newest pod: older ones are history.
 func (s Situation) why() Reason {
-	if end := jobEnd(s.Job); end != nil {
-		return s.failed(end)
+	if s.Job != nil {
+		if end := jobEnd(s.Job); end != nil {
+			return s.failed(end)
+		}
 	}
-	if s.Job.DeletionTimestamp != nil {
+	if s.meta().DeletionTimestamp != nil {
 		return Reason{Sentence: "it is being removed"}
 	}
-	if s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend {
+	if s.Job != nil && s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend {
 		return s.queued()
+	}
+	if hosts := s.owner().hosts(s.Pods); s.Set != nil || hosts > 1 {
+		return s.waitsAsGroup(hosts)
 	}
 	if len(s.Pods) == 0 {
 		return s.uncreated(time.Time{})
@@ -159,13 +172,17 @@ func describePod(p corev1.Pod) string {
 }
 
 func (s Situation) describeJob() string {
-	return fmt.Sprintf("kubectl describe job %s -n %s", s.Job.Name, s.Job.Namespace)
+	kind := "job"
+	if s.Set != nil {
+		kind = "leaderworkerset"
+	}
+	return fmt.Sprintf("kubectl describe %s %s -n %s", kind, s.meta().Name, s.meta().Namespace)
 }
 
 // logs is the command for a job that has run: its own lines tell most.
 func (s Situation) logs() string {
-	if id := s.Job.Labels[api.LabelJobID]; id != "" {
-		return fmt.Sprintf("kubectl kinetic jobs logs %s -n %s", id, s.Job.Namespace)
+	if id := s.meta().Labels[api.LabelJobID]; id != "" {
+		return fmt.Sprintf("kubectl kinetic jobs logs %s -n %s", id, s.meta().Namespace)
 	}
 	return s.describeJob()
 }

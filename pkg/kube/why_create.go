@@ -8,7 +8,7 @@ import (
 
 // What the API server says when it refuses a pod.
 var (
-	createPrefix     = lazily(`^Error creating: (?:pods "[^"]*" is forbidden: )?`)
+	createPrefix     = lazily(`^(?:Error creating: |create Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`)
 	noServiceAccount = lazily(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
 	overQuota        = lazily(`exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`)
 	quotaWants       = lazily(`failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`)
@@ -18,10 +18,10 @@ var (
 	webhookDenied    = lazily(`admission webhook "([^"]*)" denied the request: (.*)`)
 )
 
-// uncreated explains why the Job controller can't make a pod. What it said
+// uncreated explains why no pod can be made. What it said
 // before the newest pod was made is no longer true.
 func (s Situation) uncreated(after time.Time) Reason {
-	e := s.newestOfJob("FailedCreate")
+	e := s.newestOfMaker("FailedCreate")
 	if e == nil || eventTime(e).Before(after) {
 		return Reason{}
 	}
@@ -33,7 +33,7 @@ func (s Situation) uncreated(after time.Time) Reason {
 }
 
 func (s Situation) refusal(message string) Reason {
-	text, ns := createPrefix().ReplaceAllString(message, ""), s.Job.Namespace
+	text, ns := createPrefix().ReplaceAllString(message, ""), s.meta().Namespace
 	if m := noServiceAccount().FindStringSubmatch(text); m != nil {
 		return Reason{Sentence: fmt.Sprintf("service account %s is missing in namespace %s", m[1], ns),
 			Next: fmt.Sprintf("kubectl create serviceaccount %s -n %s", m[1], ns)}

@@ -52,7 +52,7 @@ func (s Situation) setbacks(least int) string {
 	}
 	for _, e := range s.Events {
 		name := e.InvolvedObject.Name
-		if e.InvolvedObject.Kind != "Pod" || !strings.HasPrefix(name, s.Job.Name+"-") {
+		if e.InvolvedObject.Kind != "Pod" || !strings.HasPrefix(name, s.meta().Name+"-") {
 			continue
 		}
 		switch {

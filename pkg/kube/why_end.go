@@ -32,8 +32,12 @@ func (s Situation) failed(end *batchv1.JobCondition) Reason {
 	var r Reason
 	least := 1
 	if n := len(s.Pods); n > 0 {
-		last := s.Pods[n-1]
-		if r = s.over(last); r.Sentence != "" && n > 1 {
+		last := decisive(s.Pods)
+		switch r = s.over(last); {
+		case r.Sentence == "":
+		case hostOf(last) > 0:
+			r.Sentence = fmt.Sprintf("host %d: %s", hostOf(last), r.Sentence)
+		case n > 1 && !isGroup(s.Job):
 			r.Sentence += fmt.Sprintf(" (attempt %d, the last)", n)
 		}
 		least += news(last)
@@ -118,8 +122,9 @@ func (s Situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) Rea
 
 // Exit codes that are not the call's.
 const (
-	exitRunner    = 125
-	exitNoProgram = 127 // a shell's
+	exitRunner     = 125
+	exitNoProgram  = 127 // a shell's
+	exitTerminated = 143
 )
 
 // signalled names the signals that come from outside.

@@ -32,6 +32,18 @@ func (s Situation) newestOfJob(reasons ...string) *corev1.Event {
 	})
 }
 
+// newestOfMaker finds the newest event, with one of the reasons, of what makes the
+// pods: the Job, or the StatefulSets of the leader and of the workers.
+func (s Situation) newestOfMaker(reasons ...string) *corev1.Event {
+	if s.Set == nil {
+		return s.newestOfJob(reasons...)
+	}
+	return s.newest(func(e *corev1.Event) bool {
+		return slices.Contains(reasons, e.Reason) &&
+			(isAbout(e, "StatefulSet", s.Set.Name, "") || isAbout(e, "StatefulSet", s.Set.Name+"-0", ""))
+	})
+}
+
 func (s Situation) newest(chosen func(*corev1.Event) bool) *corev1.Event {
 	var found *corev1.Event
 	for i := range s.Events {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -29,7 +30,9 @@ const (
 // reached, since when it can't be, and what time it is there.
 type wire struct {
 	base http.RoundTripper
-	now  func() time.Time
+	// proxy is what the way leads through, as in http.Transport.
+	proxy func(*http.Request) (*url.URL, error)
+	now   func() time.Time
 	// tell, which may be nil, is for a line to whoever waits.
 	tell func(string)
 
@@ -43,8 +46,11 @@ type wire struct {
 
 // wired is a copy of a configuration whose requests go over a wire.
 func wired(config *rest.Config, tell func(string)) (*wire, *rest.Config) {
-	w := &wire{now: time.Now, tell: tell}
+	w := &wire{now: time.Now, tell: tell, proxy: http.ProxyFromEnvironment}
 	config = rest.CopyConfig(config)
+	if config.Proxy != nil {
+		w.proxy = config.Proxy
+	}
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialWithin}).DialContext
 	}
@@ -71,29 +77,32 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 // slow tells once of a server that has not answered at all so far.
 func (w *wire) slow(host string) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.reached || w.waiting {
-		return
+	first := !w.reached && !w.waiting
+	w.waiting = w.waiting || first
+	w.mu.Unlock()
+	if first {
+		w.say("the API server at %s does not answer so far", host)
 	}
-	w.waiting = true
-	w.say(fmt.Sprintf("the API server at %s does not answer so far", host))
 }
 
-func (w *wire) say(line string) {
+// say is called without the mutex: whoever reads may have stopped, which holds no
+// request up but the one that there is something to say of.
+func (w *wire) say(format string, args ...any) {
 	if w.tell != nil {
-		w.tell(line)
+		w.tell(fmt.Sprintf(format, args...))
 	}
 }
 
 func (w *wire) answered(answer *http.Response) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.told {
-		w.say("the API server answers again")
-	}
+	again := w.told
 	w.reached, w.told, w.since = true, false, time.Time{}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
 		w.ahead = date.Sub(w.now())
+	}
+	w.mu.Unlock()
+	if again {
+		w.say("the API server answers again")
 	}
 }
 
@@ -104,22 +113,33 @@ func (w *wire) failed(r *http.Request, err error) error {
 	if r.Context().Err() != nil {
 		return err
 	}
-	if clock := skewed(r.Context(), r.URL.Host, err, w.now()); clock != nil {
+	if clock := w.skewed(r.Context(), r.URL.Host, err); clock != nil {
 		return clock
 	}
+	final, news := w.count(err)
+	switch {
+	case final:
+		return &unreachableError{err}
+	case news:
+		w.say("the API server at %s can't be reached (%v); trying again", r.URL.Host, err)
+	}
+	return err
+}
+
+// count takes a failure in: whether it is no use to try again, and whether
+// nothing was said of the outage so far.
+func (w *wire) count(err error) (final, news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.since.IsZero() {
 		w.since = w.now()
 	}
 	if !w.reached || w.now().Sub(w.since) >= outageLasts {
-		return &unreachableError{err}
+		return true, false
 	}
-	if dialing(err) && !w.told {
-		w.told = true
-		w.say(fmt.Sprintf("the API server at %s can't be reached (%v); trying again", r.URL.Host, err))
-	}
-	return err
+	news = dialing(err) && !w.told
+	w.told = w.told || news
+	return false, news
 }
 
 // serverTime is the time by the clock of the API server, where it is now by ours.
@@ -158,13 +178,13 @@ func (e *clockError) Unwrap() error { return e.cause }
 
 // skewed makes a clockError of an error about the validity of a certificate, and
 // asks the server for its time.
-func skewed(ctx context.Context, host string, err error, now time.Time) error {
+func (w *wire) skewed(ctx context.Context, host string, err error) error {
 	var invalid x509.CertificateInvalidError
 	if !errors.As(err, &invalid) || invalid.Reason != x509.Expired {
 		return nil
 	}
-	e := &clockError{cause: err, cert: invalid.Cert, here: now}
-	e.there, _ = dateOf(ctx, host)
+	e := &clockError{cause: err, cert: invalid.Cert, here: w.now()}
+	e.there, _ = w.dateOf(ctx, host)
 	return e
 }
 
@@ -173,7 +193,7 @@ const dateWithin = 3 * time.Second
 
 // dateOf asks a server that can't be trusted what time it is there: nothing is
 // sent to it, and the answer is for people.
-func dateOf(ctx context.Context, host string) (time.Time, error) {
+func (w *wire) dateOf(ctx context.Context, host string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, dateWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+host+"/", nil) //nolint:gosec // the kubeconfig names the host
@@ -181,7 +201,7 @@ func dateOf(ctx context.Context, host string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	untrusting := &http.Transport{
-		Proxy:             http.ProxyFromEnvironment,
+		Proxy:             w.proxy,
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // no credentials are sent, nothing is believed
 	}

@@ -105,3 +105,28 @@ func TestASilentServerIsToldOnce(t *testing.T) {
 		t.Errorf("said %q", told)
 	}
 }
+
+// Whoever reads may have stopped the terminal.
+func TestOthersGoOnWhileALineIsTold(t *testing.T) {
+	way := &road{blocked: errRefused}
+	telling, read := make(chan struct{}), make(chan struct{})
+	w := &wire{base: way, now: time.Now, reached: true, tell: func(string) {
+		close(telling)
+		<-read
+	}}
+	first, second := make(chan error), make(chan error)
+	ask := func(done chan<- error) {
+		_, err := w.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil)) //nolint:bodyclose // there is none
+		done <- err
+	}
+	go ask(first)
+	<-telling
+	go ask(second)
+	if err := <-second; !errors.Is(err, errRefused) {
+		t.Errorf("got %v", err)
+	}
+	close(read)
+	if err := <-first; !errors.Is(err, errRefused) {
+		t.Errorf("got %v", err)
+	}
+}

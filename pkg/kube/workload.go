@@ -52,13 +52,13 @@ func (w *Workload) ServerTime(here time.Time) time.Time { return w.client.wire.s
 // status says of a job that waits why it does.
 func (w *Workload) status(s snapshot) api.Status {
 	pods := s.list()
-	status := stateOf(s.job, pods)
+	status := s.owner.status(pods)
 	if status.State == api.Pending {
 		events := make([]corev1.Event, 0, len(s.events))
 		for _, e := range s.events {
 			events = append(events, e)
 		}
-		why := Why(Situation{Job: s.job, Pods: pods, Events: events, Now: w.client.now()})
+		why := Why(Situation{Job: s.job, Set: s.set, Pods: pods, Events: events, Now: w.client.now()})
 		explained(&status, why)
 	}
 	return status
@@ -69,7 +69,8 @@ func explained(s *api.Status, why Reason) {
 }
 
 func same(a, b api.Status) bool {
-	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt
+	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
+		a.Pod == b.Pod && a.Holding == b.Holding
 }
 
 // tries is how often a call is made before its error counts.

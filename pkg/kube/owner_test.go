@@ -1,0 +1,176 @@
+package kube
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// set is a LeaderWorkerSet of this program, with further annotations.
+func set(annotations ...string) *metav1.PartialObjectMetadata {
+	s := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "keras-pathways-x", Namespace: "ml",
+		Annotations: map[string]string{api.AnnotationStore: "gs://team"}}}
+	for i := 0; i < len(annotations); i += 2 {
+		s.Annotations[annotations[i]] = annotations[i+1]
+	}
+	return s
+}
+
+func deletedSet() *metav1.PartialObjectMetadata {
+	s := set()
+	s.DeletionTimestamp = new(at(8))
+	return s
+}
+
+func pythonSet() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "keras-pathways-job-1a2b3c4d"}}
+}
+
+// member is a pod of a set of two hosts.
+func member(host, made int, state corev1.ContainerState) corev1.Pod {
+	p := pod(fmt.Sprintf("h%d-%d", host, made), made, state)
+	p.Labels = map[string]string{labelSetWorker: fmt.Sprint(host)}
+	p.Annotations = map[string]string{annotationSize: "2"}
+	p.Spec.NodeName = "node"
+	return p
+}
+
+// unready is a pod that has not been ready since a second.
+func unready(p corev1.Pod, second int) corev1.Pod {
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(second)})
+	return p
+}
+
+func withChips(p corev1.Pod, n string) corev1.Pod {
+	p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"google.com/tpu": resource.MustParse(n)}
+	return p
+}
+
+// restarted is a container that runs again after an end.
+func restarted(p corev1.Pod, code int32) corev1.Pod {
+	p.Status.ContainerStatuses[1].LastTerminationState = terminated(code, "", "")
+	return p
+}
+
+func TestStateOfSet(t *testing.T) {
+	code := func(n int) *int { return &n }
+	two, five := at(2).UTC(), at(5).UTC()
+	const end = `{"version":1,"state":"SUCCEEDED","reason":"Completed","exit_code":0,"attempt":3,"started":"2026-01-01T00:00:02Z","finished":"2026-01-01T00:00:05Z"}`
+	tests := map[string]struct {
+		set  *metav1.PartialObjectMetadata
+		pods []corev1.Pod
+		want api.Status
+	}{
+		"no pod yet":            {set(), nil, api.Status{State: api.Pending}},
+		"a worker goes ahead":   {set(), []corev1.Pod{member(0, 1, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 1}},
+		"the leader runs":       {set(), []corev1.Pod{member(1, 2, waiting("")), unready(member(0, 1, running(2)), 1)}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
+		"the group began again": {set(), []corev1.Pod{member(0, 1, running(2)), member(0, 6, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 2, Started: two}},
+		"the leader has closed": {set(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4"), 4), withChips(member(1, 2, running(2)), "4")},
+			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "8 chips"}},
+		"on cpus": {set(), []corev1.Pod{unready(member(0, 1, running(2)), 2), member(1, 2, running(2))},
+			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
+		"the outcome is known": {set(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
+			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five}},
+		"an outcome that is none": {set(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
+		"told to end":             {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+
+		"Python: runs": {pythonSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
+		"Python: done, and started again": {pythonSet(), []corev1.Pod{restarted(member(0, 1, running(7)), 0), member(1, 1, running(2))},
+			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+		"Python: a worker failed": {pythonSet(), []corev1.Pod{restarted(member(0, 1, running(7)), 0), restarted(member(1, 1, running(2)), 1)},
+			api.Status{State: api.Failed, Reason: api.ExitCode, Message: "host 1: exit code 1", ExitCode: code(1), Attempt: 1, Started: two, Finished: five}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, (owner{set: tt.set}).status(tt.pods)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// groupJob is an Indexed Job of two hosts.
+func groupJob(conditions ...batchv1.JobCondition) *batchv1.Job {
+	j := job(conditions...)
+	j.Spec.CompletionMode, j.Spec.Completions = new(batchv1.IndexedCompletion), new(int32(2))
+	return j
+}
+
+func indexed(host int, state corev1.ContainerState) corev1.Pod {
+	p := pod(fmt.Sprintf("h%d", host), 1, state)
+	p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(host)}
+	return p
+}
+
+func TestStateOfAGroupThatIsAJob(t *testing.T) {
+	one := 1
+	two, five, nine := at(2).UTC(), at(5).UTC(), at(9).UTC()
+	told := terminated(1, "Error", `{"version":1,"state":"FAILED","reason":"Exception","message":"ValueError: bad, on host 1","exit_code":1,"attempt":1}`)
+	broken := failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+	aMap := job()
+	aMap.Spec.BackoffLimitPerIndex = new(int32(3))
+	tests := map[string]struct {
+		job  *batchv1.Job
+		pods []corev1.Pod
+		want api.Status
+	}{
+		"one attempt, however many pods": {groupJob(), []corev1.Pod{indexed(1, running(2)), indexed(0, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
+		"a worker that ended is no end":  {groupJob(), []corev1.Pod{indexed(1, terminated(0, "Completed", "")), indexed(0, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
+		"nor is its failure, of which host 0 will tell": {groupJob(), []corev1.Pod{indexed(1, terminated(1, "Error", "")), indexed(0, running(2))},
+			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
+		"host 0 tells": {groupJob(), []corev1.Pod{indexed(1, terminated(1, "Error", "")), indexed(0, told)},
+			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad, on host 1", ExitCode: &one, Attempt: 1, Started: two, Finished: five}},
+		"host 1 crashed, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(0, terminated(143, "Error", "")), indexed(1, terminated(137, "OOMKilled", ""))},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+
+		"a map goes on after a call": {aMap, []corev1.Pod{indexed(0, terminated(0, "Completed", ""))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, stateOf(tt.job, tt.pods)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhyAGroupWaits(t *testing.T) {
+	unplaced := func(host int, says string) corev1.Pod {
+		p := member(host, 1, corev1.ContainerState{})
+		p.Status.ContainerStatuses = nil
+		p.Spec.NodeName = ""
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: says}}
+		return p
+	}
+	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
+		Message: `create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: pods "keras-pathways-x-0-1" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`}
+	tests := map[string]struct {
+		pods   []corev1.Pod
+		events []corev1.Event
+		want   string
+	}{
+		"nothing is known": {nil, nil, ""},
+		"one host has no node": {[]corev1.Pod{member(0, 1, waiting("ContainerCreating")), unplaced(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
+			"1 of 2 hosts have a node; host 1: no node has room: 3 of 3 with too little cpu free"},
+		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
+			"1 of 2 hosts have a node; quota team of namespace ml is exceeded: 1 asked of pods"},
+		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},
+		"an image":           {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, running(2))}, nil, "2 of 2 hosts have a node; host 0: image"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Why(Situation{Set: set(), Pods: tt.pods, Events: tt.events, Now: time.Now()}).Sentence
+			if len(got) < len(tt.want) || got[:len(tt.want)] != tt.want || tt.want == "" && got != "" {
+				t.Errorf("got %q, want %q …", got, tt.want)
+			}
+		})
+	}
+}
