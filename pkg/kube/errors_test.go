@@ -10,10 +10,12 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,6 +146,40 @@ func TestCertificateOutOfDate(t *testing.T) {
 			holdError(t, err, false, "the certificate of the API server at 127.0.0.1", "valid from", "this machine's clock shows", c.want)
 		})
 	}
+}
+
+func TestTheTimeOfAServerBehindTheProxyOfTheKubeconfig(t *testing.T) {
+	config := outOfDate(t, time.Now().Add(-5*time.Hour).UTC().Format(http.TimeFormat))
+	config.Proxy = http.ProxyURL(tunnel(t, strings.TrimPrefix(config.Host, "https://")))
+	config.Host = "https://api.invalid" // which only the proxy knows
+	holdError(t, listing(t, "research", config), false, "the certificate of the API server at api.invalid", "5h0m0s ahead of the server's")
+}
+
+// tunnel is a proxy whose connections all lead to one server.
+func tunnel(t *testing.T, server string) *url.URL {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		behind, err := net.Dial("tcp", server)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer behind.Close()
+		w.WriteHeader(http.StatusOK)
+		before, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer before.Close()
+		go func() { _, _ = io.Copy(behind, before) }()
+		_, _ = io.Copy(before, behind)
+	}))
+	t.Cleanup(s.Close)
+	where, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return where
 }
 
 func TestNoCredentials(t *testing.T) {

@@ -34,7 +34,8 @@ type wire struct {
 	proxy func(*http.Request) (*url.URL, error)
 	now   func() time.Time
 	// tell, which may be nil, is for a line to whoever waits.
-	tell func(string)
+	tell    func(string)
+	telling sync.Mutex // one line at a time
 
 	mu      sync.Mutex
 	reached bool
@@ -85,12 +86,15 @@ func (w *wire) slow(host string) {
 	}
 }
 
-// say is called without the mutex: whoever reads may have stopped, which holds no
-// request up but the one that there is something to say of.
+// say is called without the mutex of the state: whoever reads may have stopped the
+// terminal, which holds up no request but those that there is something to say of.
 func (w *wire) say(format string, args ...any) {
-	if w.tell != nil {
-		w.tell(fmt.Sprintf(format, args...))
+	if w.tell == nil {
+		return
 	}
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	w.tell(fmt.Sprintf(format, args...))
 }
 
 func (w *wire) answered(answer *http.Response) {
