@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -18,18 +19,24 @@ import (
 // plurals are the resources of the kinds that jobs and their overlays are mostly
 // made of, by Kind.group. Others are looked up in the cluster.
 var plurals = map[string]string{
-	"ConfigMap":                                "configmaps",
-	"PersistentVolumeClaim":                    "persistentvolumeclaims",
-	"Secret":                                   "secrets",
-	"Service":                                  "services",
-	"ServiceAccount":                           "serviceaccounts",
-	"Job.batch":                                "jobs",
-	"NetworkPolicy.networking.k8s.io":          "networkpolicies",
-	"PodDisruptionBudget.policy":               "poddisruptionbudgets",
-	"Role.rbac.authorization.k8s.io":           "roles",
-	"RoleBinding.rbac.authorization.k8s.io":    "rolebindings",
-	"LeaderWorkerSet.leaderworkerset.x-k8s.io": "leaderworkersets",
+	"ConfigMap":                             "configmaps",
+	"PersistentVolumeClaim":                 "persistentvolumeclaims",
+	"Secret":                                "secrets",
+	"Service":                               "services",
+	"ServiceAccount":                        "serviceaccounts",
+	"Job.batch":                             "jobs",
+	"NetworkPolicy.networking.k8s.io":       "networkpolicies",
+	"PodDisruptionBudget.policy":            "poddisruptionbudgets",
+	"Role.rbac.authorization.k8s.io":        "roles",
+	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
 }
+
+// setKind is not among them: a cluster may not have it, which is found out when it
+// is looked up.
+const setKind = "LeaderWorkerSet"
+
+// installSets is what brings LeaderWorkerSets to a cluster.
+const installSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.7.0/manifests.yaml"
 
 // collection is where the objects of one kind are, in the URLs of the API server.
 type collection struct {
@@ -71,8 +78,14 @@ func (w *Workload) locate(ctx context.Context) error {
 			continue
 		}
 		gvk := o.GroupVersionKind()
-		if err := w.discover(ctx, gvk); err != nil {
+		switch err := w.discover(ctx, gvk); {
+		case err == nil:
+		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
+		case errors.Is(err, errNoKind):
+			return fmt.Errorf("the cluster has no LeaderWorkerSets, which --backend pathways makes: install them with %s, or say --backend gke, which needs none", installSets)
+		default:
+			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
 	}
 	return nil
@@ -99,8 +112,11 @@ func (w *Workload) discover(ctx context.Context, gvk schema.GroupVersionKind) er
 	if known {
 		return fmt.Errorf("the kind belongs to no namespace, so it can't go when the job goes: apply it by itself with kubectl apply, and take it out of the overlay")
 	}
-	return fmt.Errorf("the cluster has no such kind in %s: install what brings it, or look at kubectl api-resources", version)
+	return fmt.Errorf("%w in %s: install what brings it, or look at kubectl api-resources", errNoKind, version)
 }
+
+// errNoKind is a kind that a cluster doesn't have.
+var errNoKind = errors.New("the cluster has no such kind")
 
 // discover reads which resources a version of a group has.
 func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into *metav1.APIResourceList) error {

@@ -23,10 +23,11 @@ import (
 
 // parts are the objects to apply, by what becomes of them.
 type parts struct {
-	job *unstructured.Unstructured
+	// workload runs the pods: a Job or a LeaderWorkerSet.
+	workload *unstructured.Unstructured
 	// shared is used by other jobs too, and stays.
 	shared []*unstructured.Unstructured
-	// owned goes when the Job goes.
+	// owned goes when the workload goes.
 	owned []*unstructured.Unstructured
 }
 
@@ -36,21 +37,21 @@ func (w *Workload) split() (parts, error) {
 	for _, o := range w.objects {
 		switch {
 		case isWorkload(o):
-			p.job = o
+			p.workload = o
 		case isShared(o):
 			p.shared = append(p.shared, o)
 		default:
 			p.owned = append(p.owned, o)
 		}
 	}
-	if p.job == nil {
-		return p, errors.New("there is no Job among the objects to apply")
+	if p.workload == nil {
+		return p, errors.New("there is neither a Job nor a LeaderWorkerSet among the objects to apply")
 	}
 	return p, nil
 }
 
 func isWorkload(o *unstructured.Unstructured) bool {
-	return o.GetKind() == "Job" && o.GetLabels()[api.LabelJobID] != ""
+	return (o.GetKind() == "Job" || o.GetKind() == setKind) && o.GetLabels()[api.LabelJobID] != ""
 }
 
 func isShared(o *unstructured.Unstructured) bool {
@@ -94,15 +95,21 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 			return err
 		}
 	}
-	job, taken := w.createJob(ctx, p.job)
+	job, taken := w.createJob(ctx, p.workload)
 	if job == nil {
 		return taken
 	}
 	owner := metav1.OwnerReference{APIVersion: job.GetAPIVersion(), Kind: job.GetKind(), Name: job.GetName(), UID: job.GetUID()}
 	g, gctx := errgroup.WithContext(ctx)
+	var rights []*unstructured.Unstructured
 	for _, o := range p.owned {
+		if isRelease(o, owner) {
+			rights = append(rights, o)
+			continue
+		}
 		g.Go(func() error { return w.own(gctx, o, owner) })
 	}
+	g.Go(func() error { return w.allowRelease(gctx, rights, owner) })
 	if len(secrets) > 0 {
 		secret := secretOf(spec, job, secrets)
 		secret.SetOwnerReferences([]metav1.OwnerReference{owner})
@@ -126,19 +133,22 @@ func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[strin
 	if err != nil {
 		return err
 	}
+	if err := w.locate(ctx); err != nil {
+		return err
+	}
 	err = retry(ctx, func() error {
-		_, err := w.client.getObject(ctx, w.collectionOf(p.job), p.job.GetName())
+		_, err := w.client.getObject(ctx, w.collectionOf(p.workload), p.workload.GetName())
 		return err
 	})
 	switch {
 	case err == nil:
-		return fmt.Errorf("job %s: %w", p.job.GetName(), fs.ErrExist)
+		return fmt.Errorf("job %s: %w", p.workload.GetName(), fs.ErrExist)
 	case !apierrors.IsNotFound(err):
 		return err
 	case len(secrets) == 0:
 		return nil
 	}
-	return w.putSecret(ctx, secretOf(spec, p.job, secrets))
+	return w.putSecret(ctx, secretOf(spec, p.workload, secrets))
 }
 
 // DryRun asks the API server to check every object, keeping none, and gives back
@@ -206,13 +216,17 @@ func (w *Workload) taken(ctx context.Context, job *unstructured.Unstructured, re
 	return found, errors.Join(refusal, api.ErrMayRun)
 }
 
-// sameCall tells whether two Jobs run the same call of the same job.
+// sameCall tells whether two workloads run the same call of the same job.
 func sameCall(a, b *unstructured.Unstructured) bool {
 	return reflect.DeepEqual(workerArgs(a), workerArgs(b))
 }
 
-func workerArgs(job *unstructured.Unstructured) any {
-	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
+func workerArgs(workload *unstructured.Unstructured) any {
+	pod := []string{"spec", "template"}
+	if workload.GetKind() == setKind {
+		pod = []string{"spec", "leaderWorkerTemplate", "workerTemplate"}
+	}
+	containers, _, _ := unstructured.NestedSlice(workload.Object, append(pod, "spec", "containers")...)
 	for _, c := range containers {
 		if c, ok := c.(map[string]any); ok && c["name"] == api.ContainerName {
 			return c["args"]
@@ -283,6 +297,28 @@ func (w *Workload) own(ctx context.Context, o *unstructured.Unstructured, owner 
 	return retry(ctx, func() error { return w.client.addOwner(ctx, w.collectionOf(o), o.GetName(), owner) })
 }
 
+// isRelease tells the Role and the RoleBinding with which the leader of a
+// LeaderWorkerSet ends it.
+func isRelease(o *unstructured.Unstructured, owner metav1.OwnerReference) bool {
+	kind := o.GroupVersionKind()
+	return owner.Kind == setKind && o.GetName() == owner.Name && kind.Group == "rbac.authorization.k8s.io"
+}
+
+// allowRelease makes them. Who may not do that has a job all the same.
+func (w *Workload) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
+	for _, o := range rights {
+		err := w.own(ctx, o, owner)
+		if apierrors.IsForbidden(err) {
+			w.client.wire.say("you may not create the %s by which the job gives its hosts back when it has ended: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command does it", o.GetKind())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ensure creates an object, or finds one of that name that will do as well.
 func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
 	where := w.collectionOf(o)
@@ -311,7 +347,8 @@ func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mod
 
 func ownedByJobs(o *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
-		return r.Kind == "Job" && strings.HasPrefix(r.Name, api.JobNamePrefix)
+		return r.Kind == "Job" && strings.HasPrefix(r.Name, api.JobNamePrefix) ||
+			r.Kind == setKind && strings.HasPrefix(r.Name, api.PathwaysNamePrefix)
 	})
 }
 

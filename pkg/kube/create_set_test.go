@@ -1,0 +1,157 @@
+package kube
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+const (
+	setName  = "keras-pathways-a1"
+	setGroup = "/apis/leaderworkerset.x-k8s.io/v1"
+	setPath  = setGroup + "/namespaces/ml/leaderworkersets/" + setName
+	rbacPath = "/apis/rbac.authorization.k8s.io/v1/namespaces/ml/"
+)
+
+func theSet(args ...any) *unstructured.Unstructured {
+	pod := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": api.ContainerName, "args": args}}}}
+	template := map[string]any{"leaderTemplate": pod, "workerTemplate": pod}
+	set := object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", setName, map[string]any{"spec": map[string]any{"leaderWorkerTemplate": template}})
+	set.SetLabels(map[string]string{api.LabelJobID: "a1"})
+	return set
+}
+
+// startSet makes a server that has LeaderWorkerSets, and a Workload of one; told is
+// what was said to whoever waits.
+func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer, w *Workload, told *[]string) {
+	t.Helper()
+	s, told = &objectServer{objects: map[string]map[string]any{}}, new([]string)
+	var group map[string]any
+	if err := json.Unmarshal([]byte(`{"kind":"APIResourceList","resources":[{"name":"leaderworkersets","kind":"LeaderWorkerSet","namespaced":true}]}`), &group); err != nil {
+		t.Fatal(err)
+	}
+	s.objects[setGroup] = group
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	client, err := NewClient(&rest.Config{Host: server.URL, QPS: -1}, "ml", func(line string) { *told = append(*told, line) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	const version = "rbac.authorization.k8s.io/v1"
+	objects := []*unstructured.Unstructured{object(version, "Role", setName, nil), object(version, "RoleBinding", setName, nil), runnerMap(), theSet("--call", "1")}
+	return s, New(client, append(objects, more...)), told
+}
+
+// What lets the leader end the set goes with the set.
+func TestStartOfASet(t *testing.T) {
+	s, w, told := startSet(t)
+	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{rbacPath + "roles/" + setName, rbacPath + "rolebindings/" + setName, core + "secrets/kinetic-a1-env"} {
+		if got := s.ownersOf(name); !slices.Equal(got, []string{"uid-of-" + setName}) {
+			t.Errorf("%s has the owners %q", name, got)
+		}
+	}
+	if s.objects[setPath] == nil || len(*told) > 0 {
+		t.Errorf("objects %v, told %q", s.objects, *told)
+	}
+}
+
+// Who may not make Roles is told so once, and has a job; an overlay's own Role is
+// another matter, and so is another failure.
+func TestStartWithoutRightsOnRoles(t *testing.T) {
+	for name, c := range map[string]struct {
+		code   int
+		reason metav1.StatusReason
+		more   []*unstructured.Unstructured
+		told   int
+		fails  string
+	}{
+		"forbidden":            {http.StatusForbidden, metav1.StatusReasonForbidden, nil, 1, ""},
+		"invalid":              {http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, nil, 0, "roles"},
+		"one of the overlay's": {http.StatusForbidden, metav1.StatusReasonForbidden, []*unstructured.Unstructured{object("rbac.authorization.k8s.io/v1", "Role", "mine", nil)}, 1, "roles.rbac.authorization.k8s.io mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, told := startSet(t, c.more...)
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasPrefix(r.URL.Path, rbacPath) {
+					return false
+				}
+				fail(w, c.code, c.reason)
+				return true
+			}
+			err := w.Start(t.Context(), a1, nil)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) || s.objects[setPath] != nil {
+					t.Errorf("got %v, want %q in it and no set", err, c.fails)
+				}
+				return
+			}
+			if err != nil || s.objects[setPath] == nil {
+				t.Errorf("got %v and objects %v", err, s.objects)
+			}
+			if len(*told) != c.told || !strings.Contains((*told)[0], "kinetic-release") {
+				t.Errorf("told %q, want %d line", *told, c.told)
+			}
+		})
+	}
+}
+
+// A cluster without LeaderWorkerSets is found out before anything is made, by all
+// that would make one.
+func TestSetsAreMissing(t *testing.T) {
+	for name, do := range map[string]func(*testing.T, *Workload) error{
+		"ready": func(t *testing.T, w *Workload) error { return w.Ready(t.Context()) },
+		"start": func(t *testing.T, w *Workload) error { return w.Start(t.Context(), a1, nil) },
+		"prepare": func(t *testing.T, w *Workload) error {
+			return w.Prepare(t.Context(), a1, map[string]string{"TOKEN": "hush"})
+		},
+		"dry run": func(t *testing.T, w *Workload) error { _, err := w.DryRun(t.Context()); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, _ := startSet(t)
+			delete(s.objects, setGroup)
+			err := do(t, w)
+			for _, want := range []string{"kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/", "--backend gke, which needs none"} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q in it", err, want)
+				}
+			}
+			if len(s.objects) != 0 {
+				t.Errorf("it made %v", s.objects)
+			}
+		})
+	}
+}
+
+// A set that is there already is the same job, or another.
+func TestStartFindsASet(t *testing.T) {
+	for name, c := range map[string]struct {
+		args   []any
+		mayRun bool
+	}{
+		"the same call": {[]any{"--call", "1"}, true},
+		"another call":  {[]any{"--call", "2"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, _ := startSet(t)
+			s.objects[setPath] = theSet(c.args...).Object
+			err := w.Start(t.Context(), a1, nil)
+			if !errors.Is(err, fs.ErrExist) || errors.Is(err, api.ErrMayRun) != c.mayRun {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
