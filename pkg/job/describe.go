@@ -45,7 +45,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if d.Status, err = j.Status(ctx); err != nil {
 		return d, err
 	}
-	if d.End, err = optional(readJSON[api.End](ctx, j.Store, store.End(j.ID()))); err != nil {
+	if d.End, err = optional(j.end(ctx)); err != nil {
 		return d, err
 	}
 	result, err := optional(j.Result(ctx, io.Discard))

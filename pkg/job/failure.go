@@ -15,6 +15,13 @@ import (
 
 // Outcome says in a few words how a job stands.
 func Outcome(s api.Status) string {
+	if s.Holding != "" {
+		return outcome(s) + "; finished, holding " + s.Holding
+	}
+	return outcome(s)
+}
+
+func outcome(s api.Status) string {
 	switch s.State {
 	case api.Succeeded:
 		return "succeeded"

@@ -53,7 +53,7 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *api.Status
-	last, err := j.Workload.Watch(ctx, j.ID(), func(s api.Status) {
+	last, err := j.watch(ctx, func(s api.Status) {
 		if first == nil {
 			first = &s
 			cancel()
@@ -69,7 +69,7 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 // is the one that the store remembers, or NotFound.
 func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	var alive *api.Status
-	status, err := j.Workload.Watch(ctx, j.ID(), func(s api.Status) {
+	status, err := j.watch(ctx, func(s api.Status) {
 		if !s.State.Ended() {
 			alive = &s
 		}
@@ -87,7 +87,7 @@ func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, erro
 
 // remembered is the end that the store tells of, NotFound if it tells none.
 func (j *Job) remembered(ctx context.Context) (api.Status, error) {
-	end, err := readJSON[api.End](ctx, j.Store, store.End(j.ID()))
+	end, err := j.end(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return api.Status{State: api.NotFound, Message: j.unknownEnd()}, nil
 	}
@@ -95,6 +95,11 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 		return api.Status{}, err
 	}
 	return end.Status(), nil
+}
+
+// end is end.json.
+func (j *Job) end(ctx context.Context) (api.End, error) {
+	return readJSON[api.End](ctx, j.Store, store.End(j.ID()))
 }
 
 // Began tells whether anything of the job has run: its workload no longer waits,

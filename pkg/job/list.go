@@ -86,6 +86,7 @@ func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, e
 		}
 	}
 	p.name(ctx, unnamed)
+	p.settle(ctx, entries)
 	if !f.Stored {
 		return entries, nil
 	}
@@ -116,6 +117,30 @@ func (p Place) name(ctx context.Context, unnamed []*Entry) {
 			if h, err := readHandle(ctx, s, e.ID); err == nil {
 				e.Function, e.Accelerator = h.FuncName, h.Accelerator
 			}
+			return nil
+		})
+	}
+	_ = g.Wait() // there are none
+}
+
+// settle asks the store how those jobs have ended whose workloads can't tell.
+func (p Place) settle(ctx context.Context, entries []Entry) {
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i := range entries {
+		e := &entries[i]
+		if e.Status.Holding == "" {
+			continue
+		}
+		g.Go(func() error {
+			if s, err := p.storeAt(e.Store); err == nil {
+				j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
+				if status, ended := j.parked(ctx, e.Status); ended {
+					e.State, e.Status = status.State, status
+					return nil
+				}
+			}
+			e.Status.Holding = "" // it has not ended, as far as anybody knows
 			return nil
 		})
 	}

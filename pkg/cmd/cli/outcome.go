@@ -35,11 +35,26 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 }
 
 // Remember has the store remember how a job ended that its runner could not
-// record. That it can't is a warning on w.
+// record, and releases one that has ended and still holds its hosts. What fails is
+// a warning on w.
 func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
+	Release(ctx, w, j, s)
 	if err := j.Remember(ctx, s); err != nil {
 		fmt.Fprintf(w, "warning: the store won't remember how job %s ended: %v\n", j.ID(), err)
 	}
+}
+
+// Release frees the hosts of a job that has ended and still holds them, and says
+// so on w.
+func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
+	if s.Holding == "" {
+		return
+	}
+	if err := j.Release(ctx); err != nil {
+		fmt.Fprintf(w, "warning: job %s has ended and still holds %s: %v\n", j.ID(), s.Holding, err)
+		return
+	}
+	fmt.Fprintf(w, "job %s had ended and still held %s: released\n", j.ID(), s.Holding)
 }
 
 // unknownEnd says why nobody knows how a job ended, and who may.

@@ -38,6 +38,7 @@ func (c *command) cancel() *cobra.Command {
 					return err
 				}
 				if was.State.Ended() {
+					cli.Release(ctx, c.streams.ErrOut, j, was)
 					fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.State)
 					return nil
 				}

@@ -124,7 +124,10 @@ func (f *listFlags) detail() api.Detail {
 
 func (o *listOptions) run(ctx context.Context) error {
 	if o.watch {
-		err := o.place.WatchEntries(ctx, o.filter, o.detail, o.print)
+		err := o.place.WatchEntries(ctx, o.filter, o.detail, func(entries []job.Entry) error {
+			o.release(ctx, entries)
+			return o.print(entries)
+		})
 		if ctx.Err() != nil {
 			return cli.Exit(cli.ExitInterrupted)
 		}
@@ -138,7 +141,23 @@ func (o *listOptions) run(ctx context.Context) error {
 		_, err := fmt.Fprintln(o.errOut, "no jobs found")
 		return err
 	}
+	o.release(ctx, entries)
 	return errors.Join(o.print(entries), unread)
+}
+
+// release frees the hosts of jobs that have ended and still hold them.
+func (o *listOptions) release(ctx context.Context, entries []job.Entry) {
+	for _, e := range entries {
+		if e.Status.Holding == "" {
+			continue
+		}
+		j, err := o.place.Open(ctx, e)
+		if err != nil {
+			fmt.Fprintf(o.errOut, "warning: %v\n", err)
+			continue
+		}
+		cli.Release(ctx, o.errOut, j, e.Status)
+	}
 }
 
 // entryPrinter writes lists of jobs in one of the forms of --output.

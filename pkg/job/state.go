@@ -1,0 +1,95 @@
+package job
+
+import (
+	"context"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// watch is the workload's Watch, made exact by the store: which attempt runs, and
+// whether a job has ended whose workload can't tell.
+func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var over *api.Status
+	var count counter
+	last, err := j.Workload.Watch(ctx, j.ID(), func(s api.Status) {
+		if over != nil {
+			return
+		}
+		s.Attempt = count.of(ctx, j, s)
+		if s, ended := j.parked(ctx, s); ended {
+			over = &s
+			cancel()
+			seen(s)
+			return
+		}
+		s.Holding = ""
+		seen(s)
+	})
+	if over != nil {
+		return *over, nil
+	}
+	return last, err
+}
+
+// parked is how a job has ended that still holds its hosts.
+func (j *Job) parked(ctx context.Context, s api.Status) (api.Status, bool) {
+	if s.Holding == "" || s.State.Ended() {
+		return s, false
+	}
+	end, ended := j.told(ctx)
+	end.Holding = s.Holding
+	return end, ended
+}
+
+// Release frees the hosts of a job that has ended and still holds them, which its
+// runner was not allowed to do.
+func (j *Job) Release(ctx context.Context) error {
+	w, ok := j.Workload.(interface {
+		Release(ctx context.Context, id string, end api.End) error
+	})
+	if !ok {
+		return nil
+	}
+	end, err := j.end(ctx)
+	if err != nil {
+		return err
+	}
+	return w.Release(ctx, j.ID(), end)
+}
+
+// counter tells which attempt a pod is. The pods of earlier ones may be gone, so
+// that only their records tell how many there were.
+type counter struct {
+	pod     string
+	attempt int
+}
+
+// of is the attempt that a status tells of: what the workload says, where no pod
+// runs or the store can't be read.
+func (c *counter) of(ctx context.Context, j *Job, s api.Status) int {
+	if s.Pod == "" || j.Handle.ByPythonTool() {
+		return s.Attempt
+	}
+	if s.Pod == c.pod {
+		return c.attempt
+	}
+	attempts, err := j.attempts(ctx)
+	if err != nil {
+		return s.Attempt
+	}
+	c.pod, c.attempt = s.Pod, numberOf(attempts, s.Pod)
+	return c.attempt
+}
+
+// numberOf is the attempt of a pod: a runner that has not recorded its own takes
+// the first that is free.
+func numberOf(attempts []api.Attempt, pod string) int {
+	for _, a := range attempts {
+		if a.UID == pod {
+			return a.Attempt
+		}
+	}
+	return len(attempts) + 1
+}

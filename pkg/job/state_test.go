@@ -1,0 +1,88 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// group is a workload that can't end by itself.
+type group struct {
+	slow
+	released *api.End
+}
+
+func (g group) Release(_ context.Context, _ string, end api.End) error {
+	*g.released = end
+	return nil
+}
+
+func TestAJobThatHoldsItsHostsHasEndedWhenTheStoreSaysSo(t *testing.T) {
+	parked := api.Status{State: api.Running, Attempt: 1, Holding: "16 chips"}
+	for name, tt := range map[string]struct {
+		objects map[string]string
+		want    string
+	}{
+		"it has":     {map[string]string{"a1/end.json": runnerEnd}, "failed: the runner's word; finished, holding 16 chips"},
+		"it has not": {nil, "running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var released api.End
+			s := storeWith(t, tt.objects)
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: group{slow{steps: steps{parked}}, &released}}
+			status, err := j.Status(t.Context())
+			if got := Outcome(status); err != nil || got != tt.want {
+				t.Errorf("got %s, %v; want %s", got, err, tt.want)
+			}
+			p := Place{Store: s, Workload: j.Workload, List: func(context.Context, api.Detail) ([]Found, error) {
+				return []Found{{ID: "a1", Store: s.URL(), Status: parked}}, nil
+			}}
+			entries, err := p.Entries(t.Context(), Filter{}, api.TellStates)
+			if err != nil || len(entries) != 1 || Outcome(entries[0].Status) != tt.want || entries[0].State != status.State {
+				t.Errorf("listed as %+v, %v; want %s", entries, err, tt.want)
+			}
+			if status.Holding == "" {
+				return
+			}
+			if err := j.Release(t.Context()); err != nil || released.Message != "the runner's word" {
+				t.Errorf("released with %+v, %v", released, err)
+			}
+		})
+	}
+}
+
+func TestTheAttemptThatRuns(t *testing.T) {
+	record := func(n int, pod string) string { return fmt.Sprintf(`{"version":1,"attempt":%d,"uid":%q}`, n, pod) }
+	two := map[string]string{"a1/attempts/1.json": record(1, "gone"), "a1/attempts/2.json": record(2, "b")}
+	tests := map[string]struct {
+		objects map[string]string
+		python  bool
+		steps   steps
+		want    []int
+	}{
+		"none is recorded":             {nil, false, steps{{State: api.Running, Pod: "a", Attempt: 1}}, []int{1}},
+		"whose earlier pods are gone":  {two, false, steps{{State: api.Running, Pod: "b", Attempt: 1}}, []int{2}},
+		"that has not recorded itself": {two, false, steps{{State: api.Running, Pod: "c", Attempt: 1}}, []int{3}},
+		"one after the other":          {two, false, steps{{State: api.Running, Pod: "b", Attempt: 1}, {State: api.Pending, Attempt: 1}, {State: api.Running, Pod: "c", Attempt: 2}}, []int{2, 1, 3}},
+		"of the Python tool":           {two, true, steps{{State: api.Running, Pod: "b", Attempt: 1}}, []int{1}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, tt.objects), Workload: tt.steps}
+			if tt.python {
+				j.Handle.BucketName = "bucket"
+			}
+			var got []int
+			if _, err := j.watch(t.Context(), func(s api.Status) { got = append(got, s.Attempt) }); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
