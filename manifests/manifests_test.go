@@ -296,6 +296,9 @@ func TestLeaderWorkerSet(t *testing.T) {
 	if got := sliced.Spec.LeaderWorkerTemplate.SubGroupPolicy.SubGroupSize; got != 1 {
 		t.Errorf("slices: subgroups of %d", got)
 	}
+	if got := sliced.Spec.LeaderWorkerTemplate.LeaderTemplate.Annotations["leaderworkerset.sigs.k8s.io/leader-requests-tpus"]; got != "true" {
+		t.Errorf("slices: the leader would have no number in its slice: %q", got)
+	}
 }
 
 // The loss of one host is the end of all.
