@@ -165,12 +165,12 @@ func tunnel(t *testing.T, server string) *url.URL {
 			return
 		}
 		defer behind.Close()
-		w.WriteHeader(http.StatusOK)
 		before, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			return
 		}
 		defer before.Close()
+		_, _ = io.WriteString(before, "HTTP/1.1 200 OK\r\n\r\n")
 		go func() { _, _ = io.Copy(behind, before) }()
 		_, _ = io.Copy(before, behind)
 	}))

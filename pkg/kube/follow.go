@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -129,25 +128,3 @@ func (c *Client) watchOnce(ctx context.Context, s selection, version string, emi
 
 // expired tells that a watch has to begin anew with a list.
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
-
-// backoff waits longer each time: first not at all, at most two seconds.
-type backoff struct{ tries int }
-
-const (
-	firstWait = 50 * time.Millisecond
-	longest   = 2 * time.Second
-)
-
-func (b *backoff) sleep(ctx context.Context) error {
-	d := time.Duration(0)
-	if b.tries > 0 {
-		d = min(firstWait<<min(b.tries-1, 10), longest)
-	}
-	b.tries++
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}

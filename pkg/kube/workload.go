@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,22 +70,4 @@ func explained(s *api.Status, why Reason) {
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
 		a.Pod == b.Pod && a.Holding == b.Holding
-}
-
-// tries is how often a call is made before its error counts.
-const tries = 6
-
-// retry repeats a call whose failure may pass.
-func retry(ctx context.Context, call func() error) error {
-	wait := backoff{}
-	var err error
-	for range tries {
-		if sleepErr := wait.sleep(ctx); sleepErr != nil {
-			return errors.Join(sleepErr, err)
-		}
-		if err = call(); err == nil || !transient(err) || ctx.Err() != nil {
-			return err
-		}
-	}
-	return err
 }
