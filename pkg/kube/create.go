@@ -146,7 +146,7 @@ func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[strin
 	case !apierrors.IsNotFound(err):
 		return err
 	case len(secrets) == 0:
-		return nil
+		return w.client.missingNamespace(ctx) // creating the Secret would have told
 	}
 	return w.putSecret(ctx, secretOf(spec, p.workload, secrets))
 }
@@ -206,11 +206,17 @@ func (w *Workload) createJob(ctx context.Context, job *unstructured.Unstructured
 // taken looks at the Job that has the name already: it may be ours.
 func (w *Workload) taken(ctx context.Context, job *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
 	refusal = fmt.Errorf("job %s: %w", job.GetName(), errors.Join(fs.ErrExist, refusal))
-	found, err := w.client.getObject(ctx, w.collectionOf(job), job.GetName())
-	if err != nil || !sameCall(found, job) {
+	var found *unstructured.Unstructured
+	err := retry(ctx, func() (err error) {
+		found, err = w.client.getObject(ctx, w.collectionOf(job), job.GetName())
+		return err
+	})
+	switch {
+	case err != nil && retried && !apierrors.IsNotFound(err):
+		return nil, mayRun(err)
+	case err != nil || !sameCall(found, job):
 		return nil, refusal
-	}
-	if retried {
+	case retried:
 		return found, nil
 	}
 	return found, errors.Join(refusal, api.ErrMayRun)
@@ -269,7 +275,7 @@ func (w *Workload) undo(ctx context.Context, job *unstructured.Unstructured) err
 }
 
 func mayRun(err error) error {
-	return fmt.Errorf("the job may have been created and could not be removed: %w", errors.Join(api.ErrMayRun, err))
+	return fmt.Errorf("the job may have been created: %w", errors.Join(api.ErrMayRun, err))
 }
 
 // share makes an object that jobs share, unless it is there: its name has the
@@ -401,21 +407,27 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 }
 
 // putSecret makes a Secret, in the place of one that --prepare made, or a start
-// that was cut off. Nobody needs the right to read it for that.
+// that was cut off. Nobody needs the right to read it for that. Another submit of
+// the same job may make its own in between.
 func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
 	where := w.collectionOf(secret)
-	return retry(ctx, func() error {
-		_, err := w.client.createObject(ctx, where, secret, modeCreate)
-		if !apierrors.IsAlreadyExists(err) {
+	for try := 1; ; try++ {
+		err := retry(ctx, func() error {
+			_, err := w.client.createObject(ctx, where, secret, modeCreate)
+			return err
+		})
+		if !apierrors.IsAlreadyExists(err) || try > rivals {
 			return err
 		}
-		if err := w.client.removeObject(ctx, where, secret.GetName(), ""); err != nil && !apierrors.IsNotFound(err) {
+		err = retry(ctx, func() error { return w.client.removeObject(ctx, where, secret.GetName(), "") })
+		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
-		_, err = w.client.createObject(ctx, where, secret, modeCreate)
-		return err
-	})
+	}
 }
+
+// rivals is how many submits of the same job may get in each other's way.
+const rivals = 10
 
 // RemoveSecret removes the Secret that Prepare made, if there is one. That of a
 // job which was started goes with its Job.

@@ -262,6 +262,90 @@ func TestStartFindsItsOwnJobAfterALostAnswer(t *testing.T) {
 	}
 }
 
+// A Job that nobody can look at may be the one whose creation was not answered.
+func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lost, unread int // answers to creations and readings of the Job
+		final        bool
+		mayRun       bool
+	}{
+		"read in the end":        {1, 1, false, false},
+		"never read":             {1, 1, true, true},
+		"never read, nor made":   {0, 1, true, false},
+		"read at the first time": {1, 0, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := start(t)
+			if tt.lost == 0 {
+				s.objects[jobPath] = theJob("--call", "2").Object
+			}
+			s.lose(tt.lost)
+			losing := s.refuse
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodGet || r.URL.Path != jobPath || tt.unread == 0 {
+					return losing(w, r)
+				}
+				if tt.final {
+					fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+					return true
+				}
+				tt.unread--
+				fail(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+				return true
+			}
+			err := w.Start(t.Context(), a1, nil)
+			if failed := tt.final; (err != nil) != failed || errors.Is(err, api.ErrMayRun) != tt.mayRun {
+				t.Errorf("got %v", err)
+			}
+			if taken := errors.Is(err, fs.ErrExist); taken != (tt.lost == 0) {
+				t.Errorf("the name is taken: %v, by %v", taken, err)
+			}
+			if s.objects[jobPath] == nil {
+				t.Error("the Job was removed")
+			}
+		})
+	}
+}
+
+// Submits of the same job that find a Secret which is left over take turns in
+// making it anew; none is the end of the job.
+func TestStartsThatMakeTheSameSecret(t *testing.T) {
+	const secrets = core + "secrets"
+	s, w := start(t)
+	left := object("v1", "Secret", "kinetic-a1-env", nil).Object
+	s.objects[secrets+"/kinetic-a1-env"] = left
+	rivals := 3
+	s.refuse = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && r.URL.Path == secrets && rivals > 0 {
+			rivals--
+			s.objects[secrets+"/kinetic-a1-env"] = left
+		}
+		return false
+	}
+	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ownersOf(secrets + "/kinetic-a1-env"); !slices.Contains(got, "uid-of-kinetic-a1") {
+		t.Errorf("the Secret has owners %q", got)
+	}
+}
+
+// A namespace that doesn't exist has no Job of the name either.
+func TestPrepareMissesTheNamespace(t *testing.T) {
+	s, w := start(t)
+	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/v1/namespaces/ml" {
+			return false
+		}
+		answerWith(w, http.StatusNotFound, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+			Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: "namespaces", Name: "ml"}})
+		return true
+	}
+	if err := w.Prepare(t.Context(), a1, nil); err == nil || !strings.Contains(err.Error(), "there is no namespace ml") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A refusal made nothing, so there is nothing to remove: least of all a Job of
 // that name that is somebody else's.
 func TestStartRemovesNothingAfterARefusal(t *testing.T) {
