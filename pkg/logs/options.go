@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Options choose what is read of a log.
@@ -20,7 +22,14 @@ type Options struct {
 	Attempt int
 	// Host is the only host to read, from 0; -1 is all.
 	Host int
+	// Hosts are how many the job has. Where all of several are read, each line
+	// begins with its host, in Color if the reader can show it.
+	Hosts int
+	Color bool
 
+	// Attempts reads the records of the starts of the job, in their order; nil
+	// where there are none.
+	Attempts func(context.Context) ([]api.Attempt, error)
 	// Ended tells whether the store knows that the job has ended. It is asked
 	// when the log says so; nil is never.
 	Ended func(context.Context) bool
@@ -30,10 +39,15 @@ type Options struct {
 	Rest func(context.Context, Point, io.Writer) (Point, error)
 }
 
+// Merges tells whether the logs of several hosts are read into one.
+func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
+
 // Point is how far the log of one attempt was read.
 type Point struct {
-	// Pod is the UID of the attempt's pod.
+	// Pod is the UID of the attempt's pod: of host 0, which alone records attempts.
 	Pod string
+	// Host is the one whose log it is.
+	Host int
 	// Lines were read from the beginning, and Bytes of the text of the next one.
 	Lines, Bytes int
 	// After, when set, takes the place of Lines: reading did not begin at the

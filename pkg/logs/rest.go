@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Rest writes what the store has of one attempt of host 0 beyond a point, as it
+// Rest writes what the store has of one attempt of a host beyond a point, as it
 // is stored: with stamps, but for the rest of a line that was begun. It returns
 // the point that it came to.
 func Rest(ctx context.Context, s store.Store, id string, attempt int, p Point, w io.Writer) (Point, error) {
@@ -21,7 +21,7 @@ func Rest(ctx context.Context, s store.Store, id string, attempt int, p Point, w
 	if err != nil {
 		return p, fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
 	}
-	wanted := part{attempt: attempt}
+	wanted := part{host: p.Host, attempt: attempt}
 	parts = slices.DeleteFunc(parts, func(p part) bool { return !p.sameStream(wanted) })
 	joined := &joinedParts{ctx: ctx, store: s, left: parts}
 	defer joined.close()

@@ -14,8 +14,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Stored writes the log that the job left in the store to w: host by host, and
-// of each host the attempts in order. A line that the end of an attempt left
+// Stored writes the log that the job left in the store to w: that of one host, or
+// those of all merged, as Lanes do, in the order of time; of each host the attempts
+// in order. A line that the end of an attempt left
 // unfinished is ended if something follows. A job without any log is an empty
 // one; asking for a host or an attempt that has none is an error which names
 // those that have. Follow is ignored.
@@ -28,18 +29,34 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w io.Write
 	if err != nil {
 		return fmt.Errorf("reading the log of job %s: %w", id, err)
 	}
-	c := &copier{store: s, decoder: NewDecoder(w, o), buf: make([]byte, bufferSize)}
-	for len(chosen) > 0 {
-		n := 1
-		for n < len(chosen) && chosen[n].host == chosen[0].host {
-			n++
-		}
-		if err := c.host(ctx, chosen[:n], o.Tail); err != nil {
-			return fmt.Errorf("reading the log of job %s in %s: %w", id, s.URL(), err)
-		}
-		chosen = chosen[n:]
+	if len(chosen) == 0 {
+		return nil
+	}
+	c := &copier{store: s, buf: make([]byte, bufferSize)}
+	hosts := byHost(chosen)
+	o.Hosts = max(o.Hosts, chosen[len(chosen)-1].host+1)
+	if o.Merges() {
+		err = c.merge(ctx, hosts, o, w)
+	} else {
+		c.decoder = NewDecoder(w, o)
+		err = c.host(ctx, hosts[0], o.Tail)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the log of job %s in %s: %w", id, s.URL(), err)
 	}
 	return nil
+}
+
+// byHost splits sorted parts.
+func byHost(parts []part) [][]part {
+	var hosts [][]part
+	for i, p := range parts {
+		if i == 0 || p.host != parts[i-1].host {
+			hosts = append(hosts, nil)
+		}
+		hosts[len(hosts)-1] = append(hosts[len(hosts)-1], p)
+	}
+	return hosts
 }
 
 // bufferSize bounds how much of a log is in memory at once.

@@ -1,0 +1,169 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"io"
+)
+
+// source is what is left of the log of one host: attempt by attempt, line by line.
+type source struct {
+	host     int
+	lane     *Lane
+	attempts [][]part // after the one that is read
+	now      *joinedParts
+	lines    *bufio.Reader
+	// stamp is that of the next line; a line without one comes with the line before.
+	stamp []byte
+}
+
+// sources is a heap: the host that printed the next line first is on top.
+type sources []*source
+
+// Len implements sort.Interface.
+func (s sources) Len() int { return len(s) }
+
+// Less implements sort.Interface.
+func (s sources) Less(a, b int) bool {
+	return cmp.Or(bytes.Compare(s[a].stamp, s[b].stamp), cmp.Compare(s[a].host, s[b].host)) < 0
+}
+
+// Swap implements sort.Interface.
+func (s sources) Swap(a, b int) { s[a], s[b] = s[b], s[a] }
+
+// Push implements heap.Interface.
+func (s *sources) Push(x any) { *s = append(*s, x.(*source)) }
+
+// Pop implements heap.Interface.
+func (s *sources) Pop() any {
+	old := *s
+	last := old[len(old)-1]
+	*s = old[:len(old)-1]
+	return last
+}
+
+// merge writes the logs of several hosts as one, in the order in which the lines
+// were printed. Of each host no more than a line's length is in memory.
+func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w io.Writer) error {
+	block := bufio.NewWriterSize(w, bufferSize)
+	lanes := NewLanes(block, o)
+	var all sources
+	defer func() {
+		for _, s := range all {
+			s.now.close()
+		}
+	}()
+	for _, parts := range hosts {
+		s, err := c.source(ctx, parts, o.Tail, lanes.Host(parts[0].host))
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			all = append(all, s)
+		}
+	}
+	heap.Init(&all)
+	for len(all) > 0 {
+		s := all[0]
+		err := s.copyLine()
+		if err == nil {
+			err = s.look(ctx, c)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			heap.Pop(&all)
+			if err := s.lane.Next(); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			heap.Fix(&all, 0)
+		}
+	}
+	return block.Flush()
+}
+
+// source begins to read the log of a host, at its last tail lines if tail is not
+// negative; nil where there is nothing to read.
+func (c *copier) source(ctx context.Context, parts []part, tail int, lane *Lane) (*source, error) {
+	var from position
+	if tail >= 0 {
+		var err error
+		if from, err = c.tailOf(ctx, parts, tail); err != nil {
+			return nil, err
+		}
+	}
+	s := &source{host: parts[0].host, lane: lane, attempts: streams(parts[from.part:]), now: &joinedParts{}}
+	s.lines = bufio.NewReaderSize(s.now, MaxLine)
+	err := s.look(ctx, c)
+	for i := 0; i < from.lines && err == nil; i++ {
+		if err = skipLine(s.lines); err == nil {
+			err = s.look(ctx, c)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	return s, err
+}
+
+// streams splits the parts of a host by attempt.
+func streams(parts []part) [][]part {
+	var all [][]part
+	for i, p := range parts {
+		if i == 0 || !p.sameStream(parts[i-1]) {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], p)
+	}
+	return all
+}
+
+// look finds the stamp of the next line, in the next attempt where there is none;
+// io.EOF where there is no more.
+func (s *source) look(ctx context.Context, c *copier) error {
+	for {
+		next, err := s.lines.Peek(len(stampForm))
+		if len(next) == len(stampForm) && stampPrefix(next, 0) == len(stampForm) {
+			s.stamp = append(s.stamp[:0], next...)
+		}
+		if len(next) > 0 || err != nil && !errors.Is(err, io.EOF) {
+			return unlessEOF(err)
+		}
+		if len(s.attempts) == 0 {
+			return io.EOF
+		}
+		s.now.close()
+		if err := s.lane.Next(); err != nil {
+			return err
+		}
+		s.now = &joinedParts{ctx: ctx, store: c.store, left: s.attempts[0]}
+		s.lines.Reset(s.now)
+		s.attempts = s.attempts[1:]
+	}
+}
+
+// copyLine passes the next line on, a long one in pieces.
+func (s *source) copyLine() error {
+	for {
+		piece, err := s.lines.ReadSlice('\n')
+		if _, writeErr := s.lane.Write(piece); writeErr != nil {
+			return writeErr
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return unlessEOF(err)
+		}
+	}
+}
+
+func unlessEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
