@@ -163,10 +163,10 @@ func describe(ctx context.Context, j *job.Job, call []byte, adopted bool) error 
 	if errors.Is(err, store.ErrExists) {
 		err = replaceCall(ctx, j, call)
 	}
-	if err != nil {
-		return errors.Join(err, withdraw(ctx, j))
+	if err == nil || adopted { // the records of the first submit stay
+		return err
 	}
-	return nil
+	return errors.Join(err, withdraw(ctx, j))
 }
 
 // claim writes the handle.
@@ -189,16 +189,26 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 // off, or which lost the race for the id.
 func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
 	name := store.Call(j.ID())
-	if old, err := j.Store.Open(ctx, name); err == nil {
-		data, err := io.ReadAll(old)
-		if err = errors.Join(err, old.Close()); err == nil && bytes.Equal(data, call) {
-			return nil
-		}
+	old, err := readCall(ctx, j.Store, name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err // it may be the right one
+	}
+	if err == nil && bytes.Equal(old, call) {
+		return nil
 	}
 	if err := j.Store.Delete(ctx, name); err != nil {
 		return err
 	}
 	return j.Store.Create(ctx, name, bytes.NewReader(call), nil)
+}
+
+func readCall(ctx context.Context, s store.Store, name string) (data []byte, err error) {
+	r, err := s.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return io.ReadAll(r)
 }
 
 // withdraw removes what describe wrote, also when ctx is over.

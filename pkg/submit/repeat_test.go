@@ -1,0 +1,100 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// faultyStore is a store that fails where told to.
+type faultyStore struct {
+	store.Store
+	create func(name string) error
+	open   func(name string) (io.ReadCloser, error)
+}
+
+func (s faultyStore) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
+	if s.create != nil {
+		if err := s.create(name); err != nil {
+			return err
+		}
+	}
+	return s.Store.Create(ctx, name, r, metadata)
+}
+
+func (s faultyStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if s.open != nil {
+		if r, err := s.open(name); r != nil || err != nil {
+			return r, err
+		}
+	}
+	return s.Store.Open(ctx, name)
+}
+
+var errOutage = errors.New("503")
+
+// refusesCalls is a store that can't write calls.
+func refusesCalls(s store.Store) store.Store {
+	return faultyStore{Store: s, create: func(name string) error {
+		if name == store.Call("a1") {
+			return errOutage
+		}
+		return nil
+	}}
+}
+
+// unreadableCalls is a store that can't read calls: not at all, or not to the end.
+func unreadableCalls(answer io.ReadCloser, err error) func(store.Store) store.Store {
+	return func(s store.Store) store.Store {
+		return faultyStore{Store: s, open: func(name string) (io.ReadCloser, error) {
+			if name == store.Call("a1") {
+				return answer, err
+			}
+			return nil, nil
+		}}
+	}
+}
+
+// A submit that is repeated while the store fails leaves the records of the first
+// one, whose workload may be waiting.
+func TestARepeatLeavesTheRecordsOfTheFirst(t *testing.T) {
+	cut := io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(errOutage)))
+	for name, faulty := range map[string]func(store.Store) store.Store{
+		"call not written":   refusesCalls,
+		"call not opened":    unreadableCalls(nil, errOutage),
+		"call read in parts": unreadableCalls(cut, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, a := place(t, workload{well, well}), planned(t, "{}")
+			if _, _, err := Do(t.Context(), a, p, nil); err != nil {
+				t.Fatal(err)
+			}
+			failing := p
+			failing.Store = faulty(p.Store)
+			if _, _, err := Do(t.Context(), a, failing, nil); !errors.Is(err, errOutage) {
+				t.Errorf("got %v", err)
+			}
+			if handle, call := stored(t, p, store.Handle("a1")), stored(t, p, store.Call("a1")); handle == "" || call != "{}" {
+				t.Errorf("left the handle %q and the call %q", handle, call)
+			}
+		})
+	}
+}
+
+// A submit that can't write its call takes its handle back.
+func TestASubmitWithoutItsCallLeavesNoHandle(t *testing.T) {
+	p := place(t, workload{well, well})
+	failing := p
+	failing.Store = refusesCalls(p.Store)
+	if _, _, err := Do(t.Context(), planned(t, "{}"), failing, nil); !errors.Is(err, errOutage) {
+		t.Errorf("got %v", err)
+	}
+	if handle := stored(t, p, store.Handle("a1")); handle != "" {
+		t.Errorf("left the handle %q", handle)
+	}
+}
