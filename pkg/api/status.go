@@ -93,10 +93,6 @@ type Status struct {
 // same: its records must stay.
 var ErrMayRun = errors.New("the job may run")
 
-// ErrEnding is an error of a stop that came after the job was told to end: it
-// ends, and nobody has seen it yet.
-var ErrEnding = errors.New("it was told to end, and nobody has seen it yet")
-
 // EndVersion is the version of End and Result that this code writes and reads.
 const EndVersion = 1
 

@@ -30,7 +30,7 @@ func (j *Job) Collect(ctx context.Context, value io.Writer, cleanup bool, writte
 
 // release removes what a collected job no longer needs.
 func (j *Job) release(ctx context.Context, r api.Result) error {
-	if err := j.stop(ctx, 0); err != nil {
+	if err := j.stop(ctx, 0, nil); err != nil {
 		return err
 	}
 	names := []string{store.Call(j.ID())}
@@ -54,27 +54,34 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 		return status, err
 	}
 	if status.Elsewhere != "" {
-		return status, j.stop(ctx, grace) // says why it can't
+		return status, j.stop(ctx, grace, nil) // says why it can't
 	}
-	now = timeOf(j.Workload, now)
-	// Said before the runner hears of it, so that end.json tells who ended the
-	// job rather than which signal it got.
-	err = j.createEnd(ctx, api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
-		Attempt: status.Attempt, Started: status.Started, Finished: now.UTC(), By: "cancel"})
-	ours := err == nil
-	if err != nil && !errors.Is(err, store.ErrExists) {
-		return status, err
+	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
+		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Workload, now).UTC(), By: "cancel"}
+	return status, j.stop(ctx, grace, func() error { return j.recordCancel(ctx, end) })
+}
+
+// recordCancel records the end of a job that was told to end, and no earlier: a
+// cancel that is cut off must not leave its word on a job that goes on. A runner
+// that was faster knows only which signal it got, not from whom.
+func (j *Job) recordCancel(ctx context.Context, end api.End) error {
+	err := j.createEnd(ctx, end)
+	if !errors.Is(err, store.ErrExists) {
+		return err
 	}
-	err = j.stop(ctx, grace)
-	if err != nil && ours && ctx.Err() == nil && !errors.Is(err, api.ErrEnding) {
-		err = errors.Join(err, j.Store.Delete(ctx, store.End(j.ID()))) // refused: the job goes on
+	was, err := j.end(ctx)
+	if err != nil || was.Reason != api.Terminated {
+		return err
 	}
-	return status, err
+	if err := j.Store.Delete(ctx, store.End(j.ID())); err != nil {
+		return err
+	}
+	return j.recordEnd(ctx, end)
 }
 
 // stop makes sure that there is no workload.
-func (j *Job) stop(ctx context.Context, grace time.Duration) error {
-	err := j.Workload.Stop(ctx, j.ID(), grace)
+func (j *Job) stop(ctx context.Context, grace time.Duration, ending func() error) error {
+	err := j.Workload.Stop(ctx, j.ID(), grace, ending)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -127,7 +134,7 @@ type Parts struct {
 // last.
 func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 	if p.Workload {
-		if err := errors.Join(j.stop(ctx, DefaultGrace), j.removeSecret(ctx)); err != nil {
+		if err := errors.Join(j.stop(ctx, DefaultGrace, nil), j.removeSecret(ctx)); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,9 @@ func (s steps) Watch(_ context.Context, _ string, seen func(api.Status)) (last a
 	return last, nil
 }
 func (steps) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
-func (steps) Stop(context.Context, string, time.Duration) error           { return nil }
+func (steps) Stop(context.Context, string, time.Duration, func() error) error {
+	return nil
+}
 
 func TestWaitForAJobThatVanishes(t *testing.T) {
 	running, gone := api.Status{State: api.Running, Attempt: 1}, api.Status{State: api.NotFound}

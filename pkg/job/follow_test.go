@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ import (
 
 // slow is a cluster that may never come to know that the job has ended.
 type slow struct {
-	steps         // of its states
-	refusal error // of a stop
+	steps          // of its states
+	refusal error  // of a stop
+	unseen  error  // of one that was accepted
+	asked   func() // when a stop is asked for, if set
 }
 
 func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
@@ -39,7 +42,15 @@ func (slow) Logs(ctx context.Context, _ string, o logs.Options, w io.Writer) err
 	return errors.New("the connection broke for good")
 }
 
-func (s slow) Stop(context.Context, string, time.Duration) error { return s.refusal }
+func (s slow) Stop(_ context.Context, _ string, _ time.Duration, ending func() error) error {
+	if s.asked != nil {
+		s.asked()
+	}
+	if s.refusal != nil {
+		return s.refusal
+	}
+	return errors.Join(ending(), s.unseen)
+}
 
 func TestFollowEndsWithTheLog(t *testing.T) {
 	running, failed := api.Status{State: api.Running, Attempt: 1}, api.Status{State: api.Failed, Message: "exit code 1"}
@@ -68,28 +79,41 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 	}
 }
 
-func TestCancelLeavesNoWordWhereItWasRefused(t *testing.T) {
-	refused := errors.New("forbidden")
+func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
+	refused, unseen := errors.New("forbidden"), errors.New("its node is lost")
+	const terminated = `{"version":1,"state":"FAILED","reason":"Terminated","by":"runner"}`
 	tests := map[string]struct {
-		refusal error
-		objects map[string]string
-		want    string // who says in the store that the job has ended
+		refusal, unseen error
+		objects         map[string]string
+		want            string // who says in the store that the job has ended
 	}{
-		"accepted":                     {nil, nil, "cancel"},
-		"refused":                      {refused, nil, ""},
-		"accepted, and its end unseen": {fmt.Errorf("%w: %w", api.ErrEnding, refused), nil, "cancel"},
-		"refused, and it had ended":    {refused, map[string]string{"a1/end.json": runnerEnd}, "runner"},
+		"accepted":                             {want: "cancel"},
+		"refused":                              {refusal: refused},
+		"accepted, and its end unseen":         {unseen: unseen, want: "cancel"},
+		"refused, and it had ended":            {refusal: refused, objects: map[string]string{"a1/end.json": runnerEnd}, want: "runner"},
+		"accepted, and it had ended by itself": {objects: map[string]string{"a1/end.json": runnerEnd}, want: "runner"},
+		"its runner told of the signal before": {objects: map[string]string{"a1/end.json": terminated}, want: "cancel"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(t, tt.objects)
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: slow{steps{{State: api.Running}}, tt.refusal}}
-			if _, err := j.Cancel(t.Context(), time.Second, time.Now(), Cancelled); !errors.Is(err, tt.refusal) {
+			said := func() string {
+				end, _ := readJSON[api.End](t.Context(), s, store.End("a1"))
+				return end.By
+			}
+			before := said()
+			asked := func() {
+				if now := said(); now != before {
+					t.Errorf("were it killed now, %q would have recorded the end of a job that goes on", now)
+				}
+			}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s,
+				Workload: slow{steps: steps{{State: api.Running}}, refusal: tt.refusal, unseen: tt.unseen, asked: asked}}
+			if _, err := j.Cancel(t.Context(), time.Second, time.Now(), Cancelled); !errors.Is(err, cmp.Or(tt.refusal, tt.unseen)) {
 				t.Errorf("got %v", err)
 			}
-			end, _ := readJSON[api.End](t.Context(), s, store.End("a1"))
-			if end.By != tt.want {
-				t.Errorf("recorded by %q, want %q", end.By, tt.want)
+			if by := said(); by != tt.want {
+				t.Errorf("recorded by %q, want %q", by, tt.want)
 			}
 		})
 	}

@@ -27,9 +27,9 @@ type Workload interface {
 	// Logs writes what the job printed; with Follow until it has ended.
 	Logs(ctx context.Context, id string, o logs.Options, w io.Writer) error
 	// Stop ends the job, giving it grace to save what it has, and removes the
-	// workload. Where there is none the error is fs.ErrNotExist; one that is
-	// api.ErrEnding comes after the job was told to end.
-	Stop(ctx context.Context, id string, grace time.Duration) error
+	// workload. ending, which may be nil, is called as soon as nothing can take it
+	// back that the job ends. Where there is no workload the error is fs.ErrNotExist.
+	Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error
 }
 
 // Cancelled is why a job ended that somebody cancelled.

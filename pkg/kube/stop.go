@@ -26,9 +26,9 @@ const noticeTime = 15 * time.Second
 // Stop tells the job's pods to end, and removes the workload with all it owns. With
 // grace that stays until its pods are gone, so that everybody sees that
 // something still runs, and that is waited for, as long as the pods' own grace
-// allows. An error that is api.ErrEnding comes after the job was told to end. No
-// workload is an error that is fs.ErrNotExist.
-func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) error {
+// allows. ending, which may be nil, is called once the cluster has accepted the
+// removal. No workload is an error that is fs.ErrNotExist.
+func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil {
 		return err
@@ -44,13 +44,17 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) err
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
+	var unrecorded error
+	if ending != nil {
+		unrecorded = ending()
+	}
 	if grace <= 0 {
-		return nil
+		return unrecorded
 	}
 	if err := w.waitGone(ctx, id, max(grace, graceOf(s.list()))+noticeTime); err != nil {
-		return fmt.Errorf("job %s: %w: %w", id, api.ErrEnding, err)
+		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, and nobody has seen it yet: %w", id, err))
 	}
-	return nil
+	return unrecorded
 }
 
 // Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the

@@ -60,7 +60,7 @@ func (f fixture) start(t *testing.T, words ...string) {
 	if err := f.Start(t.Context(), f.spec(words...), nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Stop(context.Background(), jobID, 0) })
+	t.Cleanup(func() { _ = f.Stop(context.Background(), jobID, 0, nil) })
 }
 
 // watch waits for the job's end.

@@ -53,7 +53,7 @@ func TestList(t *testing.T) {
 		if err := f.Start(t.Context(), spec, nil); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = f.Stop(context.Background(), id, 0) })
+		t.Cleanup(func() { _ = f.Stop(context.Background(), id, 0, nil) })
 		if _, err := f.Watch(t.Context(), id, func(api.Status) {}); err != nil {
 			t.Fatal(err)
 		}

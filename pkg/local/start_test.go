@@ -67,7 +67,7 @@ func TestCommandLine(t *testing.T) {
 			if diff := cmp.Diff(append(base[:len(base):len(base)], tt.want...), got); diff != "" {
 				t.Errorf("the runner's arguments (-want +got):\n%s", diff)
 			}
-			if err := f.Stop(t.Context(), jobID, 0); err != nil {
+			if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -186,7 +186,7 @@ func TestStartingTwiceAtOnce(t *testing.T) {
 		t.Errorf("the job printed %q, want that once", got)
 	}
 	f.watch(t)
-	if err := f.Stop(t.Context(), jobID, 0); err != nil {
+	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	f.noTraces(t)
@@ -250,7 +250,7 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the starter: %v: %s", err, out)
 	}
-	t.Cleanup(func() { _ = f.Stop(context.Background(), jobID, 0) })
+	t.Cleanup(func() { _ = f.Stop(context.Background(), jobID, 0, nil) })
 	if r, err := f.Get(t.Context(), jobID); err != nil || r.Status.State != api.Running {
 		t.Fatalf("after the starter has ended: %+v, %v", r, err)
 	}
@@ -275,7 +275,7 @@ func TestProcess(t *testing.T) {
 	if session, err := unix.Getsid(r.Process.PID); err != nil || session != r.Process.PID {
 		t.Errorf("the session of process %d is %d, %v, want its own", r.Process.PID, session, err)
 	}
-	if err := f.Stop(t.Context(), jobID, 0); err != nil {
+	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(patience); unix.Kill(r.Process.PID, 0) == nil; runtime.Gosched() {

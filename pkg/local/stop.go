@@ -14,25 +14,28 @@ import (
 // stays. The runner gets SIGTERM and the time of grace to save what there is,
 // then the whole group SIGKILL; without grace at once. A job that is not here
 // is an error that is fs.ErrNotExist, one that runs on another machine an error.
-// With an error of ctx the job may go on.
-func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration) error {
+// With an error of ctx the job may go on. ending, which may be nil, records the
+// end of a job that was told to end, in place of a record that says no more.
+func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
 	r, err := w.read(id)
 	if err != nil {
 		return err
 	}
-	if err := w.stop(ctx, r, grace); err != nil {
+	if err := w.stop(ctx, r, grace, ending); err != nil {
 		return fmt.Errorf("stopping local job %s: %w", id, err)
 	}
 	return nil
 }
 
-func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration) error {
-	if r.Process.life() == alive {
-		if err := halt(ctx, r.Process, grace, func() error {
-			// Before the kill, so that no watcher takes it for a crash.
+func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, ending func() error) error {
+	if ending == nil {
+		ending = func() error {
 			_, err := w.record(ctx, r, r.newEnd(api.Cancelled, "it was cancelled", "cancel"))
 			return err
-		}); err != nil {
+		}
+	}
+	if r.Process.life() == alive {
+		if err := halt(ctx, r.Process, grace, ending); err != nil {
 			return err
 		}
 	}
@@ -49,20 +52,22 @@ func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration) erro
 	return nil
 }
 
-// halt ends a process: within grace by asking it to, then, after record, by
-// force.
+// halt ends a process: within grace by asking it to, then by force. record, whose
+// failure must not keep the job alive, is called before the kill, so that no watcher
+// takes that for a crash.
 func halt(ctx context.Context, p Process, grace time.Duration, record func() error) error {
 	if grace > 0 {
 		if err := terminate(p.PID); err != nil {
 			return err
 		}
+		failure := record()
 		waiting, cancel := context.WithTimeout(ctx, grace)
 		defer cancel()
 		if err := waitExit(waiting, p); err == nil || ctx.Err() != nil {
-			return ctx.Err()
+			return errors.Join(failure, ctx.Err())
 		}
 	}
-	failure := record() // must not keep the job alive
+	failure := record()
 	if err := p.killGroup(); err != nil {
 		return errors.Join(failure, err)
 	}

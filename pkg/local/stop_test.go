@@ -46,7 +46,7 @@ func TestStop(t *testing.T) {
 				watched <- last
 			}()
 			<-running
-			if err := f.Stop(t.Context(), jobID, tt.grace); err != nil {
+			if err := f.Stop(t.Context(), jobID, tt.grace, nil); err != nil {
 				t.Fatal(err)
 			}
 			endOf(t, r)
@@ -65,14 +65,14 @@ func TestStopOfAnEndedJobRemovesIt(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "exit:3")
 	f.watch(t)
-	if err := f.Stop(t.Context(), jobID, patience); err != nil {
+	if err := f.Stop(t.Context(), jobID, patience, nil); err != nil {
 		t.Fatal(err)
 	}
 	f.noTraces(t)
 	if end := f.end(t); end == nil || end.Reason != api.ExitCode {
 		t.Errorf("recorded %+v, want the job's own end", end)
 	}
-	if err := f.Stop(t.Context(), jobID, 0); !errors.Is(err, fs.ErrNotExist) {
+	if err := f.Stop(t.Context(), jobID, 0, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the second time: got %v, want an error that is fs.ErrNotExist", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestStopEndsWithItsContext(t *testing.T) {
 	f.until(t, "ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.Stop(ctx, jobID, patience); !errors.Is(err, context.Canceled) {
+	if err := f.Stop(ctx, jobID, patience, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 	if _, err := f.Get(t.Context(), jobID); err != nil {
@@ -98,7 +98,7 @@ func TestStopWhenTheStoreIsGone(t *testing.T) {
 	if err := os.RemoveAll(f.storeDir); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Stop(t.Context(), jobID, 0); err != nil {
+	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	f.noTraces(t)

@@ -172,7 +172,7 @@ func TestReusedPID(t *testing.T) {
 	if _, last := f.watch(t); last.State != api.Failed || last.Reason != api.Killed {
 		t.Errorf("got %+v, want FAILED", last)
 	}
-	if err := f.Stop(t.Context(), jobID, 0); err != nil {
+	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
 		t.Error(err)
 	}
 	if err := in.Close(); err != nil {
@@ -249,7 +249,7 @@ func TestAnotherMachine(t *testing.T) {
 	if _, err := f.Watch(t.Context(), jobID, func(api.Status) {}); err == nil || !strings.Contains(err.Error(), "login2") {
 		t.Errorf("Watch: got %v, want an error that names the machine", err)
 	}
-	if err := f.Stop(t.Context(), jobID, 0); err == nil || !strings.Contains(err.Error(), "login2") {
+	if err := f.Stop(t.Context(), jobID, 0, nil); err == nil || !strings.Contains(err.Error(), "login2") {
 		t.Errorf("Stop: got %v, want an error that names the machine", err)
 	}
 	if end := f.end(t); end != nil {

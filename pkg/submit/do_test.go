@@ -32,7 +32,9 @@ func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, 
 
 func (w workload) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
 
-func (w workload) Stop(context.Context, string, time.Duration) error { return fs.ErrNotExist }
+func (w workload) Stop(context.Context, string, time.Duration, func() error) error {
+	return fs.ErrNotExist
+}
 
 type sender = func(context.Context, Planned, job.Place, func(done, total int64)) (*job.Job, pack.Stats, error)
 
