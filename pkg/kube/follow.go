@@ -22,10 +22,19 @@ type change struct {
 
 // selection chooses objects of a kind.
 type selection struct {
-	kind          kind
-	labels, field string
+	kind   kind
+	labels string
 	// list is an empty list of the kind, to read into.
 	list func() runtime.Object
+	// keep, which may be nil, makes of an object what is kept of it; nil is nothing.
+	keep func(runtime.Object) runtime.Object
+}
+
+func (s selection) kept(o runtime.Object) runtime.Object {
+	if s.keep == nil {
+		return o
+	}
+	return s.keep(o)
 }
 
 // follow reports all objects of a selection, then every change, until ctx is
@@ -35,10 +44,13 @@ type selection struct {
 func (c *Client) follow(ctx context.Context, s selection, emit func(change)) error {
 	wait := backoff{}
 	for {
-		version, err := c.relist(ctx, s, emit)
+		objects, version, err := c.read(ctx, s)
 		if err == nil {
-			wait = backoff{}
-			err = c.watchFrom(ctx, s, version, emit)
+			emit(change{kind: s.kind, reset: true, all: objects})
+			last := version
+			if last, err = c.watchFrom(ctx, s, version, emit); last != version {
+				wait = backoff{} // a list alone is no progress: its version may be too old at once
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -64,40 +76,23 @@ func (c *Client) followPart(ctx context.Context, s selection, emit func(change))
 	return ctx.Err()
 }
 
-func (c *Client) relist(ctx context.Context, s selection, emit func(change)) (version string, err error) {
-	list := s.list()
-	if err := c.list(ctx, s.kind, metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.field}, list); err != nil {
-		return "", err
-	}
-	objects, err := meta.ExtractList(list)
-	if err != nil {
-		return "", err
-	}
-	emit(change{kind: s.kind, reset: true, all: objects})
-	accessor, err := meta.ListAccessor(list)
-	if err != nil {
-		return "", err
-	}
-	return accessor.GetResourceVersion(), nil
-}
-
-// watchFrom reports changes after a version. It returns when the server no
-// longer knows that version, or an error that does not pass.
-func (c *Client) watchFrom(ctx context.Context, s selection, version string, emit func(change)) error {
+// watchFrom reports changes after a version, and returns the last one. It ends when
+// the server no longer knows that version, or with an error that does not pass.
+func (c *Client) watchFrom(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
 	wait := backoff{}
 	for {
 		next, err := c.watchOnce(ctx, s, version, emit)
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return next, ctx.Err()
 		case err != nil && !transient(err):
-			return err
+			return next, err
 		case next != version:
 			wait = backoff{}
 		}
 		version = next
 		if err := wait.sleep(ctx); err != nil {
-			return err
+			return version, err
 		}
 	}
 }
@@ -105,7 +100,7 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 // watchOnce reads one watch to its end, and returns the version up to which
 // everything was reported.
 func (c *Client) watchOnce(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
-	options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.field, ResourceVersion: version,
+	options := metav1.ListOptions{LabelSelector: s.labels, ResourceVersion: version,
 		Watch: true, AllowWatchBookmarks: true}
 	w, err := c.reading(s.kind, "PartialObjectMetadata", &options).Watch(ctx)
 	if err != nil {
@@ -119,8 +114,11 @@ func (c *Client) watchOnce(ctx context.Context, s selection, version string, emi
 		if accessor, err := meta.Accessor(e.Object); err == nil {
 			version = accessor.GetResourceVersion()
 		}
-		if e.Type != watch.Bookmark {
-			emit(change{kind: s.kind, object: e.Object, deleted: e.Type == watch.Deleted})
+		if e.Type == watch.Bookmark {
+			continue
+		}
+		if kept := s.kept(e.Object); kept != nil {
+			emit(change{kind: s.kind, object: kept, deleted: e.Type == watch.Deleted})
 		}
 	}
 	return version, nil

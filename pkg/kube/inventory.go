@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -49,13 +48,28 @@ func (n *inventory) put(o runtime.Object) (key, bool) {
 		insert(n.pods, k, o.UID, *o)
 		return k, true
 	case *corev1.Event:
-		for _, name := range ownerNames(o.InvolvedObject) {
-			insert(n.events, types.NamespacedName{Namespace: o.Namespace, Name: name}, o.UID, *o)
+		for _, about := range ownersOf(o) {
+			insert(n.events, about, o.UID, *o)
 		}
-		for _, name := range ownerNames(o.InvolvedObject) {
-			if k, ok := n.ids[types.NamespacedName{Namespace: o.Namespace, Name: name}]; ok {
-				return k, true
-			}
+		return n.jobOf(o)
+	}
+	return key{}, false
+}
+
+// ownersOf are the workloads that an event may be about.
+func ownersOf(e *corev1.Event) []types.NamespacedName {
+	var owners []types.NamespacedName
+	for _, name := range ownerNames(e.InvolvedObject) {
+		owners = append(owners, types.NamespacedName{Namespace: e.Namespace, Name: name})
+	}
+	return owners
+}
+
+// jobOf is the known job that an event is about.
+func (n *inventory) jobOf(e *corev1.Event) (key, bool) {
+	for _, about := range ownersOf(e) {
+		if k, ok := n.ids[about]; ok {
+			return k, true
 		}
 	}
 	return key{}, false
@@ -68,11 +82,26 @@ func (n *inventory) putOwner(o owner) key {
 	return k
 }
 
+// putAll takes objects in.
+func (n *inventory) putAll(objects []runtime.Object) {
+	for _, o := range objects {
+		n.put(o)
+	}
+}
+
 func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V) {
 	if m[k] == nil {
 		m[k] = map[L]V{}
 	}
 	m[k][l] = v
+}
+
+// remove is the opposite of insert.
+func remove[K, L comparable, V any](m map[K]map[L]V, k K, l L) {
+	delete(m[k], l)
+	if len(m[k]) == 0 {
+		delete(m, k)
+	}
 }
 
 // ownerNames are the names that the workload of a job may have of whose parts an
@@ -96,6 +125,12 @@ func ownerNames(o corev1.ObjectReference) []string {
 	return names
 }
 
+// mayBeOfJob tells by the name whether an object may belong to a job.
+func mayBeOfJob(o corev1.ObjectReference) bool {
+	name := ownerNames(o)[0]
+	return strings.HasPrefix(name, api.JobNamePrefix) || strings.HasPrefix(name, api.PathwaysNamePrefix)
+}
+
 // drop forgets an object that was deleted, and names the job that it belonged to.
 func (n *inventory) drop(o runtime.Object) (key, bool) {
 	switch o := o.(type) {
@@ -105,8 +140,13 @@ func (n *inventory) drop(o runtime.Object) (key, bool) {
 		return n.dropOwner(&o.ObjectMeta), true
 	case *corev1.Pod:
 		k := key{o.Namespace, o.Labels[api.LabelJobID]}
-		delete(n.pods[k], o.UID)
+		remove(n.pods, k, o.UID)
 		return k, true
+	case *corev1.Event:
+		for _, about := range ownersOf(o) {
+			remove(n.events, about, o.UID)
+		}
+		return n.jobOf(o)
 	}
 	return key{}, false
 }
@@ -114,16 +154,26 @@ func (n *inventory) drop(o runtime.Object) (key, bool) {
 func (n *inventory) dropOwner(o *metav1.ObjectMeta) key {
 	k := key{o.Namespace, o.Labels[api.LabelJobID]}
 	delete(n.owners, k)
+	delete(n.ids, types.NamespacedName{Namespace: o.Namespace, Name: o.Name})
 	return k
+}
+
+// dropOwners forgets the owners of one kind.
+func (n *inventory) dropOwners(ofKind func(owner) bool) {
+	for _, o := range n.owners {
+		if ofKind(o) {
+			n.dropOwner(o.meta())
+		}
+	}
 }
 
 // forget drops all objects of a kind, before they are put in anew.
 func (n *inventory) forget(k kind) {
 	switch k.resource {
 	case "jobs":
-		maps.DeleteFunc(n.owners, func(_ key, o owner) bool { return o.job != nil })
+		n.dropOwners(func(o owner) bool { return o.job != nil })
 	case "leaderworkersets":
-		maps.DeleteFunc(n.owners, func(_ key, o owner) bool { return o.set != nil })
+		n.dropOwners(func(o owner) bool { return o.set != nil })
 	case "pods":
 		clear(n.pods)
 	case "events":

@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,95 +38,62 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 // once, all at the same time, and of each object no more is kept than is told.
 func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
 	known := newInventory(detail, w.client.now)
+	selections, events := w.listed(detail)
+	lists := make([][]runtime.Object, len(selections))
 	g, gctx := errgroup.WithContext(ctx)
-	var jobs []*batchv1.Job
-	var sets []*metav1.PartialObjectMetadata
-	var pods []*corev1.Pod
-	g.Go(func() error {
-		return pages(gctx, w.client, w.client.jobs(), allJobs, func(page *batchv1.JobList) {
-			for i := range page.Items {
-				jobs = append(jobs, trimmedJob(&page.Items[i]))
-			}
-		})
-	})
-	g.Go(func() error {
-		err := pages(gctx, w.client, w.client.sets(), allJobs, func(page *metav1.PartialObjectMetadataList) {
-			for i := range page.Items {
-				sets = append(sets, &page.Items[i])
-			}
-		})
-		if w.client.sets().lacks(err) {
-			return nil
-		}
-		return err
-	})
-	if detail >= api.TellStates {
-		g.Go(func() error {
-			return pages(gctx, w.client, w.client.pods(), allJobs, func(page *corev1.PodList) {
-				for i := range page.Items {
-					pods = append(pods, trimmedPod(&page.Items[i]))
-				}
-			})
+	for i, s := range selections {
+		g.Go(func() (err error) {
+			lists[i], err = w.client.readPart(gctx, s)
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	if len(jobs)+len(sets) == 0 {
+	for _, objects := range lists {
+		known.putAll(objects)
+	}
+	if len(known.owners) == 0 {
 		return nil, w.client.missingNamespace(ctx)
 	}
-	for _, j := range jobs {
-		known.put(j)
-	}
-	for _, s := range sets {
-		known.put(s)
-	}
-	for _, p := range pods {
-		known.put(p)
-	}
 	if detail >= api.TellReasons && known.waits() {
-		if err := w.readEvents(ctx, known); err != nil {
+		found, err := w.client.readPart(ctx, events)
+		if err != nil {
 			return nil, err
 		}
+		known.putAll(found)
 	}
 	return known.records(known.keys()), nil
 }
 
-// readEvents reads what tells why jobs wait. Who may not read events is told
-// what the jobs and pods themselves say.
-func (w *Workload) readEvents(ctx context.Context, into *inventory) error {
-	err := pages(ctx, w.client, w.client.events(), "", func(page *corev1.EventList) {
-		for i := range page.Items {
-			into.put(&page.Items[i])
-		}
-	})
-	if w.client.events().lacks(err) {
-		return nil
+// listed are the kinds of objects that tell as much as detail asks for, and what
+// tells why jobs wait. No more is kept of any than a list tells.
+func (w *Workload) listed(detail api.Detail) (objects []selection, events selection) {
+	objects, events = w.client.selections(allJobs)
+	if detail == api.TellNames {
+		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
 	}
-	return err
+	for i := range objects {
+		objects[i].keep = trimmed
+	}
+	events.keep = trimmed
+	return objects, events
 }
 
-// pageSize is how many objects are in memory as the server sent them: kubectl's
-// own. Thousands of whole Jobs are hundreds of megabytes.
-const pageSize = 500
-
-// pages reads all objects of a kind that have the labels, page by page.
-func pages[T any, L interface {
-	*T
-	runtime.Object
-	metav1.ListInterface
-}](ctx context.Context, c *Client, k kind, labels string, take func(L)) error {
-	o := metav1.ListOptions{LabelSelector: labels, Limit: pageSize}
-	for {
-		var page L = new(T)
-		if err := c.list(ctx, k, o, page); err != nil {
-			return err
-		}
-		take(page)
-		if o.Continue = page.GetContinue(); o.Continue == "" {
+// trimmed is an object with what a list tells of it, nil for an event that is not
+// about a job.
+func trimmed(o runtime.Object) runtime.Object {
+	switch o := o.(type) {
+	case *batchv1.Job:
+		return trimmedJob(o)
+	case *corev1.Pod:
+		return trimmedPod(o)
+	case *corev1.Event:
+		if !mayBeOfJob(o.InvolvedObject) {
 			return nil
 		}
 	}
+	return o
 }
 
 // trimmedJob is a copy with what a list tells.
@@ -148,13 +116,17 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
 	t.ManagedFields, t.Spec.Volumes = nil, nil
-	for _, containers := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
-		for i := range containers {
-			c := &containers[i]
-			c.Command, c.Args, c.Env, c.VolumeMounts = nil, nil, nil, nil
-		}
-	}
+	t.Spec.InitContainers, t.Spec.Containers = trimmedContainers(t.Spec.InitContainers), trimmedContainers(t.Spec.Containers)
 	return &t
+}
+
+func trimmedContainers(all []corev1.Container) []corev1.Container {
+	all = slices.Clone(all)
+	for i := range all {
+		c := &all[i]
+		c.Command, c.Args, c.Env, c.VolumeMounts = nil, nil, nil, nil
+	}
+	return all
 }
 
 // newRecord tells about a job.

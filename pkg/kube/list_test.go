@@ -17,7 +17,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -153,16 +153,19 @@ func TestListWithoutTheRightToReadEvents(t *testing.T) {
 	}
 }
 
-func TestPagesStopsAtAnError(t *testing.T) {
+func TestReadingStopsAtAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{}
-	w := workloadOf(t, s)
+	c := workloadOf(t, s).client
+	objects, _ := c.selections("")
+	pods := objects[2]
 	seen := 0
-	err := pages(ctx, w.client, w.client.pods(), "", func(*corev1.PodList) {
+	pods.keep = func(o runtime.Object) runtime.Object {
 		seen++
 		cancel()
-	})
-	if !errors.Is(err, context.Canceled) || seen != 1 {
+		return o
+	}
+	if _, _, err := c.read(ctx, pods); !errors.Is(err, context.Canceled) || seen != 1 {
 		t.Errorf("%d pages, %v; want one, and that it was cancelled", seen, err)
 	}
 }

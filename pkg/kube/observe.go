@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
@@ -37,27 +38,19 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
+	failed := make(chan error)
 	objects, events := c.selections(api.LabelJobID + "=" + id)
-	failed := make(chan error, len(objects)+1)
-	start := func(s selection) {
-		go func() {
-			failed <- c.followPart(ctx, s, func(ch change) {
-				select {
-				case changes <- ch:
-				case <-ctx.Done():
-				}
-			})
-		}()
-	}
 	unread := map[kind]bool{}
 	for _, s := range objects {
 		unread[s.kind] = true
-		start(s)
+		c.send(ctx, s, changes, failed)
 	}
 	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
-	watchingEvents := false
+	var explaining context.CancelFunc
 	for {
 		select {
+		case <-ctx.Done():
+			return ctx.Err()
 		case err := <-failed:
 			return err
 		case ch := <-changes:
@@ -70,12 +63,46 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 		if seen(now) {
 			return nil
 		}
-		if now.exists() && !watchingEvents && now.status(now.list()).State == api.Pending {
-			// Events tell why a job waits; one that runs needs none.
-			watchingEvents = true
-			start(events)
+		// Events tell why a job waits; one that runs needs none.
+		waits := now.exists() && now.status(now.list()).State == api.Pending
+		switch {
+		case waits && explaining == nil:
+			waiting, stop := context.WithCancel(ctx)
+			explaining = stop
+			c.send(waiting, about(events, now.meta().Name), changes, failed)
+		case !waits && explaining != nil:
+			explaining()
+			explaining = nil
+			now.forget(events.kind)
 		}
 	}
+}
+
+// send follows a selection until ctx is over: to changes, or to failed.
+func (c *Client) send(ctx context.Context, s selection, changes chan<- change, failed chan<- error) {
+	go func() {
+		err := c.followPart(ctx, s, func(ch change) {
+			select {
+			case changes <- ch:
+			case <-ctx.Done():
+			}
+		})
+		select {
+		case failed <- err:
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// about chooses the events about a workload and its parts.
+func about(events selection, name string) selection {
+	events.keep = func(o runtime.Object) runtime.Object {
+		if e, ok := o.(*corev1.Event); ok && slices.Contains(ownerNames(e.InvolvedObject), name) {
+			return o
+		}
+		return nil
+	}
+	return events
 }
 
 // apply takes a change into the snapshot.
@@ -105,6 +132,9 @@ func (s *snapshot) apply(ch change) {
 			}
 		case *corev1.Event:
 			s.events[o.UID] = *o
+			if ch.deleted {
+				delete(s.events, o.UID)
+			}
 		}
 	}
 }
@@ -132,16 +162,14 @@ func (s *snapshot) list() []corev1.Pod {
 
 // snapshot reads a job's objects once, but for events.
 func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
-	now := snapshot{pods: map[types.UID]corev1.Pod{}}
+	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
 	objects, _ := c.selections(api.LabelJobID + "=" + id)
 	changes := make([]change, len(objects))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, s := range objects {
 		g.Go(func() error {
-			_, err := c.relist(ctx, s, func(ch change) { changes[i] = ch })
-			if s.kind.lacks(err) {
-				return nil
-			}
+			all, err := c.readPart(ctx, s)
+			changes[i] = change{kind: s.kind, reset: err == nil, all: all}
 			return err
 		})
 	}

@@ -2,11 +2,6 @@ package kube
 
 import (
 	"context"
-	"slices"
-
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -18,23 +13,21 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	selections := w.listed(detail)
-	failed := make(chan error, len(selections))
+	selections, events := w.listed(detail)
+	if detail >= api.TellReasons {
+		selections = append(selections, events)
+	}
+	failed := make(chan error)
 	unread := map[kind]bool{}
 	for _, s := range selections {
 		unread[s.kind] = true
-		go func() {
-			failed <- w.client.followPart(ctx, s, func(ch change) {
-				select {
-				case changes <- ch:
-				case <-ctx.Done():
-				}
-			})
-		}()
+		w.client.send(ctx, s, changes, failed)
 	}
 	known := newInventory(detail, w.client.now)
 	for {
 		select {
+		case <-ctx.Done():
+			return ctx.Err()
 		case err := <-failed:
 			return err
 		case ch := <-changes:
@@ -47,23 +40,15 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 			if first {
 				keys = known.keys()
 			}
+			if first && len(keys) == 0 {
+				if err := w.client.missingNamespace(ctx); err != nil {
+					return err
+				}
+			}
 			if err := seen(known.records(keys)); err != nil {
 				return err
 			}
 		}
-	}
-}
-
-// listed are the kinds of objects that tell as much as detail asks for.
-func (w *Workload) listed(detail api.Detail) []selection {
-	objects, events := w.client.selections(allJobs)
-	switch detail {
-	case api.TellNames:
-		return slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
-	case api.TellStates:
-		return objects
-	default:
-		return append(objects, events)
 	}
 }
 
@@ -82,28 +67,16 @@ func (n *inventory) apply(ch change) []key {
 		}
 		n.forget(ch.kind)
 		for _, o := range ch.all {
-			touch(n.put(trimmed(o)))
+			touch(n.put(o))
 		}
 	case ch.deleted:
 		touch(n.drop(ch.object))
 	default:
-		touch(n.put(trimmed(ch.object)))
+		touch(n.put(ch.object))
 	}
 	keys := make([]key, 0, len(touched))
 	for k := range touched {
 		keys = append(keys, k)
 	}
 	return keys
-}
-
-// trimmed is an object with what a list tells of it.
-func trimmed(o runtime.Object) runtime.Object {
-	switch o := o.(type) {
-	case *batchv1.Job:
-		return trimmedJob(o)
-	case *corev1.Pod:
-		return trimmedPod(o)
-	default:
-		return o
-	}
 }
