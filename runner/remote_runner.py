@@ -1610,6 +1610,8 @@ def program(call, place):
     if call.kind == "command":
         return call.args
     what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
+    if os.environ.pop("KINETIC_DEBUG", ""):
+        what[:0] = [__file__, DEBUGGED]
     return [sys.executable, "-u"] + what + call.args
 
 
@@ -1634,7 +1636,11 @@ def call_function(call, place):
     sys.argv = [place.path(call.file) if call.file else ""]
     sys.modules["__main__"] = types.ModuleType("__main__")
     forget_shadowed(entries)
-    value = find_function(load_module(call, place), call)(**call.kwargs)
+    debugger = wait_for_debugger() if os.environ.pop("KINETIC_DEBUG", "") else None
+    function = find_function(load_module(call, place), call)
+    if debugger:
+        debugger.breakpoint()
+    value = function(**call.kwargs)  # a debugger stops here: step into it
     if isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)):
         return value  # refused by name in returned()
     if hasattr(type(value), "__await__"):
@@ -1824,6 +1830,48 @@ def wind_up():
     except BaseException:
         pass  # the handler's traceback is printed by atexit
     flush()
+
+
+# ---------------------------------------------------------------- a debugger
+
+DEBUGGED = "--debugged"  # as the runner's first word: what follows is to be run by run_debugged()
+
+
+def wait_for_debugger():
+    """Waits for the user's debugger to attach; returns the module debugpy, or None if none did."""
+    environ = os.environ.get
+    port, patience = environ("KINETIC_DEBUG_PORT", "5678"), environ("KINETIC_DEBUG_WAIT_TIMEOUT", "600")
+    try:
+        debugpy = importlib.import_module("debugpy")
+        debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
+        timer = late_import("threading").Timer(seconds(patience), lambda: debugpy.wait_for_client.cancel())
+    except ImportError as exc:
+        sys.exit(f"kinetic: --debug needs the package debugpy ({exc}): add it to the image, or to the requirements that it is made of")
+    except Exception as exc:
+        sys.exit(f"kinetic: no debugger can be waited for on port {port} for {patience} seconds: {text_of(exc)}")
+    tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
+    timer.daemon = True
+    timer.start()
+    debugpy.wait_for_client()
+    timer.cancel()
+    if debugpy.is_client_connected():
+        return debugpy
+    tell("kinetic: no debugger came; the call begins without, and one can still attach\n")
+    return None
+
+
+def run_debugged(what):
+    """Runs a file, or -m and a module, and its arguments, as python3 does, with a debugger that stops before its first line."""
+    is_module = what[0] == "-m"
+    sys.argv = what[is_module:]
+    name = sys.argv[0]
+    sys.path.insert(0, os.getcwd() if is_module else os.path.dirname(name))
+    forget_shadowed(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))))
+    runpy = late_import("runpy")
+    debugger = wait_for_debugger()
+    if debugger:
+        debugger.breakpoint()
+    runpy.run_module(name, None, "__main__", True) if is_module else runpy.run_path(name, None, "__main__")  # step into it
 
 
 # ---------------------------------------------------------------- beside the call
@@ -2478,6 +2526,8 @@ def stop(*_):
 
 def main(argv):
     """Runs one attempt; returns the exit code."""
+    if argv[:1] == [DEBUGGED]:
+        return run_debugged(argv[1:])
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     if "--help" in argv:
