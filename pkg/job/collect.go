@@ -49,7 +49,7 @@ func (j *Job) release(ctx context.Context, r api.Result) error {
 // outputs and logs. It reports the state that the job was in: one that has
 // ended is left as it is. why is what the store remembers of it.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
-	status, err := j.Status(ctx)
+	status, err := j.state(ctx)
 	if err != nil || status.State.Ended() {
 		return status, err
 	}

@@ -80,6 +80,12 @@ func (s steps) Watch(_ context.Context, _ string, seen func(api.Status)) (last a
 	}
 	return last, nil
 }
+
+// thereNow is what the clock of a workload in steps shows.
+var thereNow = time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
+
+func (steps) ServerTime(time.Time) time.Time { return thereNow }
+
 func (steps) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
 func (steps) Stop(context.Context, string, time.Duration, func() error) error {
 	return nil
@@ -107,6 +113,9 @@ func TestWaitForAJobThatVanishes(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, Outcome(got)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if got.Reason == deleted.Reason && !got.Finished.Equal(thereNow) {
+				t.Errorf("finished at %v, want the time of the cluster, %v", got.Finished, thereNow)
 			}
 		})
 	}

@@ -48,8 +48,24 @@ type Job struct {
 // ID is the job's id.
 func (j *Job) ID() string { return j.Handle.JobID }
 
-// Status is the job's state now.
+// Status is the job's state now, and why it waits if it does.
 func (j *Job) Status(ctx context.Context) (api.Status, error) {
+	s, err := j.state(ctx)
+	w, explains := j.Workload.(interface {
+		Explain(ctx context.Context, id string) (api.Status, error)
+	})
+	if err != nil || s.State != api.Pending || !explains {
+		return s, err
+	}
+	why, err := w.Explain(ctx, j.ID())
+	if err == nil && why.State == api.Pending { // else it has begun meanwhile
+		s.Message, s.Next, s.Hopeless = why.Message, why.Next, why.Hopeless
+	}
+	return s, err
+}
+
+// state is the job's state now, without what takes a closer look.
+func (j *Job) state(ctx context.Context) (api.Status, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *api.Status
@@ -105,7 +121,7 @@ func (j *Job) end(ctx context.Context) (api.End, error) {
 // Began tells whether anything of the job has run: its workload no longer waits,
 // or the store knows of an attempt or an end.
 func (j *Job) Began(ctx context.Context) (bool, error) {
-	status, err := j.Status(ctx)
+	status, err := j.state(ctx)
 	if err != nil || status.State != api.NotFound && status.State != api.Pending {
 		return true, err
 	}

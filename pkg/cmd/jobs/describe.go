@@ -56,6 +56,9 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	row("ID", "%s", h.JobID)
 	row("Function", "%s", function(h))
 	row("Status", "%s", describeState(d))
+	if d.Status.Next != "" {
+		row("Next", "%s", d.Status.Next)
+	}
 	row("Runs on", "%s", runsOn(h))
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)
 	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
@@ -91,17 +94,17 @@ func function(h api.Handle) string {
 	}
 }
 
-// describeState is the workload's state, and how the job ended where that is
-// another thing.
+// describeState is the workload's state, with why it waits or how it ended.
 func describeState(d job.Description) string {
 	s := d.Status
-	if s.State == api.NotFound && d.End != nil {
+	switch {
+	case s.State == api.NotFound && d.End != nil:
 		return fmt.Sprintf("%s, %s", s.State, job.Outcome(d.End.Status()))
-	}
-	if s.State == api.Failed {
+	case s.State == api.NotFound, s.State != api.Failed && s.Message == "" && s.Holding == "":
+		return string(s.State)
+	default:
 		return fmt.Sprintf("%s, %s", s.State, job.Outcome(s))
 	}
-	return string(s.State)
 }
 
 func runsOn(h api.Handle) string {
