@@ -1841,6 +1841,7 @@ def wait_for_debugger():
     """Waits for the user's debugger to attach; returns the module debugpy, or None if none did."""
     environ = os.environ.get
     port, patience = environ("KINETIC_DEBUG_PORT", "5678"), environ("KINETIC_DEBUG_WAIT_TIMEOUT", "600")
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which nobody debugs
     try:
         debugpy = importlib.import_module("debugpy")
         debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
