@@ -34,6 +34,7 @@ type Handle struct {
 	BundleSHA256 string    `json:"bundle_sha256"`
 	Hosts        int       `json:"hosts"`
 	Spot         bool      `json:"spot,omitempty"`
+	Debug        bool      `json:"debug,omitempty"`
 	Env          []string  `json:"env,omitempty"`
 	SecretEnv    []string  `json:"secret_env,omitempty"`
 	Client       string    `json:"client"`
@@ -47,7 +48,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
-		Hosts: s.Hosts, Spot: s.Accelerator.Spot, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Spot: s.Accelerator.Spot, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

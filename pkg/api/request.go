@@ -48,6 +48,8 @@ type Request struct {
 	// StoreCredentials names the Secret whose key.json opens the store to the
 	// pod, empty where the pod's node does.
 	StoreCredentials string
+	// Debug says that the call waits for a debugger before it begins.
+	Debug bool
 	// OverlayDir is the user's kustomize component, empty for none.
 	OverlayDir string
 }

@@ -78,6 +78,8 @@ type Spec struct {
 	FlexStart bool
 	// ComputeClass names the ComputeClass of GKE that chooses the nodes.
 	ComputeClass string
+	// Debug says that the call waits for a debugger before it begins.
+	Debug bool
 	// CPU and Memory are asked for, MemoryLimit is not to be exceeded: Kubernetes
 	// quantities, empty for none.
 	CPU, Memory, MemoryLimit string

@@ -145,6 +145,9 @@ func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 			env = append(env, e)
 		}
 	}
+	if spec.Debug {
+		env = append(env, api.EnvDebug+"=1", api.EnvBreakpoint+"="+api.Breakpoint)
+	}
 	for _, e := range spec.Env {
 		env = append(env, e.Name+"="+e.Value)
 	}

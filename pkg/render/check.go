@@ -63,6 +63,8 @@ func checkHosts(s api.Spec) error {
 		return fmt.Errorf("job %s is on %d hosts; %d slices of %s have %d", s.ID, s.Hosts, s.Slices, s.AcceleratorText, s.Slices*s.Accelerator.Hosts)
 	case s.Backend == api.BackendGKE && s.Slices > 1:
 		return fmt.Errorf("job %s has %d slices; only backend pathways joins slices", s.ID, s.Slices)
+	case s.Debug && s.Hosts > 1:
+		return fmt.Errorf("job %s is debugged on %d hosts; a debugger is for one", s.ID, s.Hosts)
 	case s.Retries < 0 || s.Retries > maxRetries:
 		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, maxRetries)
 	case several && s.Retries > 0:
@@ -132,11 +134,18 @@ func checkAccelerator(s api.Spec) error {
 // reserved are the variables that the runner needs as base and components set them.
 var reserved = []string{podUID, api.EnvHosts, api.EnvLeader, api.EnvSlices}
 
+// debugVariables are set by the component debug, or would move the debugger away
+// from the port that the component tells.
+var debugVariables = []string{api.EnvDebug, api.EnvBreakpoint, api.EnvDebugPort}
+
 func checkEnv(s api.Spec) error {
 	seen := map[string]bool{}
 	once := func(name string) error {
 		if slices.Contains(reserved, name) {
 			return fmt.Errorf("env %s: the job sets it itself; choose another name", name)
+		}
+		if s.Debug && slices.Contains(debugVariables, name) {
+			return fmt.Errorf("env %s: the debugger needs it; leave it out, or --debug", name)
 		}
 		if name == keyVariable && s.StoreCredentials != "" {
 			return fmt.Errorf("env %s: the credentials for the store set it; name one of the two", name)

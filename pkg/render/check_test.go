@@ -32,6 +32,8 @@ func TestRejects(t *testing.T) {
 		"spot and a reservation":              {func(s *api.Spec) { spot(s); reservation(s) }, "spot capacity and a reservation; they exclude each other"},
 		"flex-start and a class":              {func(s *api.Spec) { flexStart(s); computeClass(s) }, "flex-start and a compute class; they exclude each other"},
 		"the variable of the hosts":           {env("KINETIC_HOSTS", "1"), "env KINETIC_HOSTS: the job sets it itself"},
+		"a debugger for several hosts":        {func(s *api.Spec) { s.Accelerator, s.Hosts, s.Debug = cpu, 2, true }, "is debugged on 2 hosts; a debugger is for one"},
+		"another port for the debugger":       {func(s *api.Spec) { s.Debug = true; env("KINETIC_DEBUG_PORT", "1")(s) }, "env KINETIC_DEBUG_PORT: the debugger needs it"},
 		"an unknown kind":                     {func(s *api.Spec) { s.Accelerator.Kind = "npu" }, `is of kind "npu"; want cpu, gpu or tpu`},
 		"an unknown architecture":             {func(s *api.Spec) { s.Accelerator.Arch = "riscv" }, `architecture "riscv"; want arm64`},
 		"a shape without chips":               {func(s *api.Spec) { s.Accelerator.ChipsPerHost = 0 }, "is incomplete"},

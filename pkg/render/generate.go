@@ -106,6 +106,7 @@ func componentsOf(s api.Spec) []string {
 		{"queue", s.Queue != ""},
 		{"priority-class", s.PriorityClass != ""},
 		{componentKey, s.StoreCredentials != ""},
+		{"debug", s.Debug},
 	} {
 		if c.used {
 			names = append(names, path.Join(componentsDir, c.name))

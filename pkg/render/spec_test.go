@@ -106,6 +106,7 @@ var (
 		"cpu-requests":     testSpec(cpu, func(s *api.Spec) { s.CPU, s.Memory = "1", "2Gi" }),
 		"cpu-limit":        testSpec(cpu, func(s *api.Spec) { s.MemoryLimit = "2Gi" }),
 		"cpu-reservation":  testSpec(cpu, func(s *api.Spec) { s.Reservation = "mine" }),
+		"cpu-debug":        testSpec(cpu, func(s *api.Spec) { s.Debug, s.StoreCredentials = true, "keys" }),
 		"cpu-everything":   testSpec(cpu, spot, everything),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),

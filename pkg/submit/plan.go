@@ -82,6 +82,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 			return p, errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
 		}
 	}
+	if r.Debug && acc.Spot {
+		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
+	}
 	p.identify(r, id)
 	return p, nil
 }

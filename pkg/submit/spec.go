@@ -124,11 +124,14 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, MaxRuntime: r.MaxRuntime,
 		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
 		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
-		FlexStart: r.FlexStart, ComputeClass: r.ComputeClass,
+		FlexStart: r.FlexStart, ComputeClass: r.ComputeClass, Debug: r.Debug,
 		CPU: r.CPU, Memory: r.Memory, MemoryLimit: r.Memory, Labels: r.Labels, Annotations: r.Annotations, ClientVersion: version.String(),
 	}
 	s.Backend = backend(s)
 	s.Retries = retries(s)
+	if r.Debug && s.Hosts > 1 && s.Backend != api.BackendLocal {
+		return s, fmt.Errorf("--debug and several hosts exclude each other (these are %d): debug the call on one, with a smaller --accelerator or without --hosts and --slices", s.Hosts)
+	}
 	if s.Backend == api.BackendLocal {
 		s.Hosts, s.Slices = 1, 1
 		s.Namespace, s.Image, s.AcceleratorText = "", "", string(api.CPU)

@@ -32,6 +32,7 @@ func validate(r api.Request) error {
 		validateAnnotations(r.Annotations),
 		validateBounds(r),
 		validateImage(r.Image),
+		validateDebug(r),
 	)
 }
 
@@ -44,6 +45,13 @@ func validateIdentity(r api.Request) error {
 	}
 	if err := store.CheckID(r.JobID); err != nil {
 		return fmt.Errorf("--job-id: %w", err)
+	}
+	return nil
+}
+
+func validateDebug(r api.Request) error {
+	if r.Debug && r.Command {
+		return errors.New("--debug is for Python code that Kinetic starts, and --command is any program: name the script itself, or start debugpy in the command")
 	}
 	return nil
 }

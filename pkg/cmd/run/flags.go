@@ -34,6 +34,7 @@ type flags struct {
 
 	env       submit.EnvFlags
 	outputDir string
+	debug     bool
 	name      string
 	jobID     string
 
@@ -79,6 +80,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret: its value is in no manifest and no log.")
+	fs.BoolVar(&f.debug, "debug", false, "Let the call wait for a debugger before it begins: see kubectl kinetic jobs debug. The image needs the package debugpy. The workload stays after the end, unless --cleanup is said.")
 	fs.StringVar(&f.outputDir, "output-dir", "", "The `DIR` that KINETIC_OUTPUT_DIR points to. The default is the job's own place in the store.")
 }
 
@@ -159,7 +161,7 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
 		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
 		FlexStart: f.flexStart, ComputeClass: f.computeClass,
-		CPU: f.cpu, Memory: f.memory, Labels: labels, Annotations: annotations, OverlayDir: f.overlay,
+		CPU: f.cpu, Memory: f.memory, Labels: labels, Annotations: annotations, Debug: f.debug, OverlayDir: f.overlay,
 	}
 	if r.Image == "" {
 		r.Image = getenv("KINETIC_IMAGE")

@@ -193,7 +193,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
-		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup, cancel: f.cancelOnInterrupt || local},
+		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup && (!f.debug || c.Flags().Changed("cleanup")), cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
 
