@@ -289,6 +289,11 @@ func TestListOfANamespaceThatIsNotThere(t *testing.T) {
 			if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
+			enough := errors.New("enough")
+			err = New(c, nil).WatchList(t.Context(), api.TellNames, func([]Record) error { return enough })
+			if errors.Is(err, enough) != (tt.want == "") || tt.want != "" && !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("watching: got %v, want %q", err, tt.want)
+			}
 		})
 	}
 }

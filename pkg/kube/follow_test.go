@@ -1,13 +1,17 @@
 package kube
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -109,8 +113,7 @@ func TestFollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			pods := selection{kind: c.pods(), list: func() runtime.Object { return &corev1.PodList{} }}
-			err = c.follow(t.Context(), pods, func(ch change) { got = append(got, changeText(t, ch)) })
+			err = c.follow(t.Context(), podsOf(c), func(ch change) { got = append(got, changeText(t, ch)) })
 			if !apierrors.IsForbidden(err) {
 				t.Errorf("ended with %v", err)
 			}
@@ -122,6 +125,49 @@ func TestFollow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A version that is always too old is no reason to list without a pause.
+func TestFollowOfWhatIsAlwaysTooOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lists := 0
+		c := clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("watch") != "" {
+				fail(w, http.StatusGone, metav1.StatusReasonExpired)
+				return
+			}
+			lists++
+			answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, ListMeta: metav1.ListMeta{ResourceVersion: "4"}})
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of the bubble
+		defer cancel()
+		err := c.follow(ctx, podsOf(c), func(change) {})
+		if !errors.Is(err, context.DeadlineExceeded) || lists < 10 || lists > 60 {
+			t.Errorf("%d lists in a minute, %v", lists, err)
+		}
+	})
+}
+
+// clientOf is a client whose requests a handler answers, with no network between.
+func clientOf(t *testing.T, namespace string, handler http.HandlerFunc) *Client {
+	t.Helper()
+	c, err := NewClient(&rest.Config{Host: "http://api.example", QPS: -1, Transport: inProcess(handler)}, namespace, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+type inProcess http.HandlerFunc
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := httptest.NewRecorder()
+	p(answer, r)
+	return answer.Result(), nil
+}
+
+func podsOf(c *Client) selection {
+	return selection{kind: c.pods(), list: func() runtime.Object { return &corev1.PodList{} }}
 }
 
 // changeText writes a change as the scripts do.

@@ -50,3 +50,30 @@ func TestInventoryFollowsChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestInventoryForgetsWhatIsDeleted(t *testing.T) {
+	labels := map[string]string{api.LabelJobID: "a1"}
+	n := newInventory(api.TellReasons, time.Now)
+	p := pod("kinetic-a1-x7x7x", 1, waiting("ContainerCreating"))
+	p.Namespace, p.Labels = "ml", labels
+	objects := []runtime.Object{
+		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: labels}},
+		&p,
+		&corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", UID: "e1"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "kinetic-a1-x7x7x"}},
+	}
+	n.putAll(objects)
+	if len(n.situation(key{"ml", "a1"}).Events) != 1 {
+		t.Error("the event is not the job's")
+	}
+	for _, o := range objects {
+		n.apply(change{object: o, deleted: true})
+	}
+	if left := len(n.owners) + len(n.pods) + len(n.events) + len(n.ids); left != 0 {
+		t.Errorf("%d entries are left: %+v", left, n)
+	}
+	n.putAll(objects[:1])
+	n.forget((&Client{}).jobs())
+	if len(n.owners)+len(n.ids) != 0 {
+		t.Errorf("left: %+v", n)
+	}
+}
