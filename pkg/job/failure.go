@@ -90,7 +90,15 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		}
 	}
 	if strings.TrimSpace(f.Details) == "" {
-		if f.Details, err = j.Tail(ctx, tailLines); err != nil {
+		end, err := optional(j.end(ctx))
+		if err != nil {
+			return f, err
+		}
+		host := 0
+		if end != nil {
+			host = end.Host
+		}
+		if f.Details, err = j.Tail(ctx, host, tailLines); err != nil {
 			return f, err
 		}
 	}

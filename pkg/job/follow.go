@@ -52,6 +52,11 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func
 	if err != nil {
 		cancel(err)
 	}
+	if err == nil && status.Holding != "" && o.Host > 0 {
+		cancel(errOver) // the log of host 0 would tell, this one does not
+		<-written
+		return status, nil
+	}
 	if logErr := <-written; told.State.Ended() && logErr == nil {
 		return told, nil
 	} else if err == nil {
@@ -79,7 +84,7 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Opti
 // Logs writes what the job printed: from the workload while there is one, from
 // the store afterwards.
 func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
-	status, err := j.Status(ctx)
+	status, err := j.state(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,10 +101,20 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 		if j.Handle.ByPythonTool() {
 			return fmt.Errorf("the log of job %s went with its pod: the Python tool stores none", j.ID())
 		}
+		o.Hosts = j.Handle.Hosts
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
 	if !j.Handle.ByPythonTool() {
-		o.Rest = j.restOfLog
+		o.Hosts, o.Rest, o.Attempts = j.Handle.Hosts, j.restOfLog, j.attempts
+	}
+	if o.Attempt > 0 && o.Attempts != nil {
+		attempts, err := j.attempts(ctx)
+		if err != nil {
+			return err
+		}
+		if len(attempts) > 0 && o.Attempt < attempts[len(attempts)-1].Attempt {
+			return logs.Stored(ctx, j.Store, j.ID(), o, w) // its pod is gone, or going
+		}
 	}
 	return j.Workload.Logs(ctx, j.ID(), o, w)
 }
@@ -118,11 +133,11 @@ func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) (logs.Po
 	return p, nil // it never came to its call
 }
 
-// Tail returns the last n lines that the job printed.
-func (j *Job) Tail(ctx context.Context, n int) (string, error) {
+// Tail returns the last n lines that a host printed.
+func (j *Job) Tail(ctx context.Context, host, n int) (string, error) {
 	var b limitedBuffer
 	plain := logs.NewPlain(&b) // progress bars in their last state
-	err := j.Logs(ctx, logs.Options{Tail: n, Host: -1}, plain)
+	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, plain)
 	return b.String(), errors.Join(err, plain.Close())
 }
 

@@ -4,48 +4,121 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
 
-// Logs writes what the job's pods printed, attempt by attempt; with Follow until
-// the job has ended and everything is written.
+// Logs writes what the job's pods printed, host by host and attempt by attempt;
+// with Follow until the job has ended and everything is written.
 func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.Writer) error {
-	decoder := logs.NewDecoder(out, o)
+	known, err := records(ctx, o)
+	if err != nil {
+		return err
+	}
+	r := &reader{workload: w, id: id, options: o, board: newBoard(known)}
 	if !o.Follow {
 		s, err := w.client.snapshot(ctx, id)
 		if err != nil {
 			return err
 		}
-		return w.printed(ctx, id, s, o, decoder)
+		r.board.post(s)
+		return r.all(ctx, out, r.printed)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	board := newBoard()
-	go func() {
-		board.close(w.client.observe(ctx, id, func(s snapshot) bool {
-			board.post(s)
-			return s.status(s.list()).State.Ended()
-		}))
-	}()
-	err := w.followAll(ctx, id, board, o, decoder)
-	if errors.Is(err, errEnded) {
-		return nil
-	}
-	return err
+	go func() { r.board.close(r.watch(ctx)) }()
+	return r.all(ctx, out, r.follow)
 }
 
-// printed writes what there is of the chosen attempts.
-func (w *Workload) printed(ctx context.Context, id string, s snapshot, o logs.Options, out *logs.Decoder) error {
-	pods := chosen(byAge(s.list()), o)
+// records are the attempts that the store knows, in their order.
+func records(ctx context.Context, o logs.Options) ([]api.Attempt, error) {
+	if o.Attempts == nil {
+		return nil, nil
+	}
+	return o.Attempts(ctx)
+}
+
+// reader reads the logs of a job.
+type reader struct {
+	workload *Workload
+	id       string
+	options  logs.Options
+	board    *board
+}
+
+// lines takes the log of one host, stamped, attempt by attempt.
+type lines interface {
+	io.Writer
+	// Next stands between attempts.
+	Next() error
+}
+
+// all reads the log of each chosen host, by itself or all at the same time.
+func (r *reader) all(ctx context.Context, out io.Writer, read func(context.Context, int, lines) error) error {
+	if !r.options.Merges() {
+		err := read(ctx, max(r.options.Host, 0), logs.NewDecoder(out, r.options))
+		if errors.Is(err, errEnded) {
+			return nil
+		}
+		return err
+	}
+	lanes := logs.NewLanes(out, r.options)
+	g, ctx := errgroup.WithContext(ctx)
+	for host := range r.options.Hosts {
+		g.Go(func() error {
+			lane := lanes.Host(host)
+			err := read(ctx, host, lane)
+			if errors.Is(err, errEnded) {
+				r.board.finish()
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+			return lane.Next()
+		})
+	}
+	return g.Wait()
+}
+
+// watch posts the job's objects until it has ended and nothing of it runs. What
+// runs on for longer than its grace is not waited for.
+func (r *reader) watch(ctx context.Context) error {
+	var late *time.Timer
+	defer func() {
+		if late != nil {
+			late.Stop()
+		}
+	}()
+	return r.workload.client.observe(ctx, r.id, func(s snapshot) bool {
+		r.board.post(s)
+		pods := s.list()
+		if !s.status(pods).State.Ended() {
+			return false
+		}
+		if late == nil {
+			late = time.AfterFunc(graceOf(pods)+noticeTime, r.board.finish)
+		}
+		return !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return workerOf(p).State.Running != nil })
+	})
+}
+
+// printed writes what there is of the chosen attempts of a host.
+func (r *reader) printed(ctx context.Context, host int, out lines) error {
+	pods, err := r.before(ctx, host, out)
 	for i, p := range pods {
-		if worker := workerOf(p); worker.State.Running == nil && worker.State.Terminated == nil {
+		if err != nil {
+			return err
+		}
+		if !hasPrinted(p) {
 			continue
 		}
 		if i > 0 {
@@ -53,35 +126,66 @@ func (w *Workload) printed(ctx context.Context, id string, s snapshot, o logs.Op
 				return err
 			}
 		}
-		err := w.stream(id, p, o, out).copy(ctx, false)
-		if err != nil && !apierrors.IsNotFound(err) && !errors.Is(err, errEnded) {
-			return err
+		err = r.stream(p, r.options, out).copy(ctx, false)
+		if apierrors.IsNotFound(err) || errors.Is(err, errEnded) {
+			err = nil
 		}
 	}
-	return nil
+	return err
 }
 
-// chosen are the pods that the options ask for: one attempt, or the last one
-// when only its last lines are wanted.
-func chosen(pods []corev1.Pod, o logs.Options) []corev1.Pod {
+// before writes what the store has of attempts whose pods are gone, unless only
+// the end of the log is wanted, and gives the chosen pods that are there.
+func (r *reader) before(ctx context.Context, host int, out lines) ([]corev1.Pod, error) {
+	pods := r.chosen(r.board.ofHost(host))
+	if r.options.Rest == nil || r.options.Tail >= 0 || r.options.Attempt > 0 {
+		return pods, nil
+	}
+	for _, a := range r.board.gone() {
+		if _, err := r.options.Rest(ctx, logs.Point{Pod: string(a), Host: host}, out); err != nil {
+			return nil, err
+		}
+		if err := out.Next(); err != nil {
+			return nil, err
+		}
+	}
+	return pods, nil
+}
+
+// chosen are the pods of a host that the options ask for: those of one attempt, or
+// of the last one when only its last lines are wanted.
+func (r *reader) chosen(pods []corev1.Pod) []corev1.Pod {
 	switch {
-	case o.Attempt > len(pods):
-		return nil
-	case o.Attempt > 0:
-		return pods[o.Attempt-1 : o.Attempt]
-	case o.Tail >= 0 && len(pods) > 0:
+	case r.options.Attempt > 0:
+		return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return r.board.attemptOf(p) != r.options.Attempt })
+	case r.options.Tail >= 0 && len(pods) > 0:
 		return pods[len(pods)-1:]
 	default:
 		return pods
 	}
 }
 
-// followAll writes one pod after the other until the job has ended; errEnded
+// stream makes the stream of one pod.
+func (r *reader) stream(p corev1.Pod, o logs.Options, out io.Writer) *stream {
+	s := r.workload.stream(r.id, p, o, out)
+	s.attempt, s.host = r.board.leaderOf(p), hostOf(p)
+	return s
+}
+
+// follow writes one pod of a host after the other until the job has ended; errEnded
 // when the log itself told so.
-func (w *Workload) followAll(ctx context.Context, id string, board *board, o logs.Options, out *logs.Decoder) error {
-	done := map[types.UID]bool{}
+func (r *reader) follow(ctx context.Context, host int, out lines) error {
+	if err := r.board.begun(ctx); err != nil {
+		return err
+	}
+	if _, err := r.before(ctx, host, out); err != nil {
+		return err
+	}
+	live, drained, cancel := r.board.draining(ctx)
+	defer cancel()
+	o, done := r.options, map[types.UID]bool{}
 	for {
-		pod, last, err := board.next(ctx, o, done)
+		pod, last, err := r.next(ctx, host, done)
 		if err != nil || last {
 			return err
 		}
@@ -90,7 +194,7 @@ func (w *Workload) followAll(ctx context.Context, id string, board *board, o log
 				return err
 			}
 		}
-		if err := followPod(ctx, board, w.stream(id, pod, o, out)); err != nil {
+		if err := followPod(drained, live, r.board, r.stream(pod, o, out)); err != nil {
 			return err
 		}
 		done[pod.UID] = true
@@ -98,15 +202,62 @@ func (w *Workload) followAll(ctx context.Context, id string, board *board, o log
 	}
 }
 
-// followPod writes a pod's log until its container has ended and nothing is
-// left to read. A read that began while the container ran may have missed its
-// last lines: only one that began afterwards tells.
-func followPod(ctx context.Context, board *board, s *stream) error {
+// next waits for a pod of a host that has begun to print and is not done. last
+// says that there will be none.
+func (r *reader) next(ctx context.Context, host int, done map[types.UID]bool) (pod corev1.Pod, last bool, err error) {
+	for {
+		posted, ended, failure := r.board.standing()
+		pods := r.board.ofHost(host)
+		wanted := pods[doneOf(pods, done):]
+		if len(done) == 0 || r.options.Attempt > 0 {
+			wanted = r.chosen(slices.Clone(wanted))
+		}
+		for _, p := range wanted {
+			if hasPrinted(p) {
+				return p, false, nil
+			}
+		}
+		later := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return r.board.attemptOf(p) > r.options.Attempt })
+		if ended || r.options.Attempt > 0 && (len(done) > 0 || later) {
+			return pod, true, failure
+		}
+		select {
+		case <-ctx.Done():
+			return pod, true, ctx.Err()
+		case <-posted:
+		}
+	}
+}
+
+// doneOf is the number of pods up to the last that is done: those before it were
+// not wanted.
+func doneOf(pods []corev1.Pod, done map[types.UID]bool) int {
+	for i, p := range slices.Backward(pods) {
+		if done[p.UID] {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// hasPrinted tells whether a pod has begun, so that there may be a log.
+func hasPrinted(p corev1.Pod) bool { return !startOf(workerOf(p)).IsZero() }
+
+// followPod writes a pod's log until its container has ended and nothing is left
+// to read, or, once live is over, what there is. A read that began while the
+// container ran may have missed its last lines: only one that began afterwards
+// tells.
+func followPod(ctx, live context.Context, board *board, s *stream) error {
 	wait := backoff{}
 	for {
-		over := board.over(s.uid)
+		over := live.Err() != nil || board.over(s.uid)
 		at := s.at
-		err := s.copy(ctx, !over)
+		var err error
+		if over {
+			err = s.copy(ctx, false)
+		} else {
+			err = s.copy(live, true)
+		}
 		var write *writeError
 		switch {
 		case ctx.Err() != nil:
@@ -114,7 +265,7 @@ func followPod(ctx context.Context, board *board, s *stream) error {
 		case errors.As(err, &write):
 			return write.err
 		case apierrors.IsNotFound(err), errors.Is(err, errRotated):
-			return followStored(ctx, board, s)
+			return followStored(ctx, live, board, s)
 		case refused(err), errors.Is(err, errEnded):
 			return err
 		case err == nil && over:
@@ -123,10 +274,10 @@ func followPod(ctx context.Context, board *board, s *stream) error {
 		if s.at != at {
 			wait = backoff{}
 		}
-		if board.over(s.uid) {
+		if live.Err() != nil || board.over(s.uid) {
 			continue
 		}
-		if err := wait.sleep(ctx); err != nil {
+		if err := wait.sleep(live); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}
@@ -134,13 +285,13 @@ func followPod(ctx context.Context, board *board, s *stream) error {
 
 // followStored goes on in the store, which gets the log in parts, the last one
 // before the container ends.
-func followStored(ctx context.Context, board *board, s *stream) error {
+func followStored(ctx, live context.Context, board *board, s *stream) error {
 	if s.options.Rest == nil {
 		return nil
 	}
 	p := s.point()
 	for {
-		changed, over := board.changed(), board.over(s.uid)
+		changed, over := board.changed(), live.Err() != nil || board.over(s.uid)
 		var err error
 		if p, err = s.options.Rest(ctx, p, s.out); err != nil || over {
 			return err
@@ -148,6 +299,7 @@ func followStored(ctx context.Context, board *board, s *stream) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-live.Done():
 		case <-changed:
 		case <-time.After(storedAgain):
 		}
@@ -163,84 +315,4 @@ const storedAgain = 5 * time.Second
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && !transient(err) && !apierrors.IsBadRequest(err)
-}
-
-// board holds the newest snapshot for those who follow logs.
-type board struct {
-	mu      sync.Mutex
-	now     snapshot
-	posted  chan struct{} // closed and replaced at every change
-	ended   bool
-	failure error
-}
-
-func newBoard() *board { return &board{posted: make(chan struct{})} }
-
-func (b *board) change(do func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	do()
-	close(b.posted)
-	b.posted = make(chan struct{})
-}
-
-// post takes a copy: the snapshot goes on changing.
-func (b *board) post(s snapshot) {
-	pods := make(map[types.UID]corev1.Pod, len(s.pods))
-	for uid, p := range s.pods {
-		pods[uid] = p
-	}
-	b.change(func() { b.now = snapshot{owner: s.owner, pods: pods} })
-}
-
-// close says that there is no newer snapshot: the job has ended, or err.
-func (b *board) close(err error) { b.change(func() { b.ended, b.failure = true, err }) }
-
-// changed is closed when there is something new.
-func (b *board) changed() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.posted
-}
-
-// over tells whether a pod's container has ended, or the pod is gone.
-func (b *board) over(uid types.UID) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p, ok := b.now.pods[uid]
-	return !ok || workerOf(p).State.Terminated != nil
-}
-
-// next waits for a pod that has begun to print and is not done. last says that
-// there will be none.
-func (b *board) next(ctx context.Context, o logs.Options, done map[types.UID]bool) (pod corev1.Pod, last bool, err error) {
-	for {
-		b.mu.Lock()
-		pods, posted, ended, failure := byAge(b.now.list()), b.posted, b.ended, b.failure
-		b.mu.Unlock()
-		if len(done) > 0 {
-			o.Tail = -1
-		}
-		for _, p := range chosen(pods, o) {
-			worker := workerOf(p)
-			if !done[p.UID] && (worker.State.Running != nil || worker.State.Terminated != nil) {
-				return p, false, nil
-			}
-		}
-		if ended || o.Attempt > 0 && done[attemptOf(pods, o.Attempt)] {
-			return pod, true, failure
-		}
-		select {
-		case <-ctx.Done():
-			return pod, true, ctx.Err()
-		case <-posted:
-		}
-	}
-}
-
-func attemptOf(pods []corev1.Pod, attempt int) types.UID {
-	if attempt > len(pods) {
-		return ""
-	}
-	return pods[attempt-1].UID
 }

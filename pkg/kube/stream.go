@@ -51,6 +51,9 @@ type stream struct {
 	client *Client
 	pod    string
 	uid    types.UID // of the pod
+	// attempt is the UID of the pod of host 0 when this one, of host, was made.
+	attempt types.UID
+	host    int
 	// of the options, Tail and Since choose where to begin in a log not read so
 	// far, Ended and Rest ask the store.
 	options logs.Options
@@ -307,7 +310,7 @@ func (s *stream) release() {
 
 // point is where the stream is, for the store.
 func (s *stream) point() logs.Point {
-	p := logs.Point{Pod: string(s.uid), Lines: s.count, Bytes: s.at.bytes}
+	p := logs.Point{Pod: string(s.attempt), Host: s.host, Lines: s.count, Bytes: s.at.bytes}
 	if s.options.Tail >= 0 || !s.options.Since.IsZero() {
 		p.After = s.at.stamp
 	}

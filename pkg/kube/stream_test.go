@@ -107,7 +107,7 @@ func (c *container) pod(s corev1.ContainerState) snapshot {
 // follow reads the container's log through every end of its connections.
 func (c *container) follow(t *testing.T, o logs.Options, out io.Writer, change func(*stream)) error {
 	t.Helper()
-	c.board = newBoard()
+	c.board = newBoard(nil)
 	c.board.post(c.pod(running(1)))
 	server := httptest.NewServer(c)
 	defer server.Close()
@@ -115,11 +115,12 @@ func (c *container) follow(t *testing.T, o logs.Options, out io.Writer, change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(client, nil).stream("cpu-f", pod("a", 1, running(1)), o, out)
+	r := &reader{workload: New(client, nil), id: "cpu-f", board: c.board}
+	s := r.stream(pod("a", 1, running(1)), o, out)
 	if change != nil {
 		change(s)
 	}
-	return followPod(t.Context(), c.board, s)
+	return followPod(t.Context(), t.Context(), c.board, s)
 }
 
 var wholeLog = logs.Options{Tail: -1, Host: -1}

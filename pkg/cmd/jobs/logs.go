@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 type logFlags struct {
@@ -84,6 +85,7 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, id string) error {
 		return cli.Usagef("--host %d: job %s has %d host(s), numbered from 0", o.Host, j.ID(), max(j.Handle.Hosts, 1))
 	}
 	out := cli.LogWriter(c.streams.Out)
+	o.Color = ui.Detect(c.streams.Out).Color
 	if !f.follow {
 		return errors.Join(j.Logs(ctx, o, out), out.Close())
 	}

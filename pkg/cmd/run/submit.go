@@ -140,7 +140,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	done := make(chan outcome, 1)
 	var last api.Status
 	go func() {
-		status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1}, out, func(s api.Status) {
+		status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1, Color: ui.Detect(o.logs(j)).Color}, out, func(s api.Status) {
 			o.tell(j, s)
 			if last = s; s.Hopeless {
 				cancel(errHopeless)

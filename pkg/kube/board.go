@@ -1,0 +1,194 @@
+package kube
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// board holds the newest snapshot for those who follow logs, and what is known of
+// the attempts.
+type board struct {
+	mu       sync.Mutex
+	now      snapshot
+	attempts []attempt
+	posted   chan struct{} // closed and replaced at every change
+	some     bool          // there was a snapshot
+	ended    bool
+	failure  error
+	finished chan struct{}
+	finish   func()
+}
+
+// attempt is one start of a job.
+type attempt struct {
+	number int
+	leader types.UID // the pod of host 0
+	made   time.Time // zero where the pod was not seen
+}
+
+// newBoard makes a board that knows the attempts which the store knows.
+func newBoard(known []api.Attempt) *board {
+	b := &board{posted: make(chan struct{}), finished: make(chan struct{})}
+	b.finish = sync.OnceFunc(func() { close(b.finished) })
+	for _, a := range known {
+		b.attempts = append(b.attempts, attempt{number: a.Attempt, leader: types.UID(a.UID)})
+	}
+	return b
+}
+
+func (b *board) change(do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do()
+	close(b.posted)
+	b.posted = make(chan struct{})
+}
+
+// post takes a copy: the snapshot goes on changing.
+func (b *board) post(s snapshot) {
+	pods := make(map[types.UID]corev1.Pod, len(s.pods))
+	for uid, p := range s.pods {
+		pods[uid] = p
+	}
+	b.change(func() {
+		b.now, b.some = snapshot{owner: s.owner, pods: pods}, true
+		for _, p := range ofHost(s.list(), 0) {
+			b.meet(p)
+		}
+	})
+}
+
+// meet gives a pod of host 0 the number of its attempt: one that has not recorded
+// itself comes after all that have.
+func (b *board) meet(p corev1.Pod) {
+	for i, a := range b.attempts {
+		if a.leader == p.UID {
+			b.attempts[i].made = p.CreationTimestamp.Time
+			return
+		}
+	}
+	number := 1
+	if n := len(b.attempts); n > 0 {
+		number = b.attempts[n-1].number + 1
+	}
+	b.attempts = append(b.attempts, attempt{number, p.UID, p.CreationTimestamp.Time})
+}
+
+// close says that there is no newer snapshot: the job has ended, or err.
+func (b *board) close(err error) { b.change(func() { b.ended, b.failure = true, err }) }
+
+// changed is closed when there is something new.
+func (b *board) changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.posted
+}
+
+// standing tells whether there will be anything new, and when.
+func (b *board) standing() (posted <-chan struct{}, ended bool, failure error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.finished:
+		return b.posted, true, b.failure
+	default:
+		return b.posted, b.ended, b.failure
+	}
+}
+
+// begun waits for the first snapshot.
+func (b *board) begun(ctx context.Context) error {
+	for {
+		b.mu.Lock()
+		some, posted, failure := b.some || b.ended, b.posted, b.failure
+		b.mu.Unlock()
+		if some {
+			return failure
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-posted:
+		}
+	}
+}
+
+// drainTime bounds the reading of what hosts have printed when the job has ended.
+const drainTime = 10 * time.Second
+
+// draining makes two contexts of one: live is over once the board is finished, and
+// drained a while later.
+func (b *board) draining(ctx context.Context) (live, drained context.Context, cancel func()) {
+	drained, cancelDrained := context.WithCancel(ctx)
+	live, cancelLive := context.WithCancel(drained)
+	go func() {
+		select {
+		case <-live.Done():
+			return
+		case <-b.finished:
+		}
+		cancelLive()
+		select {
+		case <-drained.Done():
+		case <-time.After(drainTime):
+			cancelDrained()
+		}
+	}()
+	return live, drained, func() { cancelLive(); cancelDrained() }
+}
+
+// over tells whether a pod's container has ended, or the pod is gone.
+func (b *board) over(uid types.UID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p, ok := b.now.pods[uid]
+	return !ok || workerOf(p).State.Terminated != nil
+}
+
+// ofHost are the pods of one host, by attempt.
+func (b *board) ofHost(host int) []corev1.Pod {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return ofHost(b.now.list(), host)
+}
+
+// gone are the attempts before the first whose pod is there.
+func (b *board) gone() []types.UID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var gone []types.UID
+	for _, a := range b.attempts {
+		if _, there := b.now.pods[a.leader]; there {
+			break
+		}
+		gone = append(gone, a.leader)
+	}
+	return gone
+}
+
+// of is the attempt that a pod belongs to. Workers are made after their leader,
+// and are all gone before there is another.
+func (b *board) of(p corev1.Pod) attempt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var found attempt
+	for _, a := range b.attempts {
+		if a.leader == p.UID {
+			return a
+		}
+		if found.leader == "" || !a.made.IsZero() && !a.made.After(p.CreationTimestamp.Time) {
+			found = a
+		}
+	}
+	return found
+}
+
+func (b *board) attemptOf(p corev1.Pod) int { return b.of(p).number }
+
+func (b *board) leaderOf(p corev1.Pod) types.UID { return b.of(p).leader }
