@@ -45,7 +45,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	if os.Getenv(emulatorVariable) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
 		if err != nil {
-			return nil, fmt.Errorf("find credentials for Cloud Storage: %w; %s", err, login)
+			return nil, &explained{fmt.Sprintf("find credentials for Cloud Storage: %v; %s", err, login), err, true}
 		}
 		c.account = account(found)
 		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.wire, Credentials: found, DisableTelemetry: true})

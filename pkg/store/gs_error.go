@@ -38,10 +38,13 @@ const (
 type explained struct {
 	text  string
 	cause error
+	// unusable makes it ErrUnusable too.
+	unusable bool
 }
 
-func (e *explained) Error() string { return e.text }
-func (e *explained) Unwrap() error { return e.cause }
+func (e *explained) Error() string        { return e.text }
+func (e *explained) Unwrap() error        { return e.cause }
+func (e *explained) Is(target error) bool { return e.unusable && target == ErrUnusable }
 
 func isStatus(err error, code int) bool {
 	var answer *googleapi.Error
@@ -64,10 +67,10 @@ func (r *request) explain(ctx context.Context, err error) error {
 		if answer.Code == http.StatusNotFound && !r.bucketMissing(message(answer)) {
 			return fmt.Errorf("%s %w", r.store.full(r.name), ErrNotFound)
 		}
-		return &explained{what + ": " + r.reason(answer), err}
+		return &explained{what + ": " + r.reason(answer), err, refusal(answer.Code)}
 	}
 	if cert := outOfDate(err); cert != nil {
-		return &explained{fmt.Sprintf("%s: %s", what, validity(cert, time.Now())), err}
+		return &explained{fmt.Sprintf("%s: %s", what, validity(cert, time.Now())), err, false}
 	}
 	var token *auth.Error
 	if errors.As(err, &token) {
@@ -75,10 +78,10 @@ func (r *request) explain(ctx context.Context, err error) error {
 		if strings.Contains(token.Error(), "reasonable timeframe") { // that of a token signed by a clock that is wrong
 			hint = "set this machine's clock"
 		}
-		return &explained{fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err}
+		return &explained{fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err, !token.Temporary()}
 	}
 	if dialing(err) {
-		return &explained{what + ": " + unreachable(err), err}
+		return &explained{what + ": " + unreachable(err), err, false}
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
@@ -120,6 +123,12 @@ func message(answer *googleapi.Error) string {
 // denied is how Cloud Storage refuses: "me@example.com does not have
 // storage.objects.create access to …".
 var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
+
+// refusal tells answers that stay the same until somebody changes the bucket, or
+// the account: a 404 here is about the bucket.
+func refusal(code int) bool {
+	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden
+}
 
 func (r *request) reason(answer *googleapi.Error) string {
 	text := message(answer)

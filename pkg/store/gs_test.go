@@ -298,6 +298,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 					t.Errorf("error %q, want one with %q", err, want)
 				}
 			}
+			if passes := name == "anything else"; errors.Is(err, store.ErrUnusable) == passes {
+				t.Errorf("%v is ErrUnusable: %v", err, passes)
+			}
 			if errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%v is ErrNotFound: a missing bucket is no missing object", err)
 			}
@@ -328,7 +331,7 @@ func TestUnreachableEmulator(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "127.0.0.1:1")
 	for _, operation := range []string{"create", "read", "list", "dirs", "delete"} {
 		err := attempt(t.Context(), openURL(t, "gs://acme-jobs"), operation)
-		if err == nil || !strings.Contains(err.Error(), "the emulator STORAGE_EMULATOR_HOST=127.0.0.1:1 can't be reached: ") {
+		if err == nil || errors.Is(err, store.ErrUnusable) || !strings.Contains(err.Error(), "the emulator STORAGE_EMULATOR_HOST=127.0.0.1:1 can't be reached: ") {
 			t.Errorf("%s: error %v, want one that names the emulator", operation, err)
 		}
 	}
@@ -348,6 +351,9 @@ func TestCredentials(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "open gs://acme-jobs: find credentials for Cloud Storage: ") ||
 			!strings.HasSuffix(err.Error(), "gcloud auth application-default login") {
 			t.Errorf("error %v, want one that says to log in", err)
+		}
+		if !errors.Is(err, store.ErrUnusable) {
+			t.Errorf("%v is not ErrUnusable", err)
 		}
 	}
 }

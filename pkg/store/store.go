@@ -19,6 +19,9 @@ var (
 	ErrExists   = errors.New("already exists")
 	// ErrMismatch is what PutBlob returns for other bytes than the promised ones.
 	ErrMismatch = errors.New("the bytes are not the promised ones")
+	// ErrUnusable is a store that is not there, or not for this account: trying
+	// again later is of no use.
+	ErrUnusable = errors.New("the store can't be used")
 )
 
 // Object describes one stored object.

@@ -92,14 +92,16 @@ func (t *tempFile) discard() {
 
 // explain says what a failed write means and what to do about it.
 func (s *fileStore) explain(err error) error {
-	const other = "or name another directory with --store or KINETIC_STORE"
+	const other = "name another directory with --store or KINETIC_STORE"
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("no space left for the store %s: %w: free some, %s", s.dir, err, other)
+		return fmt.Errorf("no space left for the store %s: %w: free some, or %s", s.dir, err, other)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the store %s is not writable: %w: change its permissions, %s", s.dir, err, other)
+		return &explained{fmt.Sprintf("the store %s is not writable: %v: change its permissions, or %s", s.dir, err, other), err, true}
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("the store %s has a file where a directory is needed: %w: move it away, %s", s.dir, err, other)
+		return &explained{fmt.Sprintf("the store %s has a file where a directory is needed: %v: move it away, or %s", s.dir, err, other), err, true}
+	case errors.Is(err, fs.ErrNotExist): // a place where no directory can be made
+		return &explained{fmt.Sprintf("the store %s can't be made: %v: %s", s.dir, err, other), err, true}
 	default:
 		return err
 	}

@@ -13,16 +13,23 @@ import (
 
 func TestExplain(t *testing.T) {
 	s := &fileStore{dir: "/s"}
-	for want, err := range map[string]error{
-		"no space left for the store /s: write /s/x: ":          &fs.PathError{Op: "write", Path: "/s/x", Err: syscall.ENOSPC},
-		"no space left for the store /s: disk quota exceeded":   syscall.EDQUOT,
-		"the store /s is not writable: mkdir /s: ":              &fs.PathError{Op: "mkdir", Path: "/s", Err: syscall.EACCES},
-		"the store /s is not writable: read-only file system":   syscall.EROFS,
-		"the store /s has a file where a directory is needed: ": &os.LinkError{Op: "link", Old: "a", New: "b", Err: syscall.ENOTDIR},
+	for want, tt := range map[string]struct {
+		err      error
+		unusable bool
+	}{
+		"no space left for the store /s: write /s/x: ":          {&fs.PathError{Op: "write", Path: "/s/x", Err: syscall.ENOSPC}, false},
+		"no space left for the store /s: disk quota exceeded":   {syscall.EDQUOT, false},
+		"the store /s is not writable: mkdir /s: ":              {&fs.PathError{Op: "mkdir", Path: "/s", Err: syscall.EACCES}, true},
+		"the store /s is not writable: read-only file system":   {syscall.EROFS, true},
+		"the store /s has a file where a directory is needed: ": {&os.LinkError{Op: "link", Old: "a", New: "b", Err: syscall.ENOTDIR}, true},
+		"the store /s can't be made: mkdir /s: ":                {&fs.PathError{Op: "mkdir", Path: "/s", Err: syscall.ENOENT}, true},
 	} {
-		got := s.explain(err)
-		if !errors.Is(got, err) || !strings.HasPrefix(got.Error(), want) || !strings.HasSuffix(got.Error(), "with --store or KINETIC_STORE") {
-			t.Errorf("explain(%v) = %q, want %q and what to do", err, got, want)
+		got := s.explain(tt.err)
+		if !errors.Is(got, tt.err) || !strings.HasPrefix(got.Error(), want) || !strings.HasSuffix(got.Error(), "with --store or KINETIC_STORE") {
+			t.Errorf("explain(%v) = %q, want %q and what to do", tt.err, got, want)
+		}
+		if errors.Is(got, ErrUnusable) != tt.unusable {
+			t.Errorf("explain(%v) is ErrUnusable: %v", tt.err, !tt.unusable)
 		}
 	}
 	if other := errors.New("other"); !errors.Is(s.explain(other), other) || s.explain(other).Error() != "other" {

@@ -29,14 +29,22 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Where, e.ID)
 }
 
-// StoreError is a store, or an output directory, that can't be written to.
-// Nothing was started.
+// StoreError is a store, or an output directory, that is not there or not for this
+// account. Nothing was started. Failures that may pass are no StoreError.
 type StoreError struct{ err error }
 
 func (e *StoreError) Error() string { return e.err.Error() }
 
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *StoreError) Unwrap() error { return e.err }
+
+// storeError makes a StoreError of a failure that no repetition mends.
+func storeError(err error) error {
+	if errors.Is(err, store.ErrUnusable) {
+		return &StoreError{err}
+	}
+	return err
+}
 
 // cluster is what the workloads of a cluster do besides.
 type cluster interface {
@@ -84,7 +92,7 @@ func carryOut(ctx context.Context, p Planned, place job.Place, progress func(don
 		return nil, stats, err
 	}
 	if err := describe(ctx, j, p.Call, adopted); err != nil {
-		return nil, stats, &StoreError{err}
+		return nil, stats, storeError(err)
 	}
 	if err := start(ctx, p.Spec, p.Secrets); err != nil {
 		return nil, stats, abandon(ctx, j, err, adopted)
@@ -101,10 +109,8 @@ func supply(ctx context.Context, p Planned, place job.Place, progress func(done,
 		return err
 	})
 	g.Go(func() (err error) {
-		if stats, err = p.Files.Upload(ctx, place.Store, progress); err != nil {
-			return &StoreError{err}
-		}
-		return nil
+		stats, err = p.Files.Upload(ctx, place.Store, progress)
+		return storeError(err)
 	})
 	g.Go(func() error { return ready(ctx) })
 	err = g.Wait()

@@ -3,6 +3,7 @@ package submit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -25,6 +26,15 @@ func (s faultyStore) Create(ctx context.Context, name string, r io.Reader, metad
 		}
 	}
 	return s.Store.Create(ctx, name, r, metadata)
+}
+
+func (s faultyStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
+	if s.create != nil {
+		if err := s.create(store.Blob(sha256)); err != nil {
+			return false, err
+		}
+	}
+	return s.Store.PutBlob(ctx, sha256, size, open)
 }
 
 func (s faultyStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -81,6 +91,36 @@ func TestARepeatLeavesTheRecordsOfTheFirst(t *testing.T) {
 			}
 			if handle, call := stored(t, p, store.Handle("a1")), stored(t, p, store.Call("a1")); handle == "" || call != "{}" {
 				t.Errorf("left the handle %q and the call %q", handle, call)
+			}
+		})
+	}
+}
+
+// Only a store that can't be used is a mistake of the input; one that fails may be
+// well again.
+func TestStoreErrors(t *testing.T) {
+	for name, tt := range map[string]struct {
+		object string
+		err    error
+		want   bool
+	}{
+		"an upload that is cut":  {"blobs/", errOutage, false},
+		"no bucket":              {"blobs/", fmt.Errorf("403: %w", store.ErrUnusable), true},
+		"an outage":              {"a1/", errOutage, false},
+		"nothing may be written": {"a1/", fmt.Errorf("403: %w", store.ErrUnusable), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := place(t, workload{well, well})
+			p.Store = faultyStore{Store: p.Store, create: func(object string) error {
+				if strings.HasPrefix(object, tt.object) {
+					return tt.err
+				}
+				return nil
+			}}
+			_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			var unusable *StoreError
+			if !errors.Is(err, tt.err) || errors.As(err, &unusable) != tt.want {
+				t.Errorf("got %T %v, want a StoreError: %v", err, err, tt.want)
 			}
 		})
 	}
