@@ -112,10 +112,14 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 
 // PlaceFlag is what a command line needs besides the id to find the job.
 func (j *Job) PlaceFlag() string {
-	if j.Handle.Backend == api.BackendLocal {
-		return " --local"
+	switch {
+	case j.Handle.Backend == api.BackendLocal:
+		return " --local" + j.Flags
+	case j.Handle.Namespace != "":
+		return " -n " + j.Handle.Namespace + j.Flags
+	default:
+		return j.Flags
 	}
-	return ""
 }
 
 // String is the block that a failed command ends with.

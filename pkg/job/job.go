@@ -43,6 +43,8 @@ type Job struct {
 	Handle   api.Handle
 	Store    store.Store
 	Workload Workload
+	// Flags are those of its Place.
+	Flags string
 }
 
 // ID is the job's id.

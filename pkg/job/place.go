@@ -48,6 +48,14 @@ type Place struct {
 	OpenStore func(url string) (store.Store, error)
 	// Store is where jobs are looked for that have no workload any more.
 	Store store.Store
+	// Flags take a command line to this place, but for the namespace:
+	// " --context dev". Empty where no flag does.
+	Flags string
+}
+
+// Job is the job that a handle describes and whose records are in the usual store.
+func (p Place) Job(h api.Handle) *Job {
+	return &Job{Handle: h, Store: p.Store, Workload: p.Workload, Flags: p.Flags}
 }
 
 // IDError is an id that names no job, or more than one.
@@ -91,7 +99,7 @@ func (p Place) Exact(ctx context.Context, id string) *Job {
 	if err != nil {
 		return nil
 	}
-	return &Job{Handle: handle, Store: p.Store, Workload: p.Workload}
+	return p.Job(handle)
 }
 
 // AttachAny is Attach for what is to be removed: that needs no handle, nor one
@@ -122,7 +130,7 @@ func (p Place) reaches(h api.Handle) error {
 
 // Open is AttachAny for a job that was listed.
 func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
-	j := &Job{Handle: api.Handle{JobID: e.ID, Backend: p.Backend}, Store: p.Store, Workload: p.Workload}
+	j := p.Job(api.Handle{JobID: e.ID, Backend: p.Backend, Namespace: e.Namespace})
 	if e.Store != p.Store.URL() {
 		var err error
 		if j.Store, err = p.OpenStore(e.Store); err != nil {
@@ -161,7 +169,7 @@ func (p Place) find(ctx context.Context, prefix string) (j *Job, found bool, err
 			return nil, false, errors.Join(err, unread)
 		}
 	}
-	j = &Job{Handle: api.Handle{JobID: id, Backend: p.Backend}, Store: p.Store, Workload: p.Workload}
+	j = p.Job(api.Handle{JobID: id, Backend: p.Backend, Namespace: p.Namespace})
 	i := named(id)
 	if i < 0 {
 		return j, false, nil // were it one that could not be read, asking for it tells

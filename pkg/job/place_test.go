@@ -3,6 +3,8 @@ package job
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 func TestMatch(t *testing.T) {
@@ -41,5 +43,25 @@ func TestMatch(t *testing.T) {
 	}
 	if _, err := match("x", nil); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
 		t.Errorf("without any job: %v", err)
+	}
+}
+
+func TestPlaceFlag(t *testing.T) {
+	tests := map[string]struct {
+		handle api.Handle
+		flags  string
+		want   string
+	}{
+		"on this machine":                {api.Handle{Backend: api.BackendLocal}, "", " --local"},
+		"in a cluster":                   {api.Handle{Backend: api.BackendGKE, Namespace: "ml"}, "", " -n ml"},
+		"in one that a flag has chosen":  {api.Handle{Backend: api.BackendGKE, Namespace: "ml"}, " --context=dev", " -n ml --context=dev"},
+		"of which no namespace is known": {api.Handle{Backend: api.BackendGKE}, " --context=dev", " --context=dev"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := (Place{Flags: tt.flags}).Job(tt.handle).PlaceFlag(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

@@ -23,10 +23,12 @@ type ExistsError struct {
 	ID string
 	// Where the other job is: a store, a namespace, this machine.
 	Where string
+	// Flags find it from a command line.
+	Flags string
 }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s", e.ID, e.Where, e.ID)
+	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
 }
 
 // StoreError is a store, or an output directory, that is not there or not for this
@@ -81,7 +83,7 @@ func Prepare(ctx context.Context, p Planned, place job.Place, progress func(done
 func carryOut(ctx context.Context, p Planned, place job.Place, progress func(done, total int64),
 	ready func(context.Context) error, start func(context.Context, api.Spec, map[string]string) error,
 ) (*job.Job, pack.Stats, error) {
-	j := &job.Job{Handle: api.NewHandle(p.Spec), Store: place.Store, Workload: place.Workload}
+	j := place.Job(api.NewHandle(p.Spec))
 	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
 		if err := os.MkdirAll(p.Spec.OutputDir, 0o777); err != nil {
 			return nil, pack.Stats{}, &StoreError{fmt.Errorf("--output-dir %s: %w", p.Spec.OutputDir, err)}
@@ -123,9 +125,9 @@ func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	mayRun := errors.Is(err, api.ErrMayRun)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle)}
+		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle), Flags: j.PlaceFlag()}
 	case mayRun:
-		err = fmt.Errorf("%w; kubectl kinetic jobs cleanup %s removes what there is", err, j.ID())
+		err = fmt.Errorf("%w; kubectl kinetic jobs cleanup %s%s removes what there is", err, j.ID(), j.PlaceFlag())
 	}
 	if mayRun || adopted {
 		return err
@@ -155,7 +157,7 @@ func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err
 			return true, err
 		}
 	}
-	return false, &ExistsError{ID: s.ID, Where: place.Store.URL()}
+	return false, &ExistsError{ID: s.ID, Where: place.Store.URL(), Flags: old.PlaceFlag()}
 }
 
 // describe writes the handle, which claims the id, and the call beside it.
@@ -188,7 +190,7 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 	if adopted {
 		return nil
 	}
-	return &ExistsError{ID: j.ID(), Where: j.Store.URL()}
+	return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.PlaceFlag()}
 }
 
 // replaceCall puts the call in the place of one that a submit left which was cut

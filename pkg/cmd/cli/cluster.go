@@ -23,7 +23,8 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 		return job.Place{}, Usage(err)
 	}
 	return job.Place{Workload: workload, Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
-		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s}, nil
+		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s,
+		Flags: c.given()}, nil
 }
 
 // knownCluster is the name of the GKE cluster, "" where it is only supposed.

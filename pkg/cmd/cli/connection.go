@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,6 +111,37 @@ func (c *Connection) resolve(need target.Need) (target.Target, error) {
 	f.Context, f.Namespace = c.overrides.CurrentContext, c.overrides.Context.Namespace
 	f.Server = c.overrides.ClusterInfo.Server
 	return target.Resolve(f, os.Getenv, c.config, need)
+}
+
+// given are the flags that were typed and lead to another place, all but
+// --namespace: every job has its own.
+func (c *Connection) given() string {
+	var typed strings.Builder
+	for _, f := range []struct{ name, value string }{
+		{clientcmd.RecommendedConfigPathFlag, c.loading.ExplicitPath},
+		{clientcmd.FlagContext, c.overrides.CurrentContext},
+		{"project", c.Target.Project},
+		{"zone", c.Target.Zone},
+		{"cluster", c.Target.Cluster},
+		{"profile", c.Target.Profile},
+		{"store", c.Target.Store},
+	} {
+		if f.value != "" {
+			typed.WriteString(" --" + f.name + "=" + shellWord(f.value))
+		}
+	}
+	return typed.String()
+}
+
+// plainWord is text that no shell changes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// shellWord is text as a shell takes it for one word.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // offer completes a flag with one of some values.

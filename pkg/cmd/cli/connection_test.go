@@ -202,3 +202,23 @@ func TestConnectionCompletes(t *testing.T) {
 		})
 	}
 }
+
+func TestGivenFlagsCanBePasted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"none":                             {nil, ""},
+		"a namespace, which every job has": {[]string{"-n", "ml"}, ""},
+		"a context and a store":            {[]string{"--context", "kind-dev", "--store", "gs://b/p"}, " --context=kind-dev --store=gs://b/p"},
+		"what a shell would take apart":    {[]string{"--context", "it's $HOME"}, ` --context='it'\''s $HOME'`},
+		"never a password":                 {[]string{"--token", "hush"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := connect(t, kubeconfig, tt.args...)
+			if got := c.given(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -254,7 +254,7 @@ func (o *options) end(ctx context.Context, j *job.Job) error {
 		_, err = j.Cancel(ctx, 0, o.clock.Now(), job.Cancelled)
 		return err
 	default:
-		fmt.Fprintf(o.streams.ErrOut, "interrupted again; whether job %s ends tells kubectl kinetic jobs status %s\n", j.ID(), j.ID())
+		fmt.Fprintf(o.streams.ErrOut, "interrupted again; whether job %s ends tells kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
 		return cli.Exit(cli.ExitInterrupted)
 	}
 }
