@@ -87,6 +87,9 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 			case <-ctx.Done():
 			}
 		})
+		if ctx.Err() != nil {
+			return // nobody wants it any more, which is no failure
+		}
 		select {
 		case failed <- err:
 		case <-ctx.Done():
