@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,10 +26,33 @@ type ExistsError struct {
 	Where string
 	// Flags find it from a command line.
 	Flags string
+	// Same says that it is no other job: it runs the same call on the same code.
+	Same bool
 }
 
 func (e *ExistsError) Error() string {
+	if e.Same {
+		return fmt.Sprintf("job id %s: this very job is in %s already; follow it with kubectl kinetic jobs logs -f %s%s, or choose another id to run it once more", e.ID, e.Where, e.ID, e.Flags)
+	}
 	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
+}
+
+// MayRunError is a start that failed in such a way that the job may run all the
+// same. It is api.ErrMayRun.
+type MayRunError struct {
+	id, flags string
+	err       error
+}
+
+func (e *MayRunError) Error() string { return fmt.Sprintf("%v; %s", e.err, e.Advice()) }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *MayRunError) Unwrap() error { return e.err }
+
+// Advice says what there may be, and what can be done with it.
+func (e *MayRunError) Advice() string {
+	return fmt.Sprintf("job %s may run all the same: kubectl kinetic jobs logs -f %s%s follows it, kubectl kinetic jobs cleanup %s%s removes what there is",
+		e.id, e.id, e.flags, e.id, e.flags)
 }
 
 // StoreError is a store, or an output directory, that is not there or not for this
@@ -125,9 +149,9 @@ func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	mayRun := errors.Is(err, api.ErrMayRun)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle), Flags: j.PlaceFlag()}
+		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle), Flags: j.PlaceFlag(), Same: mayRun}
 	case mayRun:
-		err = fmt.Errorf("%w; kubectl kinetic jobs cleanup %s%s removes what there is", err, j.ID(), j.PlaceFlag())
+		err = &MayRunError{id: j.ID(), flags: j.PlaceFlag(), err: err}
 	}
 	if mayRun || adopted {
 		return err
@@ -151,13 +175,14 @@ func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err
 	if old == nil {
 		return false, nil // what can't be read is found out when it is written
 	}
-	if old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 {
+	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256
+	if same {
 		began, err := old.Began(ctx)
 		if err != nil || !began {
 			return true, err
 		}
 	}
-	return false, &ExistsError{ID: s.ID, Where: place.Store.URL(), Flags: old.PlaceFlag()}
+	return false, &ExistsError{ID: s.ID, Where: place.Store.URL(), Flags: old.PlaceFlag(), Same: same}
 }
 
 // describe writes the handle, which claims the id, and the call beside it.
@@ -219,8 +244,13 @@ func readCall(ctx context.Context, s store.Store, name string) (data []byte, err
 	return io.ReadAll(r)
 }
 
+// withdrawTime bounds what a failed submit costs on top. A submit whose records
+// stay can be repeated.
+const withdrawTime = 10 * time.Second
+
 // withdraw removes what describe wrote, also when ctx is over.
 func withdraw(ctx context.Context, j *job.Job) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
 	return errors.Join(j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
 }

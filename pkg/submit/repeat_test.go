@@ -17,6 +17,7 @@ type faultyStore struct {
 	store.Store
 	create func(name string) error
 	open   func(name string) (io.ReadCloser, error)
+	remove func(ctx context.Context) error
 }
 
 func (s faultyStore) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
@@ -44,6 +45,15 @@ func (s faultyStore) Open(ctx context.Context, name string) (io.ReadCloser, erro
 		}
 	}
 	return s.Store.Open(ctx, name)
+}
+
+func (s faultyStore) Delete(ctx context.Context, name string) error {
+	if s.remove != nil {
+		if err := s.remove(ctx); err != nil {
+			return err
+		}
+	}
+	return s.Store.Delete(ctx, name)
 }
 
 var errOutage = errors.New("503")
@@ -93,6 +103,47 @@ func TestARepeatLeavesTheRecordsOfTheFirst(t *testing.T) {
 				t.Errorf("left the handle %q and the call %q", handle, call)
 			}
 		})
+	}
+}
+
+// A repeated submit is told of its own job as such.
+func TestARepeatIsToldOfItsJob(t *testing.T) {
+	for name, tt := range map[string]struct {
+		call string
+		same bool
+	}{"the same": {"{}", true}, "another": {`{"changed":1}`, false}} {
+		t.Run(name, func(t *testing.T) {
+			p := place(t, workload{well, well})
+			if _, _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
+				t.Fatal(err)
+			}
+			write(t, p, store.Attempts("a1")+"1.json", `{"version":1}`)
+			_, _, err := Do(t.Context(), planned(t, tt.call), p, nil)
+			var exists *ExistsError
+			if !errors.As(err, &exists) || exists.Same != tt.same {
+				t.Errorf("got %v, want it told that it is the same: %v", err, tt.same)
+			}
+		})
+	}
+}
+
+// The records of a submit that was interrupted are removed all the same, and that
+// is not waited for without end.
+func TestWithdrawIsBounded(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	p := place(t, workload{func() error { interrupt(); return ctx.Err() }, well})
+	bounded := 0
+	p.Store = faultyStore{Store: p.Store, remove: func(ctx context.Context) error {
+		if _, limit := ctx.Deadline(); limit {
+			bounded++
+		}
+		return ctx.Err()
+	}}
+	if _, _, err := Do(ctx, planned(t, "{}"), p, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if handle := stored(t, p, store.Handle("a1")); bounded != 2 || handle != "" {
+		t.Errorf("%d removals are bounded, want 2; left %q", bounded, handle)
 	}
 }
 

@@ -99,15 +99,29 @@ func (o *options) destination(p submit.Planned) (job.Place, error) {
 
 func (o *options) submitError(ctx context.Context, err error) error {
 	var exists *submit.ExistsError
-	var unwritable *submit.StoreError
+	var unusable *submit.StoreError
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(o.streams.ErrOut, "interrupted; nothing was started")
+		fmt.Fprintln(o.streams.ErrOut, "interrupted; "+leftBy(err))
 		return cli.Exit(cli.ExitInterrupted)
-	case errors.As(err, &exists), errors.As(err, &unwritable):
+	case errors.As(err, &exists), errors.As(err, &unusable):
 		return cli.Usage(err)
 	default:
 		return err
+	}
+}
+
+// leftBy says what there is of a job whose submit was interrupted.
+func leftBy(err error) string {
+	var exists *submit.ExistsError
+	var mayRun *submit.MayRunError
+	switch {
+	case errors.As(err, &exists):
+		return exists.Error()
+	case errors.As(err, &mayRun):
+		return mayRun.Advice()
+	default:
+		return "nothing was started"
 	}
 }
 

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+)
+
+// Whoever interrupts a submit hears what there may be of the job.
+func TestInterruptedSubmit(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	mayRun := fmt.Errorf("no answer: %w", &submit.MayRunError{})
+	taken := &submit.ExistsError{ID: "a1", Where: "namespace ml", Same: true}
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		err  error
+		code int
+		says string
+	}{
+		"nothing there":              {interrupted, context.Canceled, cli.ExitInterrupted, "interrupted; nothing was started\n"},
+		"the job may run":            {interrupted, mayRun, cli.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
+		"there is such a job":        {interrupted, taken, cli.ExitInterrupted, "interrupted; " + taken.Error() + "\n"},
+		"not interrupted, may run":   {t.Context(), mayRun, cli.ExitFailed, ""},
+		"not interrupted, taken":     {t.Context(), taken, cli.ExitUsage, ""},
+		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, cli.ExitUsage, ""},
+		"not interrupted, an outage": {t.Context(), errors.New("503"), cli.ExitFailed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, _, said := genericiooptions.NewTestIOStreams()
+			o := &options{streams: streams}
+			if code := cli.CodeOf(o.submitError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
+				t.Errorf("exit code %d, said %q; want %d, %q", code, said, tt.code, tt.says)
+			}
+		})
+	}
+}
