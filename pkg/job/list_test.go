@@ -90,7 +90,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		if _, err := p.Attach(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("attaching to %s: %v, want %q", id, err, want)
 		}
-		if _, err := p.AttachAny(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.AttachAll(t.Context(), []string{id}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("attaching to %s in order to remove it: %v, want %q", id, err, want)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -70,7 +72,7 @@ func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 	if j := p.Exact(ctx, prefix); j != nil {
 		return j, p.reaches(j.Handle)
 	}
-	j, found, err := p.find(ctx, prefix)
+	j, found, err := p.look(ctx).find(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +104,34 @@ func (p Place) Exact(ctx context.Context, id string) *Job {
 	return p.Job(handle)
 }
 
-// AttachAny is Attach for what is to be removed: that needs no handle, nor one
-// that can be read. Only the handle of a newer version stays an error.
-func (p Place) AttachAny(ctx context.Context, prefix string) (*Job, error) {
-	j, _, err := p.find(ctx, prefix)
-	if err != nil {
-		return nil, err
+// AttachAll is Attach for what is to be ended or removed: that needs no handle, nor
+// one that can be read. Only the handle of a newer version stays an error. One look
+// at the place serves all prefixes; a job that two of them name is told once.
+func (p Place) AttachAll(ctx context.Context, prefixes []string) ([]*Job, error) {
+	l := p.look(ctx)
+	var jobs []*Job
+	known := map[string]bool{}
+	for _, prefix := range prefixes {
+		j, _, err := l.find(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		if !known[j.ID()] {
+			known[j.ID()] = true
+			jobs = append(jobs, j)
+		}
 	}
-	if err := j.recall(ctx); err != nil {
-		return nil, err
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readers)
+	for _, j := range jobs {
+		g.Go(func() error {
+			if err := j.recall(ctx); err != nil {
+				return err
+			}
+			return p.reaches(j.Handle)
+		})
 	}
-	return j, p.reaches(j.Handle)
+	return jobs, g.Wait()
 }
 
 // reaches holds that the workload of a job would be found here: a store may
@@ -128,7 +147,7 @@ func (p Place) reaches(h api.Handle) error {
 	return nil
 }
 
-// Open is AttachAny for a job that was listed.
+// Open is AttachAll for a job that was listed.
 func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
 	j := p.Job(api.Handle{JobID: e.ID, Backend: p.Backend, Namespace: e.Namespace})
 	if e.Store != p.Store.URL() {
@@ -154,33 +173,70 @@ func (j *Job) recall(ctx context.Context) error {
 	return nil
 }
 
+// look is what a place told when it was looked at.
+type look struct {
+	place     Place
+	workloads map[string]Found
+	unread    error
+	ids       []string // of the store too; nil until they are needed
+	stores    map[string]store.Store
+}
+
+func (p Place) look(ctx context.Context) *look {
+	found, unread := p.List(ctx, api.TellNames)
+	l := &look{place: p, workloads: make(map[string]Found, len(found)), unread: unread, stores: map[string]store.Store{p.Store.URL(): p.Store}}
+	for _, w := range found {
+		l.workloads[w.ID] = w
+	}
+	return l
+}
+
 // find chooses a job and its store, and tells what its workload tells of it;
 // found says that there is one.
-func (p Place) find(ctx context.Context, prefix string) (j *Job, found bool, err error) {
-	workloads, unread := p.List(ctx, api.TellNames)
-	named := func(id string) int { return slices.IndexFunc(workloads, func(f Found) bool { return f.ID == id }) }
-	id := prefix
-	if named(id) < 0 { // a whole id needs no look into the store
-		ids, err := p.ids(ctx, workloads)
-		if err != nil {
-			return nil, false, errors.Join(unread, err)
-		}
-		if id, err = match(prefix, ids); err != nil {
-			return nil, false, errors.Join(err, unread)
-		}
+func (l *look) find(ctx context.Context, prefix string) (j *Job, found bool, err error) {
+	id, err := l.match(ctx, prefix)
+	if err != nil {
+		return nil, false, err
 	}
-	j = p.Job(api.Handle{JobID: id, Backend: p.Backend, Namespace: p.Namespace})
-	i := named(id)
-	if i < 0 {
+	j = l.place.Job(api.Handle{JobID: id, Backend: l.place.Backend, Namespace: l.place.Namespace})
+	w, found := l.workloads[id]
+	if !found {
 		return j, false, nil // were it one that could not be read, asking for it tells
 	}
-	w := workloads[i]
 	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
 	j.Handle.Namespace, j.Handle.BucketName = w.Namespace, w.Bucket
-	if w.Store != p.Store.URL() {
-		j.Store, err = p.OpenStore(w.Store)
-	}
+	j.Store, err = l.storeAt(w.Store)
 	return j, true, err
+}
+
+// match is the id that a prefix names.
+func (l *look) match(ctx context.Context, prefix string) (string, error) {
+	if _, whole := l.workloads[prefix]; whole { // which needs no look into the store
+		return prefix, nil
+	}
+	if l.ids == nil {
+		var err error
+		if l.ids, err = l.place.ids(ctx, l.workloads); err != nil {
+			return "", errors.Join(l.unread, err)
+		}
+	}
+	id, err := match(prefix, l.ids)
+	if err != nil {
+		err = errors.Join(err, l.unread)
+	}
+	return id, err
+}
+
+// storeAt opens each store once.
+func (l *look) storeAt(url string) (store.Store, error) {
+	if s := l.stores[url]; s != nil {
+		return s, nil
+	}
+	s, err := l.place.OpenStore(url)
+	if err == nil {
+		l.stores[url] = s
+	}
+	return s, err
 }
 
 func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, error) {
@@ -199,14 +255,14 @@ func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, erro
 }
 
 // ids lists every job that has a workload or lies in the store.
-func (p Place) ids(ctx context.Context, found []Found) ([]string, error) {
+func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error) {
 	stored, err := p.Store.Dirs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ids := make([]string, 0, len(found)+len(stored))
-	for _, f := range found {
-		ids = append(ids, f.ID)
+	for id := range found {
+		ids = append(ids, id)
 	}
 	for _, id := range stored {
 		if store.CheckID(id) == nil {

@@ -1,10 +1,13 @@
 package job
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestMatch(t *testing.T) {
@@ -63,5 +66,47 @@ func TestPlaceFlag(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// counting is a store that counts how often its jobs are listed.
+type counting struct {
+	store.Store
+	dirs *int
+}
+
+func (c counting) Dirs(ctx context.Context) ([]string, error) {
+	*c.dirs++
+	return c.Store.Dirs(ctx)
+}
+
+func TestAttachAllLooksOnce(t *testing.T) {
+	lists, dirs := 0, 0
+	p := Place{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/outputs/x": "x"}), &dirs},
+		List: func(context.Context, api.Detail) ([]Found, error) {
+			lists++
+			return []Found{{ID: "c3", Store: "gs://other"}, {ID: "d4", Store: "gs://other"}}, nil
+		},
+		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil },
+	}
+	jobs, err := p.AttachAll(t.Context(), []string{"d", "a1", "b", "c3", "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, j := range jobs {
+		ids = append(ids, j.ID())
+	}
+	if want := []string{"d4", "a1", "b2", "c3"}; !slices.Equal(ids, want) {
+		t.Errorf("found %v, want %v", ids, want)
+	}
+	if lists != 1 || dirs != 1 {
+		t.Errorf("listed %d times in the cluster and %d times in the store, want once each", lists, dirs)
+	}
+	if jobs[0].Store != jobs[3].Store {
+		t.Error("a store was opened twice")
+	}
+	if _, err := p.AttachAll(t.Context(), []string{"a1", "nothing"}); err == nil {
+		t.Error("a job that is not there: no error")
 	}
 }

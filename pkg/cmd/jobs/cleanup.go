@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -32,44 +34,44 @@ func (c *command) cancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return forEach(found, func(j *job.Job) error {
+			return c.forEach(found, func(j *job.Job) (string, error) {
 				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
-				if err != nil {
-					return err
+				if err != nil || !was.State.Ended() {
+					return "cancelled", err
 				}
-				if was.State.Ended() {
-					cli.Release(ctx, c.streams.ErrOut, j, was)
-					fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.State)
-					return nil
-				}
-				_, err = fmt.Fprintf(c.streams.Out, "%s cancelled\n", j.ID())
-				return err
+				cli.Release(ctx, c.streams.ErrOut, j, was)
+				fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.State)
+				return "", nil
 			})
 		}),
 	}, cli.NewSection("Flags"))
 }
 
-// attachAll finds all jobs before anything is done to one of them.
-func (c *command) attachAll(ctx context.Context, ids []string) ([]*job.Job, error) {
-	found := make([]*job.Job, 0, len(ids))
-	for _, id := range ids {
-		j, err := c.attachAny(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, j)
-	}
-	return found, nil
-}
+// atATime is how many jobs are worked on at a time: each may take its grace.
+const atATime = 16
 
-// forEach goes on after an error, so that one job does not protect the others.
-func forEach(found []*job.Job, do func(*job.Job) error) error {
+// forEach does something to all jobs and prints what, if anything, it says of each.
+// It goes on after an error, so that one job does not protect the others.
+func (c *command) forEach(found []*job.Job, do func(*job.Job) (string, error)) error {
+	var g errgroup.Group
+	g.SetLimit(atATime)
+	var mu sync.Mutex // of the output and of errs
 	var errs []error
 	for _, j := range found {
-		if err := do(j); err != nil {
-			errs = append(errs, fmt.Errorf("job %s: %w", j.ID(), err))
-		}
+		g.Go(func() error {
+			said, err := do(j)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil && said != "" {
+				_, err = fmt.Fprintln(c.streams.Out, j.ID(), said)
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("job %s: %w", j.ID(), err))
+			}
+			return nil
+		})
 	}
+	_ = g.Wait() // errs has them all
 	return errors.Join(errs...)
 }
 
@@ -109,30 +111,35 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 		fmt.Fprintln(c.streams.ErrOut, "no jobs found")
 		return nil
 	}
-	if err := c.keepRecords(ctx, f, found); err != nil {
+	if err := f.keepRecords(found); err != nil {
 		return err
 	}
-	if err := c.confirm(ctx, f, args, found); err != nil {
+	if err := c.confirm(f, args, found); err != nil {
 		return err
 	}
-	return forEach(found, func(j *job.Job) error {
-		err := j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.streams.Out, "%s cleaned up\n", j.ID())
-		return err
+	jobs := make([]*job.Job, len(found))
+	for i, s := range found {
+		jobs[i] = s.job
+	}
+	return c.forEach(jobs, func(j *job.Job) (string, error) {
+		return "cleaned up", j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs})
 	})
 }
 
+// standing is a job with the state that it was seen in, "" where nobody looked.
+type standing struct {
+	job   *job.Job
+	state api.State
+}
+
 // chosen are the jobs that the arguments name, or else the filters choose.
-func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([]*job.Job, error) {
+func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([]standing, error) {
 	filtered := f.all || len(f.states) > 0 || f.olderThan > 0
 	switch {
 	case len(args) > 0 && filtered:
 		return nil, cli.Usagef("cleanup takes ids, or --all, --status and --older-than, not both")
 	case len(args) > 0:
-		return c.attachAll(ctx, args)
+		return c.named(ctx, f, args)
 	case !filtered:
 		return nil, cli.Usagef("cleanup needs an id, or --all, --status or --older-than")
 	}
@@ -152,48 +159,78 @@ func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([
 	if err != nil {
 		fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
 	}
-	found := make([]*job.Job, 0, len(entries))
-	for _, e := range entries {
-		j, err := place.Open(ctx, e)
-		if err != nil {
-			fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
+	return c.open(ctx, place, entries), nil
+}
+
+// named are the jobs that the arguments name, with their states if those matter.
+func (c *command) named(ctx context.Context, f *cleanupFlags, args []string) ([]standing, error) {
+	jobs, err := c.attachAll(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]standing, len(jobs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atATime)
+	for i, j := range jobs {
+		found[i].job = j
+		if f.yes && f.workload {
 			continue
 		}
-		found = append(found, j)
+		g.Go(func() error {
+			status, err := j.Status(ctx)
+			found[i].state = status.State
+			return err
+		})
 	}
-	return found, nil
+	return found, g.Wait()
+}
+
+// open makes jobs of what was listed. What can't be opened is told and left out.
+func (c *command) open(ctx context.Context, place job.Place, entries []job.Entry) []standing {
+	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
+	var g errgroup.Group
+	g.SetLimit(atATime)
+	for i, e := range entries {
+		opened[i].state = e.State
+		g.Go(func() error {
+			opened[i].job, errs[i] = place.Open(ctx, e)
+			return nil
+		})
+	}
+	_ = g.Wait() // errs has them all
+	var found []standing
+	for i, s := range opened {
+		if errs[i] != nil {
+			fmt.Fprintln(c.streams.ErrOut, "left alone: "+errs[i].Error())
+			continue
+		}
+		found = append(found, s)
+	}
+	return found
 }
 
 // keepRecords holds that no job goes on whose records are gone: nobody could
 // follow it, nor bring its result back.
-func (c *command) keepRecords(ctx context.Context, f *cleanupFlags, found []*job.Job) error {
+func (f *cleanupFlags) keepRecords(found []standing) error {
 	if f.workload || !f.stored {
 		return nil
 	}
-	for _, j := range found {
-		status, err := j.Status(ctx)
-		if err != nil {
-			return err
-		}
-		if !status.State.Ended() {
-			return cli.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", j.ID(), status.State)
+	for _, s := range found {
+		if !s.state.Ended() {
+			return cli.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", s.job.ID(), s.state)
 		}
 	}
 	return nil
 }
 
 // confirm asks before jobs are removed that nobody named, or that still run.
-func (c *command) confirm(ctx context.Context, f *cleanupFlags, args []string, found []*job.Job) error {
+func (c *command) confirm(f *cleanupFlags, args []string, found []standing) error {
 	if f.yes {
 		return nil
 	}
 	running := 0
-	for _, j := range found {
-		status, err := j.Status(ctx)
-		if err != nil {
-			return err
-		}
-		if f.workload && (status.State == api.Running || status.State == api.Pending) {
+	for _, s := range found {
+		if f.workload && !s.state.Ended() {
 			running++
 		}
 	}

@@ -94,15 +94,6 @@ func oneID(sub *cobra.Command, args []string) error {
 
 // attach finds the job that the first argument names.
 func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
-	return c.attachBy(ctx, job.Place.Attach, id)
-}
-
-// attachAny finds a job that is to be ended or removed, whatever is left of it.
-func (c *command) attachAny(ctx context.Context, id string) (*job.Job, error) {
-	return c.attachBy(ctx, job.Place.AttachAny, id)
-}
-
-func (c *command) attachBy(ctx context.Context, attach func(job.Place, context.Context, string) (*job.Job, error), id string) (*job.Job, error) {
 	if j := c.localJob(ctx, id); j != nil {
 		return j, nil
 	}
@@ -110,13 +101,42 @@ func (c *command) attachBy(ctx context.Context, attach func(job.Place, context.C
 	if err != nil {
 		return nil, err
 	}
-	j, err := attach(place, ctx, id)
+	j, err := place.Attach(ctx, id)
+	return j, unattached(err)
+}
+
+// attachAll finds all jobs that are to be ended or removed, whatever is left of
+// them, before anything is done to one of them.
+func (c *command) attachAll(ctx context.Context, ids []string) ([]*job.Job, error) {
+	var found []*job.Job
+	var others []string
+	for _, id := range ids {
+		if j := c.localJob(ctx, id); j != nil {
+			found = append(found, j)
+		} else {
+			others = append(others, id)
+		}
+	}
+	if len(others) == 0 {
+		return found, nil
+	}
+	place, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	rest, err := place.AttachAll(ctx, others)
+	return append(found, rest...), unattached(err)
+}
+
+// unattached gives errors about what was typed, or about this program's version,
+// their exit code.
+func unattached(err error) error {
 	var unknown *job.IDError
 	var newer *api.VersionError
 	if errors.As(err, &unknown) || errors.As(err, &newer) {
-		return nil, cli.Usage(err)
+		return cli.Usage(err)
 	}
-	return j, err
+	return err
 }
 
 // localJob is the local job of exactly this id: ids are unique, so that it can

@@ -1,0 +1,43 @@
+package jobs
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// Each job waits until all have begun, which no two of them ever have one after the other.
+func TestForEachWorksOnManyAtATime(t *testing.T) {
+	var out bytes.Buffer
+	c := &command{streams: genericiooptions.IOStreams{Out: &out}}
+	var begun sync.WaitGroup
+	var found []*job.Job
+	for _, id := range []string{"a1", "b2", "c3"} {
+		found = append(found, &job.Job{Handle: api.Handle{JobID: id}})
+		begun.Add(1)
+	}
+	refused := errors.New("refused")
+	err := c.forEach(found, func(j *job.Job) (string, error) {
+		begun.Done()
+		begun.Wait()
+		switch j.ID() {
+		case "a1":
+			return "", refused
+		case "b2":
+			return "", nil
+		}
+		return "cleaned up", nil
+	})
+	if !errors.Is(err, refused) || err.Error() != "job a1: refused" {
+		t.Errorf("got %v", err)
+	}
+	if out.String() != "c3 cleaned up\n" {
+		t.Errorf("printed %q", &out)
+	}
+}
