@@ -24,6 +24,9 @@ signals on and watches the clocks; a thread beside it publishes what is printed
 meanwhile. The child is a fork of it that becomes the user's program, or imports
 the user's function and calls it. No thread exists when it is forked.
 
+A job of several hosts has a runner on each, of which that of host 0, the leader,
+speaks for all: see Link.
+
 Exit codes: 0 done, 1-123 the call's own, 124 out of time, 125 the runner or
 the store failed, 137 the call was killed, 143 terminated.
 """
@@ -96,6 +99,8 @@ KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
 EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
 # The cluster may start another attempt after these, so they end nothing.
 RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
+CRASHES = (EXIT_RUNNER, EXIT_KILLED)
+STOPPED = "Stopped"  # no end of a job: a host's call was ended because another one had failed
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 RESERVED_IDS = ("blobs", "outputs", "default", "_groups")
@@ -424,7 +429,7 @@ class Endpoint:
     and a pod reaches the metadata server and Google's storage without one.
     """
 
-    def __init__(self, url):
+    def __init__(self, url, authority=None):
         self._client = late_import("http.client")
         self.failures = (OSError, self._client.HTTPException)
         parts = late_import("urllib.parse").urlsplit(url if "://" in url else "http://" + url)
@@ -432,7 +437,7 @@ class Endpoint:
         self._idle = []
         self._connect, self._options = self._client.HTTPConnection, {}
         if parts.scheme == "https":
-            self._options = {"context": tls_context()}
+            self._options = {"context": tls_context(authority)}
             self._connect = self._client.HTTPSConnection
 
     def send(self, request, timeout, token=None):
@@ -483,12 +488,16 @@ class Endpoint:
             self._idle.pop().close()
 
 
-def tls_context():
-    """How TLS is spoken: with every certificate verified."""
+def tls_context(authority=None):
+    """How TLS is spoken: with every certificate verified, by a file with the authority's or by those of the image."""
     try:
-        return late_import("ssl").create_default_context()
+        ssl = late_import("ssl")
     except ImportError:
         raise RunnerError("this python3 has no module ssl, without which no bucket can be reached: use another image") from None
+    context = ssl.create_default_context(cafile=authority)
+    if authority:
+        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # a cluster's own may be made a little freely
+    return context
 
 
 class Answer:
@@ -1508,11 +1517,17 @@ class Outcome:
         self.warnings = []
         self.pickled = False  # result.pkl is in the scratch directory
         self.returned = False  # the function came to its end, rather than left by sys.exit
+        self.host, self.at = 0, time.time()  # whose call it was, and when it ended
 
     @property
     def ok(self):
         """The call ended well."""
         return self.reason == COMPLETED
+
+    @property
+    def failed(self):
+        """The call failed by itself."""
+        return self.reason not in (COMPLETED, STOPPED, TERMINATED)
 
     def save(self, scratch):
         """Leaves the outcome for the supervisor, whole or not at all."""
@@ -1529,6 +1544,11 @@ class Outcome:
                 fields = json.load(file)
         except FileNotFoundError:
             return None
+        return cls.of(fields)
+
+    @classmethod
+    def of(cls, fields):
+        """The outcome that was saved or sent as these fields."""
         outcome = cls(fields["reason"], fields["exit_code"])
         outcome.__dict__.update(fields)
         return outcome
@@ -1557,10 +1577,11 @@ def killed(title, number):
 
 
 class Place:
-    """Where a call runs: the directories and what is added to its environment."""
+    """Where a call runs: the directories, what is added to its environment, and who is told at once that it failed."""
 
-    def __init__(self, workspace, scratch, variables):
+    def __init__(self, workspace, scratch, variables, watcher=None):
         self.workspace, self.scratch, self.variables = workspace, scratch, variables
+        self.watcher = watcher  # a process, or None
 
     def path(self, relative):
         """The absolute path of a path relative to the package root."""
@@ -1625,6 +1646,9 @@ def run_function(call, place):
         outcome = raised(exc, place.workspace)
         tell(outcome.error["traceback"])
     outcome.save(place.scratch)
+    if place.watcher and not outcome.ok:
+        # What the user's code does at exit may wait for hosts that wait for this one.
+        os.kill(place.watcher, signal.SIGUSR1)
     wind_up()
     return outcome.exit_code
 
@@ -1965,6 +1989,268 @@ class Errands:
             return self._asked.pop(0) if self._asked else None
 
 
+# ---------------------------------------------------------------- several hosts
+
+GROUP_PORT = 8482  # of the leader's runner; the manifest's readiness probe has it too
+TORCH_PORT, JAX_PORT = 29500, 8476  # of the leader's call
+LINE_LIMIT = 1 * MIB
+TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
+PEER_SECONDS = 2.0  # for another host to take a connection or a word
+KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
+POLL_SECONDS = 0.2
+END_GRACE = 3.0  # for a call that has failed, or is of no use any more
+REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
+RESTART_SECONDS = 300.0  # for the cluster to start a broken group again
+
+Group = namedtuple("Group", "host hosts leader slices")
+
+
+def find_group(options, environ):
+    """This host's place among the hosts of its job; None where there is only one."""
+    names = ("JOB_COMPLETION_INDEX", "KINETIC_HOSTS", "KINETIC_LEADER")
+    if options.release:
+        names = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
+    elif "KINETIC_LEADER" not in environ:
+        return None
+    host, hosts, leader = (environ.get(name, "") for name in names)
+    try:
+        group = Group(whole_number(host), whole_number(hosts), leader, whole_number(environ.get("KINETIC_SLICES", "1")))
+        if group.host < group.hosts and leader and group.hosts % group.slices == 0:
+            return group
+    except (ValueError, ZeroDivisionError):
+        pass
+    found = ", ".join(f"{name}={environ.get(name, '')!r:.80}" for name in names + ("KINETIC_SLICES",))
+    raise RunnerError(f"the environment does not tell this host's place in the job: {found}")
+
+
+def rendezvous(group, chips):
+    """What lets torch and JAX on all hosts, each with chips like gpu:8, find each other without arguments."""
+    kind, _, count = chips.partition(":")
+    host, hosts = str(group.host), str(group.hosts)
+    found = {"MASTER_ADDR": group.leader, "MASTER_PORT": str(TORCH_PORT), "WORLD_SIZE": hosts, "RANK": host}
+    found.update(LOCAL_WORLD_SIZE="1", LOCAL_RANK="0")
+    found.update(JAX_COORDINATOR_ADDRESS=f"{group.leader}:{JAX_PORT}", JAX_NUM_PROCESSES=hosts, JAX_PROCESS_ID=host)
+    if kind != "tpu":
+        # JAX reads the address only. The rest it has from a TPU slice, or else from a
+        # launcher that it knows: we look like Open MPI before version 5.
+        found.update(OMPI_VERSION="4.1.0", OMPI_MCA_orte_hnp_uri=f"0.0;tcp://{group.leader}:{JAX_PORT}")
+        found.update(OMPI_COMM_WORLD_SIZE=hosts, OMPI_COMM_WORLD_RANK=host, OMPI_COMM_WORLD_LOCAL_RANK="0")
+    if kind == "gpu":
+        # Which has a process for each GPU; here one process has all of them.
+        found["JAX_LOCAL_DEVICE_IDS"] = ",".join(map(str, range(int(count))))
+    if group.slices > 1:  # or libtpu would wait for others
+        slice_id = group.host * group.slices // group.hosts
+        found.update(MEGASCALE_COORDINATOR_ADDRESS=group.leader, MEGASCALE_NUM_SLICES=str(group.slices))
+        found.update(MEGASCALE_SLICE_ID=str(slice_id))
+    return found
+
+
+class Channel:
+    """A connection between two runners: JSON objects, one a line."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self._rest = b""
+        connection.settimeout(PEER_SECONDS)
+        socket = late_import("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE:
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+    def send(self, message):
+        """Sends an object. If the other side is gone, receive() will tell."""
+        try:
+            self.connection.sendall(encode_json(message) + b"\n")
+        except OSError:
+            pass
+
+    def receive(self):
+        """The objects that have arrived; None if the other side is gone, or is no runner."""
+        try:
+            data = self.connection.recv(PIPE_READ)
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            messages = [json.loads(line) for line in lines]
+        except (OSError, ValueError, RecursionError):
+            return None
+        sane = len(self._rest) <= LINE_LIMIT and all(type(message) is dict for message in messages)
+        return messages if data and sane else None
+
+
+# The runner of every other host, a member, connects to that of host 0, the
+# leader, once: a host that loses its leader is lost. It says who it is, and how
+# its call ended when its log is in the store; the leader answers with the number
+# of the attempt, and says when the call need not go on, for another has failed.
+# Both are worked on when somebody looks: there is no thread.
+
+
+def greeting(options, host):
+    """The first word of a member."""
+    return {"job": options.job, "call": options.call, "host": host}
+
+
+def verdict(outcomes, gone, hosts):
+    """The outcome of an attempt, of those by host; None if it has none.
+
+    The first failure is the cause of the others. But they mean nothing where a
+    host is gone, which they may be due to: that is nobody's failure.
+    """
+    if all(host in outcomes and outcomes[host].ok for host in range(hosts)):
+        return outcomes[0]
+    failures = [] if gone else [outcome for outcome in outcomes.values() if outcome.failed]
+    return min(failures, key=lambda outcome: outcome.at, default=None)
+
+
+class Leader:
+    """The leader's end of the connections."""
+
+    def __init__(self, hosts, greeting, say):
+        self._hosts, self._greeting, self._say = hosts, greeting, say
+        self._selector = late_import("selectors").DefaultSelector()
+        self._listener = None
+        self._members = {}  # host: its channel, or None when it is lost
+        self._end_by = math.inf  # of time.monotonic
+        self.attempt = 0
+        self.ending = False  # no call needs to go on
+        self.outcomes = {}  # by host
+
+    def listen(self):
+        """Opens the port. Who connects is not heard before attend()."""
+        try:
+            self._listener = late_import("socket").create_server(("", GROUP_PORT), backlog=1024)
+        except OSError as exc:
+            raise RunnerError(f"cannot listen on port {GROUP_PORT}, by which the hosts of the job talk: {exc}") from None
+        self._watch(self._listener, self._accept)
+
+    def sources(self):
+        """What becomes readable when something has arrived."""
+        return [self._selector]
+
+    def descriptors(self):
+        """What a child must not keep open."""
+        return (self._selector.fileno(), *self._selector.get_map())
+
+    def attend(self, patience=0.0):
+        """Acts on what has arrived, or arrives within so many seconds."""
+        for key, _ in self._selector.select(patience):
+            key.data()
+
+    @property
+    def gone(self):
+        """The hosts that were lost or told to end, rather than ended by themselves."""
+        lost = {host for host, channel in self._members.items() if channel is None and host not in self.outcomes}
+        return lost | {host for host, outcome in self.outcomes.items() if outcome.reason == TERMINATED}
+
+    def report(self, outcome):
+        """Takes note of how a host's call ended."""
+        self.outcomes[outcome.host] = outcome
+        if not outcome.failed or self.ending:
+            return
+        self.ending, self._end_by = True, time.monotonic() + REPORT_SECONDS
+        for channel in filter(None, self._members.values()):
+            channel.send({"end": True})
+
+    def settled(self, terminated):
+        """Nothing is to be heard any more that would change the verdict."""
+        busy = [host for host, channel in self._members.items() if channel and host not in self.outcomes]
+        if self.ending or terminated:
+            return not busy or time.monotonic() >= self._end_by
+        return len(self.outcomes) == self._hosts
+
+    def close(self):
+        """Closes the port and all connections."""
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()
+        self._selector.close()
+
+    def _watch(self, source, action):
+        self._selector.register(source, late_import("selectors").EVENT_READ, action)
+
+    def _accept(self):
+        try:
+            channel = Channel(self._listener.accept()[0])
+        except OSError:
+            return  # it is gone already
+        self._watch(channel.connection, lambda: self._hear(channel))
+
+    def _hear(self, channel):
+        host = next((host for host, member in self._members.items() if member is channel), None)
+        messages = channel.receive()
+        try:
+            for message in messages or ():
+                host = self._greet(channel, message) if host is None else self._note(host, message)
+        except (RunnerError, KeyError, TypeError) as exc:
+            self._say(f"a connection to port {GROUP_PORT} is refused: {exc}")
+            messages = None
+        if messages is None:
+            self._selector.unregister(channel.connection)
+            channel.connection.close()
+            if host is not None:
+                self._members[host] = None
+
+    def _greet(self, channel, message):
+        host = message.get("host")
+        if message != dict(self._greeting, host=host) or type(host) is not int or not 0 < host < self._hosts:
+            raise RunnerError(f"it says {message!r:.200}, which no host of this job does")
+        if self.ending or host in self._members:
+            channel.send({"end": True})  # it is too late, or in the place of a host that is lost
+            raise RunnerError(f"host {host} comes too late or again")
+        self._members[host] = channel
+        channel.send({"attempt": self.attempt})
+        return host
+
+    def _note(self, host, message):
+        outcome = Outcome.of(message)
+        outcome.host = host
+        self.report(outcome)
+        return host
+
+
+class Member:
+    """The end of another host."""
+
+    def __init__(self, leader, greeting):
+        self._address, self._greeting = (leader, GROUP_PORT), greeting
+        self._channel = None
+        self.attempt = 0
+        self.ending = self.lost = False
+
+    def sources(self):
+        """As the leader's."""
+        return [self._channel.connection] if self._channel else []
+
+    def descriptors(self):
+        """As the leader's."""
+        return tuple(source.fileno() for source in self.sources())
+
+    def attend(self, patience=0.0):
+        """As the leader's; connects first."""
+        if self._channel is None and not self.lost:
+            self._connect()
+        if not select.select(self.sources(), [], [], patience)[0]:
+            return
+        messages = self._channel.receive()
+        for message in messages or ():
+            self.attempt = message.get("attempt", self.attempt)
+            self.ending = self.ending or "end" in message
+        if messages is None:
+            self._channel.connection.close()
+            self._channel, self.lost = None, self.attempt > 0 or self.ending
+
+    def report(self, outcome):
+        """Tells how the call ended."""
+        error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
+        if self._channel:
+            self._channel.send(dict(outcome.__dict__, error=error))
+
+    def _connect(self):
+        try:
+            self._channel = Channel(late_import("socket").create_connection(self._address, PEER_SECONDS))
+        except OSError:
+            return  # it will be there
+        self._channel.send(self._greeting)
+
+
 # ---------------------------------------------------------------- the supervisor
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
@@ -1976,16 +2262,21 @@ class Supervisor:
     From SIGTERM on the child has the time of --grace, about four fifths of what
     Kubernetes gives the pod. The rest is the runner's, for publishing. Another
     SIGTERM changes nothing.
+
+    On several hosts the link says when the others need no more of this call.
     """
 
-    def __init__(self, log, errands, grace, deadline):
-        self._log, self._errands = log, errands
+    def __init__(self, log, errands, grace, deadline, link=None):
+        self._log, self._errands, self._link = log, errands, link
         self._grace = grace
         self._deadline = deadline  # of time.monotonic, or None
         self._kill_at = None
         self._child = 0  # until it is reaped
         self._output = self._wake = -1
         self.terminated = self.timed_out = False
+        self.ended = False  # because another host's call had failed
+        self.killed = False  # by us
+        self.failed = False  # as the call has said itself
 
     def run(self, become, terminated):
         """Forks, calls become() in the child, and returns the child's wait status.
@@ -2000,7 +2291,11 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, terminated)
-        self._start(become, (self._wake, wake_write, self._log.spool.fd))
+        private = (self._wake, wake_write, self._log.spool.fd)
+        if self._link is not None:
+            signal.signal(signal.SIGUSR1, lambda *_: None)
+            private += self._link.descriptors()
+        self._start(become, private)
         self._errands.done = lambda: os.write(wake_write, b"\0")
         try:
             status = self._watch()
@@ -2036,6 +2331,8 @@ class Supervisor:
             # Who was told to end has no time to wait for the store.
             held = self._kill_at is None and self._errands.behind()
             wait_for = sources[:1] if held else sources
+            if self._link is not None:
+                wait_for = wait_for + self._link.sources()
             ready, _, _ = select.select(wait_for, [], [], self._patience())
             if self._output in ready:
                 size = self._copy()
@@ -2047,11 +2344,20 @@ class Supervisor:
                 status = self._handle(os.read(self._wake, 4096))
                 if status is not None:
                     return status
+            if self._link is not None:
+                self._consult()
             self._tick(time.monotonic())
 
     def _patience(self):
         moments = [moment for moment in (self._deadline, self._kill_at, self._errands.next_at) if moment is not None]
         return max(0.0, min(moments) - time.monotonic())
+
+    def _consult(self):
+        """Hears what other hosts say."""
+        self._link.attend()
+        if self._link.ending and not self.ended:
+            self.ended = True
+            self._stop(min(self._grace, END_GRACE))
 
     def _copy(self):
         data = os.read(self._output, PIPE_READ)
@@ -2064,6 +2370,9 @@ class Supervisor:
             self.terminated = True
             self._stop(self._grace)
             self._errands.publish_all()
+        if signal.SIGUSR1 in numbers:
+            self.failed = not self.ended
+            self._kill_at = min(self._kill_at or math.inf, time.monotonic() + END_GRACE)
         status = None
         while signal.SIGCHLD in numbers:
             try:
@@ -2084,6 +2393,7 @@ class Supervisor:
                 self._stop(min(self._grace, DEADLINE_GRACE))
         if self._kill_at is not None and now >= self._kill_at:
             self._kill_at = None
+            self.killed = True
             os.kill(self._child, signal.SIGKILL)
         self._errands.tick(now)
 
@@ -2112,8 +2422,8 @@ def be_child(output, private):
         if fd > 2:
             os.close(fd)
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
@@ -2126,10 +2436,14 @@ class Runner:
 
     def __init__(self, options):
         self._options = options
+        self._final = options.final
         self._store = self._log = self._parts = None
-        self._attempt = 0
+        self._uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
+        self._attempt = 0  # none that is counted yet
+        self._crashes = 0  # of the attempts before
         self._record = None  # attempts/{N}.json, once it is written
-        self._host = 0
+        self._host, self._hosts = 0, 1
+        self._link = None  # to the other hosts
         self._began = time.monotonic()
         self._started = timestamp()
         self._workspace = os.path.join(options.work, "workspace")
@@ -2139,9 +2453,9 @@ class Runner:
         """Runs and publishes; returns the exit code."""
         try:
             self._store = open_store(self._options.store)
-            ended = self._exit_code_of_end()
-            if ended is not None:
-                return ended
+            code = self._exit_code_without_call()
+            if code is not None:
+                return code
             outcome = self._attempt_call()
         except Stopped:
             self._hurry()
@@ -2155,41 +2469,49 @@ class Runner:
         except Exception as exc:
             outcome = self._failure(f"the runner itself failed: {traceback.format_exc()}", text_of(exc))
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, self._hurry)
+            self._only_hurry()
         return self._publish(outcome)
+
+    def _only_hurry(self):
+        """From now on SIGTERM interrupts nothing."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._hurry)
 
     def _hurry(self, *_):
         """Signal handler for when only publishing is left to do: it must end before Kubernetes' patience does."""
         if self._store is not None:
             self._store.hurry(time.monotonic() + self._options.grace + PUBLISH_GRACE)
 
-    def _exit_code_of_end(self):
+    def _exit_code_without_call(self):
         """The exit code of a job that has ended before, or None."""
-        name = job_name(self._options.job, "end.json")
         try:
-            end = self._read(name)
+            end = self._read(job_name(self._options.job, "end.json"))
         except NotFound:
             return None
         self._say(f"the job {self._options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing is run")
+        self._conclude(end)
         code = end.get("exit_code")
         return code if type(code) is int and 0 <= code <= 255 else 1
 
     def _attempt_call(self):
         options, store = self._options, self._store
-        disruptions = self._count_attempt()
-        self._parts = LogParts(store, options.job, self._host, self._attempt)
+        disruptions = self._begin()
         empty_directory(self._scratch)
         self._log = self._open_log()
         if disruptions > options.max_disruptions:
             return self._disrupted(disruptions)
+        if self._crashes > options.retries:
+            return self._crashed(self._crashes)
         empty_directory(self._workspace)
         name = job_name(options.job, "call.json")
         unlimited_integers()
         call = Call(parse_document(read_verified(store, name, options.call, CALL_LIMIT), store.url(name)), store.url(name))
         index = read_index(store, options.bundle)
         fetch_bundle(store, index, self._scratch, self._workspace)
-        place = Place(self._workspace, self._scratch, self._variables())
+        refused = self._meet()
+        if refused is not None:
+            return refused
+        place = Place(self._workspace, self._scratch, self._variables(), self._link and os.getpid())
         if call.file and not os.path.isfile(place.path(call.file)):
             raise RunnerError(f"{call.file}, which {store.url(name)} runs, is not in the bundle {options.bundle}")
         os.makedirs(place.path(call.cwd), exist_ok=True)
@@ -2197,7 +2519,7 @@ class Runner:
         needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         needed += [attempt_name(options.job, number + 1) for number in range(self._attempt)]  # or counting would begin anew
         errands = Errands(self._log.spool, self._parts, lambda: [store.renew(name) for name in needed])
-        supervisor = Supervisor(self._log, errands, options.grace, deadline)
+        supervisor = Supervisor(self._log, errands, options.grace, deadline, self._link)
 
         def become():
             store.disconnect()  # in the child: these are the supervisor's
@@ -2207,32 +2529,49 @@ class Runner:
         if errands.waited:
             late = f"{SPOOL_BYTES // MIB} MiB of its log were not in the store yet"
             self._say(f"warning: the call had to wait when it printed, for {late}")
-        return self._judge(call, status, supervisor)
+        outcome = self._judge(call, status, supervisor)
+        if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED, STOPPED):
+            self._say(outcome.message)
+        return outcome
+
+    def _begin(self):
+        """Counts this attempt; returns how many before it were disrupted."""
+        disruptions = self._count_attempt()
+        self._parts = LogParts(self._store, self._options.job, self._host, self._attempt)
+        return disruptions
+
+    def _meet(self):
+        """On several hosts: what must be known of the others before the call; an outcome if they need none of this host."""
+
+    def _conclude(self, end):
+        """On several hosts: what the leader does when everything is published; end is None if the job has not ended."""
 
     def _count_attempt(self):
-        """Records this attempt, once for each pod; returns how many before it were disrupted.
+        """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
 
         An attempt that crashed has said so in its record (see _record_crash).
         One that was preempted, drained or lost with its node was told to end, or
         had no time for a word: a record without a reason is a disruption. So is
         a crash that took the runner with it; --retries bounds how many there are.
         """
-        uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
         number, disruptions = 1, 0
         while True:
-            record = {"version": VERSION, "attempt": number, "uid": uid, "started": self._started}
+            record = {"version": VERSION, "attempt": number, "uid": self._uid, "started": self._started}
             found = self._create_or_read(attempt_name(self._options.job, number), record)
-            if found.get("uid") == uid:
+            if found.get("uid") == self._uid:
                 self._attempt, self._record = number, found
                 return disruptions
-            disruptions += "reason" not in found
+            if "reason" in found:
+                self._crashes += 1
+            else:
+                disruptions += 1
             number += 1
 
-    def _create_or_read(self, name, document):
+    def _create_or_read(self, name, document, metadata=None):
         """The document that the object has: this one, or an older one."""
         data = encode_json(document)
         try:
-            retried(lambda: self._store.create(name, lambda: [data]))
+            retried(lambda: self._store.create(name, lambda: [data], metadata))
             return document
         except AlreadyExists:
             return self._read(name)
@@ -2254,6 +2593,12 @@ class Runner:
         self._say(message)
         return Outcome(DISRUPTED, 1, message)
 
+    def _crashed(self, times):
+        often = "once" if times == 1 else f"{times} times"
+        outcome = Outcome(KILLED, EXIT_KILLED, f"the job has crashed {often}; --retries allows {self._options.retries}")
+        self._say(outcome.message)
+        return outcome
+
     def _open_log(self):
         path = self._options.log_file
         if path:
@@ -2270,7 +2615,7 @@ class Runner:
             "KINETIC_JOB_ID": options.job,
             "KINETIC_OUTPUT_DIR": output,
             "KINETIC_HOST": str(self._host),
-            "KINETIC_HOSTS": "1",
+            "KINETIC_HOSTS": str(self._hosts),
             "KINETIC_ATTEMPT": str(self._attempt),
         }
 
@@ -2284,8 +2629,6 @@ class Runner:
         elif supervisor.terminated and not outcome.returned:
             # Who saves and leaves with code 0 has not finished: it would start again elsewhere.
             outcome = Outcome(TERMINATED, EXIT_TERMINATED, f"{call.title} was terminated", told and told.error)
-        if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED):
-            self._say(outcome.message)
         return outcome
 
     @staticmethod
@@ -2317,20 +2660,21 @@ class Runner:
 
     def _publish(self, outcome):
         finished = timestamp()
-        ended = False
+        end = None
         try:
             if self._store is not None:
-                ended = self._publish_to_store(outcome, finished)
+                end = self._publish_to_store(outcome, finished)
         except (RunnerError, OSError) as exc:
             outcome = self._failure(f"cannot publish how the job ended: {text_of(exc)}")
         self._write_termination_message(outcome, finished)
-        if ended and self._log is not None:
+        if end is not None and self._log is not None:
             self._log.say_end(self._options.job)  # the very last: its readers leave
+        self._conclude(end)
         self._sweep()
         return outcome.exit_code
 
     def _publish_to_store(self, outcome, finished):
-        """Publishes log, result and end; tells whether the job has ended."""
+        """Publishes log, result and end; returns how the job has ended, or None if it has not."""
         store, job = self._store, self._options.job
         store.insist()
         self._publish_rest_of_log(outcome)
@@ -2338,17 +2682,18 @@ class Runner:
             pickled = os.path.join(self._scratch, "result.pkl")
             retried(lambda: store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled)))
         retried(lambda: store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished)))
-        if not self._options.final and outcome.exit_code in RETRYABLE:
+        if not self._ends_job(outcome):
             self._record_crash(outcome, finished)
-            return False
+            return None
         end = self._end(outcome, finished)
         metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
-        data = encode_json(end)
-        try:
-            retried(lambda: store.create(job_name(job, "end.json"), lambda: [data], metadata))
-        except AlreadyExists:
-            pass  # a cancel, or a client that saw the workload go, knew it first
-        return True
+        # A cancel, or a client that saw the workload go, may have known it first.
+        return self._create_or_read(job_name(job, "end.json"), end, metadata)
+
+    def _ends_job(self, outcome):
+        """No other attempt follows this one."""
+        spent = outcome.exit_code in CRASHES and self._crashes >= self._options.retries
+        return self._final or spent or outcome.exit_code not in RETRYABLE
 
     def _publish_rest_of_log(self, outcome):
         if self._log is None:
@@ -2374,7 +2719,7 @@ class Runner:
             "pickle": "result.pkl" if outcome.pickled else None,
             "error": outcome.error,
             "warnings": outcome.warnings,
-            "host": self._host,
+            "host": outcome.host,
             "attempt": self._attempt,
             "started": self._started,
             "finished": finished,
@@ -2391,7 +2736,7 @@ class Runner:
             "reason": outcome.reason,
             "message": outcome.message,
             "exit_code": outcome.exit_code,
-            "host": self._host,
+            "host": outcome.host,
             "attempt": self._attempt,
             "started": self._started,
             "finished": finished,
@@ -2433,6 +2778,223 @@ def termination_message(fields, error, value_path):
             break
         limit //= 2
     return data
+
+
+# ---------------------------------------------------------------- the runners of several hosts
+
+SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}"
+OUTCOME_ANNOTATION = "kubectl-kinetic.github.io/outcome"
+
+
+class Release:
+    """Says on the job's LeaderWorkerSet how it ended and scales it to zero, in one patch.
+
+    Left alone it would start its pods for ever and keep what they occupy.
+    """
+
+    def __init__(self, workload, end):
+        url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
+        self._server = Endpoint(url, os.path.join(SERVICE_ACCOUNT, "ca.crt"))
+        annotations = {OUTCOME_ANNOTATION: encode_json(end).decode()}
+        self._body = encode_json({"metadata": {"annotations": annotations}, "spec": {"replicas": 0}})
+        self._path = LEADERWORKERSETS.format(*workload.split("/"))
+
+    def send(self):
+        """Does it; Transient if it may succeed later, else RunnerError."""
+        with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
+            token = file.read().strip()  # it is replaced now and then
+        headers = (("Content-Type", "application/merge-patch+json"), ("Content-Length", str(len(self._body))))
+        answer = self._server.send(Request("PATCH", self._path, headers, lambda: [self._body]), REQUEST_SECONDS, token)
+        data = answer.content()
+        if answer.status == 401 or answer.status in RETRY_STATUS:
+            raise Transient(f"the API server answered {answer.status}")
+        if answer.status != 200:
+            # The answer is a Status of Kubernetes.
+            raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")
+
+
+class GroupRunner(Runner):
+    """One attempt on one of several hosts."""
+
+    def __init__(self, options, group):
+        super().__init__(options)
+        self._group = group
+        self._host, self._hosts = group.host, group.hosts
+        self._final = options.final or not options.release
+        self._save_by = math.inf  # of time.monotonic, once SIGTERM has come
+        os.environ.pop("KINETIC_LEADER", None)  # or a job that the call runs here would be taken for one of its hosts
+        self._mark = os.path.join(options.work, "attempt")  # outlives the container, not the pod
+
+    @property
+    def _terminated(self):
+        return self._save_by < math.inf
+
+    def _hurry(self, *_):
+        super()._hurry()
+        self._save_by = min(self._save_by, time.monotonic() + self._options.grace)
+
+    def _wait(self, done, until=math.inf):
+        """Attends to the other hosts until done(), but not longer than told, or than SIGTERM allows."""
+        while not done() and time.monotonic() < min(until, self._save_by):
+            self._link.attend(POLL_SECONDS)
+
+    def _exit_code_without_call(self):
+        """In a pod whose container was started again no call runs: all hosts will be started again."""
+        if not os.path.exists(self._mark):
+            self._leave_mark("")
+            return None
+        self._only_hurry()
+        self._say("the container was started again, and so will be all hosts: nothing is run")
+        try:
+            self._record_lost_crash()
+        except (RunnerError, OSError) as exc:
+            self._say(f"warning: the crash is not recorded: {text_of(exc)}")
+        self._wait(lambda: self._terminated, time.monotonic() + RESTART_SECONDS)
+        return EXIT_RUNNER
+
+    def _leave_mark(self, attempt):
+        with open(self._mark, "w", encoding="ascii") as file:
+            file.write(str(attempt))
+
+    def _record_lost_crash(self):
+        """Records that the container crashed, the runner too, as it does where memory runs out."""
+        with open(self._mark, encoding="ascii") as file:
+            name = attempt_name(self._options.job, file.read() or 0)
+        record = self._read(name)
+        if "reason" not in record:
+            data = encode_json(dict(record, reason=KILLED, finished=timestamp()))
+            self._store.write(name, lambda: [data])
+
+    def _variables(self):
+        found = rendezvous(self._group, self._options.chips)
+        # What the user has set stays.
+        return dict({name: found[name] for name in found.keys() - os.environ.keys()}, **super()._variables())
+
+    def _judge(self, call, status, supervisor):
+        outcome = super()._judge(call, status, supervisor)
+        own = supervisor.failed or os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and not supervisor.killed
+        if not supervisor.ended or outcome.ok or outcome.reason == TERMINATED or own:
+            return outcome
+        return Outcome(STOPPED, EXIT_TERMINATED, f"{call.title} was ended, for another host has failed")
+
+    def _save_log(self, outcome):
+        """Publishes what there is of the log: the job may go on for long."""
+        if self._parts is not None and self._log is not None:
+            self._store.insist()
+            try:
+                self._publish_rest_of_log(outcome)
+            except Unreachable as exc:
+                self._say(f"warning: {exc}")
+
+
+class LeaderRunner(GroupRunner):
+    """The attempt on host 0, which counts, publishes and releases for all."""
+
+    def __init__(self, options, group):
+        super().__init__(options, group)
+        self._link = Leader(group.hosts, greeting(options, 0), self._say)
+
+    def _exit_code_without_call(self):
+        # A job that has ended is only to be released, whatever happened to the pod.
+        code = Runner._exit_code_without_call(self)
+        return super()._exit_code_without_call() if code is None else code
+
+    def _begin(self):
+        self._link.listen()
+        disruptions = super()._begin()
+        self._link.attempt = self._attempt
+        self._leave_mark(self._attempt)
+        return disruptions
+
+    def _publish(self, outcome):
+        if not self._attempt and outcome.reason == TERMINATED and self._options.release:
+            return EXIT_TERMINATED  # what there is may be of a job that has ended
+        if self._attempt and outcome.reason != TERMINATED:
+            self._save_log(outcome)
+            outcome = self._agree(outcome)
+        code = super()._publish(outcome)
+        self._leave_mark("")  # if it crashed, that is recorded
+        return code
+
+    def _agree(self, outcome):
+        """The outcome of the attempt, of which this host's is a part."""
+        link = self._link
+        link.report(outcome)
+        until = time.monotonic() + RESTART_SECONDS
+        self._wait(lambda: link.settled(self._terminated) or link.gone and time.monotonic() >= until)
+        agreed = verdict(link.outcomes, link.gone, self._hosts)
+        if agreed is outcome:
+            return outcome
+        if agreed is None:
+            agreed = self._broken(link.gone)
+        else:
+            agreed.message = shorten(f"host {agreed.host}: {agreed.message}", MESSAGE_LIMIT)
+        self._say(agreed.message)
+        return agreed
+
+    def _broken(self, gone):
+        hosts = ", ".join(f"host {host}" for host in sorted(gone)) or "this host"
+        message = f"lost to preemption, a drain or a crash: {hosts}"
+        if self._terminated or self._options.release:
+            return Outcome(TERMINATED, EXIT_TERMINATED, message)
+        return Outcome(DISRUPTED, 1, f"{message}; an Indexed Job is not started again: use --backend pathways")
+
+    def _conclude(self, end):
+        if end is not None and self._options.release:
+            self._only_hurry()
+            self._link.close()
+            self._release(end)
+            while not self._terminated:  # who leaves is started again
+                time.sleep(POLL_SECONDS)
+
+    def _release(self, end):
+        pause = FIRST_PAUSE
+        try:
+            release = Release(self._options.release, end)
+            while not self._terminated:
+                try:
+                    return release.send()
+                except Transient:
+                    time.sleep(pause)
+                    pause = min(2 * pause, LONGEST_PAUSE)
+        except (RunnerError, OSError, KeyError) as exc:
+            tell(f"kinetic: cannot release the hosts of the job, the next kubectl kinetic jobs command will: {text_of(exc)}\n")
+
+
+class MemberRunner(GroupRunner):
+    """The attempt on another host, which keeps a log of its own and tells the leader how its call ended."""
+
+    def __init__(self, options, group):
+        super().__init__(options, group)
+        self._link = Member(group.leader, greeting(options, group.host))
+
+    def _begin(self):
+        return 0  # disruptions: the leader counts them
+
+    def _meet(self):
+        link = self._link
+        self._wait(lambda: link.attempt or link.ending)
+        if link.ending or not link.attempt:
+            return Outcome(STOPPED, EXIT_TERMINATED, "the job has ended or failed before the call began on this host")
+        self._attempt = link.attempt
+        self._parts = LogParts(self._store, self._options.job, self._host, self._attempt)
+        self._leave_mark(self._attempt)
+        self._began = time.monotonic()  # the leader may have been late
+        return None
+
+    def _publish(self, outcome):
+        if not self._attempt and outcome.reason not in (STOPPED, TERMINATED):
+            self._meet()  # or nobody would know what failed
+        self._save_log(outcome)
+        self._write_termination_message(outcome, timestamp())
+        if outcome.reason == BAD_RESULT:
+            outcome = Outcome(COMPLETED, 0)  # the result is host 0's
+        self._link.report(outcome)
+        # To leave would have all hosts started again, or fail the job before the leader has published why.
+        patient = self._options.release or not self._attempt
+        self._wait(lambda: self._terminated or self._link.lost and not patient)
+        return outcome.exit_code
 
 
 # ---------------------------------------------------------------- the command line
@@ -2479,6 +3041,9 @@ FLAGS = {  # what makes the value, its default, its name, help
     "--output-dir": (str, "", "DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
     "--max-runtime": (seconds, 0.0, "SECONDS", "of this attempt; 0: no bound"),
     "--max-disruptions": (whole_number, 100, "N", "end the job when it has lost its pod more often; default 100"),
+    "--retries": (whole_number, math.inf, "N", "end the job when it has crashed more often; default: as Kubernetes says"),
+    "--release": (str, "", "NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
+    "--chips": (str, "", "KIND:N", "that each of several hosts has: gpu:8, tpu:4; default: none"),
     "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
     "--work": (os.path.abspath, "/kinetic", "DIR", "for workspace/ and scratch/"),
     "--log-file": (str, "", "PATH", "keep the log there instead of printing it"),
@@ -2536,10 +3101,13 @@ def main(argv):
         return 0
     try:
         options = parse_options(argv)
+        group = find_group(options, os.environ)
     except RunnerError as exc:
         tell(f"kinetic: {exc}\n")
         return EXIT_RUNNER
-    return Runner(options).run()
+    if group is None:
+        return Runner(options).run()
+    return (MemberRunner if group.host else LeaderRunner)(options, group).run()
 
 
 if __name__ == "__main__":

@@ -210,9 +210,10 @@ class End(RunnerCase):
         self.assertFalse(self.exists("attempts/1.json"))
 
     def test_end_that_somebody_else_wrote_stays(self):
-        source = f"open({os.path.join(self.store, JOB, 'end.json')!r}, 'w').write('theirs')"
+        theirs = '{"version":1,"state":"FAILED","reason":"Cancelled"}'
+        source = f"open({os.path.join(self.store, JOB, 'end.json')!r}, 'w').write({theirs!r})"
         ran = self.run_call(script(), {"train.py": source})
-        self.assertEqual((ran.code, self.read("end.json")), (0, b"theirs"))
+        self.assertEqual((ran.code, self.read("end.json")), (0, theirs.encode()))
 
     def test_documents(self):
         ran = self.call("def f(): return 1")

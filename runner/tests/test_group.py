@@ -1,0 +1,343 @@
+"""How a job of several hosts ends."""
+
+import json
+import os
+import signal
+import unittest
+
+from fixture import command, function, script
+from group import LEADERWORKERSET, WAIT, GroupCase, is_open
+
+# One host fails when all are at work, and the others would hang for ever.
+ONE_FAILS = """
+    import os, signal
+    def f():
+        print("ready", flush=True)
+        if os.environ["KINETIC_HOST"] == "1":
+            while not os.path.exists({go!r}): os.sched_yield()
+            {what}
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True: signal.pause()
+"""
+
+
+class FailingCase(GroupCase):
+    def one_fails(self, what, *flags, **kwargs):
+        """All hosts, of which host 1 does that when all are ready."""
+        go = os.path.join(self.root, "go")
+        processes = self.hosts(function(), {"train.py": ONE_FAILS.format(go=go, what=what)}, *flags, **kwargs)
+        self.ready(*processes)
+        open(go, "w").close()
+        return processes
+
+
+class Ends(FailingCase):
+    def test_all_succeed(self):
+        source = """
+            import os
+            def f():
+                print("host", os.environ["KINETIC_HOST"], os.environ["KINETIC_ATTEMPT"])
+                return os.environ["KINETIC_HOST"]
+        """
+        processes = self.hosts(function(), {"train.py": source})
+        leader, *_ = self.parked(*processes)
+        self.assertEqual((leader.end["state"], leader.result["value"], leader.said_end), ("SUCCEEDED", "0", True))
+        for host in range(4):
+            self.assertEqual(self.lines(host), [f"host {host} 1"])
+        path, kind, token, patch = self.api.patches[0]
+        self.assertEqual((path, kind, token), (LEADERWORKERSET, "application/merge-patch+json", "Bearer secret"))
+        self.assertEqual(patch["spec"], {"replicas": 0})
+        self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), leader.end)
+        self.assertEqual((len(self.api.patches), self.api.open_ports), (1, [False]))
+
+    def test_exception_ends_all(self):
+        processes = self.one_fails("raise ValueError('boom')")
+        leader, *_ = self.parked(*processes)
+        error = leader.result["error"]
+        self.assertEqual((error["type"], error["message"]), ("ValueError", "boom"))
+        self.assertIn('File "train.py", line 7, in f', error["traceback"])
+        end = leader.end
+        self.assertEqual((end["state"], end["reason"], end["host"], end["exit_code"]), ("FAILED", "Exception", 1, 1))
+        self.assertEqual(end["message"], "host 1: ValueError: boom")
+        self.assertIn("ValueError: boom", "".join(self.lines(1)))
+        self.assertIn("another host has failed", "".join(self.lines(3)))
+
+    def test_function_that_hangs_when_it_leaves(self):
+        what = "import atexit, time; atexit.register(time.sleep, 1000); raise ValueError('boom')"
+        leader, *_ = self.parked(*self.one_fails(what))
+        self.assertEqual((leader.end["host"], leader.end["message"]), (1, "host 1: ValueError: boom"))
+
+    def test_exit_code(self):
+        leader, *_ = self.parked(*self.one_fails("import sys; sys.exit(7)"))
+        self.assertEqual((leader.end["reason"], leader.end["exit_code"], leader.end["host"]), ("ExitCode", 7, 1))
+
+    def test_leader_fails(self):
+        source = "import os\ndef f():\n  if os.environ['KINETIC_HOST'] != '0':\n    while True: os.sched_yield()\n  raise ValueError('boom')"
+        leader, *_ = self.parked(*self.hosts(function(), {"train.py": source}))
+        self.assertEqual((leader.end["host"], leader.end["message"]), (0, "ValueError: boom"))
+
+    def test_first_failure_is_the_cause(self):
+        # Host 1 takes long to save its log, and host 0 fails because host 1 has.
+        source = f"""
+            import os
+            def f():
+                if os.environ["KINETIC_HOST"] == "1":
+                    raise ValueError("the cause")
+                while not os.path.exists({self.root + "/saving"!r}): os.sched_yield()
+                raise RuntimeError("lost a peer")
+        """
+        slow = f"""
+import time
+save = r.LogParts.publish_all
+def publish_all(*words):
+    open({self.root + "/saving"!r}, "w").close()
+    time.sleep(0.5)
+    save(*words)
+r.LogParts.publish_all = publish_all
+"""
+        call, files = function(), {"train.py": source}
+        others = self.hosts(call, files, numbers=(0, 2, 3))
+        leader, *_ = self.parked(*others, self.host(1, call, files, change=slow))
+        self.assertEqual((leader.end["host"], leader.result["error"]["message"]), (1, "the cause"))
+
+    def test_value_of_another_host_does_not_matter(self):
+        source = "import os\ndef f(): return 1 if os.environ['KINETIC_HOST'] == '0' else object()"
+        leader, *_ = self.parked(*self.hosts(function(), {"train.py": source}))
+        self.assertEqual((leader.end["state"], leader.result["value"]), ("SUCCEEDED", 1))
+
+    def test_late_host(self):
+        files = {"train.py": "def f(): print('ran')"}
+        processes = self.hosts(function(), files, numbers=(2, 3, 0))
+        self.eventually(lambda: self.lines(0) and self.lines(3), *processes)
+        self.assertEqual((self.api.patches, self.exists("end.json")), ([], False))
+        late = self.host(1, function(), files)
+        leader, *_ = self.parked(processes[2], late)
+        self.assertEqual((leader.end["state"], self.lines(1)), ("SUCCEEDED", ["ran"]))
+
+    def test_host_that_comes_too_late(self):
+        source = "import os\ndef f():\n  print('ran')\n  if os.environ['KINETIC_HOST'] == '0': raise ValueError('boom')"
+        first = self.hosts(function(), {"train.py": source}, numbers=(0, 1, 2))
+        self.eventually(lambda: self.api.patches, *first)
+        late = self.host(3, function(), {"train.py": source})
+        self.eventually(lambda: os.path.exists(os.path.join(self.root, "host-3-0", "workspace", "train.py")), late)
+        ran = self.terminate(*first, late)[-1]
+        self.assertEqual((ran.code, ran.out), (143, "kinetic: the job was terminated before its call began\n"))
+
+    def test_store_that_a_host_cannot_read(self):
+        self.bucket.fail(403, times=1, pattern="GET .*call.json")
+        member = self.host(1, script(), {"train.py": "print('ran')"})
+        self.eventually(lambda: not self.bucket.faults[0].times, member)
+        leader = self.host(0, script(), {"train.py": "import time; time.sleep(1000)"})
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, self.document("attempts/1.json")["reason"]), (125, "RunnerFailure"))
+        self.assertIn("host 1: cannot read", ran.out)
+
+
+class Restarts(GroupCase):
+    HOSTS = 2
+
+    def crash(self, pod, what="os.kill(os.getpid(), signal.SIGKILL)"):
+        source = f"import os, signal\ndef f():\n  if os.environ['KINETIC_HOST'] == '1': {what}\n  while True: signal.pause()"
+        return self.hosts(function(), {"train.py": source}, pod=pod)
+
+    def test_crashes_are_retried_until_they_are_too_many(self):
+        leader, member = self.crash(1)
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (137, False, []))
+        self.assertEqual(self.document("attempts/1.json")["reason"], "Killed")
+        self.terminate(member)
+        leader, *_ = self.parked(*self.crash(2))
+        self.assertEqual([leader.end[key] for key in ("state", "reason", "exit_code", "host", "attempt")], ["FAILED", "Killed", 137, 1, 2])
+        self.assertRegex(leader.end["message"], "host 1: train.py:f was killed by SIGKILL")
+
+    def test_crashes_that_took_the_runner_along(self):
+        for attempt, host in ((1, 1), (2, 0)):
+            processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
+            self.ready(*processes)
+            processes[host].kill()
+            processes[host].wait()
+            again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
+            self.eventually(lambda: "reason" in self.document(f"attempts/{attempt}.json"), again)
+            processes[host] = again
+            ran = self.terminate(*processes)
+            self.assertNotIn("ready", ran[host].out)
+            self.assertIn("was started again", ran[host].err)
+        self.assertFalse(self.exists("end.json"))
+        third = self.hosts(function(), {"train.py": WAIT}, pod=3)
+        leader, member = self.parked(*third)
+        self.assertEqual((leader.end["state"], leader.end["reason"]), ("FAILED", "Killed"))
+        self.assertIn("has crashed 2 times; --retries allows 1", leader.end["message"])
+        self.assertNotIn("ready", member.out)
+
+    def test_lost_host_is_nobodys_failure(self):
+        # The leader's call fails because the peer is lost.
+        gone = os.path.join(self.root, "gone")
+        source = f"""
+            import os
+            def f():
+                print("ready", flush=True)
+                while not os.path.exists({gone!r}): os.sched_yield()
+                raise RuntimeError("lost a peer")
+        """
+        leader, member = self.hosts(function(), {"train.py": source})
+        self.ready(leader, member)
+        member.kill()
+        member.wait()
+        open(gone, "w").close()
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []))
+        self.assertNotIn("reason", self.document("attempts/1.json"))
+        self.assertIn("lost to preemption, a drain or a crash: host 1", ran.out)
+
+    def test_terminated_host_is_nobodys_failure(self):
+        source = """
+            import os, signal, sys
+            def f():
+                if os.environ["KINETIC_HOST"] == "1":
+                    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+                print("ready", flush=True)
+                while True: signal.pause()
+        """
+        leader, member = self.hosts(function(), {"train.py": source})
+        self.ready(leader, member)
+        member.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(member).code, 143)
+        self.assertEqual(self.terminate(leader)[0].code, 143)
+        self.assertEqual((self.exists("end.json"), "reason" in self.document("attempts/1.json")), (False, False))
+
+    def test_all_terminated_hosts_save(self):
+        source = f"""
+            import os, signal, sys, time
+            def save(*_):
+                time.sleep(0.2)
+                open(os.path.join({self.root!r}, "saved-" + os.environ["KINETIC_HOST"]), "w").close()
+                print("saved")
+                sys.exit(0)
+            def f():
+                signal.signal(signal.SIGTERM, save)
+                print("ready", flush=True)
+                while True: signal.pause()
+        """
+        processes = self.hosts(function(), {"train.py": source})
+        self.ready(*processes)
+        for host, ran in enumerate(self.terminate(*processes)):
+            self.assertEqual(ran.code, 143)
+            self.assertIn("saved", self.lines(host))
+            self.assertTrue(os.path.exists(os.path.join(self.root, f"saved-{host}")))
+        self.assertFalse(self.exists("end.json"))
+
+    def test_next_attempt(self):
+        first = self.hosts(function(), {"train.py": WAIT}, pod=1)
+        self.ready(*first)
+        self.terminate(*first)
+        source = "import os\ndef f(): print('attempt', os.environ['KINETIC_ATTEMPT'])"
+        self.parked(*self.hosts(function(), {"train.py": source}, pod=2))
+        self.assertEqual([self.lines(host, 2) for host in (0, 1)], [["attempt 2"]] * 2)
+
+    def test_host_of_a_lost_pod_has_no_part(self):
+        processes = self.hosts(function(), {"train.py": WAIT}, pod=1)
+        self.ready(*processes)
+        processes[1].kill()
+        another = self.host(1, function(), {"train.py": WAIT}, pod=2)
+        self.assertIn(b"comes too late or again", processes[0].stdout.readline())
+        _, ran = self.terminate(processes[0], another)
+        self.assertNotIn("ready", ran.out)
+
+    def test_leader_that_starts_again_has_no_members_of_before(self):
+        leader, member = self.hosts(function(), {"train.py": WAIT}, pod=1)
+        self.ready(leader, member)
+        leader.kill()
+        leader.wait()
+        leader = self.host(0, function(), {"train.py": WAIT}, pod=2)
+        self.ready(leader)
+        self.assertEqual(self.document("attempts/2.json")["uid"], "uid-0-2")
+        _, ran = self.terminate(leader, member)
+        self.assertEqual((ran.code, self.lines(1, 2)), (143, []))
+
+
+class Release(GroupCase):
+    HOSTS = 1
+
+    def release(self, count, *statuses):
+        """A leader to which the API server says that at first, and which asks so often."""
+        self.api.statuses = list(statuses)
+        leader = self.host(0, command("echo", "ran"), {"x": ""})
+        self.eventually(lambda: len(self.api.patches) == count, leader)
+        return leader
+
+    def test_trouble_is_waited_for(self):
+        self.terminate(self.release(6, 500, 429, 503, None, 401))
+        self.assertEqual(self.document("end.json")["state"], "SUCCEEDED")
+
+    def test_refused(self):
+        leader = self.release(1, 403)
+        self.assertIn(b"the API server answered 403", leader.stderr.readline())
+        self.assertEqual((is_open(self.port), len(self.api.patches)), (False, 1))
+        self.terminate(leader)
+
+    def test_no_token(self):
+        os.unlink(os.path.join(self.root, "account", "token"))
+        leader = self.host(0, command("echo", "ran"), {"x": ""})
+        self.assertIn(b"cannot release the hosts of the job", leader.stderr.readline())
+        self.terminate(leader)
+
+    def test_job_that_has_ended_is_released_and_not_run(self):
+        for end in ({"version": 1, "state": "SUCCEEDED", "exit_code": 0}, {"version": 1, "state": "FAILED", "reason": "Cancelled"}):
+            with self.subTest(end):
+                self.setUp()
+                self.put("cpu-train-20261120-082019-abc1234/end.json", json.dumps(end).encode())
+                (ran,) = self.terminate(self.release(1))
+                patch = self.api.patches[0][3]
+                self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), end)
+                self.assertEqual((ran.out, self.exists("attempts/1.json")), ("", False))
+
+    def test_restarted_container_of_a_job_that_has_ended(self):
+        first = self.release(1, 403)
+        first.kill()
+        first.wait()
+        second = self.release(2)
+        (ran,) = self.terminate(second)
+        self.assertNotIn("ran\n", ran.out)
+
+
+class Indexed(FailingCase):
+    def test_all_succeed(self):
+        processes = self.hosts(script(), {"train.py": "print('ran')"}, indexed=True)
+        self.assertEqual([self.finish(process).code for process in processes], [0] * 4)
+        self.assertEqual((self.document("end.json")["state"], self.api.patches), ("SUCCEEDED", []))
+
+    def test_failure_is_published_before_a_host_leaves(self):
+        processes = self.one_fails("import sys; sys.exit(7)", indexed=True)
+        processes[1].wait()
+        self.assertEqual((self.document("end.json")["exit_code"], self.document("end.json")["host"]), (7, 1))
+        self.assertEqual([self.finish(process).code for process in processes], [7, 7, 143, 143])
+
+    def test_crash_is_final(self):
+        source = "import os, signal, time\nif os.environ['KINETIC_HOST'] == '2': os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(1000)"
+        leader, *_ = self.hosts(script(), {"train.py": source}, indexed=True)
+        self.assertEqual(self.finish(leader).code, 137)
+        self.assertEqual(self.document("end.json")["reason"], "Killed")
+
+    def test_lost_host(self):
+        source = "import signal\nprint('ready', flush=True)\nsignal.pause()"
+        leader, *others = self.hosts(script(), {"train.py": source}, indexed=True)
+        self.ready(leader, *others)
+        others[0].kill()
+        ran, *_ = self.terminate(leader, *others[1:])
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (143, "FAILED", "Terminated"))
+
+    def test_lost_host_that_fails_the_leader(self):
+        gone = os.path.join(self.root, "gone")
+        source = f"import os\nprint('ready', flush=True)\nwhile not os.path.exists({gone!r}): os.sched_yield()\nraise RuntimeError('lost a peer')"
+        leader, *others = self.hosts(script(), {"train.py": source}, indexed=True)
+        self.ready(leader, *others)
+        others[0].kill()
+        others[0].wait()
+        open(gone, "w").close()
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
+        self.assertIn("host 1; an Indexed Job is not started again: use --backend pathways", ran.end["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()
