@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -35,11 +33,8 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	if j.Handle.ByPythonTool() {
 		return pickled(ctx, j)
 	}
-	out, err := c.open(streams.Out)
-	if err != nil {
-		return err
-	}
-	err = j.Collect(ctx, out, c.Cleanup, func(r api.Result) error {
+	out := c.open(streams.Out)
+	err := j.Collect(ctx, out, c.Cleanup, func(r api.Result) error {
 		for _, w := range r.Warnings {
 			fmt.Fprintln(streams.ErrOut, "warning: "+w)
 		}
@@ -48,7 +43,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		}
 		return out.finish()
 	})
-	err = errors.Join(err, out.close())
+	out.discard()
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
 	}
@@ -70,25 +65,21 @@ func pickled(ctx context.Context, j *job.Job) error {
 // destination is where a value is written to.
 type destination struct {
 	w    io.Writer
-	file *os.File      // nil for standard output
+	file *resultFile   // nil for standard output
 	raw  *bytes.Buffer // holds the value until it can be unquoted; nil for JSON
 	some bool
 }
 
-func (c Collection) open(stdout io.Writer) (*destination, error) {
+func (c Collection) open(stdout io.Writer) *destination {
 	d := &destination{w: stdout}
 	if c.Raw {
 		d.raw = &bytes.Buffer{}
 	}
-	if c.File == "" {
-		return d, nil
+	if c.File != "" {
+		d.file = &resultFile{name: c.File}
+		d.w = d.file
 	}
-	f, err := os.Create(c.File)
-	if err != nil {
-		return nil, fmt.Errorf("writing the result: %w", err)
-	}
-	d.w, d.file = f, f
-	return d, nil
+	return d
 }
 
 // Write takes a piece of the value's JSON.
@@ -108,8 +99,8 @@ func (d *destination) write(p []byte) (int, error) {
 	return n, err
 }
 
-// finish writes what is missing, and flushes a file to the disk, so that the
-// result is not removed from the store before it is safe here.
+// finish writes what is missing, and completes a file, so that the result is not
+// removed from the store before it is safe here.
 func (d *destination) finish() error {
 	end := []byte{'\n'}
 	switch {
@@ -121,17 +112,17 @@ func (d *destination) finish() error {
 	if _, err := d.write(end); err != nil || d.file == nil {
 		return err
 	}
-	if err := d.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
+	if err := d.file.complete(); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil
 }
 
-func (d *destination) close() error {
-	if d.file == nil {
-		return nil
+// discard ends the writing of what was not finished.
+func (d *destination) discard() {
+	if d.file != nil {
+		d.file.discard()
 	}
-	return d.file.Close()
 }
 
 // unquoted is the text of a JSON string, and any other JSON as it is.

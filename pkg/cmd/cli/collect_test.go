@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// collectable is a job with this result.json, "" for one that has none.
+func collectable(t *testing.T, result string) *job.Job {
+	t.Helper()
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result != "" {
+		if err := s.Create(t.Context(), store.Result("a1"), strings.NewReader(result), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &job.Job{Handle: api.Handle{JobID: "a1"}, Store: s}
+}
+
+// A file holds the result as a whole, or what it held before.
+func TestResultFile(t *testing.T) {
+	const old = "the only copy"
+	for name, tt := range map[string]struct {
+		result, before string
+		mode           fs.FileMode
+		want           string
+	}{
+		"new":                        {`{"version":1,"ok":true,"value":[1,2]}`, "", 0, "[1,2]\n"},
+		"in the place of another":    {`{"version":1,"ok":true,"value":[1,2]}`, old, 0o640, "[1,2]\n"},
+		"no value":                   {`{"version":1,"ok":true}`, old, 0o600, "null\n"},
+		"collected already":          {"", old, 0o600, old},
+		"collected already, no file": {"", "", 0, ""},
+		"cut":                        {`{"version":1,"ok":true,"value":"` + strings.Repeat("x", 1<<20), old, 0o600, old},
+		"cut, no file":               {`{"version":1,"ok":true,"value":"` + strings.Repeat("x", 1<<20), "", 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "r.json")
+			if tt.before != "" {
+				if err := errors.Join(os.WriteFile(file, []byte(tt.before), tt.mode), os.Chmod(file, tt.mode)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			streams, _, _, _ := genericiooptions.NewTestIOStreams()
+			err := Collect(t.Context(), streams, collectable(t, tt.result), Collection{File: file})
+			if written := strings.HasSuffix(tt.want, "\n"); (err == nil) != written {
+				t.Errorf("got %v", err)
+			}
+			got, err := os.ReadFile(file)
+			if string(got) != tt.want || errors.Is(err, fs.ErrNotExist) != (tt.want == "") {
+				t.Errorf("the file holds %.40q (%v), want %q", got, err, tt.want)
+			}
+			if info, err := os.Stat(file); err == nil && tt.mode != 0 && info.Mode() != tt.mode {
+				t.Errorf("the file has mode %s, want %s", info.Mode(), tt.mode)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "r.json" {
+				t.Errorf("left %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// What is no plain file stays what it is.
+func TestResultIsWrittenInto(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(target, []byte("a longer text before"), 0o600), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	for _, file := range []string{link, os.DevNull} {
+		if err := Collect(t.Context(), streams, collectable(t, `{"version":1,"ok":true,"value":7}`), Collection{File: file}); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Lstat(file); err != nil || info.Mode().IsRegular() {
+			t.Errorf("%s was replaced: %v, %v", file, info.Mode(), err)
+		}
+	}
+	if got, err := os.ReadFile(target); err != nil || string(got) != "7\n" {
+		t.Errorf("the link leads to %q, %v", got, err)
+	}
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// resultFile is a file that changes when there is something to write. A plain file,
+// or none, is replaced as a whole once the new one is complete: what it held may be
+// all there is of an earlier result. Anything else, such as a pipe or /dev/stdout,
+// is written into.
+type resultFile struct {
+	name string
+	file *os.File // nil before the first byte
+	temp string   // what file is called until it is complete; "" if that is name
+}
+
+func (r *resultFile) Write(p []byte) (int, error) {
+	if r.file == nil {
+		if err := r.open(); err != nil {
+			return 0, err
+		}
+	}
+	return r.file.Write(p)
+}
+
+func (r *resultFile) open() (err error) {
+	info, err := os.Lstat(r.name)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing || err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 != 0 {
+		temp := r.name + "." + rand.Text()[:8] + ".tmp"
+		if r.file, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+			r.temp = temp
+			if missing {
+				return nil
+			}
+			return r.file.Chmod(info.Mode().Perm())
+		}
+	}
+	r.file, err = os.Create(r.name) // also where the directory takes no other file
+	return err
+}
+
+// complete brings what was written to the disk, under its name.
+func (r *resultFile) complete() error {
+	if err := r.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
+		return err
+	}
+	if err := r.file.Close(); err != nil || r.temp == "" {
+		return err
+	}
+	if err := os.Rename(r.temp, r.name); err != nil {
+		return err
+	}
+	r.temp = ""
+	if dir, err := os.Open(filepath.Dir(r.name)); err == nil {
+		_ = dir.Sync() // not every file system can
+		_ = dir.Close()
+	}
+	return nil
+}
+
+// discard removes what was not completed.
+func (r *resultFile) discard() {
+	if r.file != nil {
+		_ = r.file.Close()
+	}
+	if r.temp != "" {
+		_ = os.Remove(r.temp)
+	}
+}
