@@ -98,7 +98,7 @@ func (r *reader) watch(ctx context.Context) error {
 			late.Stop()
 		}
 	}()
-	return r.workload.client.observe(ctx, r.id, func(s snapshot) bool {
+	return r.workload.observe(ctx, r.id, func(s snapshot) bool {
 		r.board.post(s)
 		pods := s.list()
 		if !s.status(pods).State.Ended() {

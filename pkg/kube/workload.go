@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,12 +21,15 @@ type Workload struct {
 	discovered map[schema.GroupVersionKind]collection
 	// ready says that what the job shares is there.
 	ready bool
+
+	mu    sync.Mutex
+	feeds map[string]*feed // by the ids of jobs
 }
 
 // New makes a Workload. objects are those of the job that Start will start;
 // nothing else needs them.
 func New(c *Client, objects []*unstructured.Unstructured) *Workload {
-	return &Workload{client: c, objects: objects, discovered: map[schema.GroupVersionKind]collection{}}
+	return &Workload{client: c, objects: objects, discovered: map[schema.GroupVersionKind]collection{}, feeds: map[string]*feed{}}
 }
 
 // Watch calls seen with the job's status at once and on every change, and
@@ -33,7 +37,7 @@ func New(c *Client, objects []*unstructured.Unstructured) *Workload {
 func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
 	var last api.Status
 	told := false
-	err := w.client.observe(ctx, id, func(s snapshot) bool {
+	err := w.observe(ctx, id, func(s snapshot) bool {
 		status := w.status(s)
 		if !told || !same(last, status) {
 			told, last = true, status

@@ -1,0 +1,204 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// oneJob is the cluster of a job whose pod waits, among the events of others. The
+// pod changes when a test says so.
+type oneJob struct {
+	pods         chan corev1.Pod
+	begun, ended chan string // the resources of watches
+
+	mu    sync.Mutex
+	lists map[string]int
+}
+
+func (s *oneJob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resource := path.Base(r.URL.Path)
+	if r.URL.Query().Get("watch") != "" {
+		s.watch(w, r, resource)
+		return
+	}
+	s.mu.Lock()
+	s.lists[resource]++
+	s.mu.Unlock()
+	list := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "v1"} }
+	switch resource {
+	case "jobs":
+		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: []batchv1.Job{{
+			ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: map[string]string{api.LabelJobID: "a1"}, Annotations: map[string]string{api.AnnotationStore: "gs://team"}}}}})
+	case "pods":
+		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList"), Items: []corev1.Pod{theirPod(waiting("ContainerCreating"))}})
+	case "events":
+		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList"), Items: []corev1.Event{eventAbout("kinetic-a1-x"), eventAbout("kinetic-a2-x")}})
+	default: // there are no LeaderWorkerSets
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+func (s *oneJob) watch(w http.ResponseWriter, r *http.Request, resource string) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = http.NewResponseController(w).Flush()
+	s.begun <- resource
+	changes := s.pods
+	if resource != "pods" {
+		changes = nil
+	}
+	for {
+		select {
+		case p := <-changes:
+			_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": p})
+			_ = http.NewResponseController(w).Flush()
+		case <-r.Context().Done():
+			s.ended <- resource
+			return
+		}
+	}
+}
+
+func (s *oneJob) listed(resource string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists[resource]
+}
+
+func theirPod(state corev1.ContainerState) corev1.Pod {
+	p := pod("kinetic-a1-x", 1, state)
+	p.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
+	p.Namespace, p.ResourceVersion, p.Labels = "ml", "5", map[string]string{api.LabelJobID: "a1"}
+	return p
+}
+
+func eventAbout(pod string) corev1.Event {
+	return corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: "ml", UID: types.UID(pod)}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod}}
+}
+
+func workloadOfOneJob(t *testing.T) (*oneJob, *Workload) {
+	t.Helper()
+	s := &oneJob{pods: make(chan corev1.Pod), begun: make(chan string, 100), ended: make(chan string, 100), lists: map[string]int{}}
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, New(c, nil)
+}
+
+// await reads words until all of some have come.
+func await(words <-chan string, all ...string) {
+	come := map[string]bool{}
+	for slices.ContainsFunc(all, func(word string) bool { return !come[word] }) {
+		come[<-words] = true
+	}
+}
+
+// until reads snapshots until one is as wanted.
+func until(t *testing.T, seen <-chan snapshot, wanted func(snapshot) bool) snapshot {
+	t.Helper()
+	for {
+		select {
+		case s := <-seen:
+			if wanted(s) {
+				return s
+			}
+		case <-t.Context().Done():
+			t.Fatal("the snapshot never came")
+		}
+	}
+}
+
+// observed is what an observer of the job sees until ctx is over, and the end of that.
+func observed(ctx context.Context, w *Workload) (seen <-chan snapshot, over <-chan error) {
+	snapshots, end := make(chan snapshot), make(chan error, 1)
+	go func() {
+		end <- w.observe(ctx, "a1", func(now snapshot) bool {
+			select {
+			case snapshots <- now:
+			case <-ctx.Done():
+			}
+			return false
+		})
+	}()
+	return snapshots, end
+}
+
+func stateIn(s snapshot) api.State { return s.status(s.list()).State }
+
+func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
+	s, w := workloadOfOneJob(t)
+	seen, _ := observed(t.Context(), w)
+	waits := until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
+	if _, own := waits.events["kinetic-a1-x"]; !own || len(waits.events) != 1 {
+		t.Errorf("got the events %v, want the one about the job's pod", waits.events)
+	}
+	await(s.begun, "events")
+	go func() { s.pods <- theirPod(running(2)) }()
+	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Running })
+	if ended := <-s.ended; ended != "events" {
+		t.Errorf("the watch of %s was left, want that of events", ended)
+	}
+	go func() { s.pods <- theirPod(waiting("ContainerCreating")) }()
+	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
+	if n := s.listed("events"); n != 2 {
+		t.Errorf("a job that waited twice had its events listed %d times", n)
+	}
+}
+
+func TestAnEventThatIsDeletedIsForgotten(t *testing.T) {
+	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
+	e := eventAbout("kinetic-a1-x")
+	c := &Client{}
+	now.apply(change{kind: c.events(), reset: true, all: []runtime.Object{&e}})
+	if len(now.events) != 1 {
+		t.Fatal("it was not taken in")
+	}
+	now.apply(change{kind: c.events(), object: &e, deleted: true})
+	if len(now.events) != 0 {
+		t.Errorf("left: %v", now.events)
+	}
+}
+
+func TestObserversOfAJobShareItsWatches(t *testing.T) {
+	s, w := workloadOfOneJob(t)
+	waiter, stopWaiting := context.WithCancel(t.Context())
+	reader, stopReading := context.WithCancel(t.Context())
+	defer stopWaiting()
+	defer stopReading()
+	anything := func(snapshot) bool { return true }
+	first, waited := observed(waiter, w)
+	until(t, first, anything)
+	second, read := observed(reader, w)
+	until(t, second, anything)
+	stopWaiting() // who came first leaves first
+	<-waited
+	go func() { s.pods <- theirPod(running(2)) }()
+	until(t, second, func(s snapshot) bool { return stateIn(s) == api.Running })
+	if n := s.listed("jobs"); n != 1 {
+		t.Errorf("the Job was listed %d times", n)
+	}
+	await(s.begun, "jobs", "pods")
+	stopReading()
+	<-read
+	await(s.ended, "jobs", "pods")
+	if err := w.observe(t.Context(), "a1", anything); err != nil || s.listed("jobs") != 2 {
+		t.Errorf("after all have left the Job was listed %d times, %v", s.listed("jobs"), err)
+	}
+}
