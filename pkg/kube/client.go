@@ -84,6 +84,9 @@ func (c *Client) sets() kind {
 	return kind{client: c.lws, resource: "leaderworkersets", metadata: true}
 }
 
+// collection is where the objects of the kind are.
+func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }
+
 // isPart tells the kinds without which there is something to tell as well.
 func (k kind) isPart() bool { return k.resource == "events" || k.metadata }
 
@@ -124,10 +127,3 @@ func (c *Client) missingNamespace(ctx context.Context) error {
 
 // now is the time by the API server's clock.
 func (c *Client) now() time.Time { return c.wire.serverTime(time.Now()) }
-
-// remove deletes one object and what it owns, in the order that the policy says.
-func (c *Client) remove(ctx context.Context, k kind, name string, policy metav1.DeletionPropagation) error {
-	err := k.client.Delete().Namespace(c.namespace).Resource(k.resource).Name(name).
-		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(ctx).Error()
-	return c.explain("delete", k, name, err)
-}

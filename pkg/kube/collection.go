@@ -172,17 +172,20 @@ func (c *Client) addOwner(ctx context.Context, where collection, name string, ow
 	return c.explain("patch", where.kind(), name, err)
 }
 
-// removeObject deletes an object and, in the background, what it owns. With a
-// UID it is that one or none.
-func (c *Client) removeObject(ctx context.Context, where collection, name string, uid types.UID) error {
-	background := metav1.DeletePropagationBackground
-	o := &metav1.DeleteOptions{PropagationPolicy: &background}
+// removeObject deletes an object and what it owns, in the order that the policy
+// says. With a UID it is that one or none.
+func (c *Client) removeObject(ctx context.Context, where collection, name string, uid types.UID, policy metav1.DeletionPropagation) error {
+	o := &metav1.DeleteOptions{PropagationPolicy: &policy}
 	if uid != "" {
 		o.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
 	err := c.core.Delete().AbsPath(append(where.path(c.namespace), name)...).Body(o).Do(ctx).Error()
 	return c.explain("delete", where.kind(), name, err)
 }
+
+// isGone tells of a removal that there was nothing to remove, or another object has
+// the name now.
+func isGone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 func answer(r rest.Result) (*unstructured.Unstructured, error) {
 	data, err := answered(r)

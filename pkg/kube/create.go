@@ -267,8 +267,10 @@ func (w *Workload) withdraw(ctx context.Context, job *unstructured.Unstructured)
 func (w *Workload) undo(ctx context.Context, job *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	err := retry(ctx, func() error { return w.client.removeObject(ctx, w.collectionOf(job), job.GetName(), job.GetUID()) })
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict: another has the name now
+	err := retry(ctx, func() error {
+		return w.client.removeObject(ctx, w.collectionOf(job), job.GetName(), job.GetUID(), metav1.DeletePropagationBackground)
+	})
+	if err == nil || isGone(err) {
 		return nil
 	}
 	return mayRun(err)
@@ -419,7 +421,9 @@ func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructu
 		if !apierrors.IsAlreadyExists(err) || try > rivals {
 			return err
 		}
-		err = retry(ctx, func() error { return w.client.removeObject(ctx, where, secret.GetName(), "") })
+		err = retry(ctx, func() error {
+			return w.client.removeObject(ctx, where, secret.GetName(), "", metav1.DeletePropagationBackground)
+		})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -433,7 +437,9 @@ const rivals = 10
 // job which was started goes with its Job.
 func (w *Workload) RemoveSecret(ctx context.Context, id string) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
-	err := retry(ctx, func() error { return w.client.removeObject(ctx, where, api.Spec{ID: id}.SecretName(), "") })
+	err := retry(ctx, func() error {
+		return w.client.removeObject(ctx, where, api.Spec{ID: id}.SecretName(), "", metav1.DeletePropagationBackground)
+	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

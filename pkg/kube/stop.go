@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,8 +39,10 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 	if grace > 0 {
 		policy = metav1.DeletePropagationForeground
 	}
-	err = retry(ctx, func() error { return w.client.remove(ctx, s.kind(w.client), s.meta().Name, policy) })
-	if err != nil && !apierrors.IsNotFound(err) {
+	err = retry(ctx, func() error {
+		return w.client.removeObject(ctx, s.kind(w.client).collection(), s.meta().Name, s.meta().UID, policy)
+	})
+	if err != nil && !isGone(err) {
 		return err
 	}
 	var unrecorded error
