@@ -46,10 +46,12 @@ var mayImport = map[string]string{
 	"job":         "api kube local logs nearest store",
 	"submit":      "accelerator api bundle call job nearest pack render store target version /runner",
 
+	"forward": "",
+
 	"frontdoor": "nearest version",
 	"cmd/cli":   belowCmd,
 	"cmd/run":   belowCmd + " cmd/cli",
-	"cmd/jobs":  belowCmd + " cmd/cli",
+	"cmd/jobs":  belowCmd + " cmd/cli forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/cli cmd/run",
@@ -110,6 +112,7 @@ func TestBinariesImportOnlyWhatTheyNeed(t *testing.T) {
 	tests := map[string]struct{ path, only, why string }{
 		"the renderer":   {module + "pkg/render", runBinary, "only run makes manifests"},
 		"kustomize":      {"sigs.k8s.io/kustomize/api/krusty", runBinary, "only run makes manifests"},
+		"port forwarding": {"k8s.io/client-go/tools/portforward", "/plugins/kubectl-kinetic_jobs", "only jobs debug does it"},
 		"all API groups": {"k8s.io/client-go/kubernetes/scheme", "", "its init costs 2 ms at every start; genericclioptions brings it"},
 		"kubectl get":    {"k8s.io/kubectl/pkg/cmd/get", "", "its init costs 15 ms at every start"},
 	}

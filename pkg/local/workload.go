@@ -52,6 +52,12 @@ const (
 	workDir    = "work"
 )
 
+// Workspace is the package root of a job, in the directory of local jobs, while
+// the job runs.
+func Workspace(stateDir, id string) string {
+	return filepath.Join(stateDir, id, workDir, "workspace")
+}
+
 func (w *Workload) dir(id string) string { return filepath.Join(w.config.StateDir, id) }
 
 // remove takes a job's directory away: from sight at once, then from the disk.

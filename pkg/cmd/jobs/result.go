@@ -32,6 +32,7 @@ func (c *command) result() *cobra.Command {
 		Short: "Wait for a job and print its return value as JSON",
 		Long: "Wait for a job and print its return value as JSON.\n\n" +
 			"Once the value has been written, the workload and the result are removed; --cleanup=false keeps them.\n" +
+			"Those of `run --debug` stay, unless --cleanup is said.\n" +
 			"The handle, the logs and the outputs stay until `kubectl kinetic jobs cleanup`.",
 		Example: "  kubectl kinetic jobs result cpu-train --local\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json --local",
 		Args:    oneID,
@@ -55,7 +56,8 @@ func (c *command) result() *cobra.Command {
 			if status.State != api.Succeeded {
 				return cli.Settle(ctx, c.streams.ErrOut, j, status)
 			}
-			return cli.Collect(ctx, c.streams, j, cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file})
+			cleanup := f.cleanup && (!j.Handle.Debug || own.Flags.Changed("cleanup"))
+			return cli.Collect(ctx, c.streams, j, cli.Collection{Cleanup: cleanup, Raw: f.output == "raw", File: f.file})
 		}),
 	}, own)
 }

@@ -1,0 +1,285 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/forward"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+func (c *command) debug() *cobra.Command {
+	var port uint16
+	own := cli.NewSection("Flags")
+	own.Flags.Uint16Var(&port, "port", api.DebugPort, "The `PORT` of this machine for the debugger, 0 for any that is free; of a local job, the one that it listens on.")
+	return c.finish(&cobra.Command{
+		Use:   "debug ID",
+		Short: "Connect a debugger on this machine to a job",
+		Long: "Connect a debugger on this machine to a job that was started with `run --debug`.\n\n" +
+			"Such a job waits for a debugger before its call begins, ten minutes or\n" +
+			"KINETIC_DEBUG_WAIT_TIMEOUT seconds, and stops there. This prints the address for the\n" +
+			"debugger and an entry for VS Code's launch.json, and forwards connections until the\n" +
+			"job ends, or until Ctrl-C (exit code 130), after which the job goes on.",
+		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
+		Args:    oneID,
+		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args[0], int(port)) }),
+	}, own)
+}
+
+func (c *command) connectDebugger(ctx context.Context, id string, port int) error {
+	j, err := c.attach(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case j.Handle.ByPythonTool():
+		return cli.Usagef("job %s was submitted by the Python tool, and its code is in a directory that only its pod knows: debug it with that tool", j.ID())
+	case !j.Handle.Debug:
+		return cli.Usagef("job %s does not wait for a debugger: submit it again with kubectl kinetic run --debug", j.ID())
+	case j.Handle.Backend == api.BackendLocal:
+		return c.tellLocal(ctx, j, port)
+	}
+	return c.forwardTo(ctx, j, port)
+}
+
+// tellLocal is about a job of this machine, to which nothing needs forwarding.
+func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
+	status, err := j.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if status.State != api.Running {
+		return tooLate(j)
+	}
+	state, err := local.StateDir()
+	if err != nil {
+		return err
+	}
+	return c.printAddress(ctx, j, port, local.Workspace(state, j.ID()))
+}
+
+func tooLate(j *job.Job) error {
+	return fmt.Errorf("job %s has ended, there is nothing to debug any more: kubectl kinetic jobs logs %s%s tells what it printed", j.ID(), j.ID(), j.PlaceFlag())
+}
+
+// forwardTo forwards connections to a job in the cluster until it ends.
+func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
+	session, err := c.newSession(j, port)
+	if err != nil {
+		return err
+	}
+	defer session.listener.Close()
+	waiting, cancel := context.WithCancelCause(ctx)
+	running, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-running:
+		case <-waiting.Done():
+			return
+		}
+		if err := session.serve(waiting); err != nil {
+			cancel(err)
+		}
+	}()
+	status, err := j.Wait(waiting, session.seen(running))
+	cause := context.Cause(waiting)
+	cancel(nil)
+	<-over
+	switch {
+	case err != nil && ctx.Err() == nil && cause != nil:
+		return cli.Interrupted(c.streams.ErrOut, j, cause)
+	case err != nil:
+		return cli.Interrupted(c.streams.ErrOut, j, err)
+	case status.State == api.Succeeded && !session.answered:
+		return tooLate(j)
+	}
+	return cli.Settle(ctx, c.streams.ErrOut, j, status)
+}
+
+// session connects a debugger to one job.
+type session struct {
+	*command
+	job      *job.Job
+	listener net.Listener
+	ui       *ui.UI
+	// pod names the pod that runs the job now, "" for none; dial connects to it.
+	pod  func(context.Context) (string, error)
+	dial func(context.Context) (*forward.Conn, error)
+	// answered says that the debugger of the job was there.
+	answered bool
+}
+
+// errNoPod is a job that has no pod for the moment.
+var errNoPod = errors.New("no pod of the job runs at the moment")
+
+func (c *command) newSession(j *job.Job, port int) (*session, error) {
+	where, err := c.connection.ResolveCluster()
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	config, err := c.connection.REST(where)
+	if err != nil {
+		return nil, err
+	}
+	namespace := cmp.Or(j.Handle.Namespace, where.Namespace)
+	workload, err := c.connection.ClusterWorkload(where, namespace, nil)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(port)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	s := &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now)}
+	s.pod = func(ctx context.Context) (string, error) { return workload.RunningPod(ctx, j.ID()) }
+	s.dial = func(ctx context.Context) (*forward.Conn, error) {
+		pod, err := s.pod(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if pod == "" {
+			return nil, errNoPod
+		}
+		conn, err := forward.Dial(ctx, config, forward.Port{Namespace: namespace, Pod: pod, Number: api.DebugPort})
+		return conn, workload.ExplainForward(pod, err)
+	}
+	return s, nil
+}
+
+// listen takes the port before anything is waited for.
+func listen(port int) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--port %d: another program listens on that port of this machine: choose another, or 0 for any that is free", port)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--port %d: %w", port, err)
+	}
+	return l, nil
+}
+
+// seen tells what the job waits for, and closes running when it runs.
+func (s *session) seen(running chan<- struct{}) func(api.Status) {
+	begun := false
+	return func(status api.Status) {
+		switch {
+		case begun:
+		case status.State == api.Pending:
+			s.ui.State(status.State, strings.TrimSuffix("waiting for its pod: "+status.Message, ": "))
+		case status.State == api.Running:
+			s.ui.State(status.State, "waiting until its debugger listens")
+			begun = true
+			close(running)
+		}
+	}
+}
+
+// lookEvery is how often a port is tried on which nothing listens yet: nobody
+// tells when that changes.
+const lookEvery = 300 * time.Millisecond
+
+// serve waits until the debugger listens, says how to reach it, and forwards.
+func (s *session) serve(ctx context.Context) error {
+	for {
+		err := forward.Answers(ctx, s.dial)
+		if err == nil {
+			break
+		}
+		var refused *forward.RefusedError
+		if !errors.As(err, &refused) && !errors.Is(err, errNoPod) && !apierrors.IsNotFound(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+	s.answered = true
+	port := s.listener.Addr().(*net.TCPAddr).Port
+	if err := s.printAddress(ctx, s.job, port, api.PodWorkspace); err != nil {
+		return err
+	}
+	s.ui.Note("connections are forwarded until the job ends; Ctrl-C ends only that")
+	return forward.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
+}
+
+// printAddress says where a debugger finds the job, and how VS Code gets there.
+func (c *command) printAddress(ctx context.Context, j *job.Job, port int, workspace string) error {
+	root := ""
+	if call, err := j.Call(ctx); err == nil {
+		if cwd, err := os.Getwd(); err == nil {
+			root = packageRoot(call, cwd)
+		}
+	}
+	if root == "" {
+		root = "${workspaceFolder}"
+		fmt.Fprintln(c.streams.ErrOut, "the code of the job is not below this directory: open its package root in VS Code, or run this where the job was submitted")
+	}
+	if _, err := fmt.Fprintf(c.streams.Out, "127.0.0.1:%d\n", port); err != nil {
+		return err
+	}
+	return printLaunch(c.streams.Out, j.ID(), port, root, workspace)
+}
+
+// packageRoot is the directory of the code here, for who stands where the job was
+// submitted; "" for who doesn't.
+func packageRoot(call api.Call, cwd string) string {
+	root := cwd
+	if call.Cwd != "" {
+		var below bool
+		if root, below = strings.CutSuffix(cwd, string(filepath.Separator)+filepath.FromSlash(call.Cwd)); !below {
+			return ""
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(call.File))); err != nil {
+		return ""
+	}
+	return root
+}
+
+// launch is an entry of VS Code's launch.json.
+type launch struct {
+	Name         string        `json:"name"`
+	Type         string        `json:"type"`
+	Request      string        `json:"request"`
+	Connect      address       `json:"connect"`
+	PathMappings []pathMapping `json:"pathMappings"`
+}
+
+type address struct {
+	Host string `json:"host"`
+	Port int    `json:"port"`
+}
+
+type pathMapping struct {
+	LocalRoot  string `json:"localRoot"`
+	RemoteRoot string `json:"remoteRoot"`
+}
+
+func printLaunch(out io.Writer, id string, port int, here, there string) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "    ")
+	return enc.Encode(launch{Name: "Kinetic: " + id, Type: "debugpy", Request: "attach",
+		Connect: address{"127.0.0.1", port}, PathMappings: []pathMapping{{here, there}}})
+}

@@ -1,0 +1,13 @@
+package job
+
+import (
+	"context"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Call is what the job runs. The store has it until the result is collected.
+func (j *Job) Call(ctx context.Context) (api.Call, error) {
+	return readJSON[api.Call](ctx, j.Store, store.Call(j.ID()))
+}

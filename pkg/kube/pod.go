@@ -1,0 +1,28 @@
+package kube
+
+import (
+	"context"
+)
+
+// RunningPod names the pod in which host 0 of a job runs now, "" where there is
+// none.
+func (w *Workload) RunningPod(ctx context.Context, id string) (string, error) {
+	s, err := w.client.snapshot(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	leaders := ofHost(s.list(), 0)
+	if len(leaders) == 0 {
+		return "", nil
+	}
+	last := leaders[len(leaders)-1]
+	if workerOf(last).State.Running == nil {
+		return "", nil
+	}
+	return last.Name, nil
+}
+
+// ExplainForward says why a port of a pod could not be forwarded.
+func (w *Workload) ExplainForward(pod string, err error) error {
+	return w.client.explain("create", kind{resource: "pods/portforward"}, pod, err)
+}
