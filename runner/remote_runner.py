@@ -1,17 +1,6 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Kinetic for kubectl Authors.
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 """Runs one call of a Kinetic job: fetch, verify, run, publish.
 
 One file and the standard library only, for Python 3.9 and later, so that it
@@ -175,6 +164,11 @@ def file_blocks(path):
     with open(path, "rb") as file:
         while block := file.read(BLOCK):
             yield block
+
+
+def times(number):
+    """How often, in words."""
+    return "once" if number == 1 else f"{number} times"
 
 
 def type_name(kind):
@@ -1999,6 +1993,7 @@ PEER_SECONDS = 2.0  # for another host to take a connection or a word
 KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
 POLL_SECONDS = 0.2
 END_GRACE = 3.0  # for a call that has failed, or is of no use any more
+CRASH_LEAD = 2.0  # by which others may notice first that a call was killed, for they lost a peer
 REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
 RESTART_SECONDS = 300.0  # for the cluster to start a broken group again
 
@@ -2498,10 +2493,9 @@ class Runner:
         disruptions = self._begin()
         empty_directory(self._scratch)
         self._log = self._open_log()
-        if disruptions > options.max_disruptions:
-            return self._disrupted(disruptions)
-        if self._crashes > options.retries:
-            return self._crashed(self._crashes)
+        spent = self._spent(disruptions)
+        if spent is not None:
+            return spent
         empty_directory(self._workspace)
         name = job_name(options.job, "call.json")
         unlimited_integers()
@@ -2586,16 +2580,16 @@ class Runner:
             data = encode_json(dict(self._record, reason=outcome.reason, finished=finished))
             retried(lambda: self._store.write(attempt_name(self._options.job, self._attempt), lambda: [data]))
 
-    def _disrupted(self, times):
-        limit = self._options.max_disruptions
-        often = "once" if times == 1 else f"{times} times"
-        message = f"the job has lost its pod {often} to preemption, a drain or a lost node; --max-disruptions allows {limit}"
-        self._say(message)
-        return Outcome(DISRUPTED, 1, message)
-
-    def _crashed(self, times):
-        often = "once" if times == 1 else f"{times} times"
-        outcome = Outcome(KILLED, EXIT_KILLED, f"the job has crashed {often}; --retries allows {self._options.retries}")
+    def _spent(self, disruptions):
+        """The outcome of a job that has crashed or lost its pods too often before; else None."""
+        options, crashes = self._options, self._crashes
+        if disruptions > options.max_disruptions:
+            lost = f"has lost its pod {times(disruptions)} to preemption, a drain or a lost node"
+            outcome = Outcome(DISRUPTED, 1, f"the job {lost}; --max-disruptions allows {options.max_disruptions}")
+        elif crashes > options.retries:
+            outcome = Outcome(KILLED, EXIT_KILLED, f"the job has crashed {times(crashes)}; --retries allows {options.retries}")
+        else:
+            return None
         self._say(outcome.message)
         return outcome
 
@@ -2687,7 +2681,7 @@ class Runner:
             return None
         end = self._end(outcome, finished)
         metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
-        # A cancel, or a client that saw the workload go, may have known it first.
+        # Or what a cancel, or a client that saw the workload go, has said before.
         return self._create_or_read(job_name(job, "end.json"), end, metadata)
 
     def _ends_job(self, outcome):
@@ -2788,10 +2782,7 @@ OUTCOME_ANNOTATION = "kubectl-kinetic.github.io/outcome"
 
 
 class Release:
-    """Says on the job's LeaderWorkerSet how it ended and scales it to zero, in one patch.
-
-    Left alone it would start its pods for ever and keep what they occupy.
-    """
+    """Says on the job's LeaderWorkerSet, which would start its pods for ever, how it ended and scales it to zero."""
 
     def __init__(self, workload, end):
         url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
@@ -2873,8 +2864,10 @@ class GroupRunner(Runner):
 
     def _judge(self, call, status, supervisor):
         outcome = super()._judge(call, status, supervisor)
-        own = supervisor.failed or os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and not supervisor.killed
-        if not supervisor.ended or outcome.ok or outcome.reason == TERMINATED or own:
+        out_of_memory = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and not supervisor.killed
+        if out_of_memory:
+            outcome.at -= CRASH_LEAD
+        if not supervisor.ended or outcome.ok or outcome.reason == TERMINATED or supervisor.failed or out_of_memory:
             return outcome
         return Outcome(STOPPED, EXIT_TERMINATED, f"{call.title} was ended, for another host has failed")
 

@@ -128,6 +128,8 @@ class GroupCase(PodCase):
     def parked(self, *processes):
         """Waits for the release, and that the pods go on; then does what the cluster does. What each has left."""
         self.eventually(lambda: self.api.patches, *processes)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            processes[0].wait(0.3)
         return self.terminate(*processes)
 
     def terminate(self, *processes):

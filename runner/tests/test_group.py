@@ -150,6 +150,25 @@ class Restarts(GroupCase):
         self.assertEqual([leader.end[key] for key in ("state", "reason", "exit_code", "host", "attempt")], ["FAILED", "Killed", 137, 1, 2])
         self.assertRegex(leader.end["message"], "host 1: train.py:f was killed by SIGKILL")
 
+    def test_crash_that_another_host_notices_first(self):
+        # The peer of host 0 is killed only when host 0 has failed already.
+        source = """
+            import os, signal
+            def f():
+                signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+                print("ready", flush=True)
+                if os.environ["KINETIC_HOST"] == "1":
+                    while True: signal.pause()
+                while not os.path.exists(%r): os.sched_yield()
+                raise RuntimeError("lost a peer")
+        """
+        go = os.path.join(self.root, "go")
+        leader, member = self.hosts(function(), {"train.py": source % go}, change="r.END_GRACE = 1000")
+        self.ready(leader, member)
+        open(go, "w").close()
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, self.exists("end.json"), self.document("attempts/1.json")["reason"]), (137, False, "Killed"))
+
     def test_crashes_that_took_the_runner_along(self):
         for attempt, host in ((1, 1), (2, 0)):
             processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
