@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -65,31 +66,41 @@ func usage(c *cobra.Command, sections []Section) string {
 	return b.String()
 }
 
-// countValue is a flag that takes a whole number from 0 up.
-type countValue int
+// countValue is a flag that takes a whole number.
+type countValue struct {
+	number *int
+	// least is the first number that it takes, words is that for people.
+	least int
+	words string
+}
 
-// CountVar defines a flag of a number that can't be negative. The variable's
-// own value, usually -1, means that it was not given.
-func CountVar(fs *pflag.FlagSet, p *int, name, shorthand, usage string) {
-	fs.VarP((*countValue)(p), name, shorthand, usage)
+// CountVar defines a flag of a number that can't be negative. A variable that is
+// negative before means that it was not given.
+func CountVar(fs *pflag.FlagSet, p *int, name, usage string) {
+	fs.Var(&countValue{p, 0, "0"}, name, usage)
+}
+
+// LinesVar defines a flag of a number of lines, of which -1 is all, as for kubectl.
+func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
+	fs.Var(&countValue{p, -1, "-1 (all)"}, name, usage)
 }
 
 // Set implements pflag.Value.
 func (v *countValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < -1 {
-		return fmt.Errorf("want a whole number, 0 or more; -1 is the same as not giving it")
+	if err != nil || n < v.least || n > math.MaxInt32 {
+		return fmt.Errorf("want a whole number from %s to %d", v.words, math.MaxInt32)
 	}
-	*v = countValue(n)
+	*v.number = n
 	return nil
 }
 
 // String implements pflag.Value.
 func (v *countValue) String() string {
-	if *v <= 0 {
+	if *v.number <= 0 {
 		return ""
 	}
-	return strconv.Itoa(int(*v))
+	return strconv.Itoa(*v.number)
 }
 
 // Type implements pflag.Value.

@@ -27,9 +27,9 @@ func (c *command) logs() *cobra.Command {
 	f := &logFlags{tail: -1}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
-	cli.CountVar(own.Flags, &f.tail, "tail", "", "Begin with the last so many lines.")
+	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines.")
 	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
-	cli.CountVar(own.Flags, &f.attempt, "attempt", "", "Only what this attempt printed, counted from 1.")
+	cli.CountVar(own.Flags, &f.attempt, "attempt", "Only what this attempt printed, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
 	return c.finish(&cobra.Command{
@@ -46,7 +46,7 @@ func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100, host: "all"}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
-	cli.CountVar(own.Flags, &f.tail, "tail", "", "How many lines to print.")
+	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID",
 		Short:   "Print the end of what a job printed",

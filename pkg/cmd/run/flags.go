@@ -107,7 +107,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
-	cli.CountVar(fs, &f.retries, "retries", "", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
+	cli.CountVar(fs, &f.retries, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
 	fs.IntVar(&f.maxDisruptions, "max-disruptions", api.DefaultMaxDisruptions, "How often the job may lose its machine to preemption or a drain before that ends it, a `NUMBER`.")
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
 }

@@ -271,6 +271,8 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt need a job; --dry-run, --explain, --write-overlay and --prepare start none")
 	case f.detach && f.timeout > 0:
 		return fmt.Errorf("--timeout bounds waiting, and --detach does not wait; --max-runtime bounds the job")
+	case f.detach && f.cancelOnInterrupt:
+		return fmt.Errorf("--cancel-on-interrupt ends a job with the command that waits for it, and --detach does not wait; give one of them")
 	case local && m != modeRun && m != modeExplain:
 		return fmt.Errorf("--local applies nothing, to a cluster or otherwise; leave it out to see what a cluster would get, or say --explain")
 	case local && f.overlay != "":
