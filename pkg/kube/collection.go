@@ -172,6 +172,17 @@ func (c *Client) addOwner(ctx context.Context, where collection, name string, ow
 	return c.explain("patch", where.kind(), name, err)
 }
 
+// tryMerge is what an object would be with some more content. Nothing is changed.
+func (c *Client) tryMerge(ctx context.Context, where collection, name string, content map[string]any) (*unstructured.Unstructured, error) {
+	patch, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s %s: %w", where.plural, name, err)
+	}
+	merged, err := answer(c.asJSON(c.core.Patch(types.MergePatchType), append(where.path(c.namespace), name)...).
+		Param("dryRun", metav1.DryRunAll).Body(patch).Do(ctx))
+	return merged, c.explain("patch", where.kind(), name, err)
+}
+
 // removeObject deletes an object and what it owns, in the order that the policy
 // says. With a UID it is that one or none.
 func (c *Client) removeObject(ctx context.Context, where collection, name string, uid types.UID, policy metav1.DeletionPropagation) error {

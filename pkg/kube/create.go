@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -346,7 +347,14 @@ func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mod
 		return nil, true, err
 	case made.GetDeletionTimestamp() != nil:
 		return nil, true, fmt.Errorf("%s %s is being removed, and will then be made anew: try again in a moment", o.GetKind(), o.GetName())
-	case !sameContent(made, o):
+	case slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ownedBy(made, r.UID) }):
+		return made, true, nil // the answer to its creation was lost, or the submit that made it cut off
+	}
+	same, err := w.sameContent(ctx, made, o)
+	switch {
+	case err != nil:
+		return nil, true, err
+	case !same:
 		return nil, true, fmt.Errorf("%s %s: namespace %s has one already, and it says something else: give this one another name, or remove that one with kubectl delete %s %s -n %s",
 			o.GetKind(), o.GetName(), w.client.namespace, where.kind().resource, o.GetName(), w.client.namespace)
 	}
@@ -364,35 +372,30 @@ func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
-// sameContent tells whether an object of the cluster has all that another says.
-// The server has added more to it.
-func sameContent(found, want *unstructured.Unstructured) bool {
-	for key, value := range want.Object {
-		if key != "metadata" && !covers(found.Object[key], value) {
-			return false
-		}
+// sameContent tells whether an object of the cluster has all that another says: then
+// the server changes nothing when it is told that once more. Only the server knows what
+// it makes of a text, such as 1024Mi.
+func (w *Workload) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
+	var merged *unstructured.Unstructured
+	err := retry(ctx, func() (err error) {
+		merged, err = w.client.tryMerge(ctx, w.collectionOf(want), want.GetName(), content(want))
+		return err
+	})
+	if apierrors.IsInvalid(err) { // it would have to change what can't be changed
+		return false, nil
 	}
-	return true
+	if err != nil {
+		return false, err
+	}
+	return reflect.DeepEqual(content(found), content(merged)), nil
 }
 
-func covers(found, want any) bool {
-	switch want := want.(type) {
-	case map[string]any:
-		found, ok := found.(map[string]any)
-		if !ok {
-			return len(want) == 0
-		}
-		for key, value := range want {
-			if !covers(found[key], value) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		found, _ := found.([]any)
-		return slices.EqualFunc(found, want, covers)
-	}
-	return found == want
+// content is what an object says: all but what the server itself keeps of it.
+func content(o *unstructured.Unstructured) map[string]any {
+	c := maps.Clone(o.Object)
+	delete(c, "metadata")
+	delete(c, "status")
+	return c
 }
 
 // secretOf is the Secret that the job's pod waits for.

@@ -1,11 +1,13 @@
 package kube
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -48,6 +50,10 @@ func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(s.objects, r.URL.Path)
 		answerWith(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
 	case http.MethodPatch:
+		if r.URL.Query().Get("dryRun") != "" {
+			s.merge(w, r)
+			return
+		}
 		var steps []struct{ Value any }
 		_ = json.NewDecoder(r.Body).Decode(&steps)
 		metadata := s.objects[r.URL.Path]["metadata"].(map[string]any)
@@ -59,6 +65,32 @@ func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+// merge answers a merge patch that is not to be kept.
+func (s *objectServer) merge(w http.ResponseWriter, r *http.Request) {
+	merged := maps.Clone(s.objects[r.URL.Path])
+	if err := json.NewDecoder(r.Body).Decode(&merged); err != nil {
+		fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	rewrite(merged)
+	answerWith(w, http.StatusOK, merged)
+}
+
+// rewrite has an object say things as the server does.
+func rewrite(o map[string]any) {
+	if spec, ok := o["spec"].(map[string]any); ok && spec["size"] == "1024Mi" {
+		spec["size"] = "1Gi"
+	}
+	if texts, ok := o["stringData"].(map[string]any); ok {
+		data := map[string]any{}
+		for name, text := range texts {
+			data[name] = base64.StdEncoding.EncodeToString([]byte(text.(string)))
+		}
+		o["data"] = data
+		delete(o, "stringData")
 	}
 }
 
@@ -75,6 +107,7 @@ func (s *objectServer) post(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusConflict, metav1.StatusReasonAlreadyExists)
 		return
 	}
+	rewrite(o)
 	metadata["uid"] = "uid-of-" + metadata["name"].(string)
 	metadata["managedFields"] = []any{map[string]any{"manager": "test"}}
 	if r.URL.Query().Get("dryRun") == "" {
@@ -133,6 +166,10 @@ func claimOf(size string) *unstructured.Unstructured {
 	return object("v1", "PersistentVolumeClaim", "scratch", map[string]any{"spec": map[string]any{"size": size}})
 }
 
+func textOf(text string) *unstructured.Unstructured {
+	return object("v1", "Secret", "token", map[string]any{"stringData": map[string]any{"TOKEN": text}})
+}
+
 const (
 	core    = "/api/v1/namespaces/ml/"
 	jobPath = "/apis/batch/v1/namespaces/ml/jobs/kinetic-a1"
@@ -177,7 +214,8 @@ func TestStartOwnsWhatIsTheJobs(t *testing.T) {
 func (s *objectServer) index(request string) int { return slices.Index(s.asked, request) }
 
 func (s *objectServer) put(o *unstructured.Unstructured, owner string) {
-	name := core + "persistentvolumeclaims/" + o.GetName()
+	name := core + plurals[o.GetKind()] + "/" + o.GetName()
+	rewrite(o.Object)
 	if owner != "" {
 		o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Job", Name: owner, UID: "another"}})
 	}
@@ -187,29 +225,50 @@ func (s *objectServer) put(o *unstructured.Unstructured, owner string) {
 // An object that is there already is shared with other jobs, left to whoever
 // made it, or in the way.
 func TestStartFindsObjects(t *testing.T) {
+	const claim, secret = "persistentvolumeclaims/scratch", "secrets/token"
 	for name, tt := range map[string]struct {
-		found, owner string
+		found, want  *unstructured.Unstructured
+		owner, where string
 		owners       []string
 		fails        string
 	}{
-		"another job's":           {"1Gi", "kinetic-b2", []string{"another", "uid-of-kinetic-a1"}, ""},
-		"made by hand":            {"1Gi", "", nil, ""},
-		"one that says otherwise": {"2Gi", "kinetic-b2", []string{"another"}, "namespace ml has one already"},
+		"another job's":            {claimOf("1Gi"), claimOf("1Gi"), "kinetic-b2", claim, []string{"another", "uid-of-kinetic-a1"}, ""},
+		"the same in other words":  {claimOf("1Gi"), claimOf("1024Mi"), "kinetic-b2", claim, []string{"another", "uid-of-kinetic-a1"}, ""},
+		"a Secret's text":          {textOf("hush"), textOf("hush"), "kinetic-b2", secret, []string{"another", "uid-of-kinetic-a1"}, ""},
+		"a Secret of another text": {textOf("hush"), textOf("loud"), "kinetic-b2", secret, []string{"another"}, "namespace ml has one already"},
+		"made by hand":             {claimOf("1Gi"), claimOf("1Gi"), "", claim, nil, ""},
+		"one that says otherwise":  {claimOf("2Gi"), claimOf("1Gi"), "kinetic-b2", claim, []string{"another"}, "namespace ml has one already"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, w := start(t, claimOf("1Gi"))
-			s.put(claimOf(tt.found), tt.owner)
+			s, w := start(t, tt.want)
+			s.put(tt.found, tt.owner)
 			err := w.Start(t.Context(), a1, nil)
 			if tt.fails == "" && err != nil || tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails)) {
 				t.Fatalf("got %v, want %q in it", err, tt.fails)
 			}
-			if got := s.ownersOf(core + "persistentvolumeclaims/scratch"); !slices.Equal(got, tt.owners) {
+			if got := s.ownersOf(core + tt.where); !slices.Equal(got, tt.owners) {
 				t.Errorf("got owners %q, want %q", got, tt.owners)
 			}
 			if there := s.objects[jobPath] != nil; there != (err == nil) {
 				t.Errorf("the Job is there: %v, after %v", there, err)
 			}
 		})
+	}
+}
+
+// What the answer to a creation would have told is not asked of an object that is
+// the job's own.
+func TestStartFindsItsOwnObjectAfterALostAnswer(t *testing.T) {
+	s, w := start(t, textOf("hush"))
+	s.losing(core+"secrets", 1)
+	if err := w.Start(t.Context(), a1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ownersOf(core + "secrets/token"); !slices.Equal(got, []string{"uid-of-kinetic-a1"}) {
+		t.Errorf("the Secret has owners %q", got)
+	}
+	if slices.ContainsFunc(s.asked, func(r string) bool { return strings.HasPrefix(r, "PATCH ") }) {
+		t.Errorf("asked %q", s.asked)
 	}
 }
 
@@ -239,9 +298,11 @@ func TestStartLeavesAnotherJob(t *testing.T) {
 
 // lose drops the answers to the first n creations of a Job, which the server has
 // carried out.
-func (s *objectServer) lose(n int) {
+func (s *objectServer) lose(n int) { s.losing(path.Dir(jobPath), n) }
+
+func (s *objectServer) losing(collection string, n int) {
 	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodPost || r.URL.Path != path.Dir(jobPath) || n == 0 {
+		if r.Method != http.MethodPost || r.URL.Path != collection || n == 0 {
 			return false
 		}
 		n--
