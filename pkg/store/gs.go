@@ -140,9 +140,9 @@ func (r *gsReader) Read(b []byte) (int, error) {
 func (s *gsStore) List(ctx context.Context, prefix string) ([]Object, error) {
 	query := &storage.Query{Prefix: s.prefix + prefix}
 	var objects []Object
-	err := s.list(ctx, prefix, query, []string{"Name", "Size", "Updated", "Metadata"}, func(a *storage.ObjectAttrs) {
+	err := s.list(ctx, prefix, query, []string{"Name", "Size", "Updated", "CRC32C", "Metadata"}, func(a *storage.ObjectAttrs) {
 		delete(a.Metadata, writerKey)
-		objects = append(objects, Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, Metadata: a.Metadata})
+		objects = append(objects, Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, CRC32C: &a.CRC32C, Metadata: a.Metadata})
 	})
 	return objects, err
 }

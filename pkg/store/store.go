@@ -30,6 +30,9 @@ type Object struct {
 	Name    string
 	Size    int64
 	Updated time.Time
+	// CRC32C is the checksum of the bytes (Castagnoli), which a bucket knows; nil in
+	// a directory.
+	CRC32C *uint32
 	// Metadata is what Create was given, in a bucket; a directory keeps none.
 	Metadata map[string]string
 }

@@ -45,7 +45,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		RunE: func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), c.debug(),
+		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), c.outputs(), c.debug(),
 	} {
 		root.AddCommand(sub)
 	}

@@ -1,0 +1,269 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// outputVerbs are what can be done to outputs, each with the numbers of arguments
+// that it takes and how they are written.
+var outputVerbs = map[string]struct {
+	least, most int
+	args        string
+}{
+	"ls":  {0, 1, "[PATH]"},
+	"cp":  {1, 2, "[PATH] DEST"},
+	"cat": {1, 1 << 20, "PATH…"},
+}
+
+func (c *command) outputs() *cobra.Command {
+	var output string
+	own := cli.NewSection("Flags")
+	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT` of ls: wide, json or name.")
+	return c.finish(&cobra.Command{
+		Use:   "outputs ID ls [PATH] | cp [PATH] DEST | cat PATH…",
+		Short: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR",
+		Long: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR.\n\n" +
+			"ls lists every file below PATH, as find does, sorted by name.\n" +
+			"cp copies the file PATH to DEST, which may be a folder, or everything below PATH into the folder DEST;\n" +
+			"without PATH, everything. Files that are there already with the same bytes are left alone, so that\n" +
+			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n" +
+			"cat prints files one after the other, byte by byte.",
+		Example: "  kubectl kinetic jobs outputs cpu-train ls --local\n\n" +
+			"  # everything, into the folder out\n  kubectl kinetic jobs outputs cpu-train cp out --local\n\n" +
+			"  # a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json --local",
+		Args:              checkOutputArgs,
+		ValidArgsFunction: c.completeOutputs,
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			if valid := []string{"", "wide", "json", "name"}; !slices.Contains(valid, output) {
+				return cli.Usagef("--output %q: want one of %s", output, strings.Join(valid[1:], ", "))
+			}
+			j, err := c.attach(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			outputs, err := j.Outputs()
+			if err != nil {
+				return err
+			}
+			return notThere(c.workOn(ctx, j, outputs, output, args[1], args[2:]))
+		}),
+	}, own)
+}
+
+func checkOutputArgs(sub *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return oneID(sub, args)
+	}
+	if len(args) == 1 {
+		return cli.Usagef("say what to do with the outputs of job %s: ls, cp or cat", args[0])
+	}
+	verb, known := outputVerbs[args[1]]
+	if !known {
+		hint := nearest.Sentence(args[1], []string{"ls", "cp", "cat"})
+		return cli.Usagef("outputs %s %q: want ls, cp or cat after the id%s", args[0], args[1], prefixed("; ", hint))
+	}
+	if n := len(args) - 2; n < verb.least || n > verb.most {
+		return cli.Usagef("outputs %s %s takes %s, got %d argument(s)", args[0], args[1], verb.args, n)
+	}
+	return nil
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// notThere gives errors about paths that were typed their exit code.
+func notThere(err error) error {
+	var unknown *job.PathError
+	if errors.As(err, &unknown) {
+		return cli.Usage(err)
+	}
+	return err
+}
+
+func (c *command) workOn(ctx context.Context, j *job.Job, o *job.Outputs, format, verb string, args []string) error {
+	switch verb {
+	case "ls":
+		return c.listOutputs(ctx, j, o, format, strings.Join(args, ""))
+	case "cat":
+		return c.printOutputs(ctx, o, args)
+	}
+	at, dest := "", args[len(args)-1]
+	if len(args) == 2 {
+		at = args[0]
+	}
+	if dest == "-" {
+		return c.printOutputs(ctx, o, []string{at})
+	}
+	err := c.copyOutputs(ctx, o, at, dest)
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(c.streams.ErrOut, "interrupted; the same command goes on where this one stopped")
+		return cli.Exit(cli.ExitInterrupted)
+	}
+	return err
+}
+
+func (c *command) listOutputs(ctx context.Context, j *job.Job, o *job.Outputs, format, at string) error {
+	files, err := o.List(ctx, at)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		return printJSON(c.streams.Out, map[string]any{"items": append([]job.Output{}, files...)})
+	}
+	if len(files) == 0 {
+		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs below %s\n", j.ID(), o.URL())
+		return err
+	}
+	if format == "name" {
+		for _, f := range files {
+			if _, err := fmt.Fprintln(c.streams.Out, f.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	columns := []string{"name", "size", "age"}
+	if format == "wide" {
+		columns = append(columns, "updated", "url")
+	}
+	table := ui.NewTable(c.streams.Out, columns...)
+	for _, f := range files {
+		row := []string{f.Name, ui.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
+		if format == "wide" {
+			row = append(row, f.Updated.Format(time.RFC3339), f.URL)
+		}
+		table.Row(row...)
+	}
+	return table.Flush()
+}
+
+// printOutputs finds all files before it prints the first.
+func (c *command) printOutputs(ctx context.Context, o *job.Outputs, paths []string) error {
+	files := make([]job.Output, len(paths))
+	for i, at := range paths {
+		if at == "" {
+			return cli.Usagef("standard output takes one file: name its PATH")
+		}
+		var err error
+		if files[i], err = o.File(ctx, at); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := o.Write(ctx, f, c.streams.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *command) copyOutputs(ctx context.Context, o *job.Outputs, at, dest string) error {
+	files, err := o.List(ctx, at)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return o.None()
+	}
+	folder, plan, err := destinationOf(files, at, dest)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("copying outputs to %s: %w", dest, err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("copying outputs to %s: %w", dest, err)
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it any more
+	var total int64
+	for _, t := range plan {
+		total += t.Size
+	}
+	screen := ui.New(c.streams.ErrOut, c.clock.Now)
+	bar := screen.Progress("copying", total)
+	done, err := o.Copy(ctx, plan, root, bar.Add)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	said := fmt.Sprintf("%s, %s, to %s", ui.Count(done.Files, "file"), ui.Bytes(done.Bytes), dest)
+	if done.Same > 0 {
+		said += fmt.Sprintf("; %d of them had the same bytes there already", done.Same)
+	}
+	screen.Phase("copied", said)
+	return nil
+}
+
+// destinationOf is the folder that gets files, and what each is called there.
+func destinationOf(files []job.Output, at, dest string) (string, []job.Transfer, error) {
+	if at == "" || files[0].Name != at {
+		plan, err := job.Below(files, at)
+		return dest, plan, err
+	}
+	info, err := os.Stat(dest)
+	switch {
+	case err == nil && info.IsDir(), strings.HasSuffix(dest, string(filepath.Separator)):
+		return dest, []job.Transfer{job.As(files[0], path.Base(at))}, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", nil, fmt.Errorf("copying output %s: %w", at, err)
+	default:
+		return filepath.Dir(dest), []job.Transfer{job.As(files[0], filepath.Base(dest))}, nil
+	}
+}
+
+// completeOutputs offers ids, what to do, and what the job has written.
+func (c *command) completeOutputs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return c.completeIDs(sub, args, word)
+	case 1:
+		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+	if args[1] == "cp" && len(args) > 2 {
+		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
+	}
+	ctx, cancel := context.WithTimeout(sub.Context(), completionTime)
+	defer cancel()
+	j, err := c.attach(ctx, args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	outputs, err := j.Outputs()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names, err := outputs.Complete(ctx, word)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if args[1] == "cp" {
+		directive = cobra.ShellCompDirectiveDefault // it may be DEST
+	}
+	if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") }) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return names, directive
+}

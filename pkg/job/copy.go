@@ -1,0 +1,177 @@
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// copiers is how many files are copied at a time.
+const copiers = 8
+
+// Transfer is a file on its way to this machine.
+type Transfer struct {
+	Output
+	to string // relative to the folder that gets it
+}
+
+// Below plans to copy files into a folder, under the names that they have below
+// a path. No name leads out of the folder.
+func Below(files []Output, at string) ([]Transfer, error) {
+	folder := ""
+	if at != "" {
+		folder = strings.TrimSuffix(at, "/") + "/"
+	}
+	plan := make([]Transfer, len(files))
+	for i, f := range files {
+		to, err := localName(strings.TrimPrefix(f.Name, folder))
+		if err != nil {
+			return nil, err
+		}
+		plan[i] = Transfer{f, to}
+	}
+	return plan, nil
+}
+
+// As plans to copy one file to a name in a folder.
+func As(f Output, name string) Transfer { return Transfer{f, name} }
+
+// Copied counts what a copy has done.
+type Copied struct {
+	Files int
+	Bytes int64
+	// Same is how many of the files were there already.
+	Same int
+}
+
+// Copy brings files into a folder, several at a time. Each appears whole or not at
+// all, and one that is there with the same bytes stays, so that a copy that was cut
+// off goes on where it stopped. progress hears of bytes that have arrived, or were
+// there, from several goroutines.
+func (o *Outputs) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
+	same := make([]bool, len(plan))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(copiers)
+	for i, t := range plan {
+		g.Go(func() (err error) {
+			same[i], err = o.copy(ctx, t, folder, progress)
+			if err != nil {
+				err = fmt.Errorf("copying output %s to %s: %w", t.Name, filepath.Join(folder.Name(), t.to), err)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Copied{}, err
+	}
+	done := Copied{Files: len(plan)}
+	for i, t := range plan {
+		if same[i] {
+			done.Same++
+		} else {
+			done.Bytes += t.Size
+		}
+	}
+	return done, nil
+}
+
+// copy brings one file, unless it is there.
+func (o *Outputs) copy(ctx context.Context, t Transfer, folder *os.Root, progress func(int64)) (same bool, err error) {
+	if same, err = o.isThere(ctx, t, folder); err != nil || same {
+		progress(t.Size)
+		return same, err
+	}
+	dir := filepath.Dir(t.to)
+	if err := folder.MkdirAll(dir, 0o777); err != nil {
+		return false, err
+	}
+	temp := filepath.Join(dir, ".kinetic-"+rand.Text())
+	file, err := folder.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return false, err
+	}
+	err = o.Write(ctx, t.Output, counted{file, progress})
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = folder.Rename(temp, t.to)
+	}
+	if err != nil {
+		err = errors.Join(err, folder.Remove(temp))
+	}
+	return false, err
+}
+
+// isThere tells whether a folder has the bytes of a file under its name. What can't
+// be replaced by a file is an error.
+func (o *Outputs) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, error) {
+	info, err := folder.Lstat(t.to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink {
+		return false, errors.New("there is something else than a file: name another place, or - for standard output")
+	}
+	if !info.Mode().IsRegular() || info.Size() != t.Size {
+		return false, nil
+	}
+	here, err := folder.Open(t.to)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = here.Close() }() // it was only read
+	sum := newChecksum()
+	if _, err := io.Copy(sum, here); err != nil {
+		return false, err
+	}
+	if t.object.CRC32C == nil {
+		there := newChecksum()
+		if err := o.Write(ctx, t.Output, there); err != nil {
+			return false, err
+		}
+		return sum.crc.Sum32() == there.crc.Sum32(), nil
+	}
+	return sum.fits(t.Output), nil
+}
+
+// counted tells of the bytes that are written.
+type counted struct {
+	w    io.Writer
+	told func(int64)
+}
+
+// Write implements io.Writer.
+func (c counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.told(int64(n))
+	return n, err
+}
+
+// checksum tells whether bytes are those of a file.
+type checksum struct {
+	crc hash.Hash32
+	n   int64
+}
+
+func newChecksum() *checksum { return &checksum{crc: crc32.New(crc32.MakeTable(crc32.Castagnoli))} }
+
+// Write implements io.Writer.
+func (c *checksum) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return c.crc.Write(p)
+}
+
+func (c *checksum) fits(f Output) bool {
+	return c.n == f.Size && (f.object.CRC32C == nil || *f.object.CRC32C == c.crc.Sum32())
+}
