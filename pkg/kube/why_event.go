@@ -97,12 +97,16 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(printing), " ")
 }
 
-// cut keeps the first characters of a text, with a mark where it was cut.
+// cut keeps the beginning and the end of a text, with a mark where it was cut: a
+// chain of errors begins with what was being done and ends with the cause.
 func cut(text string, limit int) string {
-	if runes := []rune(text); len(runes) > limit {
-		return strings.TrimRight(string(runes[:limit-1]), " ") + "…"
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
 	}
-	return text
+	head := limit / 2
+	tail := len(runes) - (limit - 1 - head)
+	return strings.TrimRight(string(runes[:head]), " ") + "…" + strings.TrimLeft(string(runes[tail:]), " ")
 }
 
 // foreign makes a part of a sentence of a text from elsewhere.
