@@ -37,6 +37,8 @@ type Query struct {
 	// Here says that the same python will run the function, so that what it
 	// calls a syntax error is one.
 	Here bool
+	// CacheDir is where it is remembered that nothing is wrong; "" for nowhere.
+	CacheDir string
 }
 
 // Finding is what is known of a function that may be called.
@@ -79,6 +81,10 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	if err != nil {
 		return Finding{}, fmt.Errorf("checking %s:%s: %w", q.Name, q.Function, err)
 	}
+	question, path := q.question(python, source)
+	if known, ok := q.recall(question); ok {
+		return known, nil
+	}
 	a, err := ask(ctx, python, q, source)
 	if ctxErr := ctx.Err(); errors.Is(ctxErr, context.Canceled) {
 		return Finding{}, fmt.Errorf("checking %s:%s: %w", q.Name, q.Function, ctxErr)
@@ -86,7 +92,11 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	if err != nil {
 		return Finding{Unchecked: fmt.Sprintf("%s:%s is not checked: %v", q.Name, q.Function, err)}, nil
 	}
-	return a.judge(q)
+	found, err := a.judge(q)
+	if err == nil {
+		q.remember(question, path, found)
+	}
+	return found, err
 }
 
 // ask runs check.py. An error means that there is no answer.

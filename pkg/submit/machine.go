@@ -22,7 +22,7 @@ type Machine struct {
 	// StorageEmulator is STORAGE_EMULATOR_HOST: pods that have no metadata
 	// server reach the store there.
 	StorageEmulator string
-	// CacheDir is where hashes are remembered, "" for nowhere.
+	// CacheDir is where hashes and checks are remembered, "" for nowhere.
 	CacheDir string
 	// Exclude are absolute paths that are never packaged.
 	Exclude []string

@@ -46,7 +46,7 @@ type Planned struct {
 
 // Plan decides everything about a job. It reads files, asks the local python3
 // about the function, contacts nothing, and writes nothing but the cache of
-// hashes. All its errors are mistakes in the input.
+// hashes and checks. All its errors are mistakes in the input.
 func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id Identity) (Planned, error) {
 	p := Planned{Target: where, Secrets: r.Secrets}
 	if err := validate(r); err != nil {
@@ -120,7 +120,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	_, err = new(Planned).check(ctx, c, layout.Root)
+	_, err = new(Planned).check(ctx, c, layout.Root, m.CacheDir)
 	return err
 }
 
@@ -157,7 +157,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		unchecked, err = p.check(ctx, c, layout.Root)
+		unchecked, err = p.check(ctx, c, layout.Root, m.CacheDir)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -194,13 +194,13 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 
 // check finds out whether the function can be called. It says so where only
 // the pod can tell.
-func (p *Planned) check(ctx context.Context, c api.Call, root string) ([]string, error) {
+func (p *Planned) check(ctx context.Context, c api.Call, root, cacheDir string) ([]string, error) {
 	if c.Kind != api.CallFunction || c.File == "" {
 		return nil, nil
 	}
 	found, err := call.Check(ctx, "python3", call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: slices.Sorted(maps.Keys(c.KWArgs)), Here: p.Spec.Backend == api.BackendLocal,
+		Args: slices.Sorted(maps.Keys(c.KWArgs)), Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
 		return nil, err
