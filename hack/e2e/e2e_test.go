@@ -85,6 +85,7 @@ func (c cluster) setup(e *testscript.Env) error {
 	if err := errors.Join(c.kubectl("create", "serviceaccount", "kinetic", "-n", name), makeBucket(c.storage, name)); err != nil {
 		return err
 	}
+	e.Defer(func() { _ = removeBucket(c.storage, name) })
 	home := filepath.Join(e.WorkDir, ".home")
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -15,19 +16,57 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// makeBucket makes a bucket in the emulator of Cloud Storage. It holds objects in
-// memory, and forgets them when the cluster is taken down.
+// makeBucket makes a bucket in the emulator of Cloud Storage, which holds objects
+// in memory.
 func makeBucket(storage, name string) error {
-	answer, err := http.Post(storage+"/storage/v1/b?project=e2e", "application/json", strings.NewReader(fmt.Sprintf(`{"name": %q}`, name)))
+	err := ask(http.MethodPost, storage+"/storage/v1/b?project=e2e", fmt.Sprintf(`{"name": %q}`, name), nil)
 	if err != nil {
 		return fmt.Errorf("making bucket %s: %w", name, err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(answer.Body)
-		return fmt.Errorf("making bucket %s: %s: %s", name, answer.Status, said)
-	}
 	return nil
+}
+
+// removeBucket removes a bucket and what is in it. Pods of a script that is over
+// may write another object meanwhile.
+func removeBucket(storage, name string) error {
+	bucket := storage + "/storage/v1/b/" + name
+	for {
+		var list struct{ Items []struct{ Name string } }
+		if err := ask(http.MethodGet, bucket+"/o", "", &list); err != nil {
+			return fmt.Errorf("listing bucket %s: %w", name, err)
+		}
+		if len(list.Items) == 0 {
+			return ask(http.MethodDelete, bucket, "", nil)
+		}
+		for _, o := range list.Items {
+			if err := ask(http.MethodDelete, bucket+"/o/"+url.PathEscape(o.Name), "", nil); err != nil {
+				return fmt.Errorf("emptying bucket %s: %w", name, err)
+			}
+		}
+	}
+}
+
+// ask makes a request, and reads the answer into a value if there is one.
+func ask(method, url, body string, into any) error {
+	request, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return err
+	case answer.StatusCode >= http.StatusBadRequest:
+		return fmt.Errorf("%s: %s", answer.Status, said)
+	case into == nil:
+		return nil
+	}
+	return json.Unmarshal(said, into)
 }
 
 // faults stands between a script, with the pods of its jobs, and the store, and
