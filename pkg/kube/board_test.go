@@ -1,0 +1,189 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+)
+
+// stands is a snapshot of a set with these pods.
+func stands(pods ...corev1.Pod) snapshot {
+	s := snapshot{owner: owner{set: set()}, pods: map[types.UID]corev1.Pod{}}
+	for _, p := range pods {
+		s.pods[p.UID] = p
+	}
+	return s
+}
+
+func TestAttemptsOfPods(t *testing.T) {
+	leader, worker := func(made int) corev1.Pod { return member(0, made, running(made)) }, func(made int) corev1.Pod { return member(1, made, running(made)) }
+	records := []api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}}
+	tests := map[string]struct {
+		known  []api.Attempt
+		posted []snapshot
+		ask    corev1.Pod
+		want   int
+		gone   int
+	}{
+		"the first pod is the first attempt":       {nil, []snapshot{stands(leader(1))}, leader(1), 1, 0},
+		"pods that went are remembered":            {nil, []snapshot{stands(leader(1)), stands(leader(4))}, leader(4), 2, 1},
+		"the store knows of earlier ones":          {records, []snapshot{stands(leader(3))}, leader(3), 2, 1},
+		"one that is not recorded comes after all": {records, []snapshot{stands(leader(7))}, leader(7), 3, 2},
+		"a worker is of its leader's attempt":      {records, []snapshot{stands(leader(3), worker(4)), stands(leader(7), worker(8))}, worker(8), 3, 2},
+		"also when there is another one":           {records, []snapshot{stands(leader(3), worker(4)), stands(leader(7), worker(4))}, worker(4), 2, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBoard(tt.known)
+			for _, s := range tt.posted {
+				b.post(s)
+			}
+			if got := b.attemptOf(tt.ask); got != tt.want || len(b.gone()) != tt.gone {
+				t.Errorf("attempt %d, of which %d are gone; want %d and %d", got, len(b.gone()), tt.want, tt.gone)
+			}
+		})
+	}
+}
+
+func TestTheNextPodToRead(t *testing.T) {
+	a, b, later := pod("a", 1, terminated(137, "", "")), pod("b", 3, running(4)), pod("c", 9, waiting(""))
+	failure := errors.New("forbidden")
+	tests := map[string]struct {
+		options logs.Options
+		done    string
+		close   error // unless nil
+		want    string
+	}{
+		"the first":               {wholeLog, "", nil, "a"},
+		"the one after":           {wholeLog, "a", nil, "b"},
+		"none that has not begun": {wholeLog, "b", errors.New("over"), "over"},
+		"of a tail the last":      {logs.Options{Tail: 3, Host: -1, Attempt: 2}, "", nil, "b"},
+		"and none before it":      {logs.Options{Tail: 3, Host: -1}, "b", failure, "forbidden"},
+		"one attempt":             {logs.Options{Tail: -1, Attempt: 2}, "", nil, "b"},
+		"and no other":            {logs.Options{Tail: -1, Attempt: 1}, "a", nil, "none"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := &reader{options: tt.options, board: newBoard(nil)}
+			s := snapshot{owner: owner{job: job()}, pods: map[types.UID]corev1.Pod{"a": a, "b": b, "c": later}}
+			r.board.post(s)
+			if tt.close != nil {
+				r.board.close(tt.close)
+			}
+			done := map[types.UID]bool{}
+			if tt.done != "" {
+				done[types.UID(tt.done)] = true
+			}
+			p, last, err := r.next(t.Context(), 0, done)
+			got := p.Name
+			switch {
+			case err != nil:
+				got = err.Error()
+			case last:
+				got = "none"
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// hosts serves the logs of the pods of a group. Followed, they stay open until the
+// reader leaves, as those of hosts do that wait to be released.
+type hosts struct{ logs map[string]string }
+
+func (h hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := path.Base(path.Dir(r.URL.Path))
+	log, there := h.logs[name]
+	if !there {
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		return
+	}
+	_, _ = io.WriteString(w, log)
+	if r.URL.Query().Get("follow") != "" {
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}
+}
+
+func readerOf(t *testing.T, h hosts, o logs.Options) *reader {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	client, err := NewClient(&rest.Config{Host: server.URL, QPS: -1}, "ml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil)}
+}
+
+func TestTheEndLineOfTheLeaderEndsTheLogsOfAllHosts(t *testing.T) {
+	const lines = 2000
+	var text strings.Builder
+	for i := range lines {
+		text.WriteString(line(1, i, fmt.Sprintf("line %d", i)))
+	}
+	o := logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 3, Ended: func(context.Context) bool { return true }}
+	r := readerOf(t, hosts{map[string]string{"h0-1": text.String() + line(3, 0, logs.EndLine("cpu-f")), "h1-2": text.String(), "h2-2": text.String()}}, o)
+	r.board.post(stands(member(0, 1, running(2)), member(1, 2, running(2)), member(2, 2, running(2))))
+	var out strings.Builder
+	if err := r.all(t.Context(), &out, r.follow); err != nil {
+		t.Fatal(err)
+	}
+	next := map[string]int{}
+	for l := range strings.Lines(out.String()) {
+		host, said, _ := strings.Cut(l, " │ ")
+		if want := fmt.Sprintf("line %d\n", next[host]); said != want {
+			t.Fatalf("%s: %q, want %q", host, said, want)
+		}
+		next[host]++
+	}
+	if diff := cmp.Diff(map[string]int{"host-0": lines, "host-1": lines, "host-2": lines}, next); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// What is left of a host whose pod is gone is in the store, under its number and
+// the attempt of its leader; so are the attempts before.
+func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	o := logs.Options{Tail: -1, Host: 1, Hosts: 2, Rest: func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, fmt.Sprintf("host %d of %s", p.Host, p.Pod))
+		_, err := io.WriteString(w, stored(line(1, 0, "of "+p.Pod)))
+		return p, err
+	}}
+	r := readerOf(t, hosts{map[string]string{"h1-4": line(5, 0, "now")}}, o)
+	r.board = newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}})
+	r.board.post(stands(member(0, 3, running(4)), member(1, 4, running(4))))
+	var out strings.Builder
+	if err := r.all(t.Context(), &out, r.printed); err != nil {
+		t.Fatal(err)
+	}
+	if want := "of gone\nnow\n"; out.String() != want || len(asked) != 1 || asked[0] != "host 1 of gone" {
+		t.Errorf("got %q from %v, want %q", out.String(), asked, want)
+	}
+	s := r.stream(member(1, 4, running(4)), o, io.Discard)
+	if p := s.point(); p.Host != 1 || p.Pod != "h0-3" {
+		t.Errorf("its point is %+v, want host 1 of its leader", p)
+	}
+}
