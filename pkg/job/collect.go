@@ -130,8 +130,8 @@ type Parts struct {
 }
 
 // Cleanup removes parts of a job; a job that runs is ended. Blobs are shared
-// and never removed. It can be repeated when it was cut off: the handle goes
-// last.
+// and never removed, nor is what others have put among the records. It can be
+// repeated when it was cut off: the handle goes last.
 func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 	if p.Workload {
 		if err := errors.Join(j.stop(ctx, DefaultGrace, nil), j.removeSecret(ctx)); err != nil {
@@ -144,8 +144,8 @@ func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 	}
 	handle := store.Handle(j.ID())
 	for _, o := range objects {
-		isOutput := j.isOutput(o)
-		if o.Name == handle || isOutput && !p.Outputs || !isOutput && !p.Stored {
+		goes := p.Stored && store.IsRecord(j.ID(), o.Name) || p.Outputs && j.isOutput(o)
+		if !goes || o.Name == handle {
 			continue
 		}
 		if err := j.Store.Delete(ctx, o.Name); err != nil {

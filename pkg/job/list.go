@@ -33,7 +33,7 @@ type Filter struct {
 	// States, when there are any, are the only ones wanted.
 	States []api.State
 	// Stored also takes jobs that have no workload any more, Remnants with it
-	// what has no handle either: outputs, mostly.
+	// what has no handle either.
 	Stored, Remnants bool
 	// Before, when set, takes only jobs created before that moment by our clock.
 	Before time.Time
@@ -172,7 +172,7 @@ func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entr
 	g.SetLimit(readers)
 	for i, id := range ids {
 		g.Go(func() (err error) {
-			entries[i], err = p.storedEntry(ctx, id)
+			entries[i], err = p.storedEntry(ctx, id, remnants)
 			return err
 		})
 	}
@@ -181,7 +181,7 @@ func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entr
 	}
 	wanted := make([]Entry, 0, len(entries))
 	for _, e := range entries {
-		if e != nil && (remnants || !e.Created.IsZero()) {
+		if e != nil {
 			wanted = append(wanted, *e)
 		}
 	}
@@ -189,19 +189,21 @@ func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entr
 }
 
 // storedEntry tells what the store knows of a job; nil is one of another
-// namespace or cluster.
-func (p Place) storedEntry(ctx context.Context, id string) (*Entry, error) {
-	remnant := &Entry{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
+// namespace or cluster, and a remnant where none is wanted.
+func (p Place) storedEntry(ctx context.Context, id string, remnants bool) (*Entry, error) {
 	data, err := readObject(ctx, p.Store, store.Handle(id))
-	if errors.Is(err, store.ErrNotFound) {
-		return remnant, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	h, err := api.ParseHandle(data)
+	var h api.Handle
+	if err == nil {
+		h, err = api.ParseHandle(data)
+	}
+	if err != nil && !remnants {
+		return nil, nil
+	}
 	if err != nil {
-		return remnant, nil
+		return p.remnant(ctx, id)
 	}
 	if p.reaches(h) != nil {
 		return nil, nil

@@ -47,8 +47,14 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		"cluster/handle.json":      handle("cluster", "ml", "second"),
 		"job-1a2b3c4d/handle.json": pythonHandle,
 		"job-1a2b3c4d/result.pkl":  "never read",
-		"remnant/outputs/x":        "x",
 		"blobs/sha256/aa/bb":       "x",
+
+		"cpu-f-20260101-000000-0a1b2c3/call.json": "{}",
+		// Not for a broom: nothing but outputs, and what is somebody else's.
+		"cpu-f-20260101-000000-abcdef0/outputs/x": "x",
+		"chosen/end.json":                         "{}",
+		"datasets/train.csv":                      "x",
+		"other-store/one/handle.json":             handle("one", "ml", "main"),
 	}
 	running := Found{ID: "job-0a0a0a0a", Namespace: "ml", Bucket: "other-bucket", Store: "file:///other", Status: api.Status{State: api.Running}}
 	p := Place{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
@@ -75,7 +81,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 	}{
 		"workloads":        {Filter{}, []string{"job-0a0a0a0a train RUNNING running"}},
 		"and the store's":  {Filter{Stored: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
-		"and its remnants": {Filter{Stored: true, Remnants: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running", "remnant  NOT_FOUND not found"}},
+		"and its remnants": {Filter{Stored: true, Remnants: true}, []string{python, "here f NOT_FOUND failed: no", "cpu-f-20260101-000000-0a1b2c3  NOT_FOUND not found", "job-0a0a0a0a train RUNNING running"}},
 		"the newest":       {Filter{Stored: true, Limit: 1}, []string{python}},
 		"the old": {Filter{Stored: true, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
 			[]string{"here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},

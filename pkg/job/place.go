@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -86,6 +85,9 @@ func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 	case found:
 		return j, nil
 	default:
+		if err := j.checkRemnant(ctx); err != nil {
+			return nil, err
+		}
 		return nil, &IDError{fmt.Sprintf("job %s: %s has no handle of it: it was cleaned up, but for what lies in %s/%s; jobs cleanup %s --outputs removes that",
 			j.ID(), j.Store.URL(), j.Store.URL(), j.ID(), j.ID())}
 	}
@@ -110,22 +112,27 @@ func (p Place) Exact(ctx context.Context, id string) *Job {
 func (p Place) AttachAll(ctx context.Context, prefixes []string) ([]*Job, error) {
 	l := p.look(ctx)
 	var jobs []*Job
+	var runs []bool
 	known := map[string]bool{}
 	for _, prefix := range prefixes {
-		j, _, err := l.find(ctx, prefix)
+		j, found, err := l.find(ctx, prefix)
 		if err != nil {
 			return nil, err
 		}
 		if !known[j.ID()] {
 			known[j.ID()] = true
-			jobs = append(jobs, j)
+			jobs, runs = append(jobs, j), append(runs, found)
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(readers)
-	for _, j := range jobs {
+	for i, j := range jobs {
 		g.Go(func() error {
-			if err := j.recall(ctx); err != nil {
+			recalled, err := j.recall(ctx)
+			if err == nil && !recalled && !runs[i] {
+				err = j.checkRemnant(ctx)
+			}
+			if err != nil {
 				return err
 			}
 			return p.reaches(j.Handle)
@@ -156,21 +163,22 @@ func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
 			return nil, err
 		}
 	}
-	return j, j.recall(ctx)
+	_, err := j.recall(ctx)
+	return j, err
 }
 
-// recall reads the handle if there is one that can be read. Only that of a
-// newer version is an error.
-func (j *Job) recall(ctx context.Context) error {
+// recall reads the handle if there is one that can be read, and tells whether there
+// was. Only that of a newer version is an error.
+func (j *Job) recall(ctx context.Context) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
 	if errors.As(err, &newer) {
-		return err
+		return false, err
 	}
 	if err == nil {
 		j.Handle = handle
 	}
-	return nil
+	return err == nil, nil
 }
 
 // look is what a place told when it was looked at.
@@ -220,12 +228,57 @@ func (l *look) match(ctx context.Context, prefix string) (string, error) {
 			return "", errors.Join(l.unread, err)
 		}
 	}
-	id, err := match(prefix, l.ids)
+	hits := beginningWith(prefix, l.ids)
+	if len(hits) > 0 && hits[0] != prefix {
+		hits = l.known(ctx, hits)
+	}
+	id, err := only(prefix, hits, l.ids)
 	if err != nil {
 		err = errors.Join(err, l.unread)
 	}
 	return id, err
 }
+
+// known are those of the ids that are jobs of this place; if none is, those that are
+// jobs of another. A remnant has to be named in full.
+func (l *look) known(ctx context.Context, ids []string) []string {
+	if len(ids) > manyHits {
+		return ids
+	}
+	here, elsewhere := make([]bool, len(ids)), make([]bool, len(ids))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i, id := range ids {
+		if _, here[i] = l.workloads[id]; here[i] {
+			continue
+		}
+		g.Go(func() error {
+			h, err := readHandle(ctx, l.place.Store, id)
+			elsewhere[i] = err == nil && l.place.reaches(h) != nil
+			here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is told once it is chosen
+			return nil
+		})
+	}
+	_ = g.Wait() // there are none
+	if chosen := where(here, ids); len(chosen) > 0 {
+		return chosen
+	}
+	return where(elsewhere, ids)
+}
+
+// where are the ids that are marked.
+func where(marked []bool, ids []string) []string {
+	var chosen []string
+	for i, id := range ids {
+		if marked[i] {
+			chosen = append(chosen, id)
+		}
+	}
+	return chosen
+}
+
+// manyHits is when ids that begin alike are too many to look at each.
+const manyHits = 200
 
 // storeAt opens each store once.
 func (l *look) storeAt(url string) (store.Store, error) {
@@ -273,19 +326,24 @@ func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error
 	return slices.Compact(ids), nil
 }
 
-// match finds the one id that equals the prefix or begins with it.
-func match(prefix string, ids []string) (string, error) {
-	if prefix == "" {
-		return "", &IDError{"the job id is empty; kubectl kinetic jobs list shows them"}
-	}
-	if _, ok := slices.BinarySearch(ids, prefix); ok {
-		return prefix, nil
+// beginningWith are the ids that begin with a word, or the one that equals it.
+func beginningWith(word string, ids []string) []string {
+	if _, ok := slices.BinarySearch(ids, word); ok {
+		return []string{word}
 	}
 	var hits []string
 	for _, id := range ids {
-		if strings.HasPrefix(id, prefix) {
+		if word != "" && strings.HasPrefix(id, word) {
 			hits = append(hits, id)
 		}
+	}
+	return hits
+}
+
+// only is the one hit of a prefix among ids.
+func only(prefix string, hits, ids []string) (string, error) {
+	if prefix == "" {
+		return "", &IDError{"the job id is empty; kubectl kinetic jobs list shows them"}
 	}
 	switch len(hits) {
 	case 1:
@@ -308,15 +366,12 @@ func unknownID(prefix string, ids []string) string {
 	return fmt.Sprintf("job %q: no such job; the nearest: %s", prefix, strings.Join(near, ", "))
 }
 
-// idTail is what our ids end in: the time and seven digits.
-var idTail = regexp.MustCompile(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
-
 // nearIDs finds ids that are like a word, or that begin like it: nobody types
 // the time of a job. Of jobs that begin alike it takes the newest.
 func nearIDs(word string, ids []string, n int) []string {
 	newest := map[string]string{}
 	for _, id := range ids { // sorted, so that the last is the newest
-		newest[idTail.ReplaceAllString(id, "")] = id
+		newest[store.WithoutTime(id)] = id
 	}
 	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
 	var near []string

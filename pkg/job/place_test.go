@@ -28,10 +28,10 @@ func TestMatch(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := match(tt.prefix, ids)
+			got, err := only(tt.prefix, beginningWith(tt.prefix, ids), ids)
 			if tt.err == "" {
 				if err != nil || got != tt.want {
-					t.Fatalf("match(%q) = %q, %v; want %q", tt.prefix, got, err, tt.want)
+					t.Fatalf("%q is %q, %v; want %q", tt.prefix, got, err, tt.want)
 				}
 				return
 			}
@@ -41,10 +41,10 @@ func TestMatch(t *testing.T) {
 		})
 	}
 	full := []string{"cpu-stub-20260101-000000-aaaaaaa", "cpu-stub-20260102-000000-bbbbbbb"}
-	if _, err := match("cpu-stbu", full); err == nil || !strings.Contains(err.Error(), "the nearest: cpu-stub-20260102-000000-bbbbbbb") {
+	if _, err := only("cpu-stbu", nil, full); err == nil || !strings.Contains(err.Error(), "the nearest: cpu-stub-20260102-000000-bbbbbbb") {
 		t.Errorf("a typing mistake before the time: %v", err)
 	}
-	if _, err := match("x", nil); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
+	if _, err := only("x", nil, nil); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
 		t.Errorf("without any job: %v", err)
 	}
 }
@@ -82,14 +82,14 @@ func (c counting) Dirs(ctx context.Context) ([]string, error) {
 
 func TestAttachAllLooksOnce(t *testing.T) {
 	lists, dirs := 0, 0
-	p := Place{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/outputs/x": "x"}), &dirs},
+	p := Place{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/call.json": "{}"}), &dirs},
 		List: func(context.Context, api.Detail) ([]Found, error) {
 			lists++
 			return []Found{{ID: "c3", Store: "gs://other"}, {ID: "d4", Store: "gs://other"}}, nil
 		},
 		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil },
 	}
-	jobs, err := p.AttachAll(t.Context(), []string{"d", "a1", "b", "c3", "a"})
+	jobs, err := p.AttachAll(t.Context(), []string{"d", "a1", "b2", "c3", "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,5 +108,90 @@ func TestAttachAllLooksOnce(t *testing.T) {
 	}
 	if _, err := p.AttachAll(t.Context(), []string{"a1", "nothing"}); err == nil {
 		t.Error("a job that is not there: no error")
+	}
+}
+
+// What has no handle is a job's only if it looks like it.
+func TestAttachAllToRemnants(t *testing.T) {
+	const made = "cpu-f-20260101-000000-0a1b2c3"
+	tests := map[string]struct {
+		id      string
+		objects []string
+		want    string // of the error
+	}{
+		"a record":                           {"one-1", []string{"one-1/call.json"}, ""},
+		"outputs, of an id that we made":     {made, []string{made + "/outputs/x"}, ""},
+		"outputs of the Python tool":         {"job-1a2b3c4d", []string{"job-1a2b3c4d/.debug_ready", "outputs/job-1a2b3c4d/x"}, ""},
+		"outputs, of an id that anybody has": {"one-1", []string{"one-1/outputs/x"}, "is left alone; if it has to go: rm -r /"},
+		"somebody's files":                   {"datasets", []string{"datasets/train.csv"}, "shows that it is a job's"},
+		"another store":                      {"team-b", []string{"team-b/blobs/sha256/aa/bb", "team-b/one-1/handle.json"}, "shows that it is a job's"},
+		"a beginning alone":                  {"one", []string{"one-1/call.json"}, `job "one": no such job`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := map[string]string{}
+			for _, o := range tt.objects {
+				objects[o] = "{}"
+			}
+			p := Place{Store: storeWith(t, objects), List: func(context.Context, api.Detail) ([]Found, error) { return nil, nil }}
+			_, err := p.AttachAll(t.Context(), []string{tt.id})
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
+	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x",
+		"a1/notes.txt": "x", "a1/b2/handle.json": "{}"})
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s}
+	if err := j.Cleanup(t.Context(), Parts{Stored: true, Outputs: true}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := s.List(t.Context(), "a1/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range left {
+		names = append(names, o.Name)
+	}
+	if want := []string{"a1/b2/handle.json", "a1/notes.txt"}; !slices.Equal(names, want) {
+		t.Errorf("left %v, want %v", names, want)
+	}
+}
+
+// A beginning names the one job of this place that has it, whatever else the store
+// holds; if there is none, the one of another place.
+func TestAttachByABeginning(t *testing.T) {
+	handle := func(id, namespace string) string {
+		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
+	}
+	p := Place{Namespace: "ml", Store: storeWith(t, map[string]string{
+		"cpu-a-1/handle.json": handle("cpu-a-1", "ml"), "cpu-a-2/handle.json": handle("cpu-a-2", "other"), "cpu-a-3/call.json": "{}",
+		"cpu-b-1/handle.json": handle("cpu-b-1", "ml"), "cpu-b-2/handle.json": handle("cpu-b-2", "ml"),
+		"cpu-c-1/handle.json": handle("cpu-c-1", "other"),
+		"cpu-d-1/handle.json": handle("cpu-d-1", "other"),
+	}), List: func(context.Context, api.Detail) ([]Found, error) {
+		return []Found{{ID: "cpu-d-2", Namespace: "ml"}}, nil
+	},
+		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil }}
+	for prefix, want := range map[string]string{
+		"cpu-a": "cpu-a-1",
+		"cpu-b": `job "cpu-b": 2 jobs begin with it: cpu-b-1, cpu-b-2`,
+		"cpu-c": "job cpu-c-1 is in namespace other",
+		"cpu-d": "cpu-d-2",
+		"cpu":   `4 jobs begin with it: cpu-a-1, cpu-b-1, cpu-b-2, cpu-d-2`,
+	} {
+		got := ""
+		if j, err := p.Attach(t.Context(), prefix); err != nil {
+			got = err.Error()
+		} else {
+			got = j.ID()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", prefix, got, want)
+		}
 	}
 }

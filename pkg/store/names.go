@@ -64,6 +64,28 @@ func PythonResult(id string) string { return path.Join(id, pythonResultName) }
 // KINETIC_OUTPUT_DIR.
 func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
+// The records of a job, below its id: all that it stores but its outputs.
+var (
+	recordPattern = regexp.MustCompile(`^((handle|call|result|end)\.json|(payload|result)\.pkl|(attempts|results)/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
+	// tracePattern are those that hardly anything but a job has.
+	tracePattern        = regexp.MustCompile(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
+	pythonRecordPattern = regexp.MustCompile(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
+)
+
+// IsRecord tells the objects that a job has in its directory, by their names, from
+// what others have put there and from its outputs.
+func IsRecord(id, name string) bool {
+	rest, below := strings.CutPrefix(name, id+"/")
+	return below && (recordPattern.MatchString(rest) || pythonIDPattern.MatchString(id) && pythonRecordPattern.MatchString(rest))
+}
+
+// IsTrace tells the records that show, without a handle, that their directory is
+// a job's. Where a program made the id, all do.
+func IsTrace(id, name string) bool {
+	rest, below := strings.CutPrefix(name, id+"/")
+	return IsRecord(id, name) && IsMadeID(id) || below && tracePattern.MatchString(rest)
+}
+
 // checkName rejects names that not every store can have.
 func checkName(name string) error {
 	for element := range strings.SplitSeq(name, "/") {
@@ -75,6 +97,19 @@ func checkName(name string) error {
 }
 
 var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
+
+// What the ids end in that this program makes, the time and seven digits, and all
+// ids of the Python tool.
+var (
+	idTail          = regexp.MustCompile(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
+	pythonIDPattern = regexp.MustCompile(`^job-[0-9a-f]{8}$`)
+)
+
+// IsMadeID tells the ids that programs make from those that people choose.
+func IsMadeID(id string) bool { return idTail.MatchString(id) || pythonIDPattern.MatchString(id) }
+
+// WithoutTime is an id without its time and what makes it unique.
+func WithoutTime(id string) string { return idTail.ReplaceAllString(id, "") }
 
 // reserved words look like ids and are, or were, directories of a store.
 var reserved = map[string]bool{"blobs": true, "outputs": true, "default": true, "_groups": true}

@@ -55,3 +55,49 @@ func TestCheckID(t *testing.T) {
 		}
 	}
 }
+
+// What is a job's, and what shows that a directory is one: an id that a program
+// makes needs less than one that a person chose, or a directory of somebody else.
+func TestRecords(t *testing.T) {
+	const ours, python, any = "cpu-train-20260417-153012-abc1234", "job-1a2b3c4d", "datasets"
+	tests := map[string]struct{ record, trace string }{ // the ids for which it is
+		"handle.json":         {ours + " " + python + " " + any, ours + " " + python},
+		"call.json":           {ours + " " + python + " " + any, ours + " " + python + " " + any},
+		"end.json":            {ours + " " + python + " " + any, ours + " " + python + " " + any},
+		"result.json":         {ours + " " + python + " " + any, ours + " " + python + " " + any},
+		"attempts/12.json":    {ours + " " + python + " " + any, ours + " " + python + " " + any},
+		"logs/0/1-2.log":      {ours + " " + python + " " + any, ours + " " + python + " " + any},
+		"result.pkl":          {ours + " " + python + " " + any, ours + " " + python},
+		"results/3.json":      {ours + " " + python + " " + any, ours + " " + python},
+		"context.zip":         {python, python},
+		"requirements.txt":    {python, python},
+		"result-worker-1.pkl": {python, python},
+		"outputs/model":       {},
+		"train.csv":           {},
+		"logs/train.log":      {},
+		"attempts/best.json":  {},
+		"old/handle.json":     {},
+		"handle.json.bak":     {},
+		"blobs/sha256/aa/bb":  {},
+	}
+	for name, tt := range tests {
+		var record, trace []string
+		for _, id := range []string{ours, python, any} {
+			if store.IsRecord(id, id+"/"+name) {
+				record = append(record, id)
+			}
+			if store.IsTrace(id, id+"/"+name) {
+				trace = append(trace, id)
+			}
+		}
+		if got := strings.Join(record, " "); got != tt.record {
+			t.Errorf("%s is a record of %q, want %q", name, got, tt.record)
+		}
+		if got := strings.Join(trace, " "); got != tt.trace {
+			t.Errorf("%s is a trace of %q, want %q", name, got, tt.trace)
+		}
+	}
+	if store.IsRecord("a1", "a12/handle.json") || store.IsTrace("a1", "a12/call.json") {
+		t.Error("a record of another job is taken for this one's")
+	}
+}
