@@ -150,7 +150,7 @@ func TestServe(t *testing.T) {
 		if rest, err := io.ReadAll(lines); len(rest) > 0 || err != nil {
 			t.Errorf("got %q, %v after the end", rest, err)
 		}
-		conn.Close()
+		_ = conn.Close()
 	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {

@@ -24,6 +24,7 @@ func TestPackageRoot(t *testing.T) {
 		"seen from somewhere else":      {"a/train.py", "a/b", "a", ""},
 		"seen from another project":     {"other.py", "", ".", ""},
 		"a module, which names no file": {"", "a", "a", root},
+		"a module, from somewhere else": {"", "a/b", "a", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := packageRoot(api.Call{File: c.file, Cwd: c.submitted}, filepath.Join(root, c.cwd)); got != c.want {
