@@ -4,32 +4,35 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
-func TestSuspendedTakesTheJobOutOfManifests(t *testing.T) {
-	job, err := suspended(`{"kind":"List","items":[{"kind":"ConfigMap","data":{}},{"kind":"Job","metadata":{"name":"a"},"spec":{"suspend":false}}]}`)
+func TestIdleTakesTheJobAndItsPodOutOfManifests(t *testing.T) {
+	jobText, podText, err := idle(`{"kind":"List","items":[{"kind":"ConfigMap","data":{}},{"kind":"Job","metadata":{"name":"a"},"spec":{"suspend":false,
+		"template":{"metadata":{"labels":{"job-id":"a"}},"spec":{"containers":[{"name":"worker"}]}}}}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct {
-		Metadata struct{ Name string }
-		Spec     struct {
-			Suspend   bool
-			ManagedBy string
-		}
-	}
-	if err := json.Unmarshal([]byte(job), &got); err != nil {
+	var job batchv1.Job
+	var pod corev1.Pod
+	if err := errors.Join(json.Unmarshal([]byte(jobText), &job), json.Unmarshal([]byte(podText), &pod)); err != nil {
 		t.Fatal(err)
 	}
-	if got.Metadata.Name != "a" || !got.Spec.Suspend || got.Spec.ManagedBy == "" {
-		t.Errorf("%s: want Job a, suspended, with a manager of its own", job)
+	if job.Name != "a" || job.Spec.Suspend == nil || !*job.Spec.Suspend || job.Spec.ManagedBy == nil {
+		t.Errorf("%s: want Job a, suspended, with a manager of its own", jobText)
 	}
-	if job, err := suspended(`{"kind":"List","items":[{"kind":"ConfigMap"}]}`); err == nil {
-		t.Errorf("manifests without a Job give %s", job)
+	if pod.Kind != "Pod" || pod.Name == "" || pod.Labels["job-id"] != "a" || len(pod.Spec.Containers) != 1 || pod.Spec.SchedulerName == "" {
+		t.Errorf("%s: want the pod of Job a, with a scheduler of its own", podText)
+	}
+	if job, pod, err := idle(`{"kind":"List","items":[{"kind":"ConfigMap"}]}`); err == nil {
+		t.Errorf("manifests without a Job give %s and %s", job, pod)
 	}
 }
 
