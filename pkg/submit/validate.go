@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,8 +27,8 @@ func validate(r api.Request) error {
 		dnsName("--priority-class", r.PriorityClass),
 		dnsName("--compute-class", r.ComputeClass),
 		validateReservation(r),
-		quantity("--cpu", r.CPU),
-		quantity("--memory", r.Memory),
+		validateCPU(r.CPU),
+		validateMemory(r.Memory),
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
 		validateBounds(r),
@@ -78,18 +79,40 @@ func validateReservation(r api.Request) error {
 	return dnsName("--reservation", name)
 }
 
-func quantity(flag, value string) error {
+func validateCPU(value string) error {
+	_, err := quantity("--cpu", value)
+	return err
+}
+
+// leastMemory is what Python itself needs: whoever asks for less has
+// forgotten the unit.
+const leastMemory = 16 << 20
+
+func validateMemory(value string) error {
+	bytes, err := quantity("--memory", value)
+	switch {
+	case err != nil || value == "" || bytes.CmpInt64(leastMemory) >= 0:
+		return err
+	case strings.Trim(value, "0123456789") == "":
+		return fmt.Errorf("--memory %q: that is %s bytes; did you mean %sGi?", value, value, value)
+	default:
+		return fmt.Errorf("--memory %q: Python needs 16Mi at least", value)
+	}
+}
+
+// quantity reads an amount that must be more than nothing where it is given.
+func quantity(flag, value string) (resource.Quantity, error) {
 	if value == "" {
-		return nil
+		return resource.Quantity{}, nil
 	}
 	q, err := resource.ParseQuantity(value)
 	if err != nil {
-		return fmt.Errorf("%s %q: not a Kubernetes quantity such as 500m, 4 or 16Gi", flag, value)
+		return q, fmt.Errorf("%s %q: not a Kubernetes quantity such as 500m, 4 or 16Gi", flag, value)
 	}
 	if q.Sign() <= 0 {
-		return fmt.Errorf("%s %q: must be more than nothing", flag, value)
+		return q, fmt.Errorf("%s %q: must be more than nothing", flag, value)
 	}
-	return nil
+	return q, nil
 }
 
 func validateLabels(labels map[string]string) error {
@@ -156,8 +179,28 @@ func validateImage(image string) error {
 	if slices.Contains(later, image) {
 		return fmt.Errorf("--image %s: finding and building images comes with a later version; name an image by its URI, such as python:3.12-slim", image)
 	}
-	if strings.ContainsFunc(image, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-		return fmt.Errorf("--image %q: an image's name has no blanks", image)
+	if image == "" || isImage(image) {
+		return nil
 	}
-	return nil
+	if isImage(strings.ToLower(image)) {
+		return fmt.Errorf("--image %q: only the tag of an image may have capitals", image)
+	}
+	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", image)
+}
+
+// maxImage is how long the name of an image can be, without tag and digest.
+const maxImage = 255
+
+// isImage tells whether a kubelet takes the text for the name of an image: a
+// registry, a path, a tag and a digest, of which the path must be there.
+func isImage(text string) bool {
+	const (
+		label    = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
+		registry = `(?:` + label + `(?:\.` + label + `)*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?`
+		word     = `[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`
+		tag      = `\w[\w.-]{0,127}`
+		digest   = `sha[0-9]+:[0-9a-f]{64,128}`
+	)
+	m := regexp.MustCompile(`^((?:` + registry + `/)?` + word + `(?:/` + word + `)*)(?::` + tag + `)?(?:@` + digest + `)?$`).FindStringSubmatch(text)
+	return m != nil && len(m[1]) <= maxImage
 }
