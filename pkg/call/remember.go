@@ -59,10 +59,10 @@ func (q Query) recall(question string) (Finding, bool) {
 }
 
 // remember keeps a finding. One that can't be kept is made again next time. Which
-// python a shim leads to depends on more than a question says, so that nothing is kept
-// of those.
+// python a shim leads to depends on more than a question says: that matters where it
+// runs the function too.
 func (q Query) remember(question, path string, f Finding) {
-	if q.CacheDir == "" || question == "" || f.Unchecked != "" || f.Python != path {
+	if q.CacheDir == "" || question == "" || f.Unchecked != "" || q.Here && f.Python != path {
 		return
 	}
 	data, err := json.Marshal(memory{Question: question, Finding: f})

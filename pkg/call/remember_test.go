@@ -53,13 +53,16 @@ func TestFindingsAreRemembered(t *testing.T) {
 		}, 2},
 		"a damaged memory":    {ok, func(t *testing.T, q *Query, _ string) { replaceText(t, q.memoryFile(), `{"Question":`) }, 2},
 		"nowhere to remember": {ok, func(_ *testing.T, q *Query, _ string) { q.CacheDir = "" }, 2},
-		"a shim":              {`{"outcome":"ok","executable":"/elsewhere/python3"}`, same, 2},
+		"a shim":              {`{"outcome":"ok","executable":"/elsewhere/python3"}`, same, 1},
+		"a shim that runs it": {`{"outcome":"ok","executable":"/elsewhere/python3"}`, same, 2},
+		"a python that does":  {ok, same, 1},
 		"not checked":         {`{"outcome":"newer","why":"it is newer","executable":"here"}`, same, 2},
 		"a mistake":           {`{"outcome":"missing","executable":"here"}`, same, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			python, asked := countingPython(t, tt.answer)
 			q := query(t, "def f(): return 1")
+			q.Here = name == "a shim that runs it" || name == "a python that does"
 			q.CacheDir = filepath.Join(t.TempDir(), "cache")
 			first, firstErr := Check(t.Context(), python, q)
 			tt.change(t, &q, python)
