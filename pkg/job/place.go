@@ -225,7 +225,10 @@ func (l *look) match(ctx context.Context, prefix string) (string, error) {
 	if l.ids == nil {
 		var err error
 		if l.ids, err = l.place.ids(ctx, l.workloads); err != nil {
-			return "", errors.Join(l.unread, err)
+			l.unread = errors.Join(l.unread, err)
+		}
+		if err != nil && !errors.Is(err, store.ErrNone) {
+			return "", l.unread
 		}
 	}
 	hits := beginningWith(prefix, l.ids)
@@ -307,12 +310,10 @@ func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, erro
 	return h, nil
 }
 
-// ids lists every job that has a workload or lies in the store.
+// ids lists every job that has a workload or lies in the store. Next to an error it
+// gives those that have a workload.
 func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error) {
 	stored, err := p.Store.Dirs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	ids := make([]string, 0, len(found)+len(stored))
 	for id := range found {
 		ids = append(ids, id)
@@ -323,7 +324,7 @@ func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return slices.Compact(ids), err
 }
 
 // beginningWith are the ids that begin with a word, or the one that equals it.

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -193,5 +194,31 @@ func TestAttachByABeginning(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: got %q, want %q", prefix, got, want)
 		}
+	}
+}
+
+// Without a usual store, jobs are found by their workloads, which tell theirs.
+func TestPlaceWithoutAStore(t *testing.T) {
+	why := errors.New("set KINETIC_STORE")
+	theirs := storeWith(t, map[string]string{"a1/handle.json": ourHandle})
+	p := Place{Store: store.None(why), List: func(context.Context, api.Detail) ([]Found, error) {
+		return []Found{{ID: "a1", Store: theirs.URL(), Status: api.Status{State: api.Running}}}, nil
+	}, OpenStore: func(string) (store.Store, error) { return theirs, nil }}
+	for _, id := range []string{"a1", "a"} {
+		if j, err := p.Attach(t.Context(), id); err != nil || j.ID() != "a1" || j.Store != theirs {
+			t.Errorf("attaching to %s: %v", id, err)
+		}
+		if _, err := p.AttachAll(t.Context(), []string{id}); err != nil {
+			t.Errorf("attaching to %s in order to remove it: %v", id, err)
+		}
+	}
+	if _, err := p.Attach(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "no such job") {
+		t.Errorf("a job without a workload: %v", err)
+	}
+	if entries, err := p.Entries(t.Context(), Filter{}, api.TellStates); err != nil || len(entries) != 1 {
+		t.Errorf("listing: %v, %v", entries, err)
+	}
+	if entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates); !errors.Is(err, why) || len(entries) != 1 {
+		t.Errorf("listing what is stored, too: %v, %v", entries, err)
 	}
 }

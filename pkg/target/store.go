@@ -48,10 +48,14 @@ func resolveStore(f Flags, env func(string) string, where place) (setting, error
 	return setting{url, store.from}, nil
 }
 
+// ErrNoStore is that neither a store nor the project is known, from which its name
+// would follow.
+var ErrNoStore = errors.New("set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
+
 // defaultStore is the bucket that `up` makes beside a cluster.
 func defaultStore(where place) (setting, error) {
 	if where.project.value == "" {
-		return setting{}, errors.New("there is no store for the job: set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
+		return setting{}, fmt.Errorf("there is no store for the job: %w", ErrNoStore)
 	}
 	url := fmt.Sprintf("%s%s-kn-%s-jobs", bucketScheme, where.project.value, where.cluster.value)
 	if _, err := checkStore(url); err != nil {

@@ -5,6 +5,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -30,6 +31,9 @@ type KubeConfig interface {
 type Need struct {
 	// Cluster: a cluster will be contacted, so there must be a context.
 	Cluster bool
+	// Jobs: it is for jobs that exist, whose workloads tell their stores, so that
+	// there need not be one otherwise.
+	Jobs bool
 	// Local: the job runs on this machine. Only the store matters then, and
 	// the kubeconfig is not read.
 	Local bool
@@ -48,7 +52,8 @@ type Target struct {
 	// GKE tells whether the cluster is known to be one of GKE, where pods get
 	// credentials from their node.
 	GKE bool
-	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash.
+	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash; empty
+	// where none is known and none is needed.
 	Store string
 	// From says where each value came from.
 	From Sources
@@ -116,7 +121,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 		return Target{}, err
 	}
 	store, err := resolveStore(f, env, where)
-	if err != nil {
+	if err != nil && !(need.Jobs && errors.Is(err, ErrNoStore)) {
 		return Target{}, err
 	}
 	return Target{

@@ -227,6 +227,18 @@ func TestResolveRejects(t *testing.T) {
 	}
 }
 
+// Jobs that exist tell their stores; one that is named is still checked.
+func TestResolveForJobsNeedsNoStore(t *testing.T) {
+	config, _ := kubeconfig(t, ctxMain)
+	got, err := Resolve(Flags{Context: "kind-dev"}, variables{}.get, config, Need{Cluster: true, Jobs: true})
+	if err != nil || got.Store != "" || got.From.Store != "" || got.Context != "kind-dev" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := Resolve(Flags{Context: "kind-dev", Store: "bucket"}, variables{}.get, config, Need{Cluster: true, Jobs: true}); err == nil {
+		t.Error("a store that is none: no error")
+	}
+}
+
 // Pods of GKE have credentials of their own.
 func TestGKEIsTold(t *testing.T) {
 	tests := map[string]struct {

@@ -18,13 +18,21 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 	if err != nil {
 		return job.Place{}, err
 	}
-	s, err := store.Open(where.Store)
+	s, err := openStore(where.Store)
 	if err != nil {
 		return job.Place{}, Usage(err)
 	}
 	return job.Place{Workload: workload, Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s,
 		Flags: c.given()}, nil
+}
+
+// openStore opens the usual store, if there is one.
+func openStore(url string) (store.Store, error) {
+	if url == "" {
+		return store.None(Usage(target.ErrNoStore)), nil
+	}
+	return store.Open(url)
 }
 
 // knownCluster is the name of the GKE cluster, "" where it is only supposed.

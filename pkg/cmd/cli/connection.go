@@ -106,6 +106,11 @@ func (c *Connection) ResolveCluster() (target.Target, error) {
 	return c.resolve(target.Need{Cluster: true})
 }
 
+// ResolveJobs is ResolveCluster for jobs that exist, which tell their stores.
+func (c *Connection) ResolveJobs() (target.Target, error) {
+	return c.resolve(target.Need{Cluster: true, Jobs: true})
+}
+
 func (c *Connection) resolve(need target.Need) (target.Target, error) {
 	f := c.Target
 	f.Context, f.Namespace = c.overrides.CurrentContext, c.overrides.Context.Namespace

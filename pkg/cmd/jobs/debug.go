@@ -132,7 +132,7 @@ type session struct {
 var errNoPod = errors.New("no pod of the job runs at the moment")
 
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
-	where, err := c.connection.ResolveCluster()
+	where, err := c.connection.ResolveJobs()
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

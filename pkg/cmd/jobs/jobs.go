@@ -61,7 +61,7 @@ func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
 	if c.local {
 		return c.localPlace()
 	}
-	where, err := c.connection.ResolveCluster()
+	where, err := c.connection.ResolveJobs()
 	if err != nil {
 		return job.Place{}, cli.Usage(err)
 	}

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrNone is every use of a store that there is not.
+var ErrNone = errors.New("there is no store")
+
+// None stands for a store where none is known, and may be needed or not: its URL is
+// "", and every use of it is an error that is ErrNone and why.
+func None(why error) Store { return none{fmt.Errorf("%w: %w", ErrNone, why)} }
+
+type none struct{ err error }
+
+func (none) URL() string  { return "" }
+func (none) Close() error { return nil }
+
+func (n none) Create(context.Context, string, io.Reader, map[string]string) error { return n.err }
+
+func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, error)) (bool, error) {
+	return false, n.err
+}
+
+func (n none) Open(context.Context, string) (io.ReadCloser, error) { return nil, n.err }
+func (n none) List(context.Context, string) ([]Object, error)      { return nil, n.err }
+func (n none) Dirs(context.Context) ([]string, error)              { return nil, n.err }
+func (n none) Delete(context.Context, string) error                { return n.err }
