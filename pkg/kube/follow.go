@@ -47,7 +47,7 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 		objects, version, err := c.read(ctx, s)
 		if err == nil {
 			emit(change{kind: s.kind, reset: true, all: objects})
-			last := version
+			var last string
 			if last, err = c.watchFrom(ctx, s, version, emit); last != version {
 				wait = backoff{} // a list alone is no progress: its version may be too old at once
 			}

@@ -55,7 +55,7 @@ func (w *Workload) ServerTime(here time.Time) time.Time { return w.client.wire.s
 // status says of a job that waits why it does.
 func (w *Workload) status(s snapshot) api.Status {
 	pods := s.list()
-	status := s.owner.status(pods)
+	status := s.status(pods)
 	if status.State == api.Pending {
 		events := make([]corev1.Event, 0, len(s.events))
 		for _, e := range s.events {
