@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -174,7 +175,7 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	}}
 	r := readerOf(t, hosts{map[string]string{"h1-4": line(5, 0, "now")}}, o)
 	r.board = newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}})
-	r.board.post(stands(member(0, 3, running(4)), member(1, 4, running(4))))
+	r.board.post(stands(member(0, 3, running(4)), member(1, 4, terminated(0, "", ""))))
 	var out strings.Builder
 	if err := r.all(t.Context(), &out, r.printed); err != nil {
 		t.Fatal(err)
@@ -185,5 +186,51 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	s := r.stream(member(1, 4, running(4)), o, io.Discard)
 	if p := s.point(); p.Host != 1 || p.Pod != "h0-3" {
 		t.Errorf("its point is %+v, want host 1 of its leader", p)
+	}
+}
+
+// A node keeps the newest part of a log that grows fast. All of it is in the store.
+func TestALogWhoseBeginningIsGoneIsReadInTheStore(t *testing.T) {
+	one, two, three := line(1, 0, "one"), line(2, 0, "two"), line(3, 0, "three")
+	tests := map[string]struct {
+		node, store string
+		tail        int
+		want        string
+	}{
+		"the node has all":                {one + two + three, one + two, -1, one + two + three},
+		"its first lines are gone":        {two + three, one + two + three, -1, one + two + three},
+		"and nobody asked for them":       {two + three, one + two + three, 2, two + three},
+		"nothing is in the store":         {one + two, "", -1, one + two},
+		"the end of a log is in no store": {one + two + three, one, -1, one + two + three},
+	}
+	state := terminated(0, "", "")
+	state.Terminated.FinishedAt = at(2 + int(rotateEvery/time.Second))
+	for name, tt := range tests {
+		for _, follow := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", follow ", follow), func(t *testing.T) {
+				o := logs.Options{Follow: follow, Tail: tt.tail, Timestamps: true, Rest: func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
+					if p.Lines > 0 {
+						return p, nil
+					}
+					p.Lines = strings.Count(tt.store, "\n")
+					_, err := io.WriteString(w, stored(tt.store))
+					return p, err
+				}}
+				r := readerOf(t, hosts{map[string]string{"h0-1": tt.node}}, o)
+				r.board.post(stands(member(0, 1, state)))
+				r.board.close(nil)
+				read := r.printed
+				if follow {
+					read = r.follow
+				}
+				var out strings.Builder
+				if err := r.all(t.Context(), &out, read); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(stored(tt.want), out.String()); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+			})
+		}
 	}
 }

@@ -126,7 +126,12 @@ func (r *reader) printed(ctx context.Context, host int, out lines) error {
 				return err
 			}
 		}
-		err = r.stream(p, r.options, out).copy(ctx, false)
+		s := r.stream(p, r.options, out)
+		if r.mayBeRotated(p) && s.lacksBeginning(ctx) {
+			_, err = s.options.Rest(ctx, s.point(), out)
+		} else {
+			err = s.copy(ctx, false)
+		}
 		if apierrors.IsNotFound(err) || errors.Is(err, errEnded) {
 			err = nil
 		}
@@ -172,6 +177,20 @@ func (r *reader) stream(p corev1.Pod, o logs.Options, out io.Writer) *stream {
 	return s
 }
 
+// rotateEvery is how often a kubelet looks whether a log is too long.
+const rotateEvery = 10 * time.Second
+
+// mayBeRotated tells whether a container has run for so long that its node may have
+// dropped lines of its log.
+func (r *reader) mayBeRotated(p corev1.Pod) bool {
+	worker := workerOf(p)
+	end := r.workload.client.now()
+	if t := worker.State.Terminated; t != nil {
+		end = t.FinishedAt.Time
+	}
+	return end.Sub(startOf(worker)) >= rotateEvery
+}
+
 // follow writes one pod of a host after the other until the job has ended; errEnded
 // when the log itself told so.
 func (r *reader) follow(ctx context.Context, host int, out lines) error {
@@ -194,7 +213,13 @@ func (r *reader) follow(ctx context.Context, host int, out lines) error {
 				return err
 			}
 		}
-		if err := followPod(drained, live, r.board, r.stream(pod, o, out)); err != nil {
+		s := r.stream(pod, o, out)
+		if r.mayBeRotated(pod) && s.lacksBeginning(drained) {
+			err = followStored(drained, live, r.board, s)
+		} else {
+			err = followPod(drained, live, r.board, s)
+		}
+		if err != nil {
 			return err
 		}
 		done[pod.UID] = true
