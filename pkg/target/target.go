@@ -121,7 +121,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 		return Target{}, err
 	}
 	store, err := resolveStore(f, env, where)
-	if err != nil && !(need.Jobs && errors.Is(err, ErrNoStore)) {
+	if err != nil && (!need.Jobs || !errors.Is(err, ErrNoStore)) {
 		return Target{}, err
 	}
 	return Target{
