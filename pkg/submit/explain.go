@@ -2,6 +2,7 @@ package submit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,8 @@ type Explanation struct {
 	Warnings    []string             `json:"warnings"`
 }
 
-// ExplainedTarget is where the job goes.
+// ExplainedTarget is where the job goes. Zone and cluster are null where it isn't
+// known to be one of GKE: what would be supposed of them plays no part there.
 type ExplainedTarget struct {
 	Project   *string `json:"project"`
 	Zone      *string `json:"zone"`
@@ -29,6 +31,7 @@ type ExplainedTarget struct {
 	Context   *string `json:"context"`
 	Namespace *string `json:"namespace"`
 	Store     *string `json:"store"`
+	way       string
 }
 
 // ExplainedAccelerator is the shape that the text given for it means.
@@ -78,12 +81,20 @@ type ExplainedImage struct {
 	Ref  string `json:"ref"`
 }
 
-// ExplainedJob is what the job is called.
+// ExplainedJob is what the job is called, and what each of its hosts gets.
 type ExplainedJob struct {
 	ID string `json:"id"`
 	// Name is the workload's name in Kubernetes, null for a local job.
 	Name    *string     `json:"name"`
 	Backend api.Backend `json:"backend"`
+	// CPU and Memory are what a host asks for; null leaves that to the cluster.
+	CPU    *string `json:"cpu"`
+	Memory *string `json:"memory"`
+	// Env are the names of the environment variables that are added, SecretEnv of
+	// those that are secrets.
+	Env       []string `json:"env"`
+	SecretEnv []string `json:"secretEnv"`
+	limited   bool
 }
 
 // Explain says what doing the plan would do.
@@ -94,7 +105,7 @@ func (p Planned) Explain() Explanation {
 		Target:      ExplainedTarget{Store: &s.Store},
 		Accelerator: explainAccelerator(s),
 		Bundle:      ExplainedBundle{Root: p.Root, Entry: maybe(p.call.File), Bytes: p.Files.Bytes},
-		Job:         ExplainedJob{ID: s.ID, Backend: s.Backend},
+		Job:         explainJob(s),
 		Warnings:    append([]string{}, p.Warnings...),
 	}
 	e.Bundle.Files = make([]ExplainedFile, 0, len(p.Files.Index.Files))
@@ -104,12 +115,36 @@ func (p Planned) Explain() Explanation {
 	if local {
 		return e
 	}
-	e.Target = ExplainedTarget{Project: maybe(s.Project), Zone: maybe(s.Zone), Cluster: maybe(s.Cluster),
-		Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: &s.Store}
+	e.Target = p.explainTarget()
 	e.Image = &ExplainedImage{Mode: "custom", Ref: s.Image}
 	name := s.JobName()
 	e.Job.Name = &name
 	return e
+}
+
+func (p Planned) explainTarget() ExplainedTarget {
+	s := p.Spec
+	t := ExplainedTarget{Project: maybe(s.Project), Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: &s.Store}
+	switch {
+	case p.Target.GKE:
+		t.Zone, t.Cluster = maybe(s.Zone), maybe(s.Cluster)
+	case t.Context != nil:
+		t.way = "context " + *t.Context
+	default:
+		t.way = p.Target.From.Context
+	}
+	return t
+}
+
+func explainJob(s api.Spec) ExplainedJob {
+	j := ExplainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...)}
+	if s.Backend != api.BackendLocal {
+		j.CPU, j.Memory, j.limited = maybe(s.CPU), maybe(s.Memory), s.MemoryLimit != ""
+	}
+	for _, v := range s.Env {
+		j.Env = append(j.Env, v.Name)
+	}
+	return j
 }
 
 func explainAccelerator(s api.Spec) ExplainedAccelerator {
@@ -149,12 +184,18 @@ func (e Explanation) Sentences(size func(int64) string) string {
 		line("runs", "as a process of this machine")
 	} else {
 		line("runs", "as %s in namespace %s", *e.Job.Name, text(e.Target.Namespace))
-		line("cluster", "%s (project %s, zone %s, context %s)", text(e.Target.Cluster), text(e.Target.Project), text(e.Target.Zone), text(e.Target.Context))
+		line("cluster", "%s", e.Target.cluster())
 		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.price())
 		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
 			line("hosts", "%s", e.hosts())
 		}
+		if asked := e.Job.asked(); asked != "" {
+			line("asks for", "%s", asked)
+		}
 		line("image", "%s", e.Image.Ref)
+	}
+	if names := e.Job.environment(); names != "" {
+		line("environment", "%s", names)
 	}
 	line("store", "%s", text(e.Target.Store))
 	line("bundle", "%d files, %s, from %s", len(e.Bundle.Files), size(e.Bundle.Bytes), e.Bundle.Root)
@@ -162,6 +203,38 @@ func (e Explanation) Sentences(size func(int64) string) string {
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+func (t ExplainedTarget) cluster() string {
+	if t.way != "" {
+		return "that of " + t.way + ", which is not known to be one of GKE"
+	}
+	return fmt.Sprintf("%s (project %s, zone %s, context %s)", text(t.Cluster), text(t.Project), text(t.Zone), text(t.Context))
+}
+
+// asked says what a host asks for, "" where nobody said it.
+func (j ExplainedJob) asked() string {
+	var parts []string
+	if j.CPU != nil {
+		parts = append(parts, "cpu "+*j.CPU)
+	}
+	if j.Memory != nil {
+		memory := "memory " + *j.Memory
+		if j.limited {
+			memory += " at most"
+		}
+		parts = append(parts, memory)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// environment names the variables that are added, never their values.
+func (j ExplainedJob) environment() string {
+	names := slices.Clone(j.Env)
+	for _, name := range j.SecretEnv {
+		names = append(names, name+" (secret)")
+	}
+	return strings.Join(names, ", ")
 }
 
 // hosts says what several hosts are to each other.
