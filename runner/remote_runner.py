@@ -103,7 +103,7 @@ NO_LINE_END = " [no line end]"
 
 # What to do next, said by more than one message.
 RESUBMIT = "delete it and submit the job again, which uploads it anew"
-INSTEAD = "return numbers, text, lists and dicts, and write other things to files below KINETIC_OUTPUT_DIR"
+INSTEAD = "return numbers, text, lists and dicts, and save other things below KINETIC_OUTPUT_DIR"
 
 
 class RunnerError(Exception):

@@ -126,6 +126,12 @@ class PlainValues(unittest.TestCase):
                     encode(value)
                 self.assertIn(message, str(caught.exception))
 
+    def test_what_cannot_be_returned_can_be_saved(self):
+        with self.assertRaises(remote_runner.ValueProblem) as caught:
+            encode(object())
+        # In a pod that is a URL, which no plain file is opened by.
+        self.assertTrue(str(caught.exception).endswith("and save other things below KINETIC_OUTPUT_DIR"), caught.exception)
+
 
 class PublishedValues(RunnerCase):
     def test_nan_is_null_with_the_exact_value_in_the_pickle(self):

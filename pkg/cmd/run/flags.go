@@ -81,7 +81,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret: its value is in no manifest and no log.")
 	fs.BoolVar(&f.debug, "debug", false, "Let the call wait for a debugger before it begins: see kubectl kinetic jobs debug. The image needs the package debugpy. The workload stays after the end, unless --cleanup is said.")
-	fs.StringVar(&f.outputDir, "output-dir", "", "The `DIR` that KINETIC_OUTPUT_DIR points to. The default is the job's own place in the store.")
+	fs.StringVar(&f.outputDir, "output-dir", "", "The `DIR` that KINETIC_OUTPUT_DIR names: for a pod gs://BUCKET/PREFIX or an absolute path in the container, for a local job a directory. The default is the job's own place in the store, which for a pod is a gs:// URL: open() can't write there, etils.epath, tf.io.gfile and gcsfs can.")
 }
 
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
