@@ -4,21 +4,38 @@ package runner
 
 import (
 	"crypto/sha256"
-	_ "embed" // remote_runner.py
+	_ "embed" // the files of the program
 	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// The files of the program. GroupFile lies beside File for a job of several hosts.
+const (
+	File      = "remote_runner.py"
+	GroupFile = "remote_group.py"
 )
 
 // hashDigits is how much of its SHA-256 tells one version of the runner from
 // another: enough for the name of a ConfigMap.
 const hashDigits = 10
 
-// Source is remote_runner.py. It must not be changed.
+// Source is File, all that a job on one host needs. It must not be changed.
 //
 //go:embed remote_runner.py
 var Source []byte
 
-// Hash is the first ten hexadecimal digits of the SHA-256 of Source.
-func Hash() string {
-	sum := sha256.Sum256(Source)
-	return hex.EncodeToString(sum[:])[:hashDigits]
+// Group is GroupFile. It must not be changed.
+//
+//go:embed remote_group.py
+var Group []byte
+
+// Hash is the first ten hexadecimal digits of a SHA-256 of files by name.
+func Hash(files map[string][]byte) string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(files[name]), files[name])
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:hashDigits]
 }

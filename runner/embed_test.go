@@ -2,8 +2,6 @@ package runner
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"fmt"
 	"os"
 	"testing"
 )
@@ -11,22 +9,41 @@ import (
 // configMapLimit is what the design allows the runner's ConfigMap.
 const configMapLimit = 128 << 10
 
-func TestSourceIsTheFile(t *testing.T) {
-	want, err := os.ReadFile("remote_runner.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(Source, want) {
-		t.Error("Source differs from remote_runner.py")
-	}
-	if len(Source) >= configMapLimit {
-		t.Errorf("the runner has %d bytes, want less than %d", len(Source), configMapLimit)
+func TestSourcesAreTheFiles(t *testing.T) {
+	for name, source := range map[string][]byte{File: Source, GroupFile: Group} {
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(source, want) {
+			t.Errorf("what is embedded differs from %s", name)
+		}
 	}
 }
 
-func TestHashNamesTheSource(t *testing.T) {
-	want := fmt.Sprintf("%x", sha256.Sum256(Source))[:10]
-	if got := Hash(); got != want {
-		t.Errorf("Hash() = %q, want %q", got, want)
+func TestTheFilesOfAJobFitIntoAConfigMap(t *testing.T) {
+	if size := len(Source) + len(Group); size >= configMapLimit {
+		t.Errorf("%s and %s have %d bytes, want less than %d", File, GroupFile, size, configMapLimit)
+	}
+}
+
+func TestHashTellsFilesApart(t *testing.T) {
+	seen := map[string]map[string][]byte{}
+	for _, files := range []map[string][]byte{
+		{"a": []byte("1")},
+		{"a": []byte("2")},
+		{"b": []byte("1")},
+		{"a": []byte("1"), "b": nil},
+		{"a": nil, "b": []byte("1")},
+		{"a": []byte("1b 0\n")},
+	} {
+		hash := Hash(files)
+		if len(hash) != hashDigits {
+			t.Errorf("Hash(%q) = %q, want %d digits", files, hash, hashDigits)
+		}
+		if other, ok := seen[hash]; ok {
+			t.Errorf("%q and %q have the same hash %s", files, other, hash)
+		}
+		seen[hash] = files
 	}
 }

@@ -60,7 +60,8 @@ func TestRejects(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := render(testSpec(v6e8, c.change), Overlay{}, testRunner)
+			s := testSpec(v6e8, c.change)
+			_, _, err := render(s, Overlay{}, testRunner(s))
 			if err == nil {
 				t.Fatalf("no error, want one with %q", c.want)
 			}

@@ -18,18 +18,18 @@ import (
 // tree is a kustomization: contents by slash-separated paths below its root.
 type tree map[string][]byte
 
-// program is the runner that the pod mounts.
+// program is the runner that the pod mounts: contents by name of file.
 type program struct {
-	source []byte
-	hash   string
+	files map[string][]byte
+	hash  string
 }
 
 func (p program) configMap() string { return api.RunnerPrefix + p.hash }
 
 const (
 	kustomizationFile = "kustomization.yaml"
-	runnerFile        = "remote_runner.py"
 	patchFile         = "patch.json"
+	runnerVolume      = "runner"
 	overlayDir        = "overlay"
 	jobDir            = "job"
 	hostsDir          = "hosts"
@@ -132,7 +132,10 @@ func job(s api.Spec, p program, dir string) (tree, error) {
 	for i, name := range components {
 		components[i] = below(name)
 	}
-	files := tree{path.Join(dir, runnerFile): p.source, path.Join(dir, patchFile): steps}
+	files := tree{path.Join(dir, patchFile): steps}
+	for name, source := range p.files {
+		files[path.Join(dir, name)] = source
+	}
 	return files, files.put(path.Join(dir, kustomizationFile), fmt.Sprintf(header, s.ID), types.Kustomization{
 		TypeMeta:   types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
 		Resources:  []string{below(baseDir)},
@@ -150,7 +153,7 @@ func runnerConfigMap(s api.Spec, p program) types.ConfigMapArgs {
 	return types.ConfigMapArgs{GeneratorArgs: types.GeneratorArgs{
 		Namespace:     s.Namespace,
 		Name:          p.configMap(),
-		KvPairSources: types.KvPairSources{FileSources: []string{runnerFile}},
+		KvPairSources: types.KvPairSources{FileSources: slices.Sorted(maps.Keys(p.files))},
 		Options: &types.GeneratorOptions{
 			// Jobs share it: nothing in it names one of them.
 			Labels: map[string]string{

@@ -172,7 +172,7 @@ func verifyWorker(was, is corev1.PodSpec) error {
 		return errors.New("it takes the leader's token away, with which it ends the job")
 	}
 	for _, mount := range a.VolumeMounts {
-		if mount.SubPath != runnerFile {
+		if mount.Name != runnerVolume {
 			continue
 		}
 		if !slices.ContainsFunc(b.VolumeMounts, func(m corev1.VolumeMount) bool { return reflect.DeepEqual(m, mount) }) {

@@ -27,7 +27,7 @@ type Rendered struct {
 // applied last; an error names the part of it that has no effect, or what it
 // broke. All errors are faults of the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
-	r, _, err := render(s, o, theRunner())
+	r, _, err := render(s, o, theRunner(s))
 	return r, err
 }
 
@@ -35,12 +35,17 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 // path: `kubectl kustomize` on it prints Rendered.YAML. It fails where Objects
 // fails.
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
-	_, files, err := render(s, o, theRunner())
+	_, files, err := render(s, o, theRunner(s))
 	return files, err
 }
 
-func theRunner() program {
-	return program{source: runner.Source, hash: runner.Hash()}
+// theRunner is what the job needs of it.
+func theRunner(s api.Spec) program {
+	files := map[string][]byte{runner.File: runner.Source}
+	if groupOf(s).components != nil {
+		files[runner.GroupFile] = runner.Group
+	}
+	return program{files: files, hash: runner.Hash(files)}
 }
 
 func render(s api.Spec, o Overlay, p program) (Rendered, tree, error) {

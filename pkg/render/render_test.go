@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // mustRender renders without an overlay.
 func mustRender(t *testing.T, s api.Spec) Rendered {
 	t.Helper()
-	r, _, err := render(s, Overlay{}, testRunner)
+	r, _, err := render(s, Overlay{}, testRunner(s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestGolden(t *testing.T) {
 
 // What people read on disk: everything but the copies of package manifests.
 func TestGoldenFiles(t *testing.T) {
-	_, files, err := render(family["v6e-8-everything"], Overlay{}, testRunner)
+	_, files, err := render(family["v6e-8-everything"], Overlay{}, testRunner(family["v6e-8-everything"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 		}
 		for _, o := range overlays {
 			dir := filepath.Join(t.TempDir(), "overlay")
-			r, files, err := render(s, o, testRunner)
+			r, files, err := render(s, o, testRunner(s))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,27 +307,54 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 }
 
 func TestObjectsMountTheRunner(t *testing.T) {
-	s := family["cpu"]
-	r, err := Objects(s, Overlay{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cm := configMap(r, "kinetic-runner-"+runner.Hash())
-	if cm == nil {
-		t.Fatalf("no ConfigMap of the runner in %q", r.Names())
-	}
-	data := cm.Object["data"].(map[string]any)
-	if data["remote_runner.py"] != string(runner.Source) {
-		t.Error("the ConfigMap does not hold the runner's source, byte for byte")
-	}
-	if cm.GetLabels()[api.LabelJobID] != "" {
-		t.Error("the ConfigMap, which jobs share, names one of them")
-	}
-	files, err := Files(s, Overlay{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(files["remote_runner.py"], runner.Source) {
-		t.Error("the written overlay does not hold the runner's source")
+	several := map[string][]byte{"remote_runner.py": runner.Source, "remote_group.py": runner.Group}
+	for name, want := range map[string]map[string][]byte{
+		"cpu":                {"remote_runner.py": runner.Source},
+		"indexed-cpu-4hosts": several,
+		"lws-cpu-4hosts":     several,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := family[name]
+			r, err := Objects(s, Overlay{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cm := configMap(r, "kinetic-runner-"+runner.Hash(want))
+			if cm == nil {
+				t.Fatalf("no ConfigMap of the runner in %q", r.Names())
+			}
+			if cm.GetLabels()[api.LabelJobID] != "" {
+				t.Error("the ConfigMap, which jobs share, names one of them")
+			}
+			files, err := Files(s, Overlay{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := cm.Object["data"].(map[string]any)
+			if len(data) != len(want) {
+				t.Errorf("the ConfigMap holds %d files, want %d", len(data), len(want))
+			}
+			for file, source := range want {
+				if data[file] != string(source) {
+					t.Errorf("the ConfigMap does not hold %s, byte for byte", file)
+				}
+				if !bytes.Equal(files[file], source) && !bytes.Equal(files["job/"+file], source) {
+					t.Errorf("the written overlay does not hold %s", file)
+				}
+			}
+			for where, pod := range mustPods(t, r, s) {
+				mounted := map[string]string{}
+				for _, mount := range worker(pod.Spec).VolumeMounts {
+					if mount.Name == "runner" {
+						mounted[mount.MountPath] = mount.SubPath
+					}
+				}
+				for file := range want {
+					if mounted["/app/"+file] != file || len(mounted) != len(want) {
+						t.Errorf("%s mounts %q, want /app/%s", where, mounted, file)
+					}
+				}
+			}
+		})
 	}
 }

@@ -9,12 +9,14 @@ import unittest
 from fixture import JOB, function, remote_runner as r
 from group import WAIT, GroupCase, is_open
 
+g = r.neighbour("remote_group")
+
 LWS = {"LWS_WORKER_INDEX": "3", "LWS_GROUP_SIZE": "8", "LWS_LEADER_ADDRESS": "set-0.set.ml"}
 INDEXED = {"JOB_COMPLETION_INDEX": "3", "KINETIC_HOSTS": "8", "KINETIC_LEADER": "job-0.job"}
 
 
 def find(environ, release="ml/set"):
-    return r.find_group(types.SimpleNamespace(release=release), environ)
+    return g.find_group(types.SimpleNamespace(release=release), environ)
 
 
 class Places(unittest.TestCase):
@@ -23,13 +25,16 @@ class Places(unittest.TestCase):
             "LeaderWorkerSet": (LWS, "ml/set", (3, 8, "set-0.set.ml", 1)),
             "with slices": (dict(LWS, KINETIC_SLICES="2"), "ml/set", (3, 8, "set-0.set.ml", 2)),
             "Indexed Job": (INDEXED, "", (3, 8, "job-0.job", 1)),
-            "one host": ({}, "", None),
-            "one chunk of a map": ({"JOB_COMPLETION_INDEX": "3"}, "", None),
-            "one host in a pod of a LeaderWorkerSet": (LWS, "", None),
         }
         for name, (environ, release, want) in cases.items():
             with self.subTest(name):
                 self.assertEqual(find(environ, release), want)
+
+    def test_one_host_has_no_place(self):
+        options = types.SimpleNamespace(release="", work="/work", final=False)
+        for environ in ({}, {"JOB_COMPLETION_INDEX": "3"}, LWS):
+            with self.subTest(environ=environ):
+                self.assertIs(type(r.choose_runner(options, environ)), r.Runner)
 
     def test_no_place(self):
         wrong = {
@@ -43,7 +48,7 @@ class Places(unittest.TestCase):
 
 class Rendezvous(unittest.TestCase):
     def variables(self, chips="", **change):
-        return r.rendezvous(find(dict(LWS, **change)), chips)
+        return g.rendezvous(find(dict(LWS, **change)), chips)
 
     def test_every_host(self):
         for chips in ("", "gpu:8", "tpu:4"):
@@ -137,7 +142,7 @@ class Port(GroupCase):
             "another language": [b"GET / HTTP/1.1\r\n\r\n"],
             "a list": [b"[1]\n"],
             "nested": [b"[" * 100_000 + b"\n"],
-            "a line without end": [b'"' + b"x" * (r.LINE_LIMIT + r.PIPE_READ) + b"\n"],
+            "a line without end": [b'"' + b"x" * (g.LINE_LIMIT + r.PIPE_READ) + b"\n"],
         }
         for name, lines in strangers.items():
             with self.subTest(name):

@@ -1,0 +1,493 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The runners of a job of several hosts, one on each, of which that of host 0, the leader, speaks for all."""
+
+import json
+import math
+import os
+import select
+import signal
+import time
+from collections import namedtuple
+
+from remote_runner import (
+    BAD_RESULT, COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE,
+    LogParts, MESSAGE_LIMIT, MIB, Outcome, PIPE_READ, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError,
+    STOPPED, TERMINATED, Transient, Unreachable, attempt_name, encode_json, late_import, shorten, tell, text_of,
+    timestamp, whole_number,
+)
+
+GROUP_PORT = 8482  # of the leader's runner; the manifest's readiness probe has it too
+TORCH_PORT, JAX_PORT = 29500, 8476  # of the leader's call
+LINE_LIMIT = 1 * MIB
+TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
+PEER_SECONDS = 2.0  # for another host to take a connection or a word
+KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
+POLL_SECONDS = 0.2
+CRASH_LEAD = 2.0  # by which others may notice first that a call was killed, for they lost a peer
+REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
+RESTART_SECONDS = 300.0  # for the cluster to start a broken group again
+SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}"
+OUTCOME_ANNOTATION = "kubectl-kinetic.github.io/outcome"
+
+Group = namedtuple("Group", "host hosts leader slices")
+
+
+def find_group(options, environ):
+    """This host's place among the hosts of its job."""
+    names = ("JOB_COMPLETION_INDEX", "KINETIC_HOSTS", "KINETIC_LEADER")
+    if options.release:
+        names = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
+    host, hosts, leader = (environ.get(name, "") for name in names)
+    try:
+        group = Group(whole_number(host), whole_number(hosts), leader, whole_number(environ.get("KINETIC_SLICES", "1")))
+        if group.host < group.hosts and leader and group.hosts % group.slices == 0:
+            return group
+    except (ValueError, ZeroDivisionError):
+        pass
+    found = ", ".join(f"{name}={environ.get(name, '')!r:.80}" for name in names + ("KINETIC_SLICES",))
+    raise RunnerError(f"the environment does not tell this host's place in the job: {found}")
+
+
+def rendezvous(group, chips):
+    """What lets torch and JAX on all hosts, each with chips like gpu:8, find each other without arguments."""
+    kind, _, count = chips.partition(":")
+    host, hosts = str(group.host), str(group.hosts)
+    found = {"MASTER_ADDR": group.leader, "MASTER_PORT": str(TORCH_PORT), "WORLD_SIZE": hosts, "RANK": host}
+    found.update(LOCAL_WORLD_SIZE="1", LOCAL_RANK="0")
+    found.update(JAX_COORDINATOR_ADDRESS=f"{group.leader}:{JAX_PORT}", JAX_NUM_PROCESSES=hosts, JAX_PROCESS_ID=host)
+    if kind != "tpu":
+        # JAX reads the address only. The rest it has from a TPU slice, or else from a
+        # launcher that it knows: we look like Open MPI before version 5.
+        found.update(OMPI_VERSION="4.1.0", OMPI_MCA_orte_hnp_uri=f"0.0;tcp://{group.leader}:{JAX_PORT}")
+        found.update(OMPI_COMM_WORLD_SIZE=hosts, OMPI_COMM_WORLD_RANK=host, OMPI_COMM_WORLD_LOCAL_RANK="0")
+    if kind == "gpu":
+        # Which has a process for each GPU; here one process has all of them.
+        found["JAX_LOCAL_DEVICE_IDS"] = ",".join(map(str, range(int(count))))
+    if group.slices > 1:  # or libtpu would wait for others
+        slice_id = group.host * group.slices // group.hosts
+        found.update(MEGASCALE_COORDINATOR_ADDRESS=group.leader, MEGASCALE_NUM_SLICES=str(group.slices))
+        found.update(MEGASCALE_SLICE_ID=str(slice_id))
+    return found
+
+
+class Channel:
+    """A connection between two runners: JSON objects, one a line."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self._rest = b""
+        connection.settimeout(PEER_SECONDS)
+        socket = late_import("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE:
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+    def send(self, message):
+        """Sends an object. If the other side is gone, receive() will tell."""
+        try:
+            self.connection.sendall(encode_json(message) + b"\n")
+        except OSError:
+            pass
+
+    def receive(self):
+        """The objects that have arrived; None if the other side is gone, or is no runner."""
+        try:
+            data = self.connection.recv(PIPE_READ)
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            messages = [json.loads(line) for line in lines]
+        except (OSError, ValueError, RecursionError):
+            return None
+        sane = len(self._rest) <= LINE_LIMIT and all(type(message) is dict for message in messages)
+        return messages if data and sane else None
+
+
+# The runner of every other host, a member, connects to that of host 0, the
+# leader, once: a host that loses its leader is lost. It says who it is, and how
+# its call ended when its log is in the store; the leader answers with the number
+# of the attempt, and says when the call need not go on, for another has failed.
+# Both are worked on when somebody looks: there is no thread.
+
+
+def greeting(options, host):
+    """The first word of a member."""
+    return {"job": options.job, "call": options.call, "host": host}
+
+
+def verdict(outcomes, gone, hosts):
+    """The outcome of an attempt, of those by host; None if it has none.
+
+    The first failure is the cause of the others. But they mean nothing where a
+    host is gone, which they may be due to: that is nobody's failure.
+    """
+    if all(host in outcomes and outcomes[host].ok for host in range(hosts)):
+        return outcomes[0]
+    failures = [] if gone else [outcome for outcome in outcomes.values() if outcome.failed]
+    return min(failures, key=lambda outcome: outcome.at, default=None)
+
+
+class Leader:
+    """The leader's end of the connections."""
+
+    def __init__(self, hosts, greeting, say):
+        self._hosts, self._greeting, self._say = hosts, greeting, say
+        self._selector = late_import("selectors").DefaultSelector()
+        self._listener = None
+        self._members = {}  # host: its channel, or None when it is lost
+        self._end_by = math.inf  # of time.monotonic
+        self.attempt = 0
+        self.ending = False  # no call needs to go on
+        self.outcomes = {}  # by host
+
+    def listen(self):
+        """Opens the port. Who connects is not heard before attend()."""
+        try:
+            self._listener = late_import("socket").create_server(("", GROUP_PORT), backlog=1024)
+        except OSError as exc:
+            raise RunnerError(f"cannot listen on port {GROUP_PORT}, by which the hosts of the job talk: {exc}") from None
+        self._watch(self._listener, self._accept)
+
+    def sources(self):
+        """What becomes readable when something has arrived."""
+        return [self._selector]
+
+    def descriptors(self):
+        """What a child must not keep open."""
+        return (self._selector.fileno(), *self._selector.get_map())
+
+    def attend(self, patience=0.0):
+        """Acts on what has arrived, or arrives within so many seconds."""
+        for key, _ in self._selector.select(patience):
+            key.data()
+
+    @property
+    def gone(self):
+        """The hosts that were lost or told to end, rather than ended by themselves."""
+        lost = {host for host, channel in self._members.items() if channel is None and host not in self.outcomes}
+        return lost | {host for host, outcome in self.outcomes.items() if outcome.reason == TERMINATED}
+
+    def report(self, outcome):
+        """Takes note of how a host's call ended."""
+        self.outcomes[outcome.host] = outcome
+        if not outcome.failed or self.ending:
+            return
+        self.ending, self._end_by = True, time.monotonic() + REPORT_SECONDS
+        for channel in filter(None, self._members.values()):
+            channel.send({"end": True})
+
+    def settled(self, terminated):
+        """Nothing is to be heard any more that would change the verdict."""
+        busy = [host for host, channel in self._members.items() if channel and host not in self.outcomes]
+        if self.ending or terminated:
+            return not busy or time.monotonic() >= self._end_by
+        return len(self.outcomes) == self._hosts
+
+    def close(self):
+        """Closes the port and all connections."""
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()
+        self._selector.close()
+
+    def _watch(self, source, action):
+        self._selector.register(source, late_import("selectors").EVENT_READ, action)
+
+    def _accept(self):
+        try:
+            channel = Channel(self._listener.accept()[0])
+        except OSError:
+            return  # it is gone already
+        self._watch(channel.connection, lambda: self._hear(channel))
+
+    def _hear(self, channel):
+        host = next((host for host, member in self._members.items() if member is channel), None)
+        messages = channel.receive()
+        try:
+            for message in messages or ():
+                host = self._greet(channel, message) if host is None else self._note(host, message)
+        except (RunnerError, KeyError, TypeError) as exc:
+            self._say(f"a connection to port {GROUP_PORT} is refused: {exc}")
+            messages = None
+        if messages is None:
+            self._selector.unregister(channel.connection)
+            channel.connection.close()
+            if host is not None:
+                self._members[host] = None
+
+    def _greet(self, channel, message):
+        host = message.get("host")
+        if message != dict(self._greeting, host=host) or type(host) is not int or not 0 < host < self._hosts:
+            raise RunnerError(f"it says {message!r:.200}, which no host of this job does")
+        if self.ending or host in self._members:
+            channel.send({"end": True})  # it is too late, or in the place of a host that is lost
+            raise RunnerError(f"host {host} comes too late or again")
+        self._members[host] = channel
+        channel.send({"attempt": self.attempt})
+        return host
+
+    def _note(self, host, message):
+        outcome = Outcome.of(message)
+        outcome.host = host
+        self.report(outcome)
+        return host
+
+
+class Member:
+    """The end of another host."""
+
+    def __init__(self, leader, greeting):
+        self._address, self._greeting = (leader, GROUP_PORT), greeting
+        self._channel = None
+        self.attempt = 0
+        self.ending = self.lost = False
+
+    def sources(self):
+        """As the leader's."""
+        return [self._channel.connection] if self._channel else []
+
+    def descriptors(self):
+        """As the leader's."""
+        return tuple(source.fileno() for source in self.sources())
+
+    def attend(self, patience=0.0):
+        """As the leader's; connects first."""
+        if self._channel is None and not self.lost:
+            self._connect()
+        if not select.select(self.sources(), [], [], patience)[0]:
+            return
+        messages = self._channel.receive()
+        for message in messages or ():
+            self.attempt = message.get("attempt", self.attempt)
+            self.ending = self.ending or "end" in message
+        if messages is None:
+            self._channel.connection.close()
+            self._channel, self.lost = None, self.attempt > 0 or self.ending
+
+    def report(self, outcome):
+        """Tells how the call ended."""
+        error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
+        if self._channel:
+            self._channel.send(dict(outcome.__dict__, error=error))
+
+    def _connect(self):
+        try:
+            self._channel = Channel(late_import("socket").create_connection(self._address, PEER_SECONDS))
+        except OSError:
+            return  # it will be there
+        self._channel.send(self._greeting)
+
+
+class Release:
+    """Says on the job's LeaderWorkerSet, which would start its pods for ever, how it ended and scales it to zero."""
+
+    def __init__(self, workload, end):
+        url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
+        self._server = Endpoint(url, os.path.join(SERVICE_ACCOUNT, "ca.crt"))
+        annotations = {OUTCOME_ANNOTATION: encode_json(end).decode()}
+        self._body = encode_json({"metadata": {"annotations": annotations}, "spec": {"replicas": 0}})
+        self._path = LEADERWORKERSETS.format(*workload.split("/"))
+
+    def send(self):
+        """Does it; Transient if it may succeed later, else RunnerError."""
+        with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
+            token = file.read().strip()  # it is replaced now and then
+        headers = (("Content-Type", "application/merge-patch+json"), ("Content-Length", str(len(self._body))))
+        answer = self._server.send(Request("PATCH", self._path, headers, lambda: [self._body]), REQUEST_SECONDS, token)
+        data = answer.content()
+        if answer.status == 401 or answer.status in RETRY_STATUS:
+            raise Transient(f"the API server answered {answer.status}")
+        if answer.status != 200:
+            # The answer is a Status of Kubernetes.
+            raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")
+
+
+class GroupRunner(Runner):
+    """One attempt on one of several hosts."""
+
+    def __init__(self, options, group):
+        super().__init__(options)
+        self._group = group
+        self._host, self._hosts = group.host, group.hosts
+        self._final = options.final or not options.release
+        self._save_by = math.inf  # of time.monotonic, once SIGTERM has come
+        os.environ.pop("KINETIC_LEADER", None)  # or a job that the call runs here would be taken for one of its hosts
+        self._mark = os.path.join(options.work, "attempt")  # outlives the container, not the pod
+
+    @property
+    def _terminated(self):
+        return self._save_by < math.inf
+
+    def _hurry(self, *_):
+        super()._hurry()
+        self._save_by = min(self._save_by, time.monotonic() + self._options.grace)
+
+    def _wait(self, done, until=math.inf):
+        """Attends to the other hosts until done(), but not longer than told, or than SIGTERM allows."""
+        while not done() and time.monotonic() < min(until, self._save_by):
+            self._link.attend(POLL_SECONDS)
+
+    def _exit_code_without_call(self):
+        """In a pod whose container was started again no call runs: all hosts will be started again."""
+        if not os.path.exists(self._mark):
+            self._leave_mark("")
+            return None
+        self._only_hurry()
+        self._say("the container was started again, and so will be all hosts: nothing is run")
+        try:
+            self._record_lost_crash()
+        except (RunnerError, OSError) as exc:
+            self._say(f"warning: the crash is not recorded: {text_of(exc)}")
+        self._wait(lambda: self._terminated, time.monotonic() + RESTART_SECONDS)
+        return EXIT_RUNNER
+
+    def _leave_mark(self, attempt):
+        with open(self._mark, "w", encoding="ascii") as file:
+            file.write(str(attempt))
+
+    def _record_lost_crash(self):
+        """Records that the container crashed, the runner too, as it does where memory runs out."""
+        with open(self._mark, encoding="ascii") as file:
+            name = attempt_name(self._options.job, file.read() or 0)
+        record = self._read(name)
+        if "reason" not in record:
+            data = encode_json(dict(record, reason=KILLED, finished=timestamp()))
+            self._store.write(name, lambda: [data])
+
+    def _variables(self):
+        found = rendezvous(self._group, self._options.chips)
+        # What the user has set stays.
+        return dict({name: found[name] for name in found.keys() - os.environ.keys()}, **super()._variables())
+
+    def _judge(self, call, status, supervisor):
+        outcome = super()._judge(call, status, supervisor)
+        out_of_memory = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and not supervisor.killed
+        if out_of_memory:
+            outcome.at -= CRASH_LEAD
+        if not supervisor.ended or outcome.ok or outcome.reason == TERMINATED or supervisor.failed or out_of_memory:
+            return outcome
+        return Outcome(STOPPED, EXIT_TERMINATED, f"{call.title} was ended, for another host has failed")
+
+    def _save_log(self, outcome):
+        """Publishes what there is of the log: the job may go on for long."""
+        if self._parts is not None and self._log is not None:
+            self._store.insist()
+            try:
+                self._publish_rest_of_log(outcome)
+            except Unreachable as exc:
+                self._say(f"warning: {exc}")
+
+
+class LeaderRunner(GroupRunner):
+    """The attempt on host 0, which counts, publishes and releases for all."""
+
+    def __init__(self, options, group):
+        super().__init__(options, group)
+        self._link = Leader(group.hosts, greeting(options, 0), self._say)
+
+    def _exit_code_without_call(self):
+        # A job that has ended is only to be released, whatever happened to the pod.
+        code = Runner._exit_code_without_call(self)
+        return super()._exit_code_without_call() if code is None else code
+
+    def _begin(self):
+        self._link.listen()
+        disruptions = super()._begin()
+        self._link.attempt = self._attempt
+        self._leave_mark(self._attempt)
+        return disruptions
+
+    def _publish(self, outcome):
+        if not self._attempt and outcome.reason == TERMINATED and self._options.release:
+            return EXIT_TERMINATED  # what there is may be of a job that has ended
+        if self._attempt and outcome.reason != TERMINATED:
+            self._save_log(outcome)
+            outcome = self._agree(outcome)
+        code = super()._publish(outcome)
+        self._leave_mark("")  # if it crashed, that is recorded
+        return code
+
+    def _agree(self, outcome):
+        """The outcome of the attempt, of which this host's is a part."""
+        link = self._link
+        link.report(outcome)
+        until = time.monotonic() + RESTART_SECONDS
+        self._wait(lambda: link.settled(self._terminated) or link.gone and time.monotonic() >= until)
+        agreed = verdict(link.outcomes, link.gone, self._hosts)
+        if agreed is outcome:
+            return outcome
+        if agreed is None:
+            agreed = self._broken(link.gone)
+        else:
+            agreed.message = shorten(f"host {agreed.host}: {agreed.message}", MESSAGE_LIMIT)
+        self._say(agreed.message)
+        return agreed
+
+    def _broken(self, gone):
+        hosts = ", ".join(f"host {host}" for host in sorted(gone)) or "this host"
+        message = f"lost to preemption, a drain or a crash: {hosts}"
+        if self._terminated or self._options.release:
+            return Outcome(TERMINATED, EXIT_TERMINATED, message)
+        return Outcome(DISRUPTED, 1, f"{message}; an Indexed Job is not started again: use --backend pathways")
+
+    def _conclude(self, end):
+        if end is not None and self._options.release:
+            self._only_hurry()
+            self._link.close()
+            self._release(end)
+            while not self._terminated:  # who leaves is started again
+                time.sleep(POLL_SECONDS)
+
+    def _release(self, end):
+        pause = FIRST_PAUSE
+        try:
+            release = Release(self._options.release, end)
+            while not self._terminated:
+                try:
+                    return release.send()
+                except Transient:
+                    time.sleep(pause)
+                    pause = min(2 * pause, LONGEST_PAUSE)
+        except (RunnerError, OSError, KeyError) as exc:
+            tell(f"kinetic: cannot release the hosts of the job, the next kubectl kinetic jobs command will: {text_of(exc)}\n")
+
+
+class MemberRunner(GroupRunner):
+    """The attempt on another host, which keeps a log of its own and tells the leader how its call ended."""
+
+    def __init__(self, options, group):
+        super().__init__(options, group)
+        self._link = Member(group.leader, greeting(options, group.host))
+
+    def _begin(self):
+        return 0  # disruptions: the leader counts them
+
+    def _meet(self):
+        link = self._link
+        self._wait(lambda: link.attempt or link.ending)
+        if link.ending or not link.attempt:
+            return Outcome(STOPPED, EXIT_TERMINATED, "the job has ended or failed before the call began on this host")
+        self._attempt = link.attempt
+        self._parts = LogParts(self._store, self._options.job, self._host, self._attempt)
+        self._leave_mark(self._attempt)
+        self._began = time.monotonic()  # the leader may have been late
+        return None
+
+    def _publish(self, outcome):
+        if not self._attempt and outcome.reason not in (STOPPED, TERMINATED):
+            self._meet()  # or nobody would know what failed
+        self._save_log(outcome)
+        self._write_termination_message(outcome, timestamp())
+        if outcome.reason == BAD_RESULT:
+            outcome = Outcome(COMPLETED, 0)  # the result is host 0's
+        self._link.report(outcome)
+        # To leave would have all hosts started again, or fail the job before the leader has published why.
+        patient = self._options.release or not self._attempt
+        self._wait(lambda: self._terminated or self._link.lost and not patient)
+        return outcome.exit_code
+
+
+def runner(options, environ):
+    """The runner of this host."""
+    group = find_group(options, environ)
+    return (MemberRunner if group.host else LeaderRunner)(options, group)
