@@ -80,6 +80,9 @@ type Status struct {
 	Next string `json:"next,omitempty"`
 	// Hopeless says of a pending job that waiting will not help.
 	Hopeless bool `json:"hopeless,omitempty"`
+	// Ending says of a pending job that it was told to end, or that nothing of it will
+	// run any more: its workload has not come to know it yet.
+	Ending bool `json:"-"`
 	// Holding says what the job keeps from others although it has ended, or may
 	// have: its workload could not be released.
 	Holding string `json:"holding,omitempty"`

@@ -136,7 +136,7 @@ func stateOfSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status
 	last := leaders[len(leaders)-1]
 	s.Started = startOf(workerOf(leaders[0]))
 	switch {
-	case set.DeletionTimestamp != nil:
+	case set.DeletionTimestamp != nil && slices.ContainsFunc(leaders, hasPrinted):
 		s.State, s.Message = api.Running, ending
 	case workerOf(last).State.Running != nil:
 		s.State, s.Pod = api.Running, string(last.UID)

@@ -80,6 +80,7 @@ func TestStateOfSet(t *testing.T) {
 		"the outcome is known": {set(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five}},
 		"an outcome that is none": {set(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
+		"told to end early":       {deletedSet(), []corev1.Pod{member(0, 1, waiting(""))}, api.Status{State: api.Pending, Attempt: 1}},
 		"told to end":             {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
 
 		"Python: runs": {pythonSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two}},

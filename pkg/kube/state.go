@@ -45,7 +45,7 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 	}
 	last := leaders[len(leaders)-1]
 	switch {
-	case j.DeletionTimestamp != nil: // no other attempt follows, even if this one's container has ended
+	case j.DeletionTimestamp != nil && slices.ContainsFunc(leaders, hasPrinted): // no other attempt follows, even if this one's container has ended
 		s.State, s.Message = api.Running, ending
 	case workerOf(last).State.Running != nil:
 		s.State, s.Pod = api.Running, string(last.UID)

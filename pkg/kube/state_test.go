@@ -84,6 +84,8 @@ func TestStateOf(t *testing.T) {
 			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
 		"told to end, and done before": {deleted(job()), []corev1.Pod{pod("a", 1, terminated(0, "Completed", ""))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+		"told to end, and its pod has not begun": {deleted(job()), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))},
+			api.Status{State: api.Pending, Attempt: 1}},
 		"told to end, nothing has run": {deleted(job()), nil, api.Status{State: api.Pending}},
 		"killed, and will start again": {job(), []corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Pending, Attempt: 1, Started: two}},
@@ -104,6 +106,41 @@ func TestStateOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, stateOf(tt.job, tt.pods)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A job that nothing will run of any more has not ended for its cluster, but doesn't wait.
+func TestEnds(t *testing.T) {
+	oom := terminated(137, "OOMKilled", "")
+	limited := func(retries int32) *batchv1.Job {
+		j := job()
+		j.Spec.BackoffLimit = &retries
+		return j
+	}
+	lost := pod("a", 1, oom)
+	lost.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager"}}
+	tests := map[string]struct {
+		job  *batchv1.Job
+		pods []corev1.Pod
+		want bool
+	}{
+		"there is no job":          {nil, nil, false},
+		"nothing has begun":        {limited(0), nil, false},
+		"it starts":                {limited(0), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, false},
+		"it crashed":               {limited(0), []corev1.Pod{pod("a", 1, oom)}, true},
+		"another attempt follows":  {limited(1), []corev1.Pod{pod("a", 1, oom)}, false},
+		"and starts":               {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, waiting("ContainerCreating"))}, false},
+		"and was the last":         {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, oom)}, true},
+		"it lost its node":         {limited(0), []corev1.Pod{lost}, false},
+		"it is told to end":        {deleted(limited(3)), nil, true},
+		"the same while it starts": {deleted(limited(3)), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := (Situation{Job: tt.job, Pods: tt.pods}).ends(); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -132,6 +132,21 @@ func (s Situation) between(p corev1.Pod) Reason {
 	return r
 }
 
+// ends tells of a job that waits whether it was told to end, or its last attempt
+// has ended.
+func (s Situation) ends() bool {
+	switch {
+	case !s.owner().exists():
+		return false
+	case s.meta().DeletionTimestamp != nil:
+		return true
+	case s.Job == nil || len(s.Pods) == 0 || s.owner().hosts(s.Pods) > 1:
+		return false
+	}
+	last := decisive(s.Pods)
+	return hasEnded(last) && disruption(last) == "" && !s.retriesLeft()
+}
+
 // news is 1 for a pod whose disruption the sentence is about already.
 func news(p corev1.Pod) int {
 	if disruption(p) != "" {

@@ -61,8 +61,9 @@ func (w *Workload) status(s snapshot) api.Status {
 		for _, e := range s.events {
 			events = append(events, e)
 		}
-		why := Why(Situation{Job: s.job, Set: s.set, Pods: pods, Events: events, Now: w.client.now()})
-		explained(&status, why)
+		situation := Situation{Job: s.job, Set: s.set, Pods: pods, Events: events, Now: w.client.now()}
+		explained(&status, Why(situation))
+		status.Ending = situation.ends()
 	}
 	return status
 }
@@ -73,5 +74,5 @@ func explained(s *api.Status, why Reason) {
 
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
-		a.Pod == b.Pod && a.Holding == b.Holding
+		a.Pod == b.Pod && a.Ending == b.Ending && a.Holding == b.Holding
 }

@@ -180,11 +180,8 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 func (o *options) tell(j *job.Job, s api.Status) {
 	switch {
 	case j.Handle.Backend == api.BackendLocal: // it runs once it exists
-	case s.State == api.Pending && s.Message != "":
-		o.ui.State(s.State, "waiting: "+s.Message)
-		if s.Next != "" {
-			o.ui.Note("  " + s.Next)
-		}
+	case s.State == api.Pending:
+		cli.TellWaiting(o.ui, s)
 	case s.State == api.Running && s.Message != "":
 		o.ui.State(s.State, s.Message)
 	case s.State == api.Running:
