@@ -83,6 +83,22 @@ func (c *counter) of(ctx context.Context, j *Job, s api.Status) int {
 	return c.attempt
 }
 
+// LastAttempt is the number of the newest attempt that is known of a job with this
+// status, 0 before there is any.
+func (j *Job) LastAttempt(ctx context.Context, s api.Status) (int, error) {
+	if s.State == api.NotFound {
+		var err error
+		if s, err = j.remembered(ctx); err != nil {
+			return 0, err
+		}
+	}
+	attempts, err := j.attempts(ctx)
+	if err != nil || len(attempts) == 0 {
+		return s.Attempt, err
+	}
+	return max(s.Attempt, attempts[len(attempts)-1].Attempt), nil
+}
+
 // numberOf is the attempt of a pod: a runner that has not recorded its own takes
 // the first that is free.
 func numberOf(attempts []api.Attempt, pod string) int {

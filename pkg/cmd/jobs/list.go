@@ -36,7 +36,7 @@ func (c *command) list() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
-	own.Flags.BoolVar(&f.stored, "all", false, "Also jobs of which only the store tells any more.")
+	own.Flags.BoolVar(&f.stored, "all", false, "Also jobs of which only the store tells any more, as --status NOT_FOUND does.")
 	cli.CountVar(own.Flags, &f.limit, "limit", "Print at most this many, the newest.")
 	sub := &cobra.Command{
 		Use:     "list",
@@ -107,7 +107,7 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 		return nil, err
 	}
 	return &listOptions{place: place, watch: f.watch, detail: f.detail(),
-		filter:       job.Filter{States: states, Stored: f.stored, Limit: f.limit},
+		filter:       job.Filter{States: states, Stored: f.stored || slices.Contains(states, api.NotFound), Limit: f.limit},
 		errOut:       c.streams.ErrOut,
 		entryPrinter: entryPrinter{output: f.output, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
 }
@@ -175,9 +175,9 @@ func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wi
 func (p *entryPrinter) print(entries []job.Entry) error {
 	switch p.output {
 	case "json":
-		return printJSON(p.out, map[string]any{"items": entries})
+		return printJSON(p.out, map[string]any{"items": listed(entries)})
 	case "yaml":
-		data, err := yaml.Marshal(map[string]any{"items": entries})
+		data, err := yaml.Marshal(map[string]any{"items": listed(entries)})
 		if err != nil {
 			return err
 		}
@@ -194,6 +194,9 @@ func (p *entryPrinter) print(entries []job.Entry) error {
 		return p.rows(entries)
 	}
 }
+
+// listed are the entries as programs read them: none are an empty list, not null.
+func listed(entries []job.Entry) []job.Entry { return append([]job.Entry{}, entries...) }
 
 // rows adds rows to the table; the first ones come below its headers.
 func (p *entryPrinter) rows(entries []job.Entry) error {

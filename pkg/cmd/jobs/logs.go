@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -87,11 +90,50 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, id string) error {
 	out := cli.LogWriter(c.streams.Out)
 	o.Color = ui.Detect(c.streams.Out).Color
 	if !f.follow {
-		return errors.Join(j.Logs(ctx, o, out), out.Close())
+		return c.printStored(ctx, j, o, out)
 	}
-	status, err := j.Follow(ctx, o, out, nil)
+	status, err := j.Follow(ctx, o, out, c.tellWaiting())
 	if err = errors.Join(err, out.Close()); err != nil {
 		return cli.Interrupted(c.streams.ErrOut, j, err)
 	}
 	return cli.Settle(ctx, c.streams.ErrOut, j, status)
+}
+
+// printStored prints what there is. Where that is nothing, it says what the job waits
+// for, or that it never had the attempt.
+func (c *command) printStored(ctx context.Context, j *job.Job, o logs.Options, out io.WriteCloser) error {
+	counted := &counter{w: out}
+	err := errors.Join(j.Logs(ctx, o, counted), out.Close())
+	if err != nil || counted.n > 0 {
+		return err
+	}
+	status, err := j.Status(ctx)
+	if err != nil {
+		return err
+	}
+	attempts, err := j.LastAttempt(ctx, status)
+	if err == nil && o.Attempt > attempts {
+		err = cli.Usagef("--attempt %d: job %s has had %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
+	}
+	c.tellWaiting()(status)
+	return err
+}
+
+// tellWaiting says on standard error what a job waits for.
+func (c *command) tellWaiting() func(api.Status) {
+	u := ui.New(c.streams.ErrOut, c.clock.Now)
+	return func(s api.Status) { cli.TellWaiting(u, s) }
+}
+
+// counter counts the bytes that pass through it.
+type counter struct {
+	w io.Writer
+	n int
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += n
+	return n, err
 }

@@ -49,7 +49,7 @@ func (c *command) result() *cobra.Command {
 			}
 			waiting, cancel := cli.WithTimeout(ctx, f.timeout)
 			defer cancel()
-			status, err := j.Wait(waiting, func(api.Status) {})
+			status, err := j.Wait(waiting, c.tellWaiting())
 			if err != nil {
 				return cli.Interrupted(c.streams.ErrOut, j, err)
 			}

@@ -69,7 +69,7 @@ func (c *command) wait() *cobra.Command {
 			}
 			waiting, cancel := cli.WithTimeout(ctx, timeout)
 			defer cancel()
-			status, err := j.Wait(waiting, func(api.Status) {})
+			status, err := j.Wait(waiting, c.tellWaiting())
 			if err != nil {
 				return cli.Interrupted(c.streams.ErrOut, j, err)
 			}
