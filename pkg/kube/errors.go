@@ -72,7 +72,7 @@ func (c *Client) answer(need permission, err error) string {
 		return c.forbidden(need, err)
 	case apierrors.IsUnauthorized(err):
 		return "the API server does not accept your credentials, which may have expired: log in again, on GKE with `gcloud auth login`; elsewhere get the kubeconfig again from where it came"
-	case apierrors.IsNotFound(err) && aboutNamespace(err):
+	case NoNamespace(err):
 		return c.noNamespace()
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !transient(err):
 		return fmt.Sprintf("this is no answer of an API server: %q: check the address, which kubectl cluster-info shows, and HTTPS_PROXY if there is a proxy", unexpected(err))
@@ -99,10 +99,11 @@ func lacksRight(err error) bool {
 	return strings.Contains(err.Error(), " cannot ")
 }
 
-// aboutNamespace tells a missing namespace from another missing object.
-func aboutNamespace(err error) bool {
+// NoNamespace tells whether an error is that the namespace does not exist, of which
+// the API server says so before it does anything.
+func NoNamespace(err error) bool {
 	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
 }
 
 // unexpected is the beginning of an answer that was not Kubernetes' own.

@@ -3,13 +3,15 @@ package cli
 import (
 	"errors"
 	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
 // The exit codes of every command.
 const (
 	ExitDone        = 0
 	ExitFailed      = 1   // remote failure, API error
-	ExitUsage       = 2   // the command line or the input is wrong; nothing was contacted or changed
+	ExitUsage       = 2   // the command line or the input is wrong, or names a place that is not there; nothing was changed
 	ExitTimeout     = 124 // timed out, the job goes on
 	ExitInterrupted = 130 // Ctrl-C
 )
@@ -63,6 +65,8 @@ func CodeOf(err error) int {
 		return ExitDone
 	case errors.As(err, &e):
 		return e.Code
+	case kube.NoNamespace(err):
+		return ExitUsage
 	default:
 		return ExitFailed
 	}
