@@ -83,6 +83,7 @@ MAX_WARNINGS = 10
 MAX_ARRAY_BYTES = 64 * MIB  # an array beyond this is a file, not a return value
 
 COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
+NO_PROGRAM = "NoProgram"
 DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
 KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
 EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
@@ -1614,7 +1615,7 @@ def run_program(call, place):
             errno.ENOENT: "there is no such program, or its #! line names one that is missing",
             errno.ENOEXEC: "it is no program of this machine, and a script needs a #! line",
         }.get(exc.errno, exc.strerror)
-        outcome = Outcome(EXIT_CODE, 1, f"cannot run {argv[0]}: {reason}")
+        outcome = Outcome(NO_PROGRAM, 1, f"cannot run {argv[0]}: {reason}")
         tell(f"kinetic: {outcome.message}\n")
         outcome.save(place.scratch)
         return outcome.exit_code

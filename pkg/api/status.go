@@ -44,6 +44,7 @@ const (
 	Disrupted        Reason = "Disrupted"        // 1: lost its pod more often than --max-disruptions
 	Cancelled        Reason = "Cancelled"        // 143: by `jobs cancel` or a second thought
 	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
+	NoProgram        Reason = "NoProgram"        // 1: the command could not be started
 )
 
 // Code is the exit code that stands for a reason where nothing else tells one:

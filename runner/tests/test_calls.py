@@ -101,7 +101,7 @@ class ModulesAndCommands(RunnerCase):
             with self.subTest(name):
                 self.setUp()
                 ran = self.run_call(command(*argv), {"data.txt": "x", "plain": "echo"}, executable=("plain",))
-                self.assertEqual((ran.code, ran.end["exit_code"], ran.end["reason"]), (1, 1, "ExitCode"))
+                self.assertEqual((ran.code, ran.end["exit_code"], ran.end["reason"]), (1, 1, "NoProgram"))
                 self.assertIn(f"cannot run {argv[0]}", ran.end["message"])
                 self.assertIn(message, ran.out)
 
