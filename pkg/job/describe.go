@@ -110,7 +110,8 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 	return nil
 }
 
-// timeline puts what is known in the order in which it happened.
+// timeline puts what is known in the order in which it happened. The times are of
+// several clocks, some in whole seconds: none is told to be before what it follows.
 func timeline(d Description, attempts []api.Attempt) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
@@ -135,6 +136,11 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 		events = append(events, Event{d.End.Finished, Outcome(d.End.Status())})
 	case !d.Status.Finished.IsZero():
 		events = append(events, Event{d.Status.Finished, Outcome(d.Status)})
+	}
+	for i := 1; i < len(events); i++ {
+		if events[i].Time.Before(events[i-1].Time) {
+			events[i].Time = events[i-1].Time
+		}
 	}
 	return events
 }
