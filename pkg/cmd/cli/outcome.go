@@ -20,7 +20,7 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	case api.Succeeded:
 		return nil
 	case api.NotFound:
-		return fmt.Errorf("job %s: it has no workload any more, and %s", j.ID(), unknownEnd(ctx, j, s))
+		return fmt.Errorf("job %s: %s", j.ID(), withoutWorkload(ctx, j, s))
 	}
 	failure, err := j.Failure(ctx, s)
 	fmt.Fprint(w, ui.Clean(failure.String()))
@@ -55,6 +55,14 @@ func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 		return
 	}
 	fmt.Fprintf(w, "job %s had ended and still held %s: released\n", j.ID(), s.Holding)
+}
+
+// withoutWorkload says of a job that has none what is known of it.
+func withoutWorkload(ctx context.Context, j *job.Job, s api.Status) string {
+	if began, err := j.Began(ctx); err == nil && !began && !j.Handle.ByPythonTool() {
+		return "it has no workload, and nothing of it has run: it was prepared and not applied, or removed before it began"
+	}
+	return "it has no workload any more, and " + unknownEnd(ctx, j, s)
 }
 
 // unknownEnd says why nobody knows how a job ended, and who may.

@@ -91,6 +91,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Remove what the job wrote below KINETIC_OUTPUT_DIR, too.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this `STATE`: "+stateNames()+".")
+	own.Completions = completeStates()
 	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 720h.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	return c.finish(&cobra.Command{
@@ -237,7 +238,7 @@ func (c *command) confirm(f *cleanupFlags, args []string, found []standing) erro
 	if len(args) > 0 && running == 0 {
 		return nil
 	}
-	question := fmt.Sprintf("%d job(s) would be cleaned up, %d of them still running", len(found), running)
+	question := questionOf(found, running)
 	in, ok := c.streams.In.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return cli.Usagef("%s; there is no terminal to ask on: say -y", question)
@@ -245,7 +246,22 @@ func (c *command) confirm(f *cleanupFlags, args []string, found []standing) erro
 	fmt.Fprintf(c.streams.ErrOut, "%s. Go on? [y/N] ", question)
 	answer, _ := bufio.NewReader(c.streams.In).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was cleaned up")
+		fmt.Fprintln(c.streams.ErrOut, "nothing was cleaned up")
+		return cli.Exit(cli.ExitFailed)
 	}
 	return nil
+}
+
+// questionOf says what would be done to jobs, of which some have not ended.
+func questionOf(found []standing, going int) string {
+	switch {
+	case len(found) == 1 && going == 1:
+		return fmt.Sprintf("job %s is %s and would be ended and cleaned up", found[0].job.ID(), found[0].state)
+	case len(found) == 1:
+		return fmt.Sprintf("job %s would be cleaned up", found[0].job.ID())
+	case going == 0:
+		return fmt.Sprintf("%d jobs would be cleaned up", len(found))
+	default:
+		return fmt.Sprintf("%d jobs would be cleaned up, and %d of them ended first", len(found), going)
+	}
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -39,5 +40,24 @@ func TestForEachWorksOnManyAtATime(t *testing.T) {
 	}
 	if out.String() != "c3 cleaned up\n" {
 		t.Errorf("printed %q", &out)
+	}
+}
+
+func TestQuestionOf(t *testing.T) {
+	of := func(states ...api.State) (found []standing) {
+		for i, s := range states {
+			found = append(found, standing{&job.Job{Handle: api.Handle{JobID: fmt.Sprintf("a%d", i)}}, s})
+		}
+		return found
+	}
+	for want, got := range map[string]string{
+		"job a0 would be cleaned up":                            questionOf(of(api.Failed), 0),
+		"job a0 is PENDING and would be ended and cleaned up":   questionOf(of(api.Pending), 1),
+		"2 jobs would be cleaned up":                            questionOf(of(api.Failed, api.NotFound), 0),
+		"2 jobs would be cleaned up, and 1 of them ended first": questionOf(of(api.Failed, api.Running), 1),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

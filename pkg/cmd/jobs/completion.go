@@ -32,6 +32,12 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
+// completeStates offers the values of --status.
+func completeStates() map[string]cobra.CompletionFunc {
+	states := strings.Split(stateNames(), ", ")
+	return map[string]cobra.CompletionFunc{"status": cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp)}
+}
+
 // completionTime is how long somebody who pressed Tab waits for a cluster.
 const completionTime = 2 * time.Second
 
