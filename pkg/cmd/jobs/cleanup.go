@@ -22,7 +22,7 @@ func (c *command) cancel() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:     "cancel ID…",
 		Short:   "End jobs; their logs and outputs stay",
-		Example: "  kubectl kinetic jobs cancel cpu-train --local",
+		Example: "  kubectl kinetic jobs cancel cpu-train",
 		Args: func(sub *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return oneID(sub, args)
@@ -97,8 +97,9 @@ func (c *command) cleanup() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
 		Short: "Remove what is left of jobs",
-		Example: "  # one job, its outputs too\n  kubectl kinetic jobs cleanup cpu-train --outputs --local\n\n" +
-			"  # everything that ended more than a month ago\n  kubectl kinetic jobs cleanup --older-than 720h --status SUCCEEDED,FAILED,NOT_FOUND -y --local",
+		Example: "  # one job, its outputs too\n  kubectl kinetic jobs cleanup cpu-train --outputs\n\n" +
+			"  # everything that ended more than a month ago\n  kubectl kinetic jobs cleanup --older-than 720h --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
+			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 720h --status SUCCEEDED,FAILED,NOT_FOUND -y --local",
 		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runCleanup(ctx, f, args) }),
 	}, own)
 }

@@ -24,7 +24,7 @@ func (c *command) describe() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:     "describe ID",
 		Short:   "Tell all about a job: what, where, when, and how it ended",
-		Example: "  kubectl kinetic jobs describe cpu-train --local",
+		Example: "  kubectl kinetic jobs describe cpu-train",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {

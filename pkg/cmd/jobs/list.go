@@ -43,8 +43,9 @@ func (c *command) list() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List jobs, the newest first",
-		Example: "  # what runs, and what waits to be collected\n  kubectl kinetic jobs list --local\n\n" +
-			"  # ids of failed jobs, one a line\n  kubectl kinetic jobs list --local --status FAILED -o name",
+		Example: "  # what runs, and what waits to be collected\n  kubectl kinetic jobs list\n\n" +
+			"  # ids of failed jobs, one a line\n  kubectl kinetic jobs list --status FAILED -o name\n\n" +
+			"  # jobs of this machine\n  kubectl kinetic jobs list --local",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {

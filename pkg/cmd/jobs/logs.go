@@ -38,8 +38,8 @@ func (c *command) logs() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:   "logs ID",
 		Short: "Print what a job printed",
-		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train --local\n\n" +
-			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps --local",
+		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
+			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.printLogs(ctx, f, args[0]) }),
 	}, own)
@@ -53,7 +53,7 @@ func (c *command) tail() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:     "tail ID",
 		Short:   "Print the end of what a job printed",
-		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f --local",
+		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
 		Args:    oneID,
 		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.printLogs(ctx, f, args[0]) }),
 	}, own)

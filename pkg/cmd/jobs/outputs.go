@@ -44,9 +44,9 @@ func (c *command) outputs() *cobra.Command {
 			"without PATH, everything. Files that are there already with the same bytes are left alone, so that\n" +
 			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n" +
 			"cat prints files one after the other, byte by byte.",
-		Example: "  kubectl kinetic jobs outputs cpu-train ls --local\n\n" +
-			"  # everything, into the folder out\n  kubectl kinetic jobs outputs cpu-train cp out --local\n\n" +
-			"  # a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json --local",
+		Example: "  kubectl kinetic jobs outputs cpu-train ls\n\n" +
+			"  # everything, into the folder out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
+			"  # a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
 		Args:              checkOutputArgs,
 		ValidArgsFunction: c.completeOutputs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {

@@ -34,7 +34,7 @@ func (c *command) result() *cobra.Command {
 			"Once the value has been written, the workload and the result are removed; --cleanup=false keeps them.\n" +
 			"Those of `run --debug` stay, unless --cleanup is said.\n" +
 			"The handle, the logs and the outputs stay until `kubectl kinetic jobs cleanup`.",
-		Example: "  kubectl kinetic jobs result cpu-train --local\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json --local",
+		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if !slices.Contains([]string{"json", "raw"}, f.output) {

@@ -18,7 +18,7 @@ func (c *command) status() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:     "status ID",
 		Short:   "Print the state of a job: one of " + stateNames(),
-		Example: "  kubectl kinetic jobs status cpu-train --local",
+		Example: "  kubectl kinetic jobs status cpu-train",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
@@ -60,7 +60,7 @@ func (c *command) wait() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:     "wait ID",
 		Short:   "Wait until a job has ended, and exit with its outcome",
-		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m --local && echo well done",
+		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo well done",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			j, err := c.attach(ctx, args[0])
