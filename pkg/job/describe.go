@@ -110,8 +110,7 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 	return nil
 }
 
-// timeline puts what is known in the order in which it happened. The times are of
-// several clocks, some in whole seconds: none is told to be before what it follows.
+// timeline puts what is known in the order in which it happened.
 func timeline(d Description, attempts []api.Attempt) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
@@ -137,10 +136,18 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 	case !d.Status.Finished.IsZero():
 		events = append(events, Event{d.Status.Finished, Outcome(d.Status)})
 	}
-	for i := 1; i < len(events); i++ {
-		if events[i].Time.Before(events[i-1].Time) {
-			events[i].Time = events[i-1].Time
+	return forwards(events)
+}
+
+// forwards are events in their order, none of which is told to be before an earlier
+// one: their times are of several clocks, some in whole seconds.
+func forwards(events []Event) []Event {
+	var latest time.Time
+	for i, e := range events {
+		if e.Time.Before(latest) {
+			events[i].Time = latest
 		}
+		latest = events[i].Time
 	}
 	return events
 }
