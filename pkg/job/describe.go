@@ -117,11 +117,13 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 		by = "the Python tool"
 	}
 	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
+	earlier := "" // how the attempt before was lost
 	for i, a := range attempts {
 		what := "started"
 		if i > 0 {
-			what = "started again, attempt " + itoa(a.Attempt) + lost(attempts[i-1])
+			what = "started again, attempt " + itoa(a.Attempt) + earlier
 		}
+		earlier = lost(a)
 		events = append(events, Event{a.Started, what})
 		if a.Reason != "" {
 			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + crash(a.Reason)})
