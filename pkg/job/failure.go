@@ -61,7 +61,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 type Failure struct {
 	// Headline is one sentence: which job, and why.
 	Headline string
-	// Details are the remote traceback, or else the last lines of the log.
+	// Printed is the remote traceback, or else the last lines of the log: the log has
+	// it in any case.
+	Printed string
+	// Details are what the log does not say.
 	Details string
 	// Next is a command to type.
 	Next string
@@ -81,15 +84,15 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		return f, err
 	}
 	if err == nil && result.Error != nil {
-		f.Details = strings.TrimRight(result.Error.Traceback, "\n")
+		f.Printed = strings.TrimSpace(result.Error.Traceback)
 		if result.Error.Repr != "" {
-			f.Details += "\nthe value: " + cut(result.Error.Repr, 500)
+			f.Details += "the value: " + cut(result.Error.Repr, 500) + "\n"
 		}
 		if result.Pickle != nil {
-			f.Details += fmt.Sprintf("\nit is kept, pickled, in %s/%s", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
+			f.Details += fmt.Sprintf("it is kept, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
 		}
 	}
-	if strings.TrimSpace(f.Details) == "" {
+	if f.Printed == "" && f.Details == "" {
 		end, err := optional(j.end(ctx))
 		if err != nil {
 			return f, err
@@ -98,14 +101,13 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		if end != nil {
 			host = end.Host
 		}
-		if f.Details, err = j.Tail(ctx, host, tailLines); err != nil {
+		if f.Printed, err = j.Tail(ctx, host, tailLines); err != nil {
 			return f, err
 		}
 	}
-	f.Details = strings.Trim(f.Details, "\n")
 	url, err := j.PythonResult(ctx)
 	if url != "" {
-		f.Details += "\nthe exception is pickled in " + url
+		f.Details += "the exception is pickled in " + url
 	}
 	return f, err
 }
@@ -122,12 +124,13 @@ func (j *Job) PlaceFlag() string {
 	}
 }
 
-// String is the block that a failed command ends with.
-func (f Failure) String() string {
+// Body is what stands below the headline of the block that a failed command ends with.
+func (f Failure) Body() string {
 	var b strings.Builder
-	b.WriteString(f.Headline + "\n")
-	if f.Details != "" {
-		b.WriteString("  " + strings.ReplaceAll(f.Details, "\n", "\n  ") + "\n")
+	for _, text := range []string{f.Printed, f.Details} {
+		if text = strings.Trim(text, "\n"); text != "" {
+			b.WriteString("  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+		}
 	}
 	b.WriteString("next: " + f.Next + "\n")
 	return b.String()

@@ -31,20 +31,20 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-func TestFailureString(t *testing.T) {
-	f := Failure{Headline: "job cpu-x failed: ValueError: bad", Details: "Traceback:\n  line 1\nValueError: bad", Next: "kubectl kinetic jobs logs cpu-x --local"}
-	want := `job cpu-x failed: ValueError: bad
-  Traceback:
+func TestFailureBody(t *testing.T) {
+	f := Failure{Printed: "Traceback:\n  line 1\nValueError: bad\n", Details: "the value: 1\n", Next: "kubectl kinetic jobs logs cpu-x --local"}
+	want := `  Traceback:
     line 1
   ValueError: bad
+  the value: 1
 next: kubectl kinetic jobs logs cpu-x --local
 `
-	if diff := cmp.Diff(want, f.String()); diff != "" {
+	if diff := cmp.Diff(want, f.Body()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	f.Details = ""
-	if want := "job cpu-x failed: ValueError: bad\nnext: kubectl kinetic jobs logs cpu-x --local\n"; f.String() != want {
-		t.Errorf("without details: %q", f.String())
+	f.Printed, f.Details = "", ""
+	if want := "next: kubectl kinetic jobs logs cpu-x --local\n"; f.Body() != want {
+		t.Errorf("with nothing to show: %q", f.Body())
 	}
 }
 

@@ -43,6 +43,9 @@ func terminalStyle(columns int, getenv func(string) string) Style {
 	return Style{Redraw: true, Color: getenv("NO_COLOR") == "", Columns: columns}
 }
 
+// InColor is a text in the colour of a state, where there are colours.
+func (s Style) InColor(state api.State, text string) string { return s.paint(colorOf(state), text) }
+
 // color is a parameter of the ANSI sequence that selects it.
 type color string
 

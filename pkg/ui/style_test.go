@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 func TestDetectIsPlainWithoutATerminal(t *testing.T) {
@@ -39,5 +41,14 @@ func TestTerminalStyle(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestInColor(t *testing.T) {
+	if got := (Style{Color: true}).InColor(api.Failed, "no"); got != "\x1b[31mno\x1b[0m" {
+		t.Errorf("with colours: %q", got)
+	}
+	if got := (Style{}).InColor(api.Failed, "no"); got != "no" {
+		t.Errorf("without: %q", got)
 	}
 }

@@ -15,6 +15,16 @@ import (
 // Settle ends a command that has seen how a job ended: nothing to say where it
 // succeeded, else one block on w, and the exit code that goes with it.
 func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
+	return settle(ctx, w, j, s, false)
+}
+
+// SettleBelow is Settle right below the whole log, which was written to log: what that
+// has shown on the terminal of w is not repeated.
+func SettleBelow(ctx context.Context, w, log io.Writer, j *job.Job, s api.Status) error {
+	return settle(ctx, w, j, s, isTerminal(w) && isTerminal(log))
+}
+
+func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bool) error {
 	Remember(ctx, w, j, s)
 	switch s.State {
 	case api.Succeeded:
@@ -23,7 +33,11 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 		return fmt.Errorf("job %s: %s", j.ID(), withoutWorkload(ctx, j, s))
 	}
 	failure, err := j.Failure(ctx, s)
-	fmt.Fprint(w, ui.Clean(failure.String()))
+	if shown {
+		failure.Printed = ""
+	}
+	fmt.Fprintln(w, ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)))
+	fmt.Fprint(w, ui.Clean(failure.Body()))
 	if err != nil {
 		fmt.Fprintf(w, "warning: there may be more to tell: %v\n", err)
 	}

@@ -19,12 +19,17 @@ import (
 // LogWriter is where a log goes: a terminal gets colours and nothing else that
 // controls it, anything else the bytes as they are.
 func LogWriter(w io.Writer) io.WriteCloser {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(w) {
 		screen := &screen{w: w}
 		screen.WriteCloser = logs.NewTerminal(screen.tee())
 		return screen
 	}
 	return logs.NewPlain(w)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // screen ends the last line of a log when it is closed, so that what we say

@@ -96,7 +96,10 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, id string) error {
 	if err = errors.Join(err, out.Close()); err != nil {
 		return cli.Interrupted(c.streams.ErrOut, j, err)
 	}
-	return cli.Settle(ctx, c.streams.ErrOut, j, status)
+	if o.Tail >= 0 || o.Host >= 0 || o.Attempt > 0 || !o.Since.IsZero() {
+		return cli.Settle(ctx, c.streams.ErrOut, j, status)
+	}
+	return cli.SettleBelow(ctx, c.streams.ErrOut, c.streams.Out, j, status)
 }
 
 // printStored prints what there is. Where that is nothing, it says what the job waits

@@ -204,7 +204,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case end.err != nil:
 		return cli.Interrupted(o.streams.ErrOut, j, end.err)
 	case end.status.State != api.Succeeded:
-		return cli.Settle(ctx, o.streams.ErrOut, j, end.status)
+		return cli.SettleBelow(ctx, o.streams.ErrOut, o.logs(j), j, end.status)
 	}
 	o.ui.Phase("succeeded", j.ID())
 	return o.collect(ctx, j)
