@@ -111,7 +111,7 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	return &listOptions{place: place, watch: f.watch, detail: f.detail(),
 		filter:       job.Filter{States: states, Stored: f.stored || slices.Contains(states, api.NotFound), Limit: f.limit},
 		errOut:       c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
+		entryPrinter: entryPrinter{output: f.output, watched: f.watch, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
 }
 
 // detail is what has to be read for what will be printed.
@@ -167,9 +167,11 @@ type entryPrinter struct {
 	output string
 	// namespaces is for a column that tells them.
 	namespaces bool
-	now        func() time.Time
-	out        io.Writer
-	table      *ui.Table // made with the first row
+	// watched keeps room for longer rows that may come.
+	watched bool
+	now     func() time.Time
+	out     io.Writer
+	table   *ui.Table // made with the first row
 }
 
 func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
@@ -214,8 +216,16 @@ func (p *entryPrinter) rows(entries []job.Entry) error {
 	return p.table.Flush()
 }
 
+// usualID is the length of most ids: the time and the digits that make one unique are
+// 23 characters of it.
+const usualID = 40
+
 func (p *entryPrinter) columns() []string {
-	columns := []string{"id", "status", "function", "accelerator", "age", "duration"}
+	id, status := "id", "status"
+	if p.watched {
+		id, status = fmt.Sprintf("%-*s", usualID, id), fmt.Sprintf("%-*s", len(api.Succeeded), status)
+	}
+	columns := []string{id, status, "function", "accelerator", "age", "duration"}
 	if p.namespaces {
 		columns = append([]string{"namespace"}, columns...)
 	}
