@@ -11,10 +11,12 @@ import (
 	"slices"
 )
 
-// The files of the program. GroupFile lies beside File for a job of several hosts.
+// The files of the program. Beside File lies GroupFile for a job of several
+// hosts, and MapFile for a map.
 const (
 	File      = "remote_runner.py"
 	GroupFile = "remote_group.py"
+	MapFile   = "remote_map.py"
 )
 
 // hashDigits is how much of its SHA-256 tells one version of the runner from
@@ -30,6 +32,11 @@ var Source []byte
 //
 //go:embed remote_group.py
 var Group []byte
+
+// Map is MapFile. It must not be changed.
+//
+//go:embed remote_map.py
+var Map []byte
 
 // Hash is the first ten hexadecimal digits of a SHA-256 of files by name.
 func Hash(files map[string][]byte) string {

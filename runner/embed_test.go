@@ -10,7 +10,7 @@ import (
 const configMapLimit = 128 << 10
 
 func TestSourcesAreTheFiles(t *testing.T) {
-	for name, source := range map[string][]byte{File: Source, GroupFile: Group} {
+	for name, source := range map[string][]byte{File: Source, GroupFile: Group, MapFile: Map} {
 		want, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -22,8 +22,10 @@ func TestSourcesAreTheFiles(t *testing.T) {
 }
 
 func TestTheFilesOfAJobFitIntoAConfigMap(t *testing.T) {
-	if size := len(Source) + len(Group); size >= configMapLimit {
-		t.Errorf("%s and %s have %d bytes, want less than %d", File, GroupFile, size, configMapLimit)
+	for name, other := range map[string][]byte{GroupFile: Group, MapFile: Map} {
+		if size := len(Source) + len(other); size >= configMapLimit {
+			t.Errorf("%s and %s have %d bytes, want less than %d", File, name, size, configMapLimit)
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ class Stopped(BaseException):
     """SIGTERM or SIGINT arrived before the call began."""
 
 
-# ---------------------------------------------------------------- small things
+# -------- small things
 
 
 def timestamp(seconds=None):
@@ -212,7 +212,7 @@ def unlimited_integers():
         sys.set_int_max_str_digits(0)
 
 
-# ---------------------------------------------------------------- the store
+# -------- the store
 
 # Names of objects, relative to the store's URL: the same table as in the
 # package store of the client.
@@ -280,17 +280,10 @@ class FileStore:
         """Writes an object, in place of an older one."""
         self._put(name, source, os.replace)
 
-    def renew(self, name):
-        """Does nothing: files do not expire."""
+    def nothing(self, *_):
+        """Files do not expire, are not waited for, and have no connection."""
 
-    def insist(self):
-        """Does nothing: a file is not waited for."""
-
-    def hurry(self, moment):
-        """Does nothing, for the same reason."""
-
-    def disconnect(self):
-        """Does nothing: there is no connection."""
+    renew = insist = hurry = disconnect = nothing
 
     def _put(self, name, source, publish):
         path = os.path.join(self.root, name)
@@ -379,7 +372,7 @@ def read_verified(store, name, sha256, limit):
     return buffer.getvalue()
 
 
-# ---------------------------------------------------------------- gs:// stores
+# -------- gs:// stores
 
 GCS_URL = r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]{1,220}[a-z0-9])(?:/(?P<prefix>[^?#]*))?"
 GCS_ENDPOINT = "https://storage.googleapis.com"
@@ -1009,7 +1002,7 @@ def error_text(data):
         return data.decode("utf-8", "replace")
 
 
-# ---------------------------------------------------------------- documents
+# -------- documents
 
 
 def parse_document(data, where):
@@ -1090,7 +1083,7 @@ class Call:
         return {"file": self.file, "module": f"python -m {self.module}"}.get(self.kind) or self.args[0]
 
 
-# ---------------------------------------------------------------- the bundle
+# -------- the bundle
 
 Blob = namedtuple("Blob", "name sha256 size gzipped")
 File = namedtuple("File", "path executable size blob offset")
@@ -1240,7 +1233,7 @@ def empty_directory(path):
                 os.unlink(entry.path)
 
 
-# ---------------------------------------------------------------- the log
+# -------- the log
 
 
 class Spool:
@@ -1381,7 +1374,7 @@ class LogParts:
             self._next += 1
 
 
-# ---------------------------------------------------------------- values
+# -------- values
 
 
 class ValueProblem(Exception):
@@ -1498,7 +1491,7 @@ def write_pickle(value, path):
     return False
 
 
-# ---------------------------------------------------------------- outcomes
+# -------- outcomes
 
 
 class Outcome:
@@ -1568,7 +1561,7 @@ def killed(title, number):
     return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {name}{hint}")
 
 
-# ---------------------------------------------------------------- the child
+# -------- the child
 
 
 class Place:
@@ -1583,16 +1576,14 @@ class Place:
         return os.path.join(self.workspace, relative) if relative else self.workspace
 
 
-def run_child(call, place):
-    """Becomes the call. Does not return."""
+def run_child(call, place, run, store):
+    """Becomes the call, by run. Does not return."""
     code = EXIT_RUNNER
     try:
+        store.disconnect()  # these are the supervisor's
         os.environ.update(place.variables)
         os.chdir(place.path(call.cwd))
-        if call.kind == "function":
-            code = run_function(call, place)
-        else:
-            code = run_program(call, place)
+        code = run(call, place)
     except BaseException:
         tell(traceback.format_exc())
     finally:
@@ -1633,13 +1624,7 @@ def program(call, place):
 
 def run_function(call, place):
     """Calls the function, leaves the outcome in the scratch directory and returns its exit code."""
-    try:
-        outcome = returned(call_function(call, place), call, place.scratch)
-    except SystemExit as stop:
-        outcome = left(stop.code, call.title)
-    except BaseException as exc:
-        outcome = raised(exc, place.workspace)
-        tell(outcome.error["traceback"])
+    outcome = outcome_of(lambda: call_function(call, place), call, place)
     outcome.save(place.scratch)
     if place.watcher and not outcome.ok:
         # What the user's code does at exit may wait for hosts that wait for this one.
@@ -1648,18 +1633,40 @@ def run_function(call, place):
     return outcome.exit_code
 
 
+def outcome_of(action, call, place):
+    """How the call ends, or a part of it."""
+    try:
+        return returned(action(), call, place.scratch)
+    except SystemExit as stop:
+        return left(stop.code, call.title)
+    except BaseException as exc:
+        outcome = raised(exc, place.workspace)
+        tell(outcome.error["traceback"])
+        return outcome
+
+
 def call_function(call, place):
     """The value of the call. Everything from here on is the user's code."""
+    function, debugger = load_function(call, place)
+    return value_of(function, (), call.kwargs, debugger)
+
+
+def load_function(call, place):
+    """The function of the call, and the debugger that waits for it or None."""
     entries = [place.path(path) for path in call.sys_path]
     sys.path[:0] = entries
     sys.argv = [place.path(call.file) if call.file else ""]
     sys.modules["__main__"] = types.ModuleType("__main__")
     forget_shadowed(entries)
     debugger = wait_for_debugger() if os.environ.pop("KINETIC_DEBUG", "") else None
-    function = find_function(load_module(call, place), call)
+    return find_function(load_module(call, place), call), debugger
+
+
+def value_of(function, args, kwargs, debugger=None):
+    """What the function returns."""
     if debugger:
         debugger.breakpoint()
-    value = function(**call.kwargs)  # a debugger stops here: step into it
+    value = function(*args, **kwargs)  # a debugger stops here: step into it
     if isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)):
         return value  # refused by name in returned()
     if hasattr(type(value), "__await__"):
@@ -1803,13 +1810,12 @@ def raised(exc, workspace):
 
 def hide_runner(exc):
     """Takes the frames that led into the user's code off an exception. Those it is chained to never had them."""
-    ours = hide_runner.__code__.co_filename
+    ours = hide_runner.__code__.co_filename[: -len("runner.py")]  # and its neighbours
     library = os.path.dirname(os.__file__)
-    machinery = ("<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
+    machinery = (ours, "<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
     tb = exc.__traceback__
     while tb is not None:
-        filename = tb.tb_frame.f_code.co_filename
-        if filename != ours and not filename.startswith(machinery):
+        if not tb.tb_frame.f_code.co_filename.startswith(machinery):
             break
         tb = tb.tb_next
     exc.__traceback__ = tb
@@ -1851,7 +1857,7 @@ def wind_up():
     flush()
 
 
-# ---------------------------------------------------------------- a debugger
+# -------- a debugger
 
 DEBUGGED = "--debugged"  # as the runner's first word: what follows is to be run by run_debugged()
 
@@ -1894,7 +1900,7 @@ def run_debugged(what):
     runpy.run_module(name, None, "__main__", True) if is_module else runpy.run_path(name, None, "__main__")  # step into it
 
 
-# ---------------------------------------------------------------- beside the call
+# -------- beside the call
 
 
 class Errands:
@@ -1923,9 +1929,9 @@ class Errands:
         """Starts what is due."""
         if now >= self._part_at:
             self._part_at = now + PART_SECONDS
-            self._ask(self._publish_lines)
+            self._ask(self._parts.publish_lines)
         elif self._spool.pending >= PART_BYTES and now >= self._full_at:
-            self._ask(self._publish_full)
+            self._ask(self._parts.publish_full)
         if now >= self._renew_at:
             self._renew_at = now + RENEW_SECONDS
             self._ask(self._renew)
@@ -1938,21 +1944,12 @@ class Errands:
 
     def publish_all(self):
         """Publishes what is there, for time is short."""
-        self._ask(self._publish_all)
+        self._ask(self._parts.publish_all)
 
     def finish(self):
         """Waits until everything is done."""
         if self._thread is not None:
             self._thread.join()
-
-    def _publish_full(self):
-        self._parts.publish_full(self._spool)
-
-    def _publish_lines(self):
-        self._parts.publish_lines(self._spool)
-
-    def _publish_all(self):
-        self._parts.publish_all(self._spool)
 
     def _ask(self, action):
         with self._changing:
@@ -1972,7 +1969,7 @@ class Errands:
     def _work(self):
         while action := self._next():
             try:
-                action()
+                action(self._spool)
             except Exception:
                 # What could not be stored stays pending for another try; the last one tells.
                 self._full_at = time.monotonic() + PART_SECONDS
@@ -1984,7 +1981,7 @@ class Errands:
             return self._asked.pop(0) if self._asked else None
 
 
-# ---------------------------------------------------------------- the supervisor
+# -------- the supervisor
 
 END_GRACE = 3.0  # for a call that has failed, or is of no use any more
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
@@ -2162,7 +2159,7 @@ def be_child(output, private):
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
-# ---------------------------------------------------------------- the runner
+# -------- the runner
 
 
 class Runner:
@@ -2250,22 +2247,21 @@ class Runner:
         os.makedirs(place.path(call.cwd), exist_ok=True)
         deadline = self._began + options.max_runtime if options.max_runtime else None
         needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
-        needed += [attempt_name(options.job, number + 1) for number in range(self._attempt)]  # or counting would begin anew
-        errands = Errands(self._log.spool, self._parts, lambda: [store.renew(name) for name in needed])
-        supervisor = Supervisor(self._log, errands, options.grace, deadline, self._link)
-
-        def become():
-            store.disconnect()  # in the child: these are the supervisor's
-            run_child(call, place)
-
-        status = supervisor.run(become, self._hurry)
+        needed += [self._record_name(number + 1) for number in range(self._attempt)]  # or counting would begin anew
+        errands = Errands(self._log.spool, self._parts, lambda _: [store.renew(name) for name in needed])
+        outcome = self._run_call(call, place, errands, deadline)
         if errands.waited:
             late = f"{SPOOL_BYTES // MIB} MiB of its log were not in the store yet"
             self._say(f"warning: the call had to wait when it printed, for {late}")
-        outcome = self._judge(call, status, supervisor)
         if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED, STOPPED):
             self._say(outcome.message)
         return outcome
+
+    def _run_call(self, call, place, errands, deadline):
+        """The outcome of the call."""
+        run = run_function if call.kind == "function" else run_program
+        supervisor = Supervisor(self._log, errands, self._options.grace, deadline, self._link)
+        return self._judge(call, supervisor.run(lambda: run_child(call, place, run, self._store), self._hurry), supervisor)
 
     def _begin(self):
         """Counts this attempt; returns how many before it were disrupted."""
@@ -2290,7 +2286,7 @@ class Runner:
         number, disruptions = 1, 0
         while True:
             record = {"version": VERSION, "attempt": number, "uid": self._uid, "started": self._started}
-            found = self._create_or_read(attempt_name(self._options.job, number), record)
+            found = self._create_or_read(self._record_name(number), record)
             if found.get("uid") == self._uid:
                 self._attempt, self._record = number, found
                 return disruptions
@@ -2299,6 +2295,9 @@ class Runner:
             else:
                 disruptions += 1
             number += 1
+
+    def _record_name(self, number):
+        return attempt_name(self._options.job, number)
 
     def _create_or_read(self, name, document, metadata=None):
         """The document that the object has: this one, or an older one."""
@@ -2317,7 +2316,7 @@ class Runner:
         """Adds to the record of this attempt that it ended by itself, not at SIGTERM."""
         if self._record and outcome.exit_code != EXIT_TERMINATED:
             data = encode_json(dict(self._record, reason=outcome.reason, finished=finished))
-            retried(lambda: self._store.write(attempt_name(self._options.job, self._attempt), lambda: [data]))
+            retried(lambda: self._store.write(self._record_name(self._attempt), lambda: [data]))
 
     def _spent(self, disruptions):
         """The outcome of a job that has crashed or lost its pods too often before; else None."""
@@ -2513,7 +2512,7 @@ def termination_message(fields, error, value_path):
     return data
 
 
-# ---------------------------------------------------------------- the command line
+# -------- the command line
 
 
 def job_id(text):
@@ -2558,6 +2557,9 @@ FLAGS = {  # what makes the value, its default, its name, help
     "--max-runtime": (seconds, 0.0, "SECONDS", "of this attempt; 0: no bound"),
     "--max-disruptions": (whole_number, 100, "N", "end the job when it has lost its pod more often; default 100"),
     "--retries": (whole_number, math.inf, "N", "end the job when it has crashed more often; default: as Kubernetes says"),
+    "--map": (sha256_hex, "", "SHA256", "of the inputs of a map, lines of JSON"),
+    "--chunk": (whole_number, 1, "N", "inputs for each pod; default 1"),
+    "--inputs": (whole_number, 0, "N", "of them in all"),
     "--release": (str, "", "NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
     "--chips": (str, "", "KIND:N", "that each of several hosts has: gpu:8, tpu:4; default: none"),
     "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
@@ -2603,6 +2605,8 @@ def choose_runner(options, environ):
     """The runner of a job of this kind."""
     if options.release or "KINETIC_LEADER" in environ:
         return neighbour("remote_group").runner(options, environ)
+    if options.map:
+        return neighbour("remote_map").MapRunner(options, environ)
     return Runner(options)
 
 

@@ -16,8 +16,10 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BUCKET = "bucket"
+LIST_PAGE = 3  # names
 OBJECT = re.compile(r"/storage/v1/b/([^/]+)/o/([^/]+)")
 UPLOAD = re.compile(r"/upload/storage/v1/b/([^/]+)/o")
+LIST = re.compile(r"/storage/v1/b/([^/]+)/o")
 REWRITE = re.compile(OBJECT.pattern + r"/rewriteTo/b/([^/]+)/o/([^/]+)")
 
 
@@ -146,6 +148,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.upload(match[1], data)
         if match := OBJECT.fullmatch(self.plain):
             return self.download(match[1], urllib.parse.unquote(match[2]))
+        if LIST.fullmatch(self.plain):
+            return self.list()
         return self.error(400, f"no such method: {self.path}")
 
     # Faults that are more than a status.
@@ -192,6 +196,15 @@ class Handler(BaseHTTPRequestHandler):
 
     def error(self, status, message):
         self.answer(status, json.dumps({"error": {"code": status, "message": message}}).encode())
+
+    def list(self):
+        """A page of names. Pages are much smaller than asked for, as they may be."""
+        names = sorted(self.server.names(self.query["prefix"]))
+        begin = int(self.query.get("pageToken") or 0)
+        page = {"items": [{"name": name} for name in names[begin : begin + LIST_PAGE]]}
+        if begin + LIST_PAGE < len(names):
+            page["nextPageToken"] = str(begin + LIST_PAGE)
+        self.answer(200, json.dumps(page).encode())
 
     def account(self):
         if self.headers.get("Metadata-Flavor") != "Google":

@@ -48,7 +48,7 @@ class Debug(RunnerCase):
                 "kinetic: waiting up to 600 seconds for a debugger on port 5678: kubectl kinetic jobs debug cpu-train-20261120-082019-abc1234",
             ],
         )
-        self.assertEqual(rest, "begins\nstops in call_function\n")
+        self.assertEqual(rest, "begins\nstops in value_of\n")
         self.assertEqual((ran.code, ran.result["value"]), (0, 1))
 
     def test_who_does_not_come_is_not_waited_for(self):

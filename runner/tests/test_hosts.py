@@ -31,7 +31,7 @@ class Places(unittest.TestCase):
                 self.assertEqual(find(environ, release), want)
 
     def test_one_host_has_no_place(self):
-        options = types.SimpleNamespace(release="", work="/work", final=False)
+        options = types.SimpleNamespace(release="", map="", work="/work", final=False)
         for environ in ({}, {"JOB_COMPLETION_INDEX": "3"}, LWS):
             with self.subTest(environ=environ):
                 self.assertIs(type(r.choose_runner(options, environ)), r.Runner)

@@ -1,0 +1,210 @@
+"""A function that is called with each of many inputs."""
+
+import json
+import os
+import signal
+import time
+import unittest
+
+from fixture import JOB, RunnerCase, command, function, sha256
+from test_pod import PodCase
+
+SQUARE = "def f(n):\n  return n * n"
+
+
+class MapCase(RunnerCase):
+    """A test that runs pods of a map, in a store of files."""
+
+    pods = 0
+
+    def start_chunk(self, source, inputs, *flags, chunk=0, size=1000, call=None, **kwargs):
+        """One more pod, for that chunk of the inputs."""
+        self.pods += 1
+        data = inputs if isinstance(inputs, bytes) else b"".join(json.dumps(value).encode() + b"\n" for value in inputs)
+        self.put_blob(data)
+        flags = ("--map", sha256(data), "--chunk", str(size), "--inputs", str(data.count(b"\n"))) + flags
+        argv = self.argv(call or function(**kwargs), {"train.py": source}, *flags)
+        return self.start(argv, {"JOB_COMPLETION_INDEX": str(chunk), "KINETIC_POD_UID": f"uid-{self.pods}"})
+
+    def chunk(self, *args, **kwargs):
+        return self.finish(self.start_chunk(*args, **kwargs))
+
+    def results(self, count):
+        """The result of each input, None where there is none."""
+        names = [f"results/{number}.json" for number in range(count)]
+        return [self.document(name) if self.exists(name) else None for name in names]
+
+    def values(self, count):
+        return [result and (result["value"] if result["ok"] else result["error"]["message"]) for result in self.results(count)]
+
+
+class Maps(MapCase):
+    def test_each_input_has_a_result(self):
+        ran = self.chunk(SQUARE, [3, 1, 2])
+        self.assertEqual(ran.code, 0, ran.out + ran.err)
+        self.assertEqual(self.values(3), [9, 1, 4])
+        result = self.results(3)[1]
+        self.assertLessEqual(result.pop("started"), result.pop("finished"))
+        want = {"version": 1, "index": 1, "ok": True, "pickle": None, "error": None, "warnings": [], "host": 0, "attempt": 1, "value": 1}
+        self.assertEqual(result, want)
+
+    def test_a_pod_takes_its_chunk_alone_and_ends_nothing(self):
+        for chunk, want in ((1, [None, None, 9, 16, None]), (2, [None, None, 9, 16, 25])):
+            ran = self.chunk(SQUARE, [1, 2, 3, 4, 5], chunk=chunk, size=2)
+            self.assertEqual((ran.code, self.values(5)), (0, want), ran.out)
+        self.assertFalse(self.exists("end.json") or self.exists("result.json") or ran.said_end)
+        self.assertEqual([self.document(f"attempts/{n}-1.json")["uid"] for n in (1, 2)], ["uid-1", "uid-2"])
+
+    def test_kinds_of_inputs(self):
+        source = "def f(*args, **kwargs):\n  return [args, kwargs]"
+        inputs = [{"a": 1, "lr": 2}, [1, 2], "x", None, [], {}, [[1]], 2**70]
+        self.chunk(source, inputs, kwargs={"lr": 1, "n": 0})
+        shared = {"lr": 1, "n": 0}
+        want = [[[], {"lr": 2, "n": 0, "a": 1}]] + [[args, shared] for args in ([1, 2], ["x"], [None], [], [], [[1]], [2**70])]
+        self.assertEqual(self.values(len(inputs)), want)
+
+    def test_no_call_changes_the_arguments_of_the_next(self):
+        self.chunk("def f(n, seen):\n  seen.append(n)\n  return seen", [1, 2], kwargs={"seen": []})
+        self.assertEqual(self.values(2), [[1], [2]])
+
+    def test_a_failure_is_a_result_and_the_rest_goes_on(self):
+        source = "import sys\ndef f(n):\n  if n == 1: raise ValueError('one')\n  if n == 2: sys.exit(3)\n  if n == 3: return object\n  return n"
+        ran = self.chunk(source, [0, 1, 2, 3, 4])
+        self.assertEqual(ran.code, 0, ran.out)
+        results = self.results(5)
+        self.assertEqual([result["ok"] for result in results], [True, False, False, False, True])
+        self.assertEqual([result["error"]["type"] for result in results[1:4]], ["ValueError", "SystemExit", "TypeError"])
+        trace = 'Traceback (most recent call last):\n  File "train.py", line 3, in f\n'
+        self.assertTrue(results[1]["error"]["traceback"].startswith(trace), results[1]["error"]["traceback"])
+        self.assertIn("ValueError: one", ran.out)
+
+    def test_what_json_does_not_have_is_kept(self):
+        self.chunk("def f(n): return {n: float('nan')}", [7])
+        self.assertEqual((self.values(1), self.results(1)[0]["pickle"]), ([{"7": None}], "results/0.pkl"))
+        self.assertTrue(self.exists("results/0.pkl"))
+
+    def test_a_coroutine(self):
+        self.chunk("async def f(n): return n", [1, 2])
+        self.assertEqual(self.values(2), [1, 2])
+
+    def test_the_function_is_imported_once(self):
+        self.chunk("import os\nloaded = [os.getpid()]\ndef f(n):\n  loaded.append(n)\n  return loaded[1:]", [1, 2, 3])
+        self.assertEqual(self.values(3), [[1], [1, 2], [1, 2, 3]])
+
+    def test_no_function_is_the_result_of_every_input(self):
+        for source, want in (("import missing_one", "No module named"), ("def g(): pass", "no function 'f'"), ("raise SystemExit", "sys.exit(0)")):
+            with self.subTest(source):
+                self.setUp()
+                ran = self.chunk(source, [1, 2])
+                self.assertEqual(ran.code, 0, ran.out)
+                for value in self.values(2):
+                    self.assertIn(want, value)
+
+    def test_wrong_inputs(self):
+        cases = {
+            "has 1 inputs, want 2": (("--inputs", "2"), {}),
+            "has 1 inputs, want 1 with some in chunk 1": ((), {"chunk": 1}),
+            "x is no function": ((), {"call": command("x")}),
+        }
+        for want, (flags, kwargs) in cases.items():
+            with self.subTest(want):
+                ran = self.chunk(SQUARE, [1], *flags, **kwargs)
+                self.assertEqual((ran.code, self.values(1)), (125, [None]))
+                self.assertIn(want, ran.out)
+
+    def test_a_pod_must_know_its_chunk(self):
+        ran = self.chunk(SQUARE, [1], chunk="x")
+        self.assertEqual(ran.code, 125)
+        self.assertIn("JOB_COMPLETION_INDEX='x'", ran.err)
+
+    def test_a_thousand_inputs(self):
+        begin = time.monotonic()
+        ran = self.chunk(SQUARE, list(range(1000)))
+        print(f"\n1,000 inputs in a store of files: {time.monotonic() - begin:.2f} s")
+        self.assertEqual((ran.code, self.values(1000)), (0, [n * n for n in range(1000)]), ran.out)
+
+
+class Deaths(MapCase):
+    SOURCE = "import os, signal\ndef f(n):\n  print('call', n, flush=True)\n  {}\n  return n"
+
+    def test_an_input_that_kills_its_process_twice_has_failed(self):
+        source = self.SOURCE.format("if n == 1: os.kill(os.getpid(), signal.SIGKILL)\n  if n == 3: os._exit(0)\n  if n == 4: os._exit(9)")
+        ran = self.chunk(source, [0, 1, 2, 3, 4, 5])
+        self.assertEqual(ran.code, 0, ran.out)
+        values = self.values(6)
+        self.assertEqual((values[0], values[2], values[5]), (0, 2, 5))
+        for number, want in ((1, "killed by SIGKILL: it is likely that memory ran out"), (3, "ended its process"), (4, "exit code 9")):
+            self.assertIn(want, values[number])
+            self.assertEqual(ran.out.count(f"call {number}\n"), 2, ran.out)
+        self.assertEqual([ran.out.count(f"call {number}\n") for number in (0, 2, 5)], [1, 1, 1])
+
+    def test_one_death_is_no_failure(self):
+        marker = os.path.join(self.root, "marker")
+        source = self.SOURCE.format(f"if n == 1 and not os.path.exists({marker!r}): open({marker!r}, 'w').close(); os._exit(1)")
+        ran = self.chunk(source, [0, 1, 2])
+        self.assertEqual((ran.code, self.values(3)), (0, [0, 1, 2]), ran.out)
+
+    def test_a_module_that_kills_its_process_ends_the_pod(self):
+        ran = self.chunk("import os; os.kill(os.getpid(), 9)", [0, 1])
+        self.assertEqual((ran.code, self.values(2)), (137, [None, None]), ran.out)
+        self.assertEqual(self.document("attempts/0-1.json")["reason"], "Killed")
+
+    def test_a_time_limit_keeps_what_is_done(self):
+        source = self.SOURCE.format("signal.pause() if n == 1 else None")
+        ran = self.chunk(source, [0, 1, 2], "--max-runtime", "1.5", "--grace", "0.1")
+        self.assertEqual((ran.code, self.values(3)), (124, [0, None, None]), ran.out)
+
+
+class Resumed(PodCase, MapCase):
+    """What the next pod does, on a bucket."""
+
+    WAITS = "import os, signal\ndef f(n):\n  print('call', n, flush=True)\n  if n == 3 and {!r} == os.environ['KINETIC_ATTEMPT']: signal.pause()\n  return [n, os.environ['KINETIC_HOST']]"
+
+    def test_what_is_done_is_not_done_again(self):
+        source, inputs = self.WAITS.format("1"), list(range(6))
+        process = self.start_chunk(source, inputs)
+        while process.stdout.readline() != b"call 3\n":
+            pass
+        process.send_signal(signal.SIGTERM)
+        ran = self.finish(process)
+        self.assertEqual((ran.code, self.values(6)), (143, [[0, "0"], [1, "0"], [2, "0"], None, None, None]), ran.out)
+        ran = self.chunk(source, inputs)
+        self.assertEqual((ran.code, self.values(6)), (0, [[n, "0"] for n in inputs]), ran.out)
+        self.assertEqual(ran.out, "call 3\ncall 4\ncall 5\n")
+        self.assertEqual([result["attempt"] for result in self.results(6)], [1, 1, 1, 2, 2, 2])
+        self.assertNotIn("reason", self.document("attempts/0-1.json"))
+        ran = self.chunk(source, inputs)
+        self.assertEqual((ran.code, ran.out), (0, ""))
+
+    def held(self):
+        """A pod whose function waits until its file is there, and has begun to."""
+        go = os.path.join(self.root, "go")
+        source = f"import os\ndef f(n):\n  print('call', n, flush=True)\n  while not os.path.exists({go!r}): os.sched_yield()\n  return 'mine'"
+        process = self.start_chunk(source, [0, 1])
+        self.assertEqual(process.stdout.readline(), b"call 0\n")
+        return process, lambda: open(go, "w").close()
+
+    def test_what_another_pod_has_stored_stays(self):
+        process, go = self.held()
+        self.put(f"{JOB}/results/0.json", b'{"ok":true,"value":"theirs"}')
+        go()
+        ran = self.finish(process)
+        self.assertEqual((ran.code, self.values(2)), (0, ["theirs", "mine"]), ran.out)
+
+    def test_a_store_that_refuses_a_result_ends_the_pod(self):
+        process, go = self.held()
+        self.bucket.fail(403, 1, "POST /upload")
+        go()
+        ran = self.finish(process)
+        self.assertEqual((ran.code, self.values(1)), (125, [None]), ran.out)
+        self.assertIn("storage.objects.create", ran.out)
+
+    def test_a_list_of_results_that_is_refused_is_told(self):
+        self.bucket.fail(403, 1, "GET .*prefix=")
+        ran = self.chunk(SQUARE, [1])
+        self.assertEqual(ran.code, 125)
+        self.assertIn(f"has no storage.objects.list in bucket", ran.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
