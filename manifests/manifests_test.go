@@ -147,6 +147,7 @@ func TestComponents(t *testing.T) {
 		"cpu+compute-class":               {platforms: "cpu", nodes: []string{class}, grace: 30},
 		"tpu+compute-class":               {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+indexedjob":                  {platforms: "cpu", grace: 30},
+		"cpu+map":                         {platforms: "cpu", grace: 30},
 		"gpu+indexedjob":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
 		"tpu+indexedjob":                  {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+leaderworkerset":             {platforms: "cpu", grace: 30},
@@ -310,6 +311,19 @@ func TestIndexedJob(t *testing.T) {
 	service := build(t, "testdata/cpu+indexedjob").service.Spec
 	if service.ClusterIP != corev1.ClusterIPNone || !service.PublishNotReadyAddresses {
 		t.Errorf("the Service is %+v", service)
+	}
+}
+
+// Each chunk of a map fails by itself, and a call's own exit code is final.
+func TestMap(t *testing.T) {
+	s := build(t, "testdata/cpu+map").job.Spec
+	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 2 || *s.Parallelism != 2 || s.BackoffLimit != nil ||
+		*s.BackoffLimitPerIndex != 0 || *s.MaxFailedIndexes != 2 {
+		t.Errorf("got %+v", s)
+	}
+	rules := s.PodFailurePolicy.Rules
+	if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailIndex {
+		t.Errorf("rules %+v", rules)
 	}
 }
 

@@ -33,6 +33,7 @@ type Handle struct {
 	CallSHA256   string    `json:"call_sha256"`
 	BundleSHA256 string    `json:"bundle_sha256"`
 	Hosts        int       `json:"hosts"`
+	Map          *Map      `json:"map,omitempty"`
 	Spot         bool      `json:"spot,omitempty"`
 	Debug        bool      `json:"debug,omitempty"`
 	Env          []string  `json:"env,omitempty"`
@@ -48,7 +49,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
-		Hosts: s.Hosts, Spot: s.Accelerator.Spot, Debug: s.Debug, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Map: s.Map, Spot: s.Accelerator.Spot, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

@@ -13,6 +13,10 @@ type Request struct {
 	Args []string
 	// KWArgs are the values of --arg, NAME=VALUE.
 	KWArgs []string
+	// Map names the file of a map's inputs, "-" for standard input; "" is one call.
+	Map string
+	// Chunk and Parallelism are those of the map, 0 for the default.
+	Chunk, Parallelism int
 
 	// Accelerator as typed, "" for cpu.
 	Accelerator string

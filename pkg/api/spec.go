@@ -56,6 +56,8 @@ type Spec struct {
 	CallKind CallKind
 	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
 	CallSHA256, BundleSHA256 string
+	// Map is nil for a job of one call.
+	Map *Map
 
 	// Env is in the order given, each name once.
 	Env []EnvVar

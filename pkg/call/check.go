@@ -34,6 +34,8 @@ type Query struct {
 	Function string
 	// Args are the names of all arguments, those of --data included.
 	Args []string
+	// Positional is how many arguments are passed by their place.
+	Positional int
 	// Here says that the same python will run the function, so that what it
 	// calls a syntax error is one.
 	Here bool
@@ -103,7 +105,7 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 func ask(ctx context.Context, python string, q Query, source []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	head, err := json.Marshal(map[string]any{"function": q.Function, "args": append([]string{}, q.Args...), "here": q.Here})
+	head, err := json.Marshal(map[string]any{"function": q.Function, "args": append([]string{}, q.Args...), "positional": q.Positional, "here": q.Here})
 	if err != nil {
 		return answer{}, err
 	}

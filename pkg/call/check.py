@@ -1,7 +1,7 @@
 """Says from a file's syntax tree whether a function in it can be called.
 
-Standard input is one line of JSON, {"function": NAME, "args": [NAMES], "here":
-BOOL}, and then the source, as bytes; "here" says that this python will run it. Standard output is one JSON object, whose "outcome"
+Standard input is one line of JSON, {"function": NAME, "args": [NAMES], "positional":
+NUMBER, "here": BOOL}, and then the source, as bytes; "here" says that this python will run it. Standard output is one JSON object, whose "outcome"
 is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
 imported or run. What is not certain is "unsure": there are no false alarms.
 Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
@@ -81,7 +81,7 @@ def unsure(why):
     return {"outcome": "unsure", "why": why}
 
 
-def judge(tree, function, given):
+def judge(tree, function, given, count):
     hidden = hidden_change(tree, function)
     if hidden:
         return unsure(hidden)
@@ -102,7 +102,7 @@ def judge(tree, function, given):
         return unsure(f"{function} is decorated")
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in scope(node.body)):
         return {"outcome": "generator", "line": node.lineno}
-    return arguments(node, given)
+    return arguments(node, given, count)
 
 
 def missing(tree, bound, function):
@@ -112,20 +112,21 @@ def missing(tree, bound, function):
     return {"outcome": "missing", "functions": sorted(functions), "method_of": classes[:1]}
 
 
-def arguments(node, given):
-    """Compares the parameters of a function with the names given."""
+def arguments(node, given, count):
+    """Compares the parameters of a function with the names given, and a number of arguments before them."""
     a = node.args
     positional = a.posonlyargs + a.args
     optional = {p.arg for p in positional[len(positional) - len(a.defaults):]}
     optional |= {p.arg for p, default in zip(a.kwonlyargs, a.kw_defaults) if default}
-    unnamed = [p.arg for p in a.posonlyargs]
+    filled = {p.arg for p in positional[:count]}
+    unnamed = [p.arg for p in a.posonlyargs if p.arg not in filled]
     named = [p.arg for p in a.args + a.kwonlyargs]
     answer = {
         "line": node.lineno,
         "signature": signature(a, optional),
         "named": named,
         "unexpected": [n for n in given if n not in named and not a.kwarg],
-        "required": [n for n in named if n not in optional and n not in given],
+        "required": [n for n in named if n not in optional and n not in given and n not in filled],
         "unnamed": [n for n in unnamed if n not in optional or (n in given and not a.kwarg)],
     }
     wrong = answer["unexpected"] or answer["required"] or answer["unnamed"]
@@ -168,7 +169,7 @@ def syntax(line, text, message, here=True):
     return {"outcome": "syntax", "line": line, "text": text, "message": message, "python": version}
 
 
-def check(source, function, given, here):
+def check(source, function, given, count, here):
     if b"\0" in source:
         return syntax(source[:source.index(b"\0")].count(b"\n") + 1, "", "source code cannot contain null bytes")
     try:
@@ -181,13 +182,13 @@ def check(source, function, given, here):
         return syntax(error.lineno or 0, (error.text or "").strip(), message, here)
     except (RecursionError, MemoryError):
         return unsure("the file is too deeply nested for the python here")
-    return judge(tree, function, given)
+    return judge(tree, function, given, count)
 
 
 def main():
     head, _, source = sys.stdin.buffer.read().partition(b"\n")
     request = json.loads(head)
-    answer = check(source, request["function"], request["args"], request["here"])
+    answer = check(source, request["function"], request["args"], request["positional"], request["here"])
     json.dump(dict(answer, executable=sys.executable), sys.stdout)
 
 

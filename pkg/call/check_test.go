@@ -40,6 +40,24 @@ func query(t *testing.T, source string, args ...string) Query {
 
 type args []string
 
+// Arguments that are passed by their place are those that nobody has to name.
+func TestCheckPositional(t *testing.T) {
+	python := python(t)
+	for source, err := range map[string]string{
+		"def f(a, b): pass\n":         "add --arg b=",
+		"def f(a, /, b=1): pass\n":    "",
+		"def f(a, *, b): pass\n":      "add --arg b=",
+		"def f(*all): pass\n":         "",
+		"def f(a, b=1, *, c=2): pass": "",
+	} {
+		q := query(t, source)
+		q.Positional = 1
+		if _, got := Check(t.Context(), python, q); (got != nil) != (err != "") || got != nil && !strings.Contains(got.Error(), err) {
+			t.Errorf("%q: %v, want %q", source, got, err)
+		}
+	}
+}
+
 func TestCheckAllows(t *testing.T) {
 	tests := map[string]struct {
 		source string

@@ -74,7 +74,11 @@ func optional[T any](doc T, err error) (*T, error) {
 	return &doc, nil
 }
 
+// attempts are the starts of the job. A map has none: its pods start each by itself.
 func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
+	if j.Handle.Map != nil {
+		return nil, nil
+	}
 	objects, err := j.Store.List(ctx, store.Attempts(j.ID()))
 	if err != nil {
 		return nil, err

@@ -104,6 +104,9 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 		o.Hosts = j.Handle.Hosts
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
+	if j.Handle.Map != nil { // its pods record no attempts
+		return j.Workload.Logs(ctx, j.ID(), o, w)
+	}
 	if !j.Handle.ByPythonTool() {
 		o.Hosts, o.Rest, o.Attempts = j.Handle.Hosts, j.restOfLog, j.attempts
 	}

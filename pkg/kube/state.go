@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -55,22 +56,38 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 
 // stateOfMap is stateOf for a Job of many calls, of which no pod tells the end.
 func stateOfMap(j *batchv1.Job, pods []corev1.Pod) api.Status {
-	if last := jobEnd(j); last != nil {
-		return jobEnded(j, last, pods, 1)
-	}
-	s := api.Status{State: api.Pending, Attempt: min(len(pods), 1)}
-	for _, p := range pods {
-		if started := startOf(workerOf(p)); !started.IsZero() {
-			s.State = api.Running
-			if s.Started.IsZero() || started.Before(s.Started) {
-				s.Started = started
-			}
-		}
-	}
-	if s.State == api.Running && j.DeletionTimestamp != nil {
-		s.Message = ending
+	started := firstStart(pods)
+	s := api.Status{State: api.Pending, Attempt: min(len(pods), 1), Started: started}
+	switch last := jobEnd(j); {
+	case last != nil:
+		s = jobEnded(j, last, pods, 1)
+		s.Started = started
+	case started.IsZero() && j.Status.Succeeded == 0: // else the next pods wait
+	case j.DeletionTimestamp != nil:
+		s.State, s.Message = api.Running, ending
+	default:
+		s.State, s.Message = api.Running, chunksDone(j)
 	}
 	return s
+}
+
+// firstStart is when the first of the pods that are there began; zero where none has.
+func firstStart(pods []corev1.Pod) time.Time {
+	var first time.Time
+	for _, p := range pods {
+		if started := startOf(workerOf(p)); first.IsZero() || !started.IsZero() && started.Before(first) {
+			first = started
+		}
+	}
+	return first
+}
+
+// chunksDone says how far a map is, as its Job knows without its results.
+func chunksDone(j *batchv1.Job) string {
+	if j.Spec.Completions == nil {
+		return ""
+	}
+	return fmt.Sprintf("map, %d of %d chunks done", j.Status.Succeeded, *j.Spec.Completions)
 }
 
 // final exit codes of the runner are those after which nothing runs again: the

@@ -45,6 +45,41 @@ func terminated(code int32, reason, message string) corev1.ContainerState {
 		StartedAt: at(2), FinishedAt: at(5)}}
 }
 
+// aMap is a Job of 4 chunks, of which so many are done.
+func aMap(done int32, conditions ...batchv1.JobCondition) *batchv1.Job {
+	j := job(conditions...)
+	j.Spec.CompletionMode = new(batchv1.IndexedCompletion)
+	j.Spec.Completions, j.Spec.BackoffLimitPerIndex = new(int32(4)), new(int32(0))
+	j.Status.Succeeded = done
+	return j
+}
+
+func TestStateOfMap(t *testing.T) {
+	two, nine := at(2).UTC(), at(9).UTC()
+	complete := batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at(9)}
+	done := pod("a", 1, terminated(0, "Completed", ""))
+	tests := map[string]struct {
+		job  *batchv1.Job
+		pods []corev1.Pod
+		want api.Status
+	}{
+		"no pod yet":              {aMap(0), nil, api.Status{State: api.Pending}},
+		"pods that wait":          {aMap(0), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, api.Status{State: api.Pending, Attempt: 1}},
+		"a pod is done, of many":  {aMap(1), []corev1.Pod{done}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 1 of 4 chunks done"}},
+		"between two pods":        {aMap(2), nil, api.Status{State: api.Running, Message: "map, 2 of 4 chunks done"}},
+		"the earliest pod counts": {aMap(0), []corev1.Pod{pod("b", 1, running(7)), done, pod("c", 1, waiting("x"))}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 0 of 4 chunks done"}},
+		"being removed":           {deleted(aMap(1)), []corev1.Pod{done}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: ending}},
+		"all done":                {aMap(4, complete), []corev1.Pod{done}, api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: 1, Started: two, Finished: nine}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, stateOf(tt.job, tt.pods)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 func job(conditions ...batchv1.JobCondition) *batchv1.Job {
 	return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
 }

@@ -32,6 +32,9 @@ func check(s api.Spec) error {
 	if err := checkHosts(s); err != nil {
 		return err
 	}
+	if err := checkMap(s); err != nil {
+		return err
+	}
 	if err := checkCapacity(s); err != nil {
 		return err
 	}
@@ -69,6 +72,22 @@ func checkHosts(s api.Spec) error {
 		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, maxRetries)
 	case several && s.Retries > 0:
 		return fmt.Errorf("job %s asks for %d retries; with backend gke the loss of one of several hosts is the end", s.ID, s.Retries)
+	}
+	return nil
+}
+
+// checkMap rejects numbers that no Job can have.
+func checkMap(s api.Spec) error {
+	m := s.Map
+	switch {
+	case m == nil:
+		return nil
+	case s.Backend != api.BackendGKE || s.Hosts > 1 || s.Debug:
+		return fmt.Errorf("job %s is a map; that is for pods by themselves, in a Job, without a debugger", s.ID)
+	case m.InputsSHA256 == "" || m.Inputs < 1 || m.Chunk < 1 || m.Parallelism < 1:
+		return fmt.Errorf("job %s is an incomplete map: %+v", s.ID, *m)
+	case m.Chunks() > api.MaxChunks || m.Parallelism > m.Chunks():
+		return fmt.Errorf("job %s is a map of %d chunks, %d at a time; want at most %d, and no more at a time than there are", s.ID, m.Chunks(), m.Parallelism, api.MaxChunks)
 	}
 	return nil
 }
@@ -134,6 +153,9 @@ func checkAccelerator(s api.Spec) error {
 // reserved are the variables that the runner needs as base and components set them.
 var reserved = []string{podUID, api.EnvHosts, api.EnvLeader, api.EnvSlices}
 
+// indexVariable is how Kubernetes tells a pod of an Indexed Job its number.
+const indexVariable = "JOB_COMPLETION_INDEX"
+
 // debugVariables are set by the component debug, or would move the debugger away
 // from the port that the component tells.
 var debugVariables = []string{api.EnvDebug, api.EnvBreakpoint, api.EnvDebugPort}
@@ -143,6 +165,9 @@ func checkEnv(s api.Spec) error {
 	once := func(name string) error {
 		if slices.Contains(reserved, name) {
 			return fmt.Errorf("env %s: the job sets it itself; choose another name", name)
+		}
+		if s.Map != nil && name == indexVariable {
+			return fmt.Errorf("env %s: it tells a pod of a map which inputs are its own; choose another name", name)
 		}
 		if s.Debug && slices.Contains(debugVariables, name) {
 			return fmt.Errorf("env %s: the debugger needs it; leave it out, or --debug", name)

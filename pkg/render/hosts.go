@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// group is what makes the pod of a job the pods of several hosts: components, and
-// a patch with the numbers of the job.
+// group is what makes the pod of a job the pods of several hosts, or of a map:
+// components, and a patch with the numbers of the job.
 type group struct {
 	components []string
 	patches    []groupPatch
@@ -31,15 +31,30 @@ var (
 	roleBindingKind     = resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}
 )
 
-// groupOf is empty for a Job on one host.
+// groupOf is empty for a Job of one pod.
 func groupOf(s api.Spec) group {
 	switch {
 	case s.Backend == api.BackendPathways:
 		return leaderWorkerSet(s)
 	case s.Hosts > 1:
 		return indexedJob(s)
+	case s.Map != nil:
+		return mapJob(s)
 	}
 	return group{}
+}
+
+// mapJob replaces the samples of the component map.
+func mapJob(s api.Spec) group {
+	var p patch
+	p.replace("/spec/completions", s.Map.Chunks())
+	p.replace("/spec/parallelism", s.Map.Parallelism)
+	p.replace("/spec/backoffLimitPerIndex", s.Retries)
+	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
+	return group{
+		components: []string{path.Join(componentsDir, "map")},
+		patches:    []groupPatch{{"job.json", jobKind, p}},
+	}
 }
 
 // indexedJob replaces the samples of the component indexedjob.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,7 +121,15 @@ func arguments(s api.Spec) []string {
 	if s.MaxDisruptions != api.DefaultMaxDisruptions {
 		args = append(args, "--max-disruptions", strconv.Itoa(s.MaxDisruptions))
 	}
-	return append(args, groupArguments(s)...)
+	return slices.Concat(args, mapArguments(s), groupArguments(s))
+}
+
+// mapArguments tell the runner of a map where its inputs are, and which a pod has.
+func mapArguments(s api.Spec) []string {
+	if s.Map == nil {
+		return nil
+	}
+	return []string{"--map", s.Map.InputsSHA256, "--chunk", strconv.Itoa(s.Map.Chunk), "--inputs", strconv.Itoa(s.Map.Inputs)}
 }
 
 // groupArguments are what the runner of several hosts is told besides: how many

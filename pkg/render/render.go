@@ -42,7 +42,10 @@ func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
 // theRunner is what the job needs of it.
 func theRunner(s api.Spec) program {
 	files := map[string][]byte{runner.File: runner.Source}
-	if groupOf(s).components != nil {
+	switch {
+	case s.Map != nil:
+		files[runner.MapFile] = runner.Map
+	case groupOf(s).components != nil:
 		files[runner.GroupFile] = runner.Group
 	}
 	return program{files: files, hash: runner.Hash(files)}

@@ -310,6 +310,7 @@ func TestObjectsMountTheRunner(t *testing.T) {
 	several := map[string][]byte{"remote_runner.py": runner.Source, "remote_group.py": runner.Group}
 	for name, want := range map[string]map[string][]byte{
 		"cpu":                {"remote_runner.py": runner.Source},
+		"cpu-map":            {"remote_runner.py": runner.Source, "remote_map.py": runner.Map},
 		"indexed-cpu-4hosts": several,
 		"lws-cpu-4hosts":     several,
 	} {

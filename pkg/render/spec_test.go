@@ -56,6 +56,12 @@ func arm(a api.Accelerator) api.Accelerator {
 	return a
 }
 
+// mapped is 1,000 inputs in 40 chunks, 10 at a time.
+func mapped(s *api.Spec) {
+	s.Map = &api.Map{InputsSHA256: "ab530a13e45914982b79f9b7e3fba994cfd1f3fb22f71cea1afbf02b460c6d1d", Inputs: 1000, Chunk: 25, Parallelism: 10}
+	s.Retries = 2
+}
+
 func spot(s *api.Spec) { s.Accelerator.Spot = true }
 
 func reservation(s *api.Spec) { s.Reservation = "projects/shared/reservations/block-7" }
@@ -136,6 +142,9 @@ var (
 		"cpu-class":        testSpec(cpu, computeClass),
 		"gb200-class":      testSpec(arm(gpu("gb200", "nvidia-gb200", 4)), computeClass),
 
+		"cpu-map":                   testSpec(cpu, mapped),
+		"cpu-map-spot":              testSpec(cpu, spot, mapped),
+		"l4-map-everything":         testSpec(l4, everything, mapped),
 		"lws-v5p-16":                testSpec(v5p16, pathways(1)),
 		"lws-v6e-16-slices":         testSpec(v6e16, pathways(2), spot),
 		"lws-v6e-16-flex-start":     testSpec(v6e16, pathways(1), flexStart),

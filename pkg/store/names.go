@@ -16,6 +16,7 @@ const (
 	resultName  = "result.json"
 	endName     = "end.json"
 	attemptsDir = "attempts/"
+	resultsDir  = "results/"
 	logsDir     = "logs/"
 	outputsDir  = "outputs/"
 	// The Python tool's jobs lie in the same place, with these names instead.
@@ -36,6 +37,12 @@ func Call(id string) string { return path.Join(id, callName) }
 
 // Result names the result of the job.
 func Result(id string) string { return path.Join(id, resultName) }
+
+// Results is the prefix of the results of a map.
+func Results(id string) string { return id + "/" + resultsDir }
+
+// ResultOf names the result of one input of a map, counted from 0.
+func ResultOf(id string, input int) string { return fmt.Sprintf("%s%d.json", Results(id), input) }
 
 // Pickle names an object beside the result, as Result.Pickle does.
 func Pickle(id, name string) string { return path.Join(id, path.Base(name)) }
@@ -66,7 +73,7 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // The records of a job, below its id: all that it stores but its outputs.
 var (
-	recordPattern = regexp.MustCompile(`^((handle|call|result|end)\.json|(payload|result)\.pkl|(attempts|results)/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = regexp.MustCompile(`^((handle|call|result|end)\.json|(payload|result)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+\.(json|pkl)|logs/\d+/\d+-\d+\.log)$`)
 	// tracePattern are those that hardly anything but a job has.
 	tracePattern        = regexp.MustCompile(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
 	pythonRecordPattern = regexp.MustCompile(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -120,6 +121,9 @@ func carryOut(ctx context.Context, p Planned, place job.Place, progress func(don
 	if err := describe(ctx, j, p.Call, adopted); err != nil {
 		return nil, stats, storeError(err)
 	}
+	if err := p.inherit(ctx, j); err != nil {
+		return nil, stats, errors.Join(storeError(err), withdraw(ctx, j))
+	}
 	if err := start(ctx, p.Spec, p.Secrets); err != nil {
 		return nil, stats, abandon(ctx, j, err, adopted)
 	}
@@ -138,9 +142,32 @@ func supply(ctx context.Context, p Planned, place job.Place, progress func(done,
 		stats, err = p.Files.Upload(ctx, place.Store, progress)
 		return storeError(err)
 	})
+	g.Go(func() error { return storeError(p.storeInputs(ctx, place.Store)) })
 	g.Go(func() error { return ready(ctx) })
 	err = g.Wait()
 	return adopted, stats, err
+}
+
+// storeInputs makes sure that the store has the inputs of a map.
+func (p Planned) storeInputs(ctx context.Context, s store.Store) error {
+	if p.Spec.Map == nil {
+		return nil
+	}
+	_, err := s.PutBlob(ctx, p.Spec.Map.InputsSHA256, int64(len(p.Inputs)), func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(p.Inputs)), nil
+	})
+	return err
+}
+
+// inherit takes over the values of an older map.
+func (p Planned) inherit(ctx context.Context, j *job.Job) error {
+	if p.From == nil {
+		return nil
+	}
+	if err := j.Inherit(ctx, p.From); err != nil {
+		return fmt.Errorf("taking over the values of job %s: %w", p.From.ID(), err)
+	}
+	return nil
 }
 
 // abandon removes the records of a job that could not be started, unless another
@@ -175,7 +202,7 @@ func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err
 	if old == nil {
 		return false, nil // what can't be read is found out when it is written
 	}
-	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256
+	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 && reflect.DeepEqual(old.Handle.Map, s.Map)
 	if same {
 		began, err := old.Began(ctx)
 		if err != nil || !began {
@@ -252,5 +279,5 @@ const withdrawTime = 10 * time.Second
 func withdraw(ctx context.Context, j *job.Job) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	return errors.Join(j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
+	return errors.Join(j.RemoveResults(ctx), j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
 }

@@ -95,6 +95,8 @@ type ExplainedJob struct {
 	Env       []string `json:"env"`
 	SecretEnv []string `json:"secretEnv"`
 	limited   bool
+	// Map is how the inputs of a map are spread over pods, null without one.
+	Map *api.Map `json:"map"`
 }
 
 // Explain says what doing the plan would do.
@@ -137,7 +139,7 @@ func (p Planned) explainTarget() ExplainedTarget {
 }
 
 func explainJob(s api.Spec) ExplainedJob {
-	j := ExplainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...)}
+	j := ExplainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
 	if s.Backend != api.BackendLocal {
 		j.CPU, j.Memory, j.limited = maybe(s.CPU), maybe(s.Memory), s.MemoryLimit != ""
 	}
@@ -193,6 +195,9 @@ func (e Explanation) Sentences(size func(int64) string) string {
 			line("asks for", "%s", asked)
 		}
 		line("image", "%s", e.Image.Ref)
+	}
+	if m := e.Job.Map; m != nil {
+		line("map", "%d inputs in %d pods of %d each, %d at a time", m.Inputs, m.Chunks(), m.Chunk, m.Parallelism)
 	}
 	if names := e.Job.environment(); names != "" {
 		line("environment", "%s", names)

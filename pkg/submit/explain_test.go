@@ -65,7 +65,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","env":["A"],"secretEnv":["TOKEN"]}`,
+		`"cpu":"1","memory":"2Gi","env":["A"],"secretEnv":["TOKEN"],"map":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

@@ -2,6 +2,7 @@ package submit
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 
@@ -12,6 +13,8 @@ import (
 type Machine struct {
 	// Cwd is absolute, Home may be empty.
 	Cwd, Home string
+	// Stdin is where --map - reads the inputs.
+	Stdin io.Reader
 	// PackageRoot, PythonPath and NoDefaultExcludes come from
 	// KINETIC_PACKAGE_ROOT, PYTHONPATH and KINETIC_NO_DEFAULT_EXCLUDES=1.
 	PackageRoot, PythonPath string
@@ -35,13 +38,13 @@ const storageEmulator = "STORAGE_EMULATOR_HOST"
 const sizeWarnMB = 100
 
 // ThisMachine reads the environment of this process.
-func ThisMachine(getenv func(string) string, getwd func() (string, error)) (Machine, error) {
+func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin io.Reader) (Machine, error) {
 	cwd, err := getwd()
 	if err != nil {
 		return Machine{}, fmt.Errorf("finding the working directory: %w", err)
 	}
 	m := Machine{
-		Cwd: cwd, Home: getenv("HOME"),
+		Cwd: cwd, Home: getenv("HOME"), Stdin: stdin,
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
 		StorageEmulator:   getenv(storageEmulator),

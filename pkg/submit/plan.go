@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -30,6 +31,10 @@ type Planned struct {
 	Target target.Target
 	// Call is the text of call.json.
 	Call []byte
+	// Inputs are those of Spec.Map.
+	Inputs []byte
+	// From is the map whose values Spec.Map takes over, nil for none.
+	From *job.Job
 	// Root is the package root, Files what is packaged of it.
 	Root  string
 	Files *pack.Plan
@@ -74,7 +79,15 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err != nil {
 		return p, err
 	}
-	if err := p.capture(ctx, t, m); err != nil {
+	inputs, err := mapInputs(r, t, m)
+	if err != nil {
+		return p, err
+	}
+	p.Inputs = inputs.Lines
+	if p.Spec.Map, err = spread(r, inputs); err != nil {
+		return p, err
+	}
+	if err := p.capture(ctx, t, inputs, m); err != nil {
 		return p, err
 	}
 	if p.Spec.Backend == api.BackendLocal && p.Python == "" {
@@ -116,11 +129,15 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
+	inputs, err := mapInputs(r, t, m)
+	if err != nil {
+		return err
+	}
 	layout, c, _, err := locate(t, m)
 	if err != nil {
 		return err
 	}
-	_, err = new(Planned).check(ctx, c, layout.Root, m.CacheDir)
+	_, err = new(Planned).check(ctx, c, inputs, layout.Root, m.CacheDir)
 	return err
 }
 
@@ -140,7 +157,7 @@ func locate(t call.Target, m Machine) (bundle.Layout, api.Call, []string, error)
 }
 
 // capture finds the project and packages it, and checks the function meanwhile.
-func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
+func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m Machine) error {
 	layout, c, warnings, err := locate(t, m)
 	if err != nil {
 		return err
@@ -157,7 +174,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, m Machine) error {
 	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		unchecked, err = p.check(ctx, c, layout.Root, m.CacheDir)
+		unchecked, err = p.check(ctx, c, in, layout.Root, m.CacheDir)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -192,15 +209,17 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	return append(exclude, dir), nil
 }
 
-// check finds out whether the function can be called. It says so where only
-// the pod can tell.
-func (p *Planned) check(ctx context.Context, c api.Call, root, cacheDir string) ([]string, error) {
+// check finds out whether the function can be called, of a map with the first of
+// its inputs. It says so where only the pod can tell.
+func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
 	if c.Kind != api.CallFunction || c.File == "" {
 		return nil, nil
 	}
+	names := append(slices.Collect(maps.Keys(c.KWArgs)), in.Names...)
+	slices.Sort(names)
 	found, err := call.Check(ctx, "python3", call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: slices.Sorted(maps.Keys(c.KWArgs)), Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
+		Args: slices.Compact(names), Positional: in.Positional, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
 		return nil, err

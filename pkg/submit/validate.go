@@ -34,6 +34,7 @@ func validate(r api.Request) error {
 		validateBounds(r),
 		validateImage(r.Image),
 		validateDebug(r),
+		validateMap(r),
 	)
 }
 

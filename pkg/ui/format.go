@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -24,6 +25,15 @@ func Bytes(n int64) string {
 		}
 	}
 	return fmt.Sprintf("%.1f PB", size/1024)
+}
+
+// Number writes a number with its thousands apart: 832, 10,000.
+func Number(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // Count writes a number of things with its noun: 1 file, 12 files.

@@ -12,6 +12,8 @@ const (
 	redrawEvery = 100 * time.Millisecond
 	barCells    = 24
 	eraseLine   = "\r\x1b[K"
+	// tellEvery is how often a text is told where nothing can be drawn over.
+	tellEvery = 10 * time.Second
 )
 
 // Progress is a bar that fills up while bytes are moved, drawn on a terminal
@@ -20,6 +22,7 @@ type Progress struct {
 	ui          *UI
 	label       string
 	done, total int64
+	text        string // what Show was given, in place of the bytes
 	began       time.Time
 	drawn       time.Time
 }
@@ -43,6 +46,22 @@ func (p *Progress) Add(n int64) {
 	p.done += n
 	if now := p.ui.now(); now.Sub(p.drawn) >= redrawEvery {
 		p.draw(now)
+	}
+}
+
+// Show puts a text in the place of the bar: how far something is that is not counted
+// in bytes. Off a terminal it is a line, now and then.
+func (p *Progress) Show(text string) {
+	p.ui.mu.Lock()
+	defer p.ui.mu.Unlock()
+	p.text = Clean(text)
+	now := p.ui.now()
+	switch since := now.Sub(p.drawn); {
+	case p.ui.style.Redraw && since >= redrawEvery:
+		p.draw(now)
+	case !p.ui.style.Redraw && since >= tellEvery:
+		p.drawn = now
+		p.ui.print(p.line(now))
 	}
 }
 
@@ -79,6 +98,9 @@ func (p *Progress) draw(now time.Time) {
 }
 
 func (p *Progress) line(now time.Time) string {
+	if p.text != "" {
+		return fmt.Sprintf("%-10s  %s", p.label, p.text)
+	}
 	moved := Bytes(p.done)
 	if p.total > 0 {
 		share := min(float64(p.done)/float64(p.total), 1)

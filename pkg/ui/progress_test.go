@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,44 @@ func TestBarFitsTheLine(t *testing.T) {
 		if got := len(screen(out.String())); got != want {
 			t.Errorf("%d columns: the bar takes %d, want %d", columns, got, want)
 		}
+	}
+}
+
+// A text is drawn over itself on a terminal, and told now and then elsewhere.
+func TestShow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		redraw bool
+		want   string
+	}{
+		"a terminal": {true, "map         12 done"},
+		"a pipe":     {false, "map         0 done\nmap         10 done\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			c := newClock()
+			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).Progress("map", 0)
+			for n := range 13 {
+				bar.Show(strconv.Itoa(n) + " done")
+				c.pass(time.Second)
+			}
+			if got := screen(out.String()); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Data that goes to the same terminal stands above the bar.
+func TestAbove(t *testing.T) {
+	var out bytes.Buffer
+	u := NewStyled(&out, newClock().now, Style{Redraw: true, Columns: 80})
+	w := u.Above(&out)
+	bar := u.Progress("map", 0)
+	_, _ = io.WriteString(w, "1\n")
+	bar.Done()
+	_, _ = io.WriteString(w, "2\n")
+	if got := screen(out.String()); got != "1\n2\n" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -71,6 +71,26 @@ func (u *UI) State(state api.State, detail string) {
 	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", Clean(string(state)))), Clean(detail)))
 }
 
+// Above is w for data that may go to the same terminal: the bar makes room for it.
+func (u *UI) Above(w io.Writer) io.Writer { return above{u, w} }
+
+type above struct {
+	u *UI
+	w io.Writer
+}
+
+// Write implements io.Writer.
+func (a above) Write(b []byte) (int, error) {
+	a.u.mu.Lock()
+	defer a.u.mu.Unlock()
+	a.u.erase()
+	n, err := a.w.Write(b)
+	if a.u.bar != nil {
+		a.u.bar.draw(a.u.now())
+	}
+	return n, err
+}
+
 // print writes a line, above the bar if there is one. The caller holds the lock.
 func (u *UI) print(line string) {
 	u.erase()

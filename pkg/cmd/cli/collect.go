@@ -99,6 +99,16 @@ func (d *destination) write(p []byte) (int, error) {
 	return n, err
 }
 
+// Write brings a value that is here already to its reader.
+func (c Collection) Write(stdout io.Writer, value []byte) error {
+	out := c.open(stdout)
+	defer out.discard()
+	if _, err := out.Write(value); err != nil {
+		return err
+	}
+	return out.finish()
+}
+
 // finish writes what is missing, and completes a file, so that the result is not
 // removed from the store before it is safe here.
 func (d *destination) finish() error {
@@ -109,8 +119,16 @@ func (d *destination) finish() error {
 	case d.raw != nil:
 		end = append(unquoted(d.raw.Bytes()), '\n')
 	}
-	if _, err := d.write(end); err != nil || d.file == nil {
+	if _, err := d.write(end); err != nil {
 		return err
+	}
+	return d.complete()
+}
+
+// complete gives a file its name.
+func (d *destination) complete() error {
+	if d.file == nil {
+		return nil
 	}
 	if err := d.file.complete(); err != nil {
 		return fmt.Errorf("writing the result: %w", err)

@@ -24,6 +24,7 @@ type logFlags struct {
 	attempt    int
 	since      time.Duration
 	timestamps bool
+	index      int
 }
 
 func (c *command) logs() *cobra.Command {
@@ -32,6 +33,7 @@ func (c *command) logs() *cobra.Command {
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
 	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines.")
 	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
+	indexVar(own.Flags, &f.index)
 	cli.CountVar(own.Flags, &f.attempt, "attempt", "Only what this attempt printed, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
@@ -41,7 +43,9 @@ func (c *command) logs() *cobra.Command {
 		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
 			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: oneID,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.printLogs(ctx, f, args[0]) }),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			return c.printLogs(ctx, f, own.Flags.Changed("index"), args[0])
+		}),
 	}, own)
 }
 
@@ -49,13 +53,16 @@ func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100, host: "all"}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
+	indexVar(own.Flags, &f.index)
 	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID",
 		Short:   "Print the end of what a job printed",
 		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
 		Args:    oneID,
-		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.printLogs(ctx, f, args[0]) }),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			return c.printLogs(ctx, f, own.Flags.Changed("index"), args[0])
+		}),
 	}, own)
 }
 
@@ -75,7 +82,20 @@ func (f *logFlags) options(now time.Time) (logs.Options, error) {
 	return o, nil
 }
 
-func (c *command) printLogs(ctx context.Context, f *logFlags, id string) error {
+// choosePod turns an input of a map into the pod that has it.
+func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
+	m := j.Handle.Map
+	if err := checkIndex(j, ofInput, f.index); err != nil || m == nil {
+		return err
+	}
+	if !ofInput {
+		return cli.Usagef("job %s is a map of %s inputs: name one of them with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs))
+	}
+	o.Host = m.ChunkOf(f.index)
+	return nil
+}
+
+func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id string) error {
 	o, err := f.options(c.clock.Now())
 	if err != nil {
 		return cli.Usage(err)
@@ -84,7 +104,10 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, id string) error {
 	if err != nil {
 		return err
 	}
-	if o.Host >= max(j.Handle.Hosts, 1) {
+	if err := f.choosePod(&o, j, ofInput); err != nil {
+		return err
+	}
+	if j.Handle.Map == nil && o.Host >= max(j.Handle.Hosts, 1) {
 		return cli.Usagef("--host %d: job %s has %d host(s), numbered from 0", o.Host, j.ID(), max(j.Handle.Hosts, 1))
 	}
 	out := cli.LogWriter(c.streams.Out)

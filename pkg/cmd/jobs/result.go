@@ -18,6 +18,7 @@ type resultFlags struct {
 	cleanup bool
 	output  string
 	file    string
+	index   int
 }
 
 func (c *command) result() *cobra.Command {
@@ -25,6 +26,7 @@ func (c *command) result() *cobra.Command {
 	own := cli.NewSection("Flags")
 	cli.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
 	own.Flags.BoolVar(&f.cleanup, "cleanup", true, "Remove the workload and the result once it has been printed.")
+	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "The `FORMAT`: json, or raw, which is a string without its quotes.")
 	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to this `FILE` instead of standard output.")
 	return c.finish(&cobra.Command{
@@ -32,6 +34,7 @@ func (c *command) result() *cobra.Command {
 		Short: "Wait for a job and print its return value as JSON",
 		Long: "Wait for a job and print its return value as JSON.\n\n" +
 			"Once the value has been written, the workload and the result are removed; --cleanup=false keeps them.\n" +
+			"Of a map it is the values of all inputs, a line each, null for one that failed; it stays then.\n" +
 			"Those of `run --debug` stay, unless --cleanup is said.\n" +
 			"The handle, the logs and the outputs stay until `kubectl kinetic jobs cleanup`.",
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
@@ -47,8 +50,22 @@ func (c *command) result() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			given := own.Flags.Changed("index")
+			if err := checkIndex(j, given, f.index); err != nil {
+				return err
+			}
+			collection := cli.Collection{Cleanup: f.cleanup && (!j.Handle.Debug || own.Flags.Changed("cleanup")), Raw: f.output == "raw", File: f.file}
+			if collection.Raw && j.Handle.Map != nil && !given {
+				return cli.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
+			}
 			waiting, cancel := cli.WithTimeout(ctx, f.timeout)
 			defer cancel()
+			if given {
+				return c.inputResult(ctx, waiting, j, f.index, collection)
+			}
+			if j.Handle.Map != nil {
+				return cli.CollectMap(ctx, waiting, c.streams, j, collection)
+			}
 			status, err := j.Wait(waiting, c.tellWaiting())
 			if err != nil {
 				return cli.Interrupted(c.streams.ErrOut, j, err)
@@ -56,8 +73,7 @@ func (c *command) result() *cobra.Command {
 			if status.State != api.Succeeded {
 				return cli.Settle(ctx, c.streams.ErrOut, j, status)
 			}
-			cleanup := f.cleanup && (!j.Handle.Debug || own.Flags.Changed("cleanup"))
-			return cli.Collect(ctx, c.streams, j, cli.Collection{Cleanup: cleanup, Raw: f.output == "raw", File: f.file})
+			return cli.Collect(ctx, c.streams, j, collection)
 		}),
 	}, own)
 }

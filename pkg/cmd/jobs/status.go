@@ -9,11 +9,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func (c *command) status() *cobra.Command {
 	var output string
+	var index int
 	own := cli.NewSection("Flags")
+	indexVar(own.Flags, &index)
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
 	return c.finish(&cobra.Command{
 		Use:     "status ID",
@@ -28,11 +31,14 @@ func (c *command) status() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			status, err := j.Status(ctx)
+			given := own.Flags.Changed("index")
+			if err := checkIndex(j, given, index); err != nil {
+				return err
+			}
+			status, err := c.statusOf(ctx, j, given, index)
 			if err != nil {
 				return err
 			}
-			cli.Remember(ctx, c.streams.ErrOut, j, status)
 			if output == "json" {
 				return printJSON(c.streams.Out, struct {
 					ID string `json:"id"`
@@ -43,6 +49,18 @@ func (c *command) status() *cobra.Command {
 			return err
 		}),
 	}, own)
+}
+
+// statusOf is the state of a job, or of one input of a map.
+func (c *command) statusOf(ctx context.Context, j *job.Job, ofInput bool, index int) (api.Status, error) {
+	if ofInput {
+		return inputStatus(ctx, j, index)
+	}
+	status, err := j.Status(ctx)
+	if err == nil {
+		cli.Remember(ctx, c.streams.ErrOut, j, status)
+	}
+	return status, err
 }
 
 // checkJSON holds that --output is json, or was not given.

@@ -24,6 +24,10 @@ type flags struct {
 	command bool
 	args    []string
 
+	inputs             string
+	chunk, parallelism int
+	resume             string
+
 	accelerator string
 	spot        bool
 	backend     string
@@ -77,6 +81,9 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.module, "module", "m", "", "Run a `MODULE` as python -m does, with the words after -- as its arguments.")
 	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
 	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string; NAME=@file.json reads a file.")
+	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
+	fs.IntVar(&f.chunk, "chunk", 0, "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes four chunks for each pod that runs at a time, of 1000 at most.")
+	fs.StringVar(&f.resume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret: its value is in no manifest and no log.")
@@ -89,6 +96,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
 	fs.IntVar(&f.hosts, "hosts", 1, "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
 	fs.IntVar(&f.slices, "slices", 1, "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
+	fs.IntVar(&f.parallelism, "parallelism", 0, "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, the default for several hosts; no Pathways runtime is started) or local.")
 	fs.StringVar(&f.image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
@@ -154,7 +162,19 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	if err != nil {
 		return r, env, err
 	}
+	chunk, err := several(c, "chunk", f.chunk)
+	if err != nil {
+		return r, env, err
+	}
+	parallelism, err := several(c, "parallelism", f.parallelism)
+	if err != nil {
+		return r, env, err
+	}
+	if c.Flags().Changed("map") && f.inputs == "" {
+		return r, env, errors.New("--map: name a file of JSON lines, or - for standard input")
+	}
 	r = api.Request{
+		Map: f.inputs, Chunk: chunk, Parallelism: parallelism,
 		Command: f.command, KWArgs: f.args,
 		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: hosts, Slices: slices, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,

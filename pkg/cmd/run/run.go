@@ -37,7 +37,8 @@ log on standard error. A script's output is printed on standard output.
 
 Jobs run in the cluster of the kubeconfig's current context, on one host or on as
 many as the accelerator, --hosts and --slices say, or on this machine (--local).
-With several hosts each runs TARGET, and the result is that of host 0.
+With several hosts each runs TARGET, and the result is that of host 0. --map calls a
+function once for each of many inputs, and prints a line of JSON for each.
 --dry-run, --explain and --write-overlay show what would happen, and do nothing.
 --prepare does all but apply the manifests.
 
@@ -62,6 +63,9 @@ const examples = `  # a function, on the cluster
 
   # on the four hosts of a TPU slice
   kubectl kinetic run train.py:train -a tpu-v6e-16 --image python:3.12 --project my-project --dry-run -o yaml
+
+  # with each line of a file, in many pods
+  kubectl kinetic run train.py:train --map inputs.jsonl --image python:3.12 --project my-project --dry-run -o yaml
 
   # what a run would do, in words
   kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
@@ -135,6 +139,8 @@ type options struct {
 	machine      submit.Machine
 	connection   *cli.Connection
 	wait         waiting
+	// resume is the id of the map whose values are taken over, "" for none.
+	resume string
 }
 
 // mode is what the command does with a plan.
@@ -173,7 +179,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if m.contacts() && !local {
 		resolve = f.connection.ResolveCluster
 	}
-	machine, err := submit.ThisMachine(os.Getenv, os.Getwd)
+	machine, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +197,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
-		mode: m, output: f.output, writeOverlay: f.writeOverlay,
+		mode: m, resume: f.resume, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
 		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup && (!f.debug || c.Flags().Changed("cleanup")), cancel: f.cancelOnInterrupt || local},
 	}, nil
@@ -275,6 +281,8 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--cancel-on-interrupt ends a job with the command that waits for it, and --detach does not wait; give one of them")
 	case local && m != modeRun && m != modeExplain:
 		return fmt.Errorf("--local applies nothing, to a cluster or otherwise; leave it out to see what a cluster would get, or say --explain")
+	case f.resume != "" && f.inputs == "":
+		return fmt.Errorf("--map-resume goes with --map and the same file of inputs, and nothing tells which those are")
 	case local && f.overlay != "":
 		return fmt.Errorf("--overlay changes what a cluster gets; a local job has no objects")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -36,6 +37,9 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 		return err
 	}
 	defer place.Store.Close()
+	if err := o.resumeFrom(ctx, &p, place); err != nil {
+		return err
+	}
 	j, err := o.send(ctx, p, place, submit.Do)
 	if err != nil {
 		return err
@@ -58,6 +62,9 @@ func (o *options) prepare(ctx context.Context, p submit.Planned) error {
 		return err
 	}
 	defer place.Store.Close()
+	if err := o.resumeFrom(ctx, &p, place); err != nil {
+		return err
+	}
 	j, err := o.send(ctx, p, place, submit.Prepare)
 	if err != nil {
 		return err
@@ -139,6 +146,8 @@ func (o *options) printHandle(j *job.Job) error {
 type outcome struct {
 	status api.Status
 	err    error
+	// ofMap is what came of its inputs, of a map.
+	ofMap job.MapOutcome
 }
 
 // errHopeless ends the waiting for a job that would wait for ever.
@@ -150,17 +159,15 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancelTimeout()
 	following, cancel := context.WithCancelCause(waiting)
 	defer cancel(nil)
-	out := cli.LogWriter(o.logs(j))
 	done := make(chan outcome, 1)
 	var last api.Status
 	go func() {
-		status, err := j.Follow(following, logs.Options{Tail: -1, Host: -1, Color: ui.Detect(o.logs(j)).Color}, out, func(s api.Status) {
+		done <- o.show(following, j, func(s api.Status) {
 			o.tell(j, s)
 			if last = s; s.Hopeless {
 				cancel(errHopeless)
 			}
 		})
-		done <- outcome{status, errors.Join(err, out.Close())}
 	}()
 	select {
 	case end := <-done:
@@ -176,12 +183,23 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	}
 }
 
+// show is what a job is followed by: its log, or the values of a map.
+func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
+	if j.Handle.Map != nil {
+		return o.showMap(ctx, j, seen)
+	}
+	out := cli.LogWriter(o.logs(j))
+	status, err := j.Follow(ctx, logs.Options{Tail: -1, Host: -1, Color: ui.Detect(o.logs(j)).Color}, out, seen)
+	return outcome{status: status, err: errors.Join(err, out.Close())}
+}
+
 // tell says what the job waits for, and that it runs.
 func (o *options) tell(j *job.Job, s api.Status) {
 	switch {
 	case j.Handle.Backend == api.BackendLocal: // it runs once it exists
 	case s.State == api.Pending:
 		cli.TellWaiting(o.ui, s)
+	case s.State == api.Running && j.Handle.Map != nil: // its progress is shown
 	case s.State == api.Running && s.Message != "":
 		o.ui.State(s.State, s.Message)
 	case s.State == api.Running:
@@ -201,8 +219,12 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	switch {
 	case errors.Is(end.err, syscall.EPIPE) && o.wait.cancel:
 		return o.abandoned(ctx, j)
+	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
+		return cli.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
 	case end.err != nil:
 		return cli.Interrupted(o.streams.ErrOut, j, end.err)
+	case j.Handle.Map != nil:
+		return cli.SettleMap(ctx, o.streams, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 	case end.status.State != api.Succeeded:
 		return cli.SettleBelow(ctx, o.streams.ErrOut, o.logs(j), j, end.status)
 	}

@@ -1,0 +1,91 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// noIndex is an --index that was not given.
+const noIndex = -1
+
+// indexVar adds --index to the flags of a command.
+func indexVar(flags *pflag.FlagSet, index *int) {
+	flags.IntVar(index, "index", noIndex, "Of a map, only the input of this `NUMBER`, counted from 0.")
+	flags.Lookup("index").DefValue = "" // what it is without being given says nothing
+}
+
+// checkIndex holds that an --index is one of the job's inputs.
+func checkIndex(j *job.Job, given bool, index int) error {
+	switch m := j.Handle.Map; {
+	case !given:
+		return nil
+	case m == nil:
+		return cli.Usagef("--index %d: job %s is no map, and has one call", index, j.ID())
+	case index < 0 || index >= m.Inputs:
+		return cli.Usagef("--index %d: job %s has %s inputs, numbered from 0", index, j.ID(), ui.Number(m.Inputs))
+	}
+	return nil
+}
+
+// inputStatus is the state of one input of a map: that of its result or, while there
+// is none, of the job.
+func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error) {
+	r, err := j.Indexed(ctx, index)
+	if errors.Is(err, store.ErrNotFound) {
+		return withoutResult(ctx, j)
+	}
+	if err != nil {
+		return api.Status{}, err
+	}
+	s := api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: r.Attempt, Started: r.Started, Finished: r.Finished}
+	if !r.OK {
+		s.State, s.Reason = api.Failed, api.Exception
+	}
+	if r.Error != nil {
+		s.Message = fmt.Sprintf("%s: %s", r.Error.Type, r.Error.Message)
+	}
+	return s, nil
+}
+
+// withoutResult is the state of an input whose result is not there.
+func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
+	s, err := j.Status(ctx)
+	if err == nil && (s.State == api.Succeeded || s.State == api.Failed) {
+		s.State, s.Message = api.Failed, "it has no result: its pod failed, or was removed, before it came to it"
+	}
+	return s, err
+}
+
+// inputResult prints the value of one input of a map, waiting for it if need be.
+func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index int, o cli.Collection) error {
+	r, err := j.Indexed(ctx, index)
+	if errors.Is(err, store.ErrNotFound) {
+		if _, err := j.Wait(waiting, func(api.Status) {}); err != nil {
+			return cli.Interrupted(c.streams.ErrOut, j, err)
+		}
+		r, err = j.Indexed(ctx, index)
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("input %d of job %s has no result: it was collected and removed, or its pod failed before it came to it", index, j.ID())
+	case err != nil:
+		return err
+	case r.OK:
+		return o.Write(c.streams.Out, r.Value)
+	}
+	failed := job.FailedInput{Input: index}
+	if r.Error != nil {
+		failed.Error = *r.Error
+	}
+	fmt.Fprint(c.streams.ErrOut, ui.Clean(failed.Error.Traceback))
+	return errors.New(ui.Clean(cli.FailedInput(failed)))
+}

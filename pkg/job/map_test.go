@@ -1,0 +1,161 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// aMap is a map of so many inputs with some results.
+func aMap(t *testing.T, inputs int, results map[int]string) *Job {
+	t.Helper()
+	j := &Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: inputs, Chunk: 10, Parallelism: 1}}, Store: storeWith(t, nil), Workload: steps{}}
+	for input, text := range results {
+		put(t, j, store.ResultOf(j.ID(), input), text)
+	}
+	return j
+}
+
+func put(t *testing.T, j *Job, name, text string) {
+	t.Helper()
+	if err := j.Store.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func value(text string) string { return `{"version":1,"ok":true,"value":` + text + `}` }
+
+const failure = `{"version":1,"ok":false,"error":{"type":"ValueError","message":"no"}}`
+
+// over is a channel that says that the job has ended.
+func over() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func TestMapResults(t *testing.T) {
+	bad := FailedInput{1, api.ResultError{Type: "ValueError", Message: "no"}}
+	tests := map[string]struct {
+		inputs  int
+		results map[int]string
+		lines   string
+		outcome MapOutcome
+	}{
+		"all":             {3, map[int]string{0: value("1"), 1: value(`{"a": [1, 2]}`), 2: value("1.50")}, "1\n{\"a\":[1,2]}\n1.50\n", MapOutcome{}},
+		"one failed":      {3, map[int]string{0: value("1"), 1: failure, 2: value("3")}, "1\nnull\n3\n", MapOutcome{Failed: []FailedInput{bad}}},
+		"some missing":    {4, map[int]string{1: failure, 3: value("3")}, "null\nnull\nnull\n3\n", MapOutcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
+		"a pickle":        {1, map[int]string{0: `{"version":1,"ok":true,"value":[null],"pickle":"results/0.pkl"}`}, "[null]\n", MapOutcome{Pickled: 1}},
+		"without a value": {1, map[int]string{0: `{"version":1,"ok":true}`}, "null\n", MapOutcome{}},
+		"without a why": {1, map[int]string{0: `{"version":1,"ok":false}`}, "null\n",
+			MapOutcome{Failed: []FailedInput{{0, api.ResultError{Message: "its result doesn't tell why"}}}}},
+		"results of no input": {1, map[int]string{0: value("1"), 1: value("2"), 7: value("3")}, "1\n", MapOutcome{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			j := aMap(t, tt.inputs, tt.results)
+			var lines bytes.Buffer
+			got, err := j.MapResults(t.Context(), over(), &lines, func(Progress) {})
+			if err != nil || lines.String() != tt.lines {
+				t.Errorf("got %q, %v; want %q", lines.String(), err, tt.lines)
+			}
+			if diff := cmp.Diff(tt.outcome, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if got.Complete() != (len(tt.outcome.Failed)+len(tt.outcome.Missing) == 0) {
+				t.Errorf("complete: %v", got.Complete())
+			}
+		})
+	}
+}
+
+// More than are read at a time come in their order, too, and all are counted.
+func TestMapResultsOfMany(t *testing.T) {
+	const inputs = 3*mapReaders + 1
+	results, want := map[int]string{}, ""
+	for i := range inputs {
+		results[i] = value(fmt.Sprint(i))
+		want += fmt.Sprintln(i)
+	}
+	var lines bytes.Buffer
+	var last Progress
+	_, err := aMap(t, inputs, results).MapResults(t.Context(), over(), &lines, func(p Progress) { last = p })
+	if err != nil || lines.String() != want || last != (Progress{Done: inputs, Total: inputs}) {
+		t.Errorf("%v, %+v:\n%s", err, last, lines.String())
+	}
+}
+
+// What is there is written while the rest is computed, and what comes behind a gap
+// waits for it.
+func TestMapResultsStream(t *testing.T) {
+	j := aMap(t, 3, map[int]string{0: value("0"), 2: value("2")})
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := j.MapResults(t.Context(), nil, w, func(Progress) {})
+		_ = w.CloseWithError(err)
+		done <- err
+	}()
+	first := make([]byte, 2)
+	if _, err := io.ReadFull(r, first); err != nil || string(first) != "0\n" {
+		t.Fatalf("got %q, %v", first, err)
+	}
+	put(t, j, store.ResultOf(j.ID(), 1), value("1"))
+	rest, err := io.ReadAll(r)
+	if err = errors.Join(err, <-done); err != nil || string(rest) != "1\n2\n" {
+		t.Errorf("got %q, %v", rest, err)
+	}
+}
+
+func TestMapResultsThatAreGone(t *testing.T) {
+	var lines bytes.Buffer
+	if _, err := aMap(t, 2, nil).MapResults(t.Context(), over(), &lines, func(Progress) {}); !errors.Is(err, store.ErrNotFound) || lines.Len() > 0 {
+		t.Errorf("got %q, %v", lines.String(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := aMap(t, 2, map[int]string{0: value("1")}).MapResults(ctx, nil, io.Discard, func(Progress) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A map takes over what another has computed, and nothing that failed or has a pickle.
+func TestInherit(t *testing.T) {
+	old := aMap(t, 4, map[int]string{0: value("1"), 1: failure, 2: `{"version":1,"ok":true,"value":null,"pickle":"results/2.pkl"}`, 3: value("4")})
+	j := aMap(t, 4, map[int]string{3: value("4")}) // of a try that was cut off
+	j.Handle.JobID = "m2"
+	put(t, j, store.ResultOf("m2", 3), value("4"))
+	if err := j.Inherit(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	got, err := j.results(t.Context())
+	if diff := cmp.Diff([]int{0, 3}, got); err != nil || diff != "" {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+	if r, err := j.Indexed(t.Context(), 0); err != nil || string(r.Value) != "1" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func TestReleaseMap(t *testing.T) {
+	j := aMap(t, 2, map[int]string{0: value("1"), 1: value("2")})
+	for _, name := range []string{store.Call("m1"), store.Handle("m1")} {
+		put(t, j, name, "{}")
+	}
+	if err := j.ReleaseMap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := j.Store.List(t.Context(), "m1/")
+	if err != nil || len(objects) != 1 || objects[0].Name != store.Handle("m1") {
+		t.Errorf("there are %v, %v", objects, err)
+	}
+}

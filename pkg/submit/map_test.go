@@ -1,0 +1,102 @@
+package submit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/call"
+)
+
+func TestSpread(t *testing.T) {
+	tests := map[string]struct {
+		inputs, chunk, parallelism int
+		want                       api.Map
+		err                        string
+	}{
+		"one input":                  {inputs: 1, want: api.Map{Chunk: 1, Parallelism: 1}},
+		"a few":                      {inputs: 40, want: api.Map{Chunk: 1, Parallelism: 16}},
+		"a thousand":                 {inputs: 1000, want: api.Map{Chunk: 16, Parallelism: 16}},
+		"many":                       {inputs: 1_000_000, want: api.Map{Chunk: 1000, Parallelism: 16}},
+		"more at a time":             {inputs: 1000, parallelism: 100, want: api.Map{Chunk: 3, Parallelism: 100}},
+		"one pod for all":            {inputs: 1000, chunk: 1000, want: api.Map{Chunk: 1000, Parallelism: 1}},
+		"a chunk larger than all":    {inputs: 3, chunk: 10, parallelism: 5, want: api.Map{Chunk: 10, Parallelism: 1}},
+		"as many as there can be":    {inputs: 100_000, chunk: 1, want: api.Map{Chunk: 1, Parallelism: 16}},
+		"more chunks than there can": {inputs: 100_001, chunk: 1, err: "--chunk 1: 100001 inputs are 100001 chunks then, and a job has 100000 at most: make it 2 or more"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, call.Inputs{Lines: []byte("1\n"), Count: tt.inputs})
+			if tt.err != "" {
+				if err == nil || err.Error() != tt.err {
+					t.Errorf("error %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.want.Inputs, tt.want.InputsSHA256 = tt.inputs, sha256Hex([]byte("1\n"))
+			if diff := cmp.Diff(&tt.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestValidateMap(t *testing.T) {
+	for want, r := range map[string]api.Request{
+		"":                       {Map: "in", Backend: api.BackendGKE, Hosts: 1, Chunk: 2},
+		"--chunk is about":       {Chunk: 2},
+		"--parallelism is about": {Parallelism: 2},
+		"--local":                {Map: "in", Backend: api.BackendLocal},
+		"--backend pathways":     {Map: "in", Backend: api.BackendPathways},
+		"--hosts and --slices":   {Map: "in", Hosts: 2},
+		"--slices make":          {Map: "in", Slices: 2},
+		"--debug":                {Map: "in", Debug: true},
+	} {
+		if err := validateMap(r); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", r, err, want)
+		}
+	}
+}
+
+func TestCheckResume(t *testing.T) {
+	m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1}
+	p := Planned{Spec: api.Spec{CallSHA256: "call", Map: &m}}
+	other := m
+	other.Chunk = 2 // how they are spread is no matter
+	for want, old := range map[string]api.Handle{
+		"":                                  {CallSHA256: "call", Map: &other},
+		"that job is no map":                {CallSHA256: "call"},
+		"other inputs (3, and these are 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
+		"differs in its function":           {CallSHA256: "other", Map: &m},
+	} {
+		if err := p.CheckResume(old); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", old, err, want)
+		}
+	}
+}
+
+func TestReadInputs(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("1\n2\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := Machine{Cwd: dir, Stdin: strings.NewReader("1\n2\n")}
+	for file, want := range map[string]string{
+		"in":   "--map in: line 3: it is empty, and each line is an input",
+		"none": "--map none: no such file or directory",
+	} {
+		if _, err := readInputs(api.Request{Map: file}, m); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", file, err, want)
+		}
+	}
+	if in, err := readInputs(api.Request{Map: "-"}, m); err != nil || in.Count != 2 {
+		t.Errorf("standard input: %+v, %v", in, err)
+	}
+}
