@@ -94,8 +94,12 @@ func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 // Interrupted ends a command whose waiting was cut short while the job goes
 // on: by --timeout (exit code 124) or by a signal (130). Other errors stay.
 func Interrupted(w io.Writer, j *job.Job, err error) error {
-	again := fmt.Sprintf("follow it again: kubectl kinetic jobs logs -f %s%s\nend it:          kubectl kinetic jobs cancel %s%s",
-		j.ID(), j.PlaceFlag(), j.ID(), j.PlaceFlag())
+	follow := "logs -f"
+	if j.Handle.Map != nil { // which has values, and a log for each of its pods
+		follow = "result"
+	}
+	again := fmt.Sprintf("follow it again: kubectl kinetic jobs %s %s%s\nend it:          kubectl kinetic jobs cancel %s%s",
+		follow, j.ID(), j.PlaceFlag(), j.ID(), j.PlaceFlag())
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(w, "timed out waiting; job %s goes on\n%s\n", j.ID(), again)
