@@ -25,9 +25,6 @@ type Overlay struct {
 
 func (o Overlay) empty() bool { return len(o.files) == 0 }
 
-// Dir is the directory that the overlay was read from, as it was given.
-func (o Overlay) Dir() string { return o.dir }
-
 // maxOverlay bounds the sum of the files of an overlay, in bytes: a Kubernetes
 // object has at most a third of it.
 const maxOverlay = 4 << 20

@@ -196,7 +196,7 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
 			_, _, err := render(family["l4"], o, testRunner(family["l4"]))
-			wantError(t, err, append(c.want, o.Dir())...)
+			wantError(t, err, append(c.want, o.dir)...)
 		})
 	}
 }
