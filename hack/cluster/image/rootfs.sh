@@ -3,8 +3,10 @@
 # Debian or Ubuntu, without a registry. Packages are unpacked, not configured: that is
 # faster and smaller, and the hooks do the little that matters of their scripts.
 #
-#   rootfs.sh OUT.tar
+#   rootfs.sh OUT.tar [OPTION OF mmdebstrap]…
 set -euo pipefail
+out=$1
+shift
 
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 packages=base-files,base-passwd,bash,coreutils,dash,libc-bin,tar,ca-certificates,python3,python3-pip
@@ -21,4 +23,4 @@ mmdebstrap --quiet --variant=extract --include="$packages" \
 	--extract-hook='find "$1/usr/share/ca-certificates" -name "*.crt" -exec cat {} + >"$1/etc/ssl/certs/ca-certificates.crt"' \
 	--extract-hook='echo "hosts: files dns" >"$1/etc/nsswitch.conf"' \
 	--extract-hook='chroot "$1" python3 -m compileall -q -j 0 /usr/lib/python3 /usr/lib/python3.*' \
-	"$release" "$1"
+	"$@" "$release" "$out"
