@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -15,44 +16,55 @@ const longText = 4 << 10
 
 // standIn is written in place of a long text: two lines, so that the encoder
 // makes a literal block of it, too.
-const standIn = "kinetic-stand-in-for-a-long-text\nkinetic-stand-in-for-a-long-text\n"
+func standIn(i int) string {
+	line := fmt.Sprintf("kinetic-stand-in-for-long-text-%d\n", i)
+	return line + line
+}
 
-// marshal writes an object as YAML. Of a ConfigMap with one long text, which is
-// the runner's, the encoder sees a stand-in.
+// marshal writes an object as YAML. Of the long texts of a ConfigMap, which are
+// the runner's, the encoder sees stand-ins.
 func marshal(o *unstructured.Unstructured) ([]byte, error) {
-	key, text := longData(o)
-	if key == "" {
+	keys := longData(o)
+	if len(keys) == 0 {
 		return goyaml.Marshal(o.Object)
 	}
 	object := maps.Clone(o.Object)
-	data := maps.Clone(object["data"].(map[string]any))
-	data[key] = standIn
+	full := object["data"].(map[string]any)
+	data := maps.Clone(full)
+	for i, key := range keys {
+		data[key] = standIn(i)
+	}
 	object["data"] = data
 	out, err := goyaml.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
 	const indent = "    "
-	block := []byte(indented(standIn, indent))
-	if bytes.Count(out, block) != 1 {
-		return goyaml.Marshal(o.Object)
+	var texts []string // each stand-in, and what it stands for
+	for i, key := range keys {
+		block := indented(standIn(i), indent)
+		if bytes.Count(out, []byte(block)) != 1 {
+			return goyaml.Marshal(o.Object)
+		}
+		texts = append(texts, block, indented(full[key].(string), indent))
 	}
-	return bytes.Replace(out, block, []byte(indented(text, indent)), 1), nil
+	return []byte(strings.NewReplacer(texts...).Replace(string(out))), nil
 }
 
-// longData finds the text of a ConfigMap that can be written as a literal block
-// without looking at its characters again.
-func longData(o *unstructured.Unstructured) (key, text string) {
+// longData are the keys of a ConfigMap whose texts can be written as literal blocks
+// without looking at their characters again.
+func longData(o *unstructured.Unstructured) []string {
 	data, ok := o.Object["data"].(map[string]any)
 	if o.GetKind() != "ConfigMap" || !ok {
-		return "", ""
+		return nil
 	}
+	var keys []string
 	for key, v := range data {
 		if text, ok := v.(string); ok && len(text) >= longText && isPlainBlock(text) {
-			return key, text
+			keys = append(keys, key)
 		}
 	}
-	return "", ""
+	return keys
 }
 
 // isPlainBlock tells a text of printable ASCII whose lines neither begin nor end
