@@ -29,18 +29,20 @@ needed=('/usr/share/base-passwd/*' '/usr/share/ca-certificates/*' '/usr/share/py
 
 # The links to libblas and liblapack are otherwise made by scripts of their packages.
 make_image() {
+	local rootfs=${archive%.tar}-rootfs.tar
 	# shellcheck disable=SC2016 # mmdebstrap gives $1, the root of the new system, to its hooks
-	"$here/image/rootfs.sh" "$archive.rootfs" --include=python3-torch \
+	"$here/image/rootfs.sh" "$rootfs" --include=python3-torch \
 		"${left_out[@]/#/--dpkgopt=path-exclude=}" "${needed[@]/#/--dpkgopt=path-include=}" \
 		--extract-hook='cd "$1"/usr/lib/*-linux-gnu && ln -s blas/libblas.so.3 lapack/liblapack.so.3 .' \
 		--extract-hook='chroot "$1" ldconfig'
-	"$here/image/oci.py" "$archive.rootfs" "$archive" "$torch=python3"
-	rm "$archive.rootfs"
+	"$here/image/oci.py" "$rootfs" "$archive" "$torch=python3"
+	rm "$rootfs"
 }
 
 give_to() { # NODE
 	local dir=$KUBEBOX_DIR/nodes/$1
 	if [[ -e $dir/$name ]]; then return; fi
+	room "$dir" 2
 	ctr -a "$dir/containerd.sock" -n k8s.io images import "$archive" >>"$KUBEBOX_DIR/log/containerd-$1.log" 2>&1
 	touch "$dir/$name"
 }
@@ -49,7 +51,7 @@ if [[ ! -e $archive ]]; then
 	[[ $(apt-cache madison python3-torch) == */main\ * ]] || cannot "python3-torch is in none of the packages that images are made from"
 	room "$(dirname "$cache")" 3
 	echo "making the image with PyTorch; minutes the first time" >&2
-	make_image
+	make_image >&2
 fi
 for node in "${nodes[@]}"; do give_to "$node"; done
 echo "$torch"
