@@ -40,6 +40,9 @@ func TestClusterDisturbed(t *testing.T) {
 	}
 }
 
+// cannot is the exit code of the cluster's scripts for what a machine can't have.
+const cannot = 77
+
 // cluster is the one of this machine.
 type cluster struct {
 	bin     string // the folder of our binaries
@@ -69,6 +72,7 @@ func here(t *testing.T) cluster {
 func (c cluster) params(p testscript.Params) testscript.Params {
 	p.RequireExplicitExec = true
 	p.Setup = c.setup
+	p.Condition = c.condition
 	p.Cmds = script.Words()
 	p.Cmds["store"] = storeWord
 	return p
@@ -106,6 +110,23 @@ func (c cluster) setup(e *testscript.Env) error {
 	}
 	e.Values[faultsKey{}] = &faults{backend: c.storage}
 	return nil
+}
+
+// condition is the one that the scripts have besides those of testscript: [torch],
+// that the nodes have the image with PyTorch, or can be given it.
+func (c cluster) condition(name string) (bool, error) {
+	if name != "torch" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	out, err := exec.Command(filepath.Join(c.scripts, "torch.sh")).CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &exit) && exit.ExitCode() == cannot:
+		return false, nil
+	}
+	return false, fmt.Errorf("torch.sh: %w\n%s", err, out)
 }
 
 func (c cluster) kubectl(args ...string) error {
