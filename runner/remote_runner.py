@@ -13,8 +13,8 @@ signals on and watches the clocks; a thread beside it publishes what is printed
 meanwhile. The child is a fork of it that becomes the user's program, or imports
 the user's function and calls it. No thread exists when it is forked.
 
-A job of several hosts has a runner on each: see remote_group.py, which lies beside
-this file where it is needed.
+What only some jobs need is in files beside this one, which lie there where they
+are needed: see neighbour.
 
 Exit codes: 0 done, 1-123 the call's own, 124 out of time, 125 the runner or
 the store failed, 137 the call was killed, 143 terminated.
@@ -387,13 +387,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8"}
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
 TOKEN_MARGIN = 120.0  # seconds before its expiry in which a token is not used any more
-TOKEN_URI = "https://oauth2.googleapis.com/token"
-TOKEN_SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
-TOKEN_SECONDS = 3600  # for which a signature asks for a token
-CLOCK_SLACK = 60.0  # seconds by which a server's clock may differ from what was signed
-RSA_OID = bytes.fromhex("2a864886f70d010101")  # rsaEncryption
-SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # DigestInfo up to the hash
-MIN_RSA_BITS = 1024
 ANSWER_LIMIT = 1 * MIB  # of an answer that is not an object
 RENEW_SECONDS = 86_400.0
 RENEW_AGE = 20 * 86_400  # buckets may have a rule that deletes objects of 30 days
@@ -529,7 +522,7 @@ class Account:
     """Whom the store is asked as: keeps the access token of a source, and gets another when it ends."""
 
     def __init__(self, source):
-        self._source = source  # MetadataServer or KeyFile
+        self._source = source  # MetadataServer, or KeyFile of remote_credentials.py
         self._changing = _thread.allocate_lock()
         self._token, self._expires = None, 0.0
 
@@ -563,9 +556,11 @@ class Account:
 
 
 def open_account():
-    """The account of the credentials file that the environment names, else the pod's own."""
+    """The account of the credentials file that the job names, else the pod's own."""
     path = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
-    return Account(KeyFile(path) if path else MetadataServer())
+    if path and os.path.exists(neighbour_path("remote_credentials")):  # else the image names a file, for the call
+        return Account(neighbour("remote_credentials").KeyFile(path))
+    return Account(MetadataServer())
 
 
 class MetadataServer:
@@ -604,135 +599,6 @@ class MetadataServer:
         text = f"{self.title} answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 200)}"
         # The server of a node that is starting says all kinds of things at first.
         raise RunnerError(f"{text}: does the pod have a service account?") if answer.status in (403, 404) else Transient(text)
-
-
-class KeyFile:
-    """Tokens for the account of a credentials file, from the server that the file names."""
-
-    def __init__(self, path):
-        self._where = f"the credentials file {path} of GOOGLE_APPLICATION_CREDENTIALS"
-        try:
-            with open(path, "rb") as file:
-                fields = json.loads(file.read(ANSWER_LIMIT))
-        except (OSError, ValueError, RecursionError) as exc:
-            raise RunnerError(f"cannot read {self._where}: {exc}: is the Secret of --store-credentials mounted there?") from None
-        self._fields = fields if isinstance(fields, dict) else {}
-        kinds = {"service_account": self._by_key, "authorized_user": self._by_refresh_token}
-        kind = self._fields.get("type")
-        if type(kind) is not str or kind not in kinds:
-            raise RunnerError(f"{self._where} has the type {kind!r:.60}, want {' or '.join(kinds)}: put such a key into the Secret")
-        self._grant = kinds[kind]
-        self._uri = self._text("token_uri") if "token_uri" in self._fields else TOKEN_URI
-        self._server = Endpoint(self._uri)
-        self._skew = 0.0  # of the server's clock, in seconds before ours
-        self._grant()  # what the file lacks is told at once
-        self.title = self._server.name
-
-    def fetch(self, timeout):
-        """The JSON with a new token."""
-        answer, data = self._ask(timeout)
-        skew = server_time(answer.headers) - time.time()
-        if answer.status == 400 and abs(skew - self._skew) > CLOCK_SLACK:
-            # A signature counts for an hour, and the pod's clock may be hours away.
-            self._skew = skew
-            answer, data = self._ask(timeout)
-        if answer.status == 200:
-            return data
-        text = f"{self.title} answered {answer.status}: {shorten(refusal_text(data), 200)}"
-        if answer.status in RETRY_STATUS:
-            raise Transient(text)
-        raise RunnerError(f"no token for {self.name()} of {self._where}: {text}: put a new key into the Secret")
-
-    def name(self):
-        """Who the file is for."""
-        return self._fields.get("client_email") or self._fields.get("account") or f"the user of {self._where}"
-
-    def disconnect(self):
-        """Closes all connections."""
-        self._server.disconnect()
-
-    def _ask(self, timeout):
-        form = late_import("urllib.parse").urlencode(self._grant()).encode()
-        headers = (("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", str(len(form))))
-        path = late_import("urllib.parse").urlsplit(self._uri).path or "/"
-        try:
-            answer = self._server.send(Request("POST", path, headers, lambda: [form]), timeout)
-            return answer, answer.content()
-        except Transient as exc:
-            raise Transient(f"no token from {exc}") from None
-
-    def _by_key(self):
-        try:
-            key = rsa_key(self._text("private_key"))
-        except (ValueError, IndexError):
-            raise RunnerError(f"{self._where}: private_key is no RSA key in the form of PKCS#8") from None
-        now = int(time.time() + self._skew)
-        header = {"alg": "RS256", "typ": "JWT", "kid": self._fields.get("private_key_id")}
-        claims = {"iss": self._text("client_email"), "scope": TOKEN_SCOPE, "aud": self._uri, "iat": now, "exp": now + TOKEN_SECONDS}
-        return {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": signed(header, claims, key)}
-
-    def _by_refresh_token(self):
-        keys = ("client_id", "client_secret", "refresh_token")
-        return dict({key: self._text(key) for key in keys}, grant_type="refresh_token")
-
-    def _text(self, key):
-        value = self._fields.get(key)
-        if type(value) is not str or not value:
-            raise RunnerError(f"{self._where} has no {key}: put the whole file into the Secret")
-        return value
-
-
-def signed(header, claims, key):
-    """A JSON web token with the signature RS256: PKCS #1 v1.5 over SHA-256."""
-    encode = late_import("base64").urlsafe_b64encode
-    text = b".".join(encode(encode_json(part)).rstrip(b"=") for part in (header, claims))
-    return (text + b"." + encode(rsa_sign(text, *key)).rstrip(b"=")).decode()
-
-
-def rsa_sign(data, modulus, exponent):
-    """The RSASSA-PKCS1-v1_5 signature over the SHA-256 of data (RFC 8017, 8.2.1)."""
-    size = (modulus.bit_length() + 7) // 8
-    digest = SHA256_INFO + hashlib.sha256(data).digest()
-    padded = b"\0\1" + b"\xff" * (size - len(digest) - 3) + b"\0" + digest
-    return pow(int.from_bytes(padded, "big"), exponent, modulus).to_bytes(size, "big")
-
-
-def rsa_key(pem):
-    """Modulus and private exponent of a PKCS#8 key; ValueError or IndexError if it is none."""
-    text = re.fullmatch(r"\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----\s*", pem)
-    if not text:
-        raise ValueError("no PEM")
-    (document,) = der_values(late_import("base64").b64decode(text[1]))
-    _, algorithm, packed = der_values(document)[:3]
-    (numbers,) = der_values(packed)
-    _, modulus, _, exponent = (int.from_bytes(number, "big") for number in der_values(numbers)[:4])
-    if der_values(algorithm)[0] != RSA_OID or modulus.bit_length() < MIN_RSA_BITS:
-        raise ValueError("another kind of key")
-    return modulus, exponent
-
-
-def der_values(data):
-    """The contents of the elements of which this ASN.1 in DER consists."""
-    values = []
-    while data:
-        length, begin = data[1], 2
-        if length >= 0x80:
-            begin += length & 0x7F
-            length = int.from_bytes(data[2:begin], "big")
-        if begin + length > len(data):
-            raise ValueError("cut off")
-        values.append(data[begin : begin + length])
-        data = data[begin + length :]
-    return values
-
-
-def refusal_text(data):
-    """What an error of a token server says. No more of the answer: it may repeat what was sent."""
-    try:
-        fields = json.loads(data)
-        return ": ".join(str(fields[key]) for key in ("error", "error_description") if key in fields)
-    except (ValueError, TypeError):
-        return "no JSON"
 
 
 class GCSStore:
@@ -1563,6 +1429,8 @@ def killed(title, number):
 
 # -------- the child
 
+DEBUGGED = "--debugged"  # as the runner's first word: what follows is a program for remote_debug.py
+
 
 class Place:
     """Where a call runs: the directories, what is added to its environment, and who is told at once that it failed."""
@@ -1653,12 +1521,14 @@ def call_function(call, place):
 
 def load_function(call, place):
     """The function of the call, and the debugger that waits for it or None."""
+    # Before anything of the workspace can be imported in the place of what it imports.
+    debugging = neighbour("remote_debug") if os.environ.pop("KINETIC_DEBUG", "") else None
     entries = [place.path(path) for path in call.sys_path]
     sys.path[:0] = entries
     sys.argv = [place.path(call.file) if call.file else ""]
     sys.modules["__main__"] = types.ModuleType("__main__")
     forget_shadowed(entries)
-    debugger = wait_for_debugger() if os.environ.pop("KINETIC_DEBUG", "") else None
+    debugger = debugging.wait_for_debugger() if debugging else None
     return find_function(load_module(call, place), call), debugger
 
 
@@ -1855,49 +1725,6 @@ def wind_up():
     except BaseException:
         pass  # the handler's traceback is printed by atexit
     flush()
-
-
-# -------- a debugger
-
-DEBUGGED = "--debugged"  # as the runner's first word: what follows is to be run by run_debugged()
-
-
-def wait_for_debugger():
-    """Waits for the user's debugger to attach; returns the module debugpy, or None if none did."""
-    environ = os.environ.get
-    port, patience = environ("KINETIC_DEBUG_PORT", "5678"), environ("KINETIC_DEBUG_WAIT_TIMEOUT", "600")
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which nobody debugs
-    try:
-        debugpy = importlib.import_module("debugpy")
-        debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
-        timer = late_import("threading").Timer(seconds(patience), lambda: debugpy.wait_for_client.cancel())
-    except ImportError as exc:
-        sys.exit(f"kinetic: --debug needs the package debugpy ({exc}): add it to the image, or to the requirements that it is made of")
-    except Exception as exc:
-        sys.exit(f"kinetic: no debugger can be waited for on port {port} for {patience} seconds: {text_of(exc)}")
-    tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
-    timer.daemon = True
-    timer.start()
-    debugpy.wait_for_client()
-    timer.cancel()
-    if debugpy.is_client_connected():
-        return debugpy
-    tell("kinetic: no debugger came; the call begins without, and one can still attach\n")
-    return None
-
-
-def run_debugged(what):
-    """Runs a file, or -m and a module, and its arguments, as python3 does, with a debugger that stops before its first line."""
-    is_module = what[0] == "-m"
-    sys.argv = what[is_module:]
-    name = sys.argv[0]
-    sys.path.insert(0, os.getcwd() if is_module else os.path.dirname(name))
-    forget_shadowed(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))))
-    runpy = late_import("runpy")
-    debugger = wait_for_debugger()
-    if debugger:
-        debugger.breakpoint()
-    runpy.run_module(name, None, "__main__", True) if is_module else runpy.run_path(name, None, "__main__")  # step into it
 
 
 # -------- beside the call
@@ -2610,12 +2437,17 @@ def choose_runner(options, environ):
     return Runner(options)
 
 
+def neighbour_path(name):
+    """Where a module lies that only the jobs that need it have."""
+    return os.path.join(os.path.dirname(__file__), name + ".py")
+
+
 def neighbour(name):
-    """The module in a file beside this one, which only the jobs that need it have."""
+    """The module in a file beside this one."""
     # It imports from here. But this is __main__: by its own name it would be loaded a second time.
     sys.modules.setdefault("remote_runner", sys.modules[__name__])
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(__file__), name + ".py"))
+        spec = importlib.util.spec_from_file_location(name, neighbour_path(name))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         sys.modules[name] = module
@@ -2632,7 +2464,7 @@ def stop(*_):
 def main(argv):
     """Runs one attempt; returns the exit code."""
     if argv[:1] == [DEBUGGED]:
-        return run_debugged(argv[1:])
+        return neighbour("remote_debug").run_debugged(argv[1:])
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     if "--help" in argv:

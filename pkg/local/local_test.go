@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	program "github.com/kubectl-kinetic/kinetic/runner"
 )
 
 const jobID = "cpu-train-20261120-082019-abc1234"
@@ -40,7 +41,7 @@ func newFixture(t *testing.T) fixture {
 		t.Fatal(err)
 	}
 	f := fixture{stateDir: filepath.Join(t.TempDir(), "state"), storeDir: t.TempDir()}
-	f.Workload = New(Config{StateDir: f.stateDir, Runner: runner, OpenStore: store.OpenFile})
+	f.Workload = New(Config{StateDir: f.stateDir, Runner: map[string][]byte{program.File: runner}, OpenStore: store.OpenFile})
 	return f
 }
 
@@ -192,7 +193,7 @@ func (f fixture) noTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".py") {
+		if !strings.HasPrefix(e.Name(), sourcesPrefix) {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}
@@ -216,6 +217,6 @@ func startAndLeave(f fixture) error {
 	if err != nil {
 		return err
 	}
-	f.Workload = New(Config{StateDir: f.stateDir, Runner: runner, OpenStore: store.OpenFile})
+	f.Workload = New(Config{StateDir: f.stateDir, Runner: map[string][]byte{program.File: runner}, OpenStore: store.OpenFile})
 	return f.Start(context.Background(), f.spec(strings.Fields(os.Getenv("KINETIC_TEST_WORDS"))...), nil)
 }

@@ -1,8 +1,8 @@
 package local
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	_ "embed" // boot.py
 	"errors"
 	"fmt"
@@ -16,12 +16,17 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 //go:embed boot.py
 var bootSource []byte
 
 const (
+	bootFile = "boot.py"
+	// sourcesPrefix begins the names of directories with Python sources. No id of
+	// a job begins so.
+	sourcesPrefix = ".sources-"
 	// scratchPrefix begins the names of directories that are no jobs yet, or any
 	// more. None of them is needed for longer than scratchAge.
 	scratchPrefix = ".scratch-"
@@ -56,11 +61,11 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 	if err != nil {
 		return err
 	}
-	boot, err := w.install("boot", bootSource)
+	boot, err := w.install(map[string][]byte{bootFile: bootSource})
 	if err != nil {
 		return err
 	}
-	runner, err := w.install("runner", w.config.Runner)
+	program, err := w.install(w.config.Runner)
 	if err != nil {
 		return err
 	}
@@ -70,7 +75,7 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 		return err
 	}
 	defer os.RemoveAll(scratch) // not there any more after success
-	cmd := exec.Command(python, append([]string{"-u", boot, runner}, w.arguments(spec)...)...)
+	cmd := exec.Command(python, append([]string{"-u", filepath.Join(boot, bootFile), filepath.Join(program, runner.File)}, w.arguments(spec)...)...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
 	return w.launch(cmd, scratch, spec)
 }
@@ -175,27 +180,35 @@ func (w *Workload) python() (string, error) {
 	return filepath.Abs(path)
 }
 
-// install makes sure that a Python source is in the state directory, once for
-// each version, and returns its path.
-func (w *Workload) install(name string, source []byte) (string, error) {
-	if err := os.MkdirAll(w.config.StateDir, 0o700); err != nil {
+// install makes sure that Python sources are in a directory below the state
+// directory, which each version has of its own, and returns its path.
+func (w *Workload) install(sources map[string][]byte) (string, error) {
+	dir := filepath.Join(w.config.StateDir, sourcesPrefix+runner.Hash(sources))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	hash := sha256.Sum256(source)
-	path := filepath.Join(w.config.StateDir, fmt.Sprintf("%s-%x.py", name, hash[:8]))
-	if have, err := os.ReadFile(path); err == nil && sha256.Sum256(have) == hash {
-		return path, nil
+	for name, source := range sources {
+		if err := w.installFile(filepath.Join(dir, name), source); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+func (w *Workload) installFile(path string, source []byte) error {
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, source) {
+		return nil
 	}
 	temp, err := os.CreateTemp(w.config.StateDir, scratchPrefix)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer os.Remove(temp.Name()) // not there any more after success
 	_, err = temp.Write(source)
 	if err = errors.Join(err, temp.Close()); err != nil {
-		return "", err
+		return err
 	}
-	return path, os.Rename(temp.Name(), path)
+	return os.Rename(temp.Name(), path)
 }
 
 // sweep removes what starts and stops that were cut off left behind. It is no

@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	program "github.com/kubectl-kinetic/kinetic/runner"
 )
 
 func TestStateDir(t *testing.T) {
@@ -196,10 +197,11 @@ func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 	f := newFixture(t)
 	install := func() (string, os.FileInfo) {
 		t.Helper()
-		path, err := f.install("runner", f.config.Runner)
+		dir, err := f.install(f.config.Runner)
 		if err != nil {
 			t.Fatal(err)
 		}
+		path := filepath.Join(dir, program.File)
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +216,7 @@ func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	install()
-	if data, err := os.ReadFile(path); err != nil || string(data) != string(f.config.Runner) {
+	if data, err := os.ReadFile(path); err != nil || string(data) != string(f.config.Runner[program.File]) {
 		t.Errorf("a damaged runner was kept: %.20q, %v", data, err)
 	}
 }

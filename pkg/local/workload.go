@@ -15,8 +15,9 @@ type Config struct {
 	StateDir string
 	// Python is the interpreter, empty for the first python3 on PATH.
 	Python string
-	// Runner is the source of the runner. Only Start needs it.
-	Runner []byte
+	// Runner is the files of the runner by name, of which runner.File is run. Only
+	// Start needs them.
+	Runner map[string][]byte
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
 }

@@ -18,18 +18,9 @@ import (
 // tree is a kustomization: contents by slash-separated paths below its root.
 type tree map[string][]byte
 
-// program is the runner that the pod mounts: contents by name of file.
-type program struct {
-	files map[string][]byte
-	hash  string
-}
-
-func (p program) configMap() string { return api.RunnerPrefix + p.hash }
-
 const (
 	kustomizationFile = "kustomization.yaml"
 	patchFile         = "patch.json"
-	runnerVolume      = "runner"
 	overlayDir        = "overlay"
 	jobDir            = "job"
 	hostsDir          = "hosts"
@@ -118,7 +109,7 @@ func componentsOf(s api.Spec) []string {
 // job is the kustomization, in dir, of a job that nobody has changed: what is
 // particular to it, on top of base and components.
 func job(s api.Spec, p program, dir string) (tree, error) {
-	steps, err := jobPatch(s, p.configMap()).encode()
+	steps, err := jobPatch(s, p).encode()
 	if err != nil {
 		return nil, fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
 	}

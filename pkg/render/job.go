@@ -36,9 +36,8 @@ const (
 	container   = podSpec + "/containers/0"
 )
 
-// jobPatch makes the Job of base and components the one of the Spec. configMap
-// is the name of the runner's ConfigMap.
-func jobPatch(s api.Spec, configMap string) patch {
+// jobPatch makes the Job of base and components the one of the Spec.
+func jobPatch(s api.Spec, r program) patch {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
@@ -57,7 +56,7 @@ func jobPatch(s api.Spec, configMap string) patch {
 	if s.PriorityClass != "" {
 		p.replace(podSpec+"/priorityClassName", s.PriorityClass)
 	}
-	p.replace(podSpec+"/volumes/0/configMap/name", configMap)
+	p.runner(r)
 	p.credentials(s)
 	return p
 }

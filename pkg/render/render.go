@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // Rendered is what a job applies.
@@ -37,18 +36,6 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
 	_, files, err := render(s, o, theRunner(s))
 	return files, err
-}
-
-// theRunner is what the job needs of it.
-func theRunner(s api.Spec) program {
-	files := map[string][]byte{runner.File: runner.Source}
-	switch {
-	case s.Map != nil:
-		files[runner.MapFile] = runner.Map
-	case groupOf(s).components != nil:
-		files[runner.GroupFile] = runner.Group
-	}
-	return program{files: files, hash: runner.Hash(files)}
 }
 
 func render(s api.Spec, o Overlay, p program) (Rendered, tree, error) {

@@ -306,16 +306,48 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 	}
 }
 
+// TestTheRunnerFitsIntoAConfigMap: the design allows it 128 KiB.
+func TestTheRunnerFitsIntoAConfigMap(t *testing.T) {
+	for name, s := range family {
+		size := 0
+		for _, source := range theRunner(s).files {
+			size += len(source)
+		}
+		if size >= 128<<10 {
+			t.Errorf("the runner of %s has %d bytes", name, size)
+		}
+	}
+}
+
 func TestObjectsMountTheRunner(t *testing.T) {
-	several := map[string][]byte{"remote_runner.py": runner.Source, "remote_group.py": runner.Group}
-	for name, want := range map[string]map[string][]byte{
-		"cpu":                {"remote_runner.py": runner.Source},
-		"cpu-map":            {"remote_runner.py": runner.Source, "remote_map.py": runner.Map},
-		"indexed-cpu-4hosts": several,
-		"lws-cpu-4hosts":     several,
+	const key = "GOOGLE_APPLICATION_CREDENTIALS"
+	own := family["cpu"]
+	own.Env = []api.EnvVar{{Name: key, Value: "/keys/mine.json"}}
+	secret := family["cpu"]
+	secret.SecretEnv = []string{key}
+	sources := map[string][]byte{
+		"remote_runner.py": runner.Source, "remote_group.py": runner.Group, "remote_map.py": runner.Map,
+		"remote_debug.py": runner.Debug, "remote_credentials.py": runner.Credentials,
+	}
+	for name, test := range map[string]struct {
+		spec api.Spec
+		more []string
+	}{
+		"one host":          {family["cpu"], nil},
+		"a map":             {family["cpu-map"], []string{"remote_map.py"}},
+		"an Indexed Job":    {family["indexed-cpu-4hosts"], []string{"remote_group.py"}},
+		"a LeaderWorkerSet": {family["lws-cpu-4hosts"], []string{"remote_group.py"}},
+		"one of one host":   {family["lws-cpu-1host"], []string{"remote_group.py"}},
+		"a debugger":        {family["cpu-debug"], []string{"remote_debug.py", "remote_credentials.py"}},
+		"a set and keys":    {family["lws-cpu-everything"], []string{"remote_group.py", "remote_credentials.py"}},
+		"keys of the user":  {own, []string{"remote_credentials.py"}},
+		"keys in a secret":  {secret, []string{"remote_credentials.py"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := family[name]
+			s, want := test.spec, map[string][]byte{}
+			for _, file := range append(test.more, "remote_runner.py") {
+				want[file] = sources[file]
+			}
 			r, err := Objects(s, Overlay{})
 			if err != nil {
 				t.Fatal(err)

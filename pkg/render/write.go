@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // WriteOverlay writes Files to dir, which must be missing, empty, or written by
@@ -81,7 +79,7 @@ func replaceable(dir string) (bool, error) {
 	if err != nil || !strings.HasPrefix(string(first), marker) {
 		return false, errors.New("the directory has files that kinetic did not write; name an empty or a new one")
 	}
-	ours := []string{kustomizationFile, patchFile, runner.File, runner.GroupFile, filepath.Dir(baseDir), componentsDir, jobDir, hostsDir, overlayDir}
+	ours := append(programFiles(), kustomizationFile, patchFile, filepath.Dir(baseDir), componentsDir, jobDir, hostsDir, overlayDir)
 	for _, e := range entries {
 		if !slices.Contains(ours, e.Name()) {
 			return false, fmt.Errorf("%s is not of kinetic and would be lost; move it, or name another directory", e.Name())

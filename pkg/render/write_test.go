@@ -46,9 +46,11 @@ func TestWriteOverlayWritesWhereNothingIsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"one of another job": func(t *testing.T, dir string) {
-			if err := WriteOverlay(dir, jobFiles(t, "v6e-8-everything")); err != nil {
-				t.Fatal(err)
+		"one of other jobs": func(t *testing.T, dir string) {
+			for _, name := range []string{"v6e-8-everything", "cpu-debug", "cpu-map", "lws-cpu-everything"} {
+				if err := WriteOverlay(dir, jobFiles(t, name)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		},
 		"one behind a link": func(t *testing.T, dir string) {

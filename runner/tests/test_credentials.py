@@ -15,6 +15,8 @@ from bucket import Handler
 from fixture import remote_runner as r
 from test_gcs import StoreCase
 
+c = r.neighbour("remote_credentials")
+
 HOUR = 3600.0
 
 # Made for these tests by openssl genpkey, with as few bits as the runner takes.
@@ -56,7 +58,7 @@ def pem(body):
 
 class Signatures(unittest.TestCase):
     def test_fixed_vector(self):
-        self.assertEqual(r.rsa_sign(b"kinetic", *r.rsa_key(KEY)).hex(), SIGNATURE)
+        self.assertEqual(c.rsa_sign(b"kinetic", *c.rsa_key(KEY)).hex(), SIGNATURE)
 
     @unittest.skipUnless(shutil.which("openssl"), "no openssl to compare with")
     def test_same_as_of_openssl(self):
@@ -64,33 +66,33 @@ class Signatures(unittest.TestCase):
             with self.subTest(bits), tempfile.NamedTemporaryFile() as file:
                 make = ["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-out", file.name]
                 subprocess.run(make, check=True, capture_output=True)
-                key = r.rsa_key(file.read().decode())
+                key = c.rsa_key(file.read().decode())
                 for data in (b"", os.urandom(bits)):
                     sign = ["openssl", "dgst", "-sha256", "-sign", file.name]
                     want = subprocess.run(sign, input=data, check=True, capture_output=True).stdout
-                    self.assertEqual(r.rsa_sign(data, *key), want)
+                    self.assertEqual(c.rsa_sign(data, *key), want)
 
     def test_token_is_signed_as_it_says(self):
-        token = r.signed({"alg": "RS256"}, {"iss": "ä", "iat": 1}, r.rsa_key(KEY))
+        token = c.signed({"alg": "RS256"}, {"iss": "ä", "iat": 1}, c.rsa_key(KEY))
         text, _, signature = token.rpartition(".")
         parts = [json.loads(base64.urlsafe_b64decode(part + "==")) for part in text.split(".")]
         self.assertEqual(parts, [{"alg": "RS256"}, {"iss": "ä", "iat": 1}])
-        self.assertEqual(base64.urlsafe_b64decode(signature + "=="), r.rsa_sign(text.encode(), *r.rsa_key(KEY)))
+        self.assertEqual(base64.urlsafe_b64decode(signature + "=="), c.rsa_sign(text.encode(), *c.rsa_key(KEY)))
         self.assertNotIn("=", token)
 
     def test_what_is_no_key(self):
         body = base64.b64decode("".join(KEY.splitlines()[1:-1]))
         cases = {
             "empty": "", "other text": "no key", "elliptic": ELLIPTIC_KEY,
-            "another algorithm": pem(body.replace(r.RSA_OID, r.RSA_OID[:-1] + b"\x0a")),
+            "another algorithm": pem(body.replace(c.RSA_OID, c.RSA_OID[:-1] + b"\x0a")),
             "PKCS#1": KEY.replace("PRIVATE KEY", "RSA PRIVATE KEY"), "no base64": KEY.replace("MIICdgIB", "MIICdgI"),
         }
         for size in range(len(body)):
             cases[f"{size} bytes of it"] = pem(body[:size])
-        self.assertEqual(r.rsa_key(pem(body)), r.rsa_key(KEY))
+        self.assertEqual(c.rsa_key(pem(body)), c.rsa_key(KEY))
         for name, text in cases.items():
             with self.subTest(name), self.assertRaises((ValueError, IndexError)):
-                r.rsa_key(text)
+                c.rsa_key(text)
 
 
 class OfMetadataServer(StoreCase):
@@ -245,11 +247,18 @@ class Grants(FileCase):
         self.open_store().create("a", lambda: [b"1"])
         self.assertEqual(self.bucket.issued, 0)
 
+    def test_file_that_only_the_image_names_is_the_calls(self):
+        self.environ({"GCE_METADATA_HOST": self.bucket.host})
+        self.change("neighbour_path", lambda name: f"/nowhere/{name}.py")
+        self.store = self.open_store()
+        self.put()
+        self.assertEqual((self.bucket.issued, self.bucket.grants), (1, []))
+
     def test_server_of_google_is_the_default(self):
         fields = self.service_account()
         del fields["token_uri"]
         self.use(fields)
-        self.assertEqual(r.KeyFile(self.path).title, "oauth2.googleapis.com")
+        self.assertEqual(c.KeyFile(self.path).title, "oauth2.googleapis.com")
 
     def test_refusals_name_the_account(self):
         self.bucket.fail(403, pattern="storage/v1")
