@@ -69,7 +69,8 @@ GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test
 # The runner's tests talk to a real server of Cloud Storage's API: the cluster's. Built
 # as it is for the cluster, so that one build serves both.
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
-E2E := CGO_ENABLED=0 hack/cluster/with.sh go test ./hack/e2e -count=1 -timeout 40m
+# In the package's folder go shows what the tests say, such as why one is skipped.
+E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 
 .PHONY: test
 test: test-quick build ## Run all tests: test-quick, then test-e2e where this machine can run a cluster

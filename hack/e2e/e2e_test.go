@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -118,15 +119,19 @@ func (c cluster) condition(name string) (bool, error) {
 	if name != "torch" {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
-	out, err := exec.Command(filepath.Join(c.scripts, "torch.sh")).CombinedOutput()
+	var said bytes.Buffer
+	command := exec.Command(filepath.Join(c.scripts, "torch.sh"))
+	command.Stderr = &said
+	err := command.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
 		return true, nil
 	case errors.As(err, &exit) && exit.ExitCode() == cannot:
+		fmt.Fprint(os.Stderr, &said) // a skipped test says nothing without -v
 		return false, nil
 	}
-	return false, fmt.Errorf("torch.sh: %w\n%s", err, out)
+	return false, fmt.Errorf("torch.sh: %w\n%s", err, &said)
 }
 
 func (c cluster) kubectl(args ...string) error {
