@@ -214,6 +214,8 @@ class Leader:
             channel.connection.close()
             if host is not None:
                 self._members[host] = None
+                if host in self.gone and not self.ending:
+                    self._say(f"host {host} is lost")
 
     def _greet(self, channel, message):
         host = message.get("host")
@@ -384,6 +386,12 @@ class LeaderRunner(GroupRunner):
     def __init__(self, options, group):
         super().__init__(options, group)
         self._link = Leader(group.hosts, greeting(options, 0), self._say)
+        self._lost = set()  # the hosts that were gone before this one was told to end
+
+    def _hurry(self, *_):
+        if not self._terminated:
+            self._lost = self._link.gone
+        super()._hurry()
 
     def _exit_code_without_call(self):
         # A job that has ended is only to be released, whatever happened to the pod.
@@ -403,6 +411,8 @@ class LeaderRunner(GroupRunner):
         if self._attempt and outcome.reason != TERMINATED:
             self._save_log(outcome)
             outcome = self._agree(outcome)
+        elif self._attempt and self._lost and not self._options.release:
+            outcome = self._broken(self._lost)  # which is why the Job has this host end
         code = super()._publish(outcome)
         self._leave_mark("")  # if it crashed, that is recorded
         return code
@@ -426,7 +436,7 @@ class LeaderRunner(GroupRunner):
     def _broken(self, gone):
         hosts = ", ".join(f"host {host}" for host in sorted(gone)) or "this host"
         message = f"lost to preemption, a drain or a crash: {hosts}"
-        if self._terminated or self._options.release:
+        if self._options.release or self._terminated and not self._lost:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         return Outcome(DISRUPTED, 1, f"{message}; an Indexed Job is not started again: use --backend pathways")
 

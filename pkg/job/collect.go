@@ -63,14 +63,15 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 
 // recordCancel records the end of a job that was told to end, and no earlier: a
 // cancel that is cut off must not leave its word on a job that goes on. A runner
-// that was faster knows only which signal it got, not from whom.
+// that was faster knows only which signal it got, or which hosts were gone before,
+// not by whom.
 func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	err := j.createEnd(ctx, end)
 	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
 	was, err := j.end(ctx)
-	if err != nil || was.Reason != api.Terminated {
+	if err != nil || was.Reason != api.Terminated && was.Reason != api.Disrupted {
 		return err
 	}
 	if err := j.Store.Delete(ctx, store.End(j.ID())); err != nil {

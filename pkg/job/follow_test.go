@@ -82,6 +82,7 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 	refused, unseen := errors.New("forbidden"), errors.New("its node is lost")
 	const terminated = `{"version":1,"state":"FAILED","reason":"Terminated","by":"runner"}`
+	const disrupted = `{"version":1,"state":"FAILED","reason":"Disrupted","by":"runner"}`
 	tests := map[string]struct {
 		refusal, unseen error
 		objects         map[string]string
@@ -93,6 +94,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 		"refused, and it had ended":            {refusal: refused, objects: map[string]string{"a1/end.json": runnerEnd}, want: "runner"},
 		"accepted, and it had ended by itself": {objects: map[string]string{"a1/end.json": runnerEnd}, want: "runner"},
 		"its runner told of the signal before": {objects: map[string]string{"a1/end.json": terminated}, want: "cancel"},
+		"its runner told of the other hosts":   {objects: map[string]string{"a1/end.json": disrupted}, want: "cancel"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

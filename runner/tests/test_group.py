@@ -257,6 +257,7 @@ class Restarts(GroupCase):
         processes = self.hosts(function(), {"train.py": WAIT}, pod=1)
         self.ready(*processes)
         processes[1].kill()
+        self.assertEqual(processes[0].stdout.readline(), b"kinetic: host 1 is lost\n")
         another = self.host(1, function(), {"train.py": WAIT}, pod=2)
         self.assertIn(b"comes too late or again", processes[0].stdout.readline())
         _, ran = self.terminate(processes[0], another)
@@ -342,7 +343,15 @@ class Indexed(FailingCase):
         leader, *others = self.hosts(script(), {"train.py": source}, indexed=True)
         self.ready(leader, *others)
         others[0].kill()
+        self.assertEqual(leader.stdout.readline(), b"kinetic: host 1 is lost\n")
         ran, *_ = self.terminate(leader, *others[1:])
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
+        self.assertIn("host 1; an Indexed Job is not started again: use --backend pathways", ran.end["message"])
+
+    def test_all_are_told_to_end(self):
+        processes = self.hosts(script(), {"train.py": "import signal\nprint('ready', flush=True)\nsignal.pause()"}, indexed=True)
+        self.ready(*processes)
+        ran, *_ = self.terminate(*processes)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (143, "FAILED", "Terminated"))
 
     def test_lost_host_that_fails_the_leader(self):
