@@ -214,7 +214,7 @@ class Leader:
             channel.connection.close()
             if host is not None:
                 self._members[host] = None
-                if host in self.gone and not self.ending:
+                if host not in self.outcomes and not self.ending:
                     self._say(f"host {host} is lost")
 
     def _greet(self, channel, message):
