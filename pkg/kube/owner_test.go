@@ -129,6 +129,8 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
 		"host 0 tells": {groupJob(), []corev1.Pod{indexed(1, terminated(1, "Error", "")), indexed(0, told)},
 			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad, on host 1", ExitCode: &one, Attempt: 1, Started: two, Finished: five}},
+		"host 1 is lost, of which host 0 will tell": {groupJob(failedCondition(batchv1.JobFailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit")), []corev1.Pod{indexed(0, running(2))},
+			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
 		"host 1 crashed, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(0, terminated(143, "Error", "")), indexed(1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
 

@@ -38,13 +38,17 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 			return ended(t, i+1, s.Started)
 		}
 	}
-	if last := jobEnd(j); last != nil {
-		return jobEnded(j, last, pods, len(leaders))
+	var last corev1.Pod
+	if n := len(leaders); n > 0 {
+		last = leaders[n-1]
 	}
-	if len(leaders) == 0 {
-		return s
+	if end := jobEnd(j); end != nil {
+		if isGroup(j) && end.Type == batchv1.JobFailureTarget && workerOf(last).State.Running != nil {
+			s.State, s.Message = api.Running, ending // it will tell why
+			return s
+		}
+		return jobEnded(j, end, pods, len(leaders))
 	}
-	last := leaders[len(leaders)-1]
 	switch {
 	case j.DeletionTimestamp != nil && slices.ContainsFunc(leaders, hasPrinted): // no other attempt follows, even if this one's container has ended
 		s.State, s.Message = api.Running, ending
