@@ -19,7 +19,7 @@ func BenchmarkRender(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := render(s, Overlay{}, testRunner(s)); err != nil {
+				if _, err := Objects(s, Overlay{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -211,6 +211,9 @@ func checkAnnotations(annotations map[string]string) error {
 				return fmt.Errorf("annotation %s: kustomize keeps %s* for itself; choose another key", key, prefix)
 			}
 		}
+		if strings.Trim(key, "0123456789") == "" {
+			return fmt.Errorf("annotation %s: kustomize takes a number for a place in a list; choose another key", key)
+		}
 	}
 	return nil
 }

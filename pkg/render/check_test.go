@@ -63,6 +63,7 @@ func TestRejects(t *testing.T) {
 			func(s *api.Spec) { s.Annotations = map[string]string{"config.kubernetes.io/local-config": "true"} },
 			"annotation config.kubernetes.io/local-config: kustomize keeps",
 		},
+		"an annotation that is a number": {func(s *api.Spec) { s.Annotations = map[string]string{"5": "a"} }, "annotation 5: kustomize takes a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testSpec(v6e8, c.change)

@@ -39,45 +39,47 @@ const (
 `
 )
 
-// generate makes the kustomization of a job. One host without a component of the
-// user is one directory on top of base and components. Otherwise that directory is
-// job, and what makes it a job on several hosts and the user's component come
-// after it, in this order.
+var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
+
+// generate makes the kustomization of a job. What is particular to the job stands in
+// it, on top of base and components. Where more comes after that, which makes it a
+// job on several hosts or is the user's component, it is the component job.
 func generate(s api.Spec, o Overlay, p program) (tree, error) {
 	g := groupOf(s)
-	layers := g.layers()
-	if !o.empty() {
-		layers = append(layers, overlayDir)
-	}
-	dir := ""
-	if len(layers) > 0 {
-		dir = jobDir
-	}
-	files, err := job(s, p, dir)
-	if err != nil {
-		return nil, err
-	}
+	files := tree{}
 	for _, dir := range slices.Concat([]string{baseDir}, componentsOf(s), g.components) {
 		if err := files.copyManifests(dir); err != nil {
 			return nil, err
 		}
 	}
-	if err := g.write(files, s); err != nil {
+	layers, err := g.write(files, s)
+	if err != nil {
 		return nil, err
 	}
 	for name, content := range o.files {
 		files[path.Join(overlayDir, name)] = content
 	}
-	if len(layers) == 0 {
-		return files, nil
+	if !o.empty() {
+		layers = append(layers, overlayDir)
 	}
-	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), types.Kustomization{
-		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
-		Resources:   []string{jobDir},
-		Components:  layers,
-		Namespace:   s.Namespace, // of what the layers add, too
-		SortOptions: &types.SortOptions{Order: types.LegacySortOrder},
-	})
+	dir, k := "", jobKustomization(s, p)
+	if len(layers) > 0 {
+		dir = jobDir
+		k.TypeMeta = componentType
+		if err := files.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), k); err != nil {
+			return nil, err
+		}
+		k = types.Kustomization{Namespace: s.Namespace} // of what the layers add, too
+		layers = append([]string{jobDir}, layers...)
+	}
+	if err := files.putJob(s, p, dir); err != nil {
+		return nil, err
+	}
+	k.TypeMeta = types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}
+	k.Resources = []string{baseDir}
+	k.Components = append(componentsOf(s), layers...)
+	k.SortOptions = &types.SortOptions{Order: types.LegacySortOrder}
+	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), k)
 }
 
 // componentsOf lists the components for the pod of a job, in the order in which
@@ -106,38 +108,28 @@ func componentsOf(s api.Spec) []string {
 	return names
 }
 
-// job is the kustomization, in dir, of a job that nobody has changed: what is
-// particular to it, on top of base and components.
-func job(s api.Spec, p program, dir string) (tree, error) {
-	steps, err := jobPatch(s, p).encode()
-	if err != nil {
-		return nil, fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
-	}
-	below := func(name string) string {
-		if dir == "" {
-			return name
-		}
-		return path.Join("..", name)
-	}
-	components := componentsOf(s)
-	for i, name := range components {
-		components[i] = below(name)
-	}
-	files := tree{path.Join(dir, patchFile): steps}
-	for name, source := range p.files {
-		files[path.Join(dir, name)] = source
-	}
-	return files, files.put(path.Join(dir, kustomizationFile), fmt.Sprintf(header, s.ID), types.Kustomization{
-		TypeMeta:   types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
-		Resources:  []string{below(baseDir)},
-		Components: components,
+// jobKustomization is what is particular to a job: its patch and its runner.
+func jobKustomization(s api.Spec, p program) types.Kustomization {
+	return types.Kustomization{
 		Patches: []types.Patch{{
 			Path:   patchFile,
 			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},
 		}},
 		ConfigMapGenerator: []types.ConfigMapArgs{runnerConfigMap(s, p)},
-		SortOptions:        &types.SortOptions{Order: types.LegacySortOrder},
-	})
+	}
+}
+
+// putJob stores the files that jobKustomization names, beside it in dir.
+func (t tree) putJob(s api.Spec, p program, dir string) error {
+	steps, err := jobPatch(s, p).encode()
+	if err != nil {
+		return fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
+	}
+	t[path.Join(dir, patchFile)] = steps
+	for name, source := range p.files {
+		t[path.Join(dir, name)] = source
+	}
+	return nil
 }
 
 func runnerConfigMap(s api.Spec, p program) types.ConfigMapArgs {

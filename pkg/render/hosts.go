@@ -2,8 +2,11 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
@@ -12,15 +15,15 @@ import (
 )
 
 // group is what makes the pod of a job the pods of several hosts, or of a map:
-// components, and a patch with the numbers of the job.
+// components, and what puts the numbers of the job into their objects.
 type group struct {
-	components []string
-	patches    []groupPatch
+	components   []string
+	patches      []groupPatch
+	replacements []types.ReplacementField
 }
 
 // groupPatch is for the objects of one kind.
 type groupPatch struct {
-	file  string
 	gvk   resid.Gvk
 	steps patch
 }
@@ -28,7 +31,7 @@ type groupPatch struct {
 var (
 	jobKind             = resid.Gvk{Group: "batch", Kind: "Job"}
 	leaderWorkerSetKind = resid.Gvk{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
-	roleBindingKind     = resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}
+	roleBindingKind     = resid.Gvk{Kind: "RoleBinding"}
 )
 
 // groupOf is empty for a Job of one pod.
@@ -53,7 +56,7 @@ func mapJob(s api.Spec) group {
 	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
 	return group{
 		components: []string{path.Join(componentsDir, "map")},
-		patches:    []groupPatch{{"job.json", jobKind, p}},
+		patches:    []groupPatch{{jobKind, p}},
 	}
 }
 
@@ -66,61 +69,76 @@ func indexedJob(s api.Spec) group {
 	p.replace(container+"/env/0/value", strconv.Itoa(s.Hosts))
 	return group{
 		components: []string{path.Join(componentsDir, "indexedjob")},
-		patches:    []groupPatch{{"job.json", jobKind, p}},
+		patches:    []groupPatch{{jobKind, p}},
 	}
 }
 
+// parallelism is where the Job says how many hosts its LeaderWorkerSet has.
+const parallelism = "/spec/parallelism"
+
 // leaderWorkerSet replaces the samples of the components leaderworkerset and
-// slices, and gives the set the annotations of the Job.
+// slices. What the Job has is copied: a patch of the set, which holds two pods,
+// would take as long as all of a job on one host.
 func leaderWorkerSet(s api.Spec) group {
 	const template = "/spec/leaderWorkerTemplate"
-	g := group{components: []string{path.Join(componentsDir, "leaderworkerset")}}
+	g := group{
+		components: []string{path.Join(componentsDir, "leaderworkerset")},
+		replacements: []types.ReplacementField{
+			copied(parallelism, leaderWorkerSetKind, template+"/size"),
+			copied(jobMetadata+"/namespace", roleBindingKind, "/subjects/0/namespace"),
+		},
+	}
+	for _, key := range slices.Sorted(maps.Keys(annotations(s))) {
+		at := pointer(jobMetadata+"/annotations", key)
+		g.replacements = append(g.replacements, copied(at, leaderWorkerSetKind, at))
+	}
+	if s.Slices == 1 {
+		return g
+	}
+	g.components = append(g.components, path.Join(componentsDir, "slices"))
 	var set patch
-	if s.Accelerator.Kind == api.TPU { // there is one already, about its placement
-		set.addEach("/metadata/annotations", annotations(s))
-	} else {
-		set.add("/metadata/annotations", annotations(s))
+	set.replace(template+"/subGroupPolicy/subGroupSize", s.Hosts/s.Slices)
+	for _, pod := range []string{"/leaderTemplate", "/workerTemplate"} {
+		first := template + pod + "/spec/containers/0/env/0"
+		set.test(first+"/name", api.EnvSlices)
+		set.replace(first+"/value", strconv.Itoa(s.Slices))
 	}
-	set.replace(template+"/size", s.Hosts)
-	if s.Slices > 1 {
-		g.components = append(g.components, path.Join(componentsDir, "slices"))
-		set.replace(template+"/subGroupPolicy/subGroupSize", s.Hosts/s.Slices)
-		for _, pod := range []string{"/leaderTemplate", "/workerTemplate"} {
-			first := template + pod + "/spec/containers/0/env/0"
-			set.test(first+"/name", api.EnvSlices)
-			set.replace(first+"/value", strconv.Itoa(s.Slices))
-		}
-	}
-	var binding patch
-	binding.replace("/subjects/0/namespace", s.Namespace)
-	g.patches = []groupPatch{{"leaderworkerset.json", leaderWorkerSetKind, set}, {"rolebinding.json", roleBindingKind, binding}}
+	g.patches = []groupPatch{{leaderWorkerSetKind, set}}
 	return g
 }
 
-// layers are the directories that the group adds to a kustomization.
-func (g group) layers() []string {
-	if g.components == nil {
-		return nil
-	}
-	return []string{hostsDir}
+// copied puts a field of the Job into another object.
+func copied(from string, kind resid.Gvk, to string) types.ReplacementField {
+	return types.ReplacementField{Replacement: types.Replacement{
+		Source: &types.SourceSelector{ResId: resid.ResId{Gvk: jobKind}, FieldPath: fieldPath(from)},
+		Targets: []*types.TargetSelector{{
+			Select:     &types.Selector{ResId: resid.ResId{Gvk: kind}},
+			FieldPaths: []string{fieldPath(to)},
+			Options:    &types.FieldOptions{Create: true},
+		}},
+	}}
 }
 
-// write adds the component that the group is.
-func (g group) write(files tree, s api.Spec) error {
+// fieldPath is a JSON pointer as replacements spell it.
+func fieldPath(pointer string) string {
+	return strings.NewReplacer(".", `\.`, "/", ".", "~1", "/", "~0", "~").Replace(pointer[1:])
+}
+
+// write adds the components of the group, which go behind the job's, and tells
+// their directories.
+func (g group) write(files tree, s api.Spec) ([]string, error) {
 	if g.components == nil {
-		return nil
+		return nil, nil
 	}
-	k := types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}}
-	for _, name := range g.components {
-		k.Components = append(k.Components, path.Join("..", name))
-	}
+	k := types.Kustomization{TypeMeta: componentType, Replacements: g.replacements}
 	for _, p := range g.patches {
+		file := strings.ToLower(p.gvk.Kind) + ".json"
 		steps, err := p.steps.encode()
 		if err != nil {
-			return fmt.Errorf("writing %s of the kustomization: %w", p.file, err)
+			return nil, fmt.Errorf("writing %s of the kustomization: %w", file, err)
 		}
-		files[path.Join(hostsDir, p.file)] = steps
-		k.Patches = append(k.Patches, types.Patch{Path: p.file, Target: &types.Selector{ResId: resid.ResId{Gvk: p.gvk}}})
+		files[path.Join(hostsDir, file)] = steps
+		k.Patches = append(k.Patches, types.Patch{Path: file, Target: &types.Selector{ResId: resid.ResId{Gvk: p.gvk}}})
 	}
-	return files.put(path.Join(hostsDir, kustomizationFile), fmt.Sprintf(header, s.ID), k)
+	return append(slices.Clone(g.components), hostsDir), files.put(path.Join(hostsDir, kustomizationFile), fmt.Sprintf(header, s.ID), k)
 }

@@ -56,6 +56,9 @@ func jobPatch(s api.Spec, r program) patch {
 	if s.PriorityClass != "" {
 		p.replace(podSpec+"/priorityClassName", s.PriorityClass)
 	}
+	if s.Backend == api.BackendPathways {
+		p.add(parallelism, s.Hosts)
+	}
 	p.runner(r)
 	p.credentials(s)
 	return p

@@ -68,22 +68,26 @@ func TestGolden(t *testing.T) {
 
 // What people read on disk: everything but the copies of package manifests.
 func TestGoldenFiles(t *testing.T) {
-	_, files, err := render(family["v6e-8-everything"], Overlay{}, testRunner(family["v6e-8-everything"]))
-	if err != nil {
-		t.Fatal(err)
+	for name, golden := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
+		t.Run(name, func(t *testing.T) {
+			_, files, err := render(family[name], Overlay{}, testRunner(family[name]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var archive txtar.Archive
+			for _, name := range slices.Sorted(maps.Keys(files)) {
+				original, err := manifests.FS.ReadFile(name)
+				if err != nil {
+					archive.Files = append(archive.Files, txtar.File{Name: name, Data: files[name]})
+					continue
+				}
+				if diff := cmp.Diff(string(original), string(files[name])); diff != "" {
+					t.Errorf("%s -built in +written:\n%s", name, diff)
+				}
+			}
+			compareGolden(t, filepath.Join("testdata", golden), txtar.Format(&archive))
+		})
 	}
-	var archive txtar.Archive
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		original, err := manifests.FS.ReadFile(name)
-		if err != nil {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: files[name]})
-			continue
-		}
-		if diff := cmp.Diff(string(original), string(files[name])); diff != "" {
-			t.Errorf("%s -built in +written:\n%s", name, diff)
-		}
-	}
-	compareGolden(t, "testdata/files.txtar", txtar.Format(&archive))
 }
 
 func compareGolden(t *testing.T, file string, got []byte) {
@@ -205,6 +209,20 @@ func checkNoise(t *testing.T, value any, path string) {
 		}
 	case nil:
 		t.Errorf("%s is null", path)
+	}
+}
+
+// A set gets its annotations from the Job, as the texts that they are.
+func TestAnnotationsOfASet(t *testing.T) {
+	want := map[string]string{"a.b/c": "5", "x": "true", "y": "null", "z": "", "lines": "a\nb\n", "e": "1e3"}
+	s := testSpec(cpu, hosts(2), pathways(1), func(s *api.Spec) { s.Annotations = want })
+	set, err := workloadOf(mustRender(t, s), s.JobName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := set.GetAnnotations()
+	if diff := cmp.Diff(annotations(s), got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
