@@ -129,18 +129,18 @@ func (p Place) settle(ctx context.Context, entries []Entry) {
 	g.SetLimit(readers)
 	for i := range entries {
 		e := &entries[i]
-		if e.Status.Holding == "" {
+		if !unsettled(e.Status) {
 			continue
 		}
 		g.Go(func() error {
-			if s, err := p.storeAt(e.Store); err == nil {
-				j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
-				if status, ended := j.parked(ctx, e.Status); ended {
-					e.State, e.Status = status.State, status
-					return nil
-				}
+			s, err := p.storeAt(e.Store)
+			if err != nil {
+				e.Status.Holding = "" // nobody knows whether it has ended
+				return nil
 			}
-			e.Status.Holding = "" // it has not ended, as far as anybody knows
+			j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
+			e.Status = j.settled(ctx, e.Status)
+			e.State = e.Status.State
 			return nil
 		})
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // watch is the workload's Watch, made exact by the store: which attempt runs, and
-// whether a job has ended whose workload can't tell.
+// how a job has ended whose workload can't tell.
 func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -18,14 +18,12 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 			return
 		}
 		s.Attempt = count.of(ctx, j, s)
-		if s, ended := j.parked(ctx, s); ended {
+		s = j.settled(ctx, s)
+		seen(s)
+		if s.State.Ended() {
 			over = &s
 			cancel()
-			seen(s)
-			return
 		}
-		s.Holding = ""
-		seen(s)
 	})
 	if over != nil {
 		return *over, nil
@@ -33,14 +31,23 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 	return last, err
 }
 
-// parked is how a job has ended that still holds its hosts.
-func (j *Job) parked(ctx context.Context, s api.Status) (api.Status, bool) {
-	if s.Holding == "" || s.State.Ended() {
-		return s, false
+// settled is a status with the end that the store tells, if the workload can't.
+func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
+	if !unsettled(s) {
+		return s
 	}
-	end, ended := j.told(ctx)
-	end.Holding = s.Holding
-	return end, ended
+	if end, ended := j.told(ctx); ended {
+		end.Holding = s.Holding
+		return end
+	}
+	s.Holding = "" // it has not ended, as far as anybody knows
+	return s
+}
+
+// unsettled tells of a status whether the store may know more: the job may have
+// ended and hold its hosts, or it has failed and no pod is left that says why.
+func unsettled(s api.Status) bool {
+	return s.Holding != "" && !s.State.Ended() || s.Reason == api.Killed && s.ExitCode == nil
 }
 
 // Release frees the hosts of a job that has ended and still holds them, which its

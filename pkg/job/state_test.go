@@ -21,25 +21,32 @@ func (g group) Release(_ context.Context, _ string, end api.End) error {
 	return nil
 }
 
-func TestAJobThatHoldsItsHostsHasEndedWhenTheStoreSaysSo(t *testing.T) {
+func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 	parked := api.Status{State: api.Running, Attempt: 1, Holding: "16 chips"}
+	gone := api.Status{State: api.Failed, Reason: api.Killed, Message: "backoff limit"}
+	killed := api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", ExitCode: new(137)}
+	told := map[string]string{"a1/end.json": runnerEnd}
 	for name, tt := range map[string]struct {
+		status  api.Status
 		objects map[string]string
 		want    string
 	}{
-		"it has":     {map[string]string{"a1/end.json": runnerEnd}, "failed: the runner's word; finished, holding 16 chips"},
-		"it has not": {nil, "running"},
+		"it holds its hosts and has ended":        {parked, told, "failed: the runner's word; finished, holding 16 chips"},
+		"it has not":                              {parked, nil, "running"},
+		"it failed and its pods are gone":         {gone, told, "failed: the runner's word"},
+		"nobody has said why":                     {gone, nil, "failed: backoff limit"},
+		"it failed and a pod that is there tells": {killed, told, "failed: out of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var released api.End
 			s := storeWith(t, tt.objects)
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: group{slow{steps: steps{parked}}, &released}}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: group{slow{steps: steps{tt.status}}, &released}}
 			status, err := j.Status(t.Context())
 			if got := Outcome(status); err != nil || got != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
 			p := Place{Store: s, Workload: j.Workload, List: func(context.Context, api.Detail) ([]Found, error) {
-				return []Found{{ID: "a1", Store: s.URL(), Status: parked}}, nil
+				return []Found{{ID: "a1", Store: s.URL(), Status: tt.status}}, nil
 			}}
 			entries, err := p.Entries(t.Context(), Filter{}, api.TellStates)
 			if err != nil || len(entries) != 1 || Outcome(entries[0].Status) != tt.want || entries[0].State != status.State {
