@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Client talks to one cluster, about one namespace. It knows the three API groups
+// Client talks to one cluster, about one namespace. It knows the four API groups
 // that jobs need; the typed clients of client-go register all of them, which
 // every start would pay for.
 type Client struct {
-	core, batch, lws rest.Interface
+	core, batch, lws, kueue rest.Interface
 
 	namespace string
 	codec     runtime.ParameterCodec
@@ -30,7 +30,7 @@ type Client struct {
 // tell, which may be nil, gets a line when the API server keeps us waiting.
 func NewClient(config *rest.Config, namespace string, tell func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, addTurns} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("preparing a client: %w", err)
 		}
@@ -60,6 +60,9 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	if c.lws, err = clientFor(setVersion, "/apis"); err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
+	if c.kueue, err = clientFor(turnVersion, "/apis"); err != nil {
+		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+	}
 	return c, nil
 }
 
@@ -72,6 +75,8 @@ type kind struct {
 	resource string // plural, as in URLs
 	// metadata is all that is read of the objects.
 	metadata bool
+	// rare kinds are those that a cluster may not have.
+	rare bool
 }
 
 func (c *Client) jobs() kind   { return kind{client: c.batch, resource: "jobs"} }
@@ -81,19 +86,22 @@ func (c *Client) events() kind { return kind{client: c.core, resource: "events"}
 // sets are LeaderWorkerSets. Their metadata tells what is asked of them, so that
 // nobody has to know their types.
 func (c *Client) sets() kind {
-	return kind{client: c.lws, resource: "leaderworkersets", metadata: true}
+	return kind{client: c.lws, resource: "leaderworkersets", metadata: true, rare: true}
 }
+
+// turns are the Workloads of Kueue.
+func (c *Client) turns() kind { return kind{client: c.kueue, resource: "workloads", rare: true} }
 
 // collection is where the objects of the kind are.
 func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }
 
 // isPart tells the kinds without which there is something to tell as well.
-func (k kind) isPart() bool { return k.resource == "events" || k.metadata }
+func (k kind) isPart() bool { return k.resource == "events" || k.rare }
 
 // lacks tells of an error that there is nothing of a kind here: a cluster may not
-// have LeaderWorkerSets, and not everybody may read them, or events.
+// have LeaderWorkerSets or Kueue, and not everybody may read those, or events.
 func (k kind) lacks(err error) bool {
-	return k.isPart() && apierrors.IsForbidden(err) || k.metadata && apierrors.IsNotFound(err)
+	return k.isPart() && apierrors.IsForbidden(err) || k.rare && apierrors.IsNotFound(err)
 }
 
 // reading is a request that gets objects of the kind.

@@ -26,13 +26,15 @@ type inventory struct {
 	// events are kept by each name that the workload which they are about may have:
 	// those of pods that are gone tell as well.
 	events map[types.NamespacedName]map[types.UID]corev1.Event
+	// turns are kept by the UID of each of their owners, the workload among them.
+	turns map[types.UID]map[types.UID]Turn
 	// ids are the jobs by the names of their workloads.
 	ids map[types.NamespacedName]key
 }
 
 func newInventory(detail api.Detail, now func() time.Time) *inventory {
 	return &inventory{detail: detail, now: now, owners: map[key]owner{}, pods: map[key]map[types.UID]corev1.Pod{},
-		events: map[types.NamespacedName]map[types.UID]corev1.Event{}, ids: map[types.NamespacedName]key{}}
+		events: map[types.NamespacedName]map[types.UID]corev1.Event{}, turns: map[types.UID]map[types.UID]Turn{}, ids: map[types.NamespacedName]key{}}
 }
 
 // put takes a new or changed object in and names the job that it tells of, if
@@ -52,6 +54,11 @@ func (n *inventory) put(o runtime.Object) (key, bool) {
 			insert(n.events, about, o.UID, *o)
 		}
 		return n.jobOf(o)
+	case *Turn:
+		for _, owner := range o.OwnerReferences {
+			insert(n.turns, owner.UID, o.UID, *o)
+		}
+		return n.jobOfTurn(o)
 	}
 	return key{}, false
 }
@@ -69,6 +76,17 @@ func ownersOf(e *corev1.Event) []types.NamespacedName {
 func (n *inventory) jobOf(e *corev1.Event) (key, bool) {
 	for _, about := range ownersOf(e) {
 		if k, ok := n.ids[about]; ok {
+			return k, true
+		}
+	}
+	return key{}, false
+}
+
+// jobOfTurn is the known job that a turn is of.
+func (n *inventory) jobOfTurn(t *Turn) (key, bool) {
+	for _, owner := range t.OwnerReferences {
+		k, ok := n.ids[types.NamespacedName{Namespace: t.Namespace, Name: owner.Name}]
+		if o := n.owners[k]; ok && o.exists() && o.meta().UID == owner.UID {
 			return k, true
 		}
 	}
@@ -109,9 +127,9 @@ func remove[K, L comparable, V any](m map[K]map[L]V, k K, l L) {
 // from it by up to two words more.
 func ownerNames(o corev1.ObjectReference) []string {
 	name := o.Name
-	parts := map[string]int{"Pod": 2, "StatefulSet": 1}[o.Kind]
+	parts := map[string]int{"Pod": 2, "StatefulSet": 1, "Workload": 2}[o.Kind]
 	if o.Kind == "Workload" {
-		name, parts = strings.TrimPrefix(name, "job-"), 1
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "leaderworkerset-"), "job-")
 	}
 	names := []string{name}
 	for range parts {
@@ -127,7 +145,11 @@ func ownerNames(o corev1.ObjectReference) []string {
 
 // mayBeOfJob tells by the name whether an object may belong to a job.
 func mayBeOfJob(o corev1.ObjectReference) bool {
-	name := ownerNames(o)[0]
+	return isJobName(ownerNames(o)[0])
+}
+
+// isJobName tells names that workloads of jobs, and what is made of them, may have.
+func isJobName(name string) bool {
 	return strings.HasPrefix(name, api.JobNamePrefix) || strings.HasPrefix(name, api.PathwaysNamePrefix)
 }
 
@@ -147,6 +169,11 @@ func (n *inventory) drop(o runtime.Object) (key, bool) {
 			remove(n.events, about, o.UID)
 		}
 		return n.jobOf(o)
+	case *Turn:
+		for _, owner := range o.OwnerReferences {
+			remove(n.turns, owner.UID, o.UID)
+		}
+		return n.jobOfTurn(o)
 	}
 	return key{}, false
 }
@@ -178,6 +205,8 @@ func (n *inventory) forget(k kind) {
 		clear(n.pods)
 	case "events":
 		clear(n.events)
+	case "workloads":
+		clear(n.turns)
 	}
 }
 
@@ -189,9 +218,9 @@ func (n *inventory) keys() []key {
 	return keys
 }
 
-// waits tells whether any job is pending.
-func (n *inventory) waits() bool {
-	return slices.ContainsFunc(n.keys(), func(k key) bool { return n.status(k).State == api.Pending })
+// waiting are the jobs that are pending.
+func (n *inventory) waiting() []key {
+	return slices.DeleteFunc(n.keys(), func(k key) bool { return n.status(k).State != api.Pending })
 }
 
 // records tells about some jobs; one that has no workload any more is NotFound.
@@ -231,6 +260,9 @@ func (n *inventory) situation(k key) Situation {
 	s := Situation{Job: o.job, Set: o.set, Pods: n.podsOf(k), Now: n.now()}
 	for _, e := range n.events[types.NamespacedName{Namespace: k.namespace, Name: o.meta().Name}] {
 		s.Events = append(s.Events, e)
+	}
+	for _, t := range n.turns[o.meta().UID] {
+		s.Turns = append(s.Turns, t)
 	}
 	return s
 }

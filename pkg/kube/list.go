@@ -38,50 +38,64 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 // once, all at the same time, and of each object no more is kept than is told.
 func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
 	known := newInventory(detail, w.client.now)
-	selections, events := w.listed(detail)
-	lists := make([][]runtime.Object, len(selections))
-	g, gctx := errgroup.WithContext(ctx)
-	for i, s := range selections {
-		g.Go(func() (err error) {
-			lists[i], err = w.client.readPart(gctx, s)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	if err := w.readAll(ctx, known, w.listed(detail)); err != nil {
 		return nil, err
-	}
-	for _, objects := range lists {
-		known.putAll(objects)
 	}
 	if len(known.owners) == 0 {
 		return nil, w.client.missingNamespace(ctx)
 	}
-	if detail >= api.TellReasons && known.waits() {
-		found, err := w.client.readPart(ctx, events)
-		if err != nil {
+	if waiting := known.waiting(); detail >= api.TellReasons && len(waiting) > 0 {
+		queued := slices.ContainsFunc(waiting, func(k key) bool { return known.owners[k].queue() != "" })
+		if err := w.readAll(ctx, known, w.explaining(queued)); err != nil {
 			return nil, err
 		}
-		known.putAll(found)
 	}
 	return known.records(known.keys()), nil
 }
 
-// listed are the kinds of objects that tell as much as detail asks for, and what
-// tells why jobs wait. No more is kept of any than a list tells.
-func (w *Workload) listed(detail api.Detail) (objects []selection, events selection) {
-	objects, events = w.client.selections(allJobs)
+// readAll takes what selections choose in, all at the same time.
+func (w *Workload) readAll(ctx context.Context, into *inventory, selections []selection) error {
+	lists := make([][]runtime.Object, len(selections))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, s := range selections {
+		g.Go(func() (err error) {
+			lists[i], err = w.client.readPart(ctx, s)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for _, objects := range lists {
+		into.putAll(objects)
+	}
+	return nil
+}
+
+// listed are the kinds of objects that tell as much as detail asks for. No more is
+// kept of any than a list tells.
+func (w *Workload) listed(detail api.Detail) []selection {
+	objects := w.client.selections(allJobs)
 	if detail == api.TellNames {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
 	}
 	for i := range objects {
 		objects[i].keep = trimmed
 	}
-	events.keep = trimmed
-	return objects, events
+	return objects
 }
 
-// trimmed is an object with what a list tells of it, nil for an event that is not
-// about a job.
+// explaining is what tells why jobs wait, some of them in queues.
+func (w *Workload) explaining(queued bool) []selection {
+	all := w.client.reasons(queued)
+	for i := range all {
+		all[i].keep = trimmed
+	}
+	return all
+}
+
+// trimmed is an object with what a list tells of it, nil for what is not about a
+// job.
 func trimmed(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
 	case *batchv1.Job:
@@ -92,8 +106,20 @@ func trimmed(o runtime.Object) runtime.Object {
 		if !mayBeOfJob(o.InvolvedObject) {
 			return nil
 		}
+	case *Turn:
+		return trimmedTurn(o)
 	}
 	return o
+}
+
+// trimmedTurn is what a list tells of a turn, which may be one of other work.
+func trimmedTurn(t *Turn) runtime.Object {
+	ours := slices.ContainsFunc(t.OwnerReferences, func(r metav1.OwnerReference) bool { return isJobName(r.Name) })
+	if !ours {
+		return nil
+	}
+	t.ManagedFields = nil
+	return t
 }
 
 // trimmedJob is a copy with what a list tells.

@@ -157,7 +157,7 @@ func TestReadingStopsAtAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{}
 	c := workloadOf(t, s).client
-	objects, _ := c.selections("")
+	objects := c.selections("")
 	pods := objects[2]
 	seen := 0
 	pods.keep = func(o runtime.Object) runtime.Object {

@@ -19,17 +19,39 @@ type snapshot struct {
 	owner
 	pods   map[types.UID]corev1.Pod
 	events map[types.UID]corev1.Event
+	turns  map[types.UID]Turn
 }
 
-// selections are what tells of jobs whose objects have the labels, and, with the
-// events, why they wait.
-func (c *Client) selections(labels string) (objects []selection, events selection) {
+func newSnapshot() snapshot {
+	return snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]Turn{}}
+}
+
+// selections are what tells of jobs whose objects have the labels.
+func (c *Client) selections(labels string) []selection {
 	return []selection{
-			{kind: c.jobs(), labels: labels, list: func() runtime.Object { return &batchv1.JobList{} }},
-			{kind: c.sets(), labels: labels, list: func() runtime.Object { return &metav1.PartialObjectMetadataList{} }},
-			{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }},
-		},
-		selection{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}
+		{kind: c.jobs(), labels: labels, list: func() runtime.Object { return &batchv1.JobList{} }},
+		{kind: c.sets(), labels: labels, list: func() runtime.Object { return &metav1.PartialObjectMetadataList{} }},
+		{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }},
+	}
+}
+
+// reasons are what tells why jobs wait. Of jobs in a queue those are Kueue's
+// Workloads too.
+func (c *Client) reasons(queued bool) []selection {
+	all := []selection{{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}}
+	if queued {
+		all = append(all, selection{kind: c.turns(), list: func() runtime.Object { return &turnList{} }})
+	}
+	return all
+}
+
+// reasonsOf are the reasons of one job.
+func (c *Client) reasonsOf(o owner) []selection {
+	all := c.reasons(o.queue() != "")
+	for i := range all {
+		all[i].keep = about(o.meta())
+	}
+	return all
 }
 
 // observe calls seen with a job's objects, at first when all have been read,
@@ -39,13 +61,13 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 	defer cancel()
 	changes := make(chan change)
 	failed := make(chan error)
-	objects, events := c.selections(api.LabelJobID + "=" + id)
 	unread := map[kind]bool{}
-	for _, s := range objects {
+	for _, s := range c.selections(api.LabelJobID + "=" + id) {
 		unread[s.kind] = true
 		c.send(ctx, s, changes, failed)
 	}
-	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
+	now := newSnapshot()
+	var reasons []selection
 	var explaining context.CancelFunc
 	for {
 		select {
@@ -63,17 +85,21 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 		if seen(now) {
 			return nil
 		}
-		// Events tell why a job waits; one that runs needs none.
+		// A job that runs needs no reasons.
 		waits := now.exists() && now.status(now.list()).State == api.Pending
 		switch {
 		case waits && explaining == nil:
 			waiting, stop := context.WithCancel(ctx)
-			explaining = stop
-			c.send(waiting, about(events, now.meta().Name), changes, failed)
+			explaining, reasons = stop, c.reasonsOf(now.owner)
+			for _, s := range reasons {
+				c.send(waiting, s, changes, failed)
+			}
 		case !waits && explaining != nil:
 			explaining()
 			explaining = nil
-			now.forget(events.kind)
+			for _, s := range reasons {
+				now.forget(s.kind)
+			}
 		}
 	}
 }
@@ -97,15 +123,21 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 	}()
 }
 
-// about chooses the events about a workload and its parts.
-func about(events selection, name string) selection {
-	events.keep = func(o runtime.Object) runtime.Object {
-		if e, ok := o.(*corev1.Event); ok && slices.Contains(ownerNames(e.InvolvedObject), name) {
-			return o
+// about keeps the events about a workload and its parts, and its turns.
+func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
+	return func(o runtime.Object) runtime.Object {
+		switch o := o.(type) {
+		case *corev1.Event:
+			if slices.Contains(ownerNames(o.InvolvedObject), workload.Name) {
+				return o
+			}
+		case *Turn:
+			if o.isOf(workload.UID) {
+				return o
+			}
 		}
 		return nil
 	}
-	return events
 }
 
 // apply takes a change into the snapshot.
@@ -138,6 +170,11 @@ func (s *snapshot) apply(ch change) {
 			if ch.deleted {
 				delete(s.events, o.UID)
 			}
+		case *Turn:
+			s.turns[o.UID] = *o
+			if ch.deleted {
+				delete(s.turns, o.UID)
+			}
 		}
 	}
 }
@@ -152,6 +189,8 @@ func (s *snapshot) forget(k kind) {
 		clear(s.pods)
 	case "events":
 		clear(s.events)
+	case "workloads":
+		clear(s.turns)
 	}
 }
 
@@ -163,13 +202,18 @@ func (s *snapshot) list() []corev1.Pod {
 	return pods
 }
 
-// snapshot reads a job's objects once, but for events.
+// snapshot reads a job's objects once, but for what tells why it waits.
 func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
-	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
-	objects, _ := c.selections(api.LabelJobID + "=" + id)
-	changes := make([]change, len(objects))
+	now := newSnapshot()
+	return now, c.readInto(ctx, &now, c.selections(api.LabelJobID+"="+id))
+}
+
+// readInto reads parts of a snapshot once, at the same time. What could be read is
+// there beside an error.
+func (c *Client) readInto(ctx context.Context, now *snapshot, parts []selection) error {
+	changes := make([]change, len(parts))
 	g, ctx := errgroup.WithContext(ctx)
-	for i, s := range objects {
+	for i, s := range parts {
 		g.Go(func() error {
 			all, err := c.readPart(ctx, s)
 			changes[i] = change{kind: s.kind, reset: err == nil, all: all}
@@ -182,5 +226,5 @@ func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
 			now.apply(ch)
 		}
 	}
-	return now, err
+	return err
 }

@@ -163,7 +163,7 @@ func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 }
 
 func TestAnEventThatIsDeletedIsForgotten(t *testing.T) {
-	now := snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}}
+	now := newSnapshot()
 	e := eventAbout("kinetic-a1-x")
 	c := &Client{}
 	now.apply(change{kind: c.events(), reset: true, all: []runtime.Object{&e}})

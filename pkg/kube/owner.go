@@ -31,6 +31,9 @@ func (o owner) meta() *metav1.ObjectMeta {
 	return &o.set.ObjectMeta
 }
 
+// queue is the queue of Kueue that an owner that exists goes through, "" for none.
+func (o owner) queue() string { return o.meta().Labels[labelQueue] }
+
 // kind is that of an owner that exists.
 func (o owner) kind(c *Client) kind {
 	if o.job != nil {

@@ -13,9 +13,9 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	selections, events := w.listed(detail)
+	selections := w.listed(detail)
 	if detail >= api.TellReasons {
-		selections = append(selections, events)
+		selections = append(selections, w.explaining(true)...) // a job may come to a queue later
 	}
 	failed := make(chan error)
 	unread := map[kind]bool{}

@@ -21,6 +21,8 @@ type Situation struct {
 	// Events of the workload, of its pods and of its Kueue Workload, in any order;
 	// those of others are passed over.
 	Events []corev1.Event
+	// Turns of the workload in a queue of Kueue: one, or none that can be read.
+	Turns []Turn
 	Now    time.Time
 }
 
@@ -66,7 +68,7 @@ func (s Situation) why() Reason {
 	if s.meta().DeletionTimestamp != nil {
 		return Reason{Sentence: "it is being removed"}
 	}
-	if s.Job != nil && s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend {
+	if s.heldBack() {
 		return s.queued()
 	}
 	if hosts := s.owner().hosts(s.Pods); s.Set != nil || hosts > 1 {

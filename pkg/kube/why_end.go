@@ -41,7 +41,7 @@ func (s Situation) failed(end *batchv1.JobCondition) Reason {
 			r.Sentence += fmt.Sprintf(" (attempt %d, the last)", n)
 		}
 		least += news(last)
-	} else if e := s.newestOfJob("SuccessfulCreate"); e != nil {
+	} else if e := s.newestOfOwner("SuccessfulCreate"); e != nil {
 		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
 		r.Sentence = fmt.Sprintf("its pod %s was deleted from outside", foreign(name))
 	}

@@ -25,10 +25,14 @@ func (s Situation) newestOf(p corev1.Pod, reasons ...string) *corev1.Event {
 	})
 }
 
-// newestOfJob finds the newest event of the Job with one of the reasons.
-func (s Situation) newestOfJob(reasons ...string) *corev1.Event {
+// newestOfOwner finds the newest event of the Job or the set with one of the reasons.
+func (s Situation) newestOfOwner(reasons ...string) *corev1.Event {
+	kind := "Job"
+	if s.Set != nil {
+		kind = setKind
+	}
 	return s.newest(func(e *corev1.Event) bool {
-		return slices.Contains(reasons, e.Reason) && isAbout(e, "Job", s.Job.Name, s.Job.UID)
+		return slices.Contains(reasons, e.Reason) && isAbout(e, kind, s.meta().Name, s.meta().UID)
 	})
 }
 
@@ -36,7 +40,7 @@ func (s Situation) newestOfJob(reasons ...string) *corev1.Event {
 // pods: the Job, or the StatefulSets of the leader and of the workers.
 func (s Situation) newestOfMaker(reasons ...string) *corev1.Event {
 	if s.Set == nil {
-		return s.newestOfJob(reasons...)
+		return s.newestOfOwner(reasons...)
 	}
 	return s.newest(func(e *corev1.Event) bool {
 		return slices.Contains(reasons, e.Reason) &&

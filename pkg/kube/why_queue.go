@@ -1,58 +1,132 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const labelQueue = "kueue.x-k8s.io/queue-name"
+const (
+	labelQueue = "kueue.x-k8s.io/queue-name"
+	// gateQueue is how Kueue holds back the pods of a set; it suspends a Job.
+	gateQueue = "kueue.x-k8s.io/admission"
+)
 
 var (
 	createdWorkload = lazily(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
 	workloadUIDs    = lazily(` \(UID: [^)]*\)|; preemptor path: .*$`)
+	podSetOpening   = lazily(`^couldn't assign flavors to pod set [a-z0-9-]+: `)
+	noQueue         = lazily(`^LocalQueue \S+ doesn't exist$`)
 )
 
-// queued explains a suspended Job. Kueue suspends what it has not admitted, and
-// again what it takes back; its own reasons are on the Workload that it makes.
+// heldBack tells of a job that is not to have pods yet, or none that run: a Job is
+// suspended; of a set in a queue a pod is gated.
+func (s Situation) heldBack() bool {
+	if s.Job != nil {
+		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend
+	}
+	return s.owner().queue() != "" && slices.ContainsFunc(newestOfHosts(s.Pods), func(p corev1.Pod) bool {
+		return slices.Contains(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: gateQueue})
+	})
+}
+
+// queued explains a job that is held back. Kueue holds back what it has not
+// admitted, and again what it takes back.
 func (s Situation) queued() Reason {
-	queue := s.Job.Labels[labelQueue]
+	queue, ns := s.owner().queue(), s.meta().Namespace
 	if queue == "" {
 		return Reason{
 			Sentence: "the job is suspended",
 			Next: fmt.Sprintf(`kubectl patch job %s -n %s --type=merge -p '{"spec":{"suspend":false}}'`,
-				s.Job.Name, s.Job.Namespace),
+				s.Job.Name, ns),
 		}
 	}
+	if len(s.Turns) > 0 {
+		return s.turn().says(queue)
+	}
+	return s.queuedByEvents(queue, ns)
+}
+
+// turn is the newest: a set that was taken back may get another one.
+func (s Situation) turn() *Turn {
+	last := slices.MaxFunc(s.Turns, func(a, b Turn) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return &last
+}
+
+// says is what Kueue wants before a job's turn comes.
+func (t *Turn) says(queue string) Reason {
 	r := Reason{
 		Sentence: "waiting in queue " + queue,
-		Next:     fmt.Sprintf("kubectl describe localqueue %s -n %s", queue, s.Job.Namespace),
+		Next:     fmt.Sprintf("kubectl describe workload %s -n %s", t.Name, t.Namespace),
 	}
-	stopped, started := s.newestOfJob("Stopped"), s.newestOfJob("Started")
-	if stopped != nil && (started == nil || !eventTime(started).After(eventTime(stopped))) {
-		r.Sentence = "back in queue " + queue + ": " + foreign(workloadUIDs().ReplaceAllString(stopped.Message, ""))
-	}
-	made := s.newestOfJob("CreatedWorkload")
-	if made == nil {
+	reserved, evicted := t.condition("QuotaReserved"), t.condition("Evicted")
+	switch {
+	case reserved != nil && noQueue().MatchString(reserved.Message):
+		return Reason{
+			Sentence: fmt.Sprintf("queue %s does not exist in namespace %s", queue, t.Namespace),
+			Next:     "kubectl get localqueues -n " + t.Namespace,
+		}
+	case evicted != nil && evicted.Status == metav1.ConditionTrue:
+		r.Sentence = "back in queue " + queue + prefixed(": ", wanted(evicted.Message))
+	case reserved == nil || reserved.Status == metav1.ConditionFalse && reserved.Message == "":
 		r.Sentence += ", which has not looked at it yet"
-		return r
-	}
-	if name := createdWorkload().FindStringSubmatch(made.Message); name != nil {
-		r.Next = fmt.Sprintf("kubectl describe workload %s -n %s", name[1], s.Job.Namespace)
-		r.Sentence += prefixed(": ", s.workloadSays(name[1]))
+	case reserved.Status == metav1.ConditionFalse:
+		r.Sentence += ": " + wanted(reserved.Message)
+	default:
+		r.Sentence = fmt.Sprintf("admitted by queue %s%s", queue, t.checks())
 	}
 	return r
 }
 
-// workloadSays is what Kueue wants before it admits a Workload.
-func (s Situation) workloadSays(workload string) string {
-	e := s.newest(func(e *corev1.Event) bool {
-		return e.Reason == "Pending" && isAbout(e, "Workload", workload, "")
-	})
-	if e == nil {
-		return ""
+// checks are what else a job that has its place in the queue waits for.
+func (t *Turn) checks() string {
+	var open []string
+	for _, c := range t.Status.AdmissionChecks {
+		if c.State != "Ready" {
+			open = append(open, fmt.Sprintf("check %s is %s%s", c.Name, strings.ToLower(c.State), prefixed(": ", foreign(c.Message))))
+		}
 	}
-	const opening = "couldn't assign flavors to pod set main: "
-	return foreign(strings.TrimPrefix(e.Message, opening))
+	return prefixed("; ", strings.Join(open, ", "))
+}
+
+// wanted is Kueue's message without what tells people nothing.
+func wanted(message string) string {
+	return foreign(podSetOpening().ReplaceAllString(workloadUIDs().ReplaceAllString(message, ""), ""))
+}
+
+// eventsLast is for how long a cluster keeps events.
+const eventsLast = time.Hour
+
+// queuedByEvents is for those who may not read Workloads.
+func (s Situation) queuedByEvents(queue, ns string) Reason {
+	r := Reason{
+		Sentence: "waiting in queue " + queue,
+		Next:     fmt.Sprintf("kubectl describe localqueue %s -n %s", queue, ns),
+	}
+	stopped, started := s.newestOfOwner("Stopped"), s.newestOfOwner("Started")
+	if stopped != nil && (started == nil || !eventTime(started).After(eventTime(stopped))) {
+		r.Sentence = "back in queue " + queue + ": " + wanted(stopped.Message)
+	}
+	made := s.newestOfOwner("CreatedWorkload")
+	if made == nil {
+		if s.Now.Sub(s.meta().CreationTimestamp.Time) < eventsLast {
+			r.Sentence += ", which has not looked at it yet"
+		}
+		return r
+	}
+	if name := createdWorkload().FindStringSubmatch(made.Message); name != nil {
+		r.Next = fmt.Sprintf("kubectl describe workload %s -n %s", name[1], ns)
+		pending := s.newest(func(e *corev1.Event) bool { return e.Reason == "Pending" && isAbout(e, "Workload", name[1], "") })
+		if pending != nil {
+			r.Sentence += ": " + wanted(pending.Message)
+		}
+	}
+	return r
 }

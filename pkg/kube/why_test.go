@@ -30,15 +30,17 @@ func recorded(t testing.TB, path string) Situation {
 		t.Fatal(err)
 	}
 	var file struct {
-		Now    metav1.Time    `json:"now"`
-		Job    *batchv1.Job   `json:"job"`
-		Pods   []corev1.Pod   `json:"pods"`
-		Events []corev1.Event `json:"events"`
+		Now    metav1.Time                   `json:"now"`
+		Job    *batchv1.Job                  `json:"job"`
+		Set    *metav1.PartialObjectMetadata `json:"set"`
+		Pods   []corev1.Pod                  `json:"pods"`
+		Events []corev1.Event                `json:"events"`
+		Turns  []Turn                        `json:"turns"`
 	}
 	if err := yaml.UnmarshalStrict(data, &file); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	return Situation{Job: file.Job, Pods: file.Pods, Events: file.Events, Now: file.Now.UTC()}
+	return Situation{Job: file.Job, Set: file.Set, Pods: file.Pods, Events: file.Events, Turns: file.Turns, Now: file.Now.UTC()}
 }
 
 func recordings(t testing.TB) []string {
@@ -100,7 +102,13 @@ func TestWhyDoesNotDependOnOrder(t *testing.T) {
 		want := Why(s)
 		slices.Reverse(s.Pods)
 		slices.Reverse(s.Events)
-		slices.Reverse(s.Job.Status.Conditions)
+		slices.Reverse(s.Turns)
+		if s.Job != nil {
+			slices.Reverse(s.Job.Status.Conditions)
+		}
+		for _, t := range s.Turns {
+			slices.Reverse(t.Status.Conditions)
+		}
 		for _, p := range s.Pods {
 			slices.Reverse(p.Status.Conditions)
 			slices.Reverse(p.Status.ContainerStatuses)
@@ -169,8 +177,18 @@ func FuzzWhy(f *testing.F) {
 				s.Events[i].LastTimestamp = metav1.NewTime(s.Now.Add(time.Hour))
 			}
 		}
-		for i := range s.Job.Status.Conditions {
-			s.Job.Status.Conditions[i].Message = text
+		if s.Job != nil {
+			for i := range s.Job.Status.Conditions {
+				s.Job.Status.Conditions[i].Message = text
+			}
+		}
+		for _, turn := range s.Turns {
+			for i := range turn.Status.Conditions {
+				turn.Status.Conditions[i].Message = text
+			}
+			for i := range turn.Status.AdmissionChecks {
+				turn.Status.AdmissionChecks[i].Message, turn.Status.AdmissionChecks[i].State = text, reason
+			}
 		}
 		for i := range s.Pods {
 			strange(&s.Pods[i], reason, text)
@@ -188,7 +206,10 @@ func FuzzWhy(f *testing.F) {
 }
 
 func copied(s Situation) Situation {
-	s.Job, s.Pods, s.Events = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Events)
+	s.Job, s.Pods, s.Events, s.Turns = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Events), slices.Clone(s.Turns)
+	for i := range s.Turns {
+		s.Turns[i] = *s.Turns[i].DeepCopyObject().(*Turn)
+	}
 	for i := range s.Pods {
 		s.Pods[i] = *s.Pods[i].DeepCopy()
 	}

@@ -2,10 +2,11 @@ package kube
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -57,11 +58,7 @@ func (w *Workload) status(s snapshot) api.Status {
 	pods := s.list()
 	status := s.status(pods)
 	if status.State == api.Pending {
-		events := make([]corev1.Event, 0, len(s.events))
-		for _, e := range s.events {
-			events = append(events, e)
-		}
-		situation := Situation{Job: s.job, Set: s.set, Pods: pods, Events: events, Now: w.client.now()}
+		situation := Situation{Job: s.job, Set: s.set, Pods: pods, Events: slices.Collect(maps.Values(s.events)), Turns: slices.Collect(maps.Values(s.turns)), Now: w.client.now()}
 		explained(&status, Why(situation))
 		status.Ending = situation.ends()
 	}

@@ -1,0 +1,84 @@
+package kube
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Turn is the turn of a job in a queue: a Workload of Kueue, with what is read of it.
+type Turn struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            TurnStatus `json:"status,omitempty"`
+}
+
+// TurnStatus is how far a Turn is.
+type TurnStatus struct {
+	Conditions      []metav1.Condition `json:"conditions,omitempty"`
+	AdmissionChecks []TurnCheck        `json:"admissionChecks,omitempty"`
+}
+
+// TurnCheck is one more condition of a queue, such as that machines have been
+// provisioned.
+type TurnCheck struct {
+	Name    string `json:"name,omitempty"`
+	State   string `json:"state,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (t *Turn) DeepCopyObject() runtime.Object {
+	c := *t
+	c.ObjectMeta = *t.ObjectMeta.DeepCopy()
+	c.Status.Conditions = slices.Clone(t.Status.Conditions)
+	c.Status.AdmissionChecks = slices.Clone(t.Status.AdmissionChecks)
+	return &c
+}
+
+// turnList is a list of them.
+type turnList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Turn `json:"items"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (l *turnList) DeepCopyObject() runtime.Object {
+	c := *l
+	c.ListMeta = *l.ListMeta.DeepCopy()
+	c.Items = make([]Turn, len(l.Items))
+	for i := range l.Items {
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*Turn)
+	}
+	return &c
+}
+
+// turnVersion is the API of Workloads that every Kueue has.
+var turnVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
+
+func addTurns(s *runtime.Scheme) error {
+	s.AddKnownTypeWithName(turnVersion.WithKind("Workload"), &Turn{})
+	s.AddKnownTypeWithName(turnVersion.WithKind("WorkloadList"), &turnList{})
+	metav1.AddToGroupVersion(s, turnVersion)
+	return nil
+}
+
+// isOf tells whether it is the turn of the workload with the UID. The pods of a set
+// own it, too.
+func (t *Turn) isOf(uid types.UID) bool {
+	return slices.ContainsFunc(t.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == uid })
+}
+
+// condition finds a condition by its type, nil where there is none.
+func (t *Turn) condition(kind string) *metav1.Condition {
+	for i, c := range t.Status.Conditions {
+		if c.Type == kind {
+			return &t.Status.Conditions[i]
+		}
+	}
+	return nil
+}
