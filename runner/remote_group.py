@@ -13,7 +13,7 @@ from collections import namedtuple
 from remote_runner import (
     BAD_RESULT, COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE,
     LogParts, MESSAGE_LIMIT, MIB, Outcome, PIPE_READ, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError,
-    STOPPED, TERMINATED, Transient, Unreachable, attempt_name, encode_json, late_import, shorten, tell, text_of,
+    STOPPED, Spool, TERMINATED, Transient, Unreachable, attempt_name, encode_json, late_import, shorten, tell, text_of,
     timestamp, whole_number,
 )
 
@@ -299,7 +299,7 @@ class Release:
         data = answer.content()
         if answer.status == 401 or answer.status in RETRY_STATUS:
             raise Transient(f"the API server answered {answer.status}")
-        if answer.status != 200:
+        if answer.status not in (200, 404):  # or it is gone, and so are its hosts, soon
             # The answer is a Status of Kubernetes.
             raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")
 
@@ -337,7 +337,7 @@ class GroupRunner(Runner):
         self._only_hurry()
         self._say("the container was started again, and so will be all hosts: nothing is run")
         try:
-            self._record_lost_crash()
+            self._save_crash()
         except (RunnerError, OSError) as exc:
             self._say(f"warning: the crash is not recorded: {text_of(exc)}")
         self._wait(lambda: self._terminated, time.monotonic() + RESTART_SECONDS)
@@ -347,14 +347,21 @@ class GroupRunner(Runner):
         with open(self._mark, "w", encoding="ascii") as file:
             file.write(str(attempt))
 
-    def _record_lost_crash(self):
-        """Records that the container crashed, the runner too, as it does where memory runs out."""
+    def _save_crash(self):
+        """Records that the container crashed, the runner too, as it does where memory runs out, and what it had printed."""
         with open(self._mark, encoding="ascii") as file:
-            name = attempt_name(self._options.job, file.read() or 0)
+            attempt = file.read()
+        if not attempt:
+            return
+        name = attempt_name(self._options.job, attempt)
         record = self._read(name)
         if "reason" not in record:
             data = encode_json(dict(record, reason=KILLED, finished=timestamp()))
             self._store.write(name, lambda: [data])
+        spool = Spool(os.path.join(self._scratch, "log"), keep=True)
+        spool.renew()
+        LogParts(self._store, self._options.job, self._host, attempt).publish_all(spool)
+        self._leave_mark("")
 
     def _variables(self):
         found = rendezvous(self._group, self._options.chips)

@@ -1118,6 +1118,10 @@ class Spool:
         self.pending = 0  # bytes
         self.line_open = False  # the last line has no end yet
 
+    def renew(self):
+        """Takes all of the file for pending: who wrote it has crashed."""
+        self._start, self.pending = 0, os.fstat(self.fd).st_size
+
     def append(self, data):
         """Adds what was printed; lines that begin in it begin with the time of now."""
         if not data:

@@ -171,16 +171,21 @@ class Restarts(GroupCase):
 
     def test_crashes_that_took_the_runner_along(self):
         for attempt, host in ((1, 1), (2, 0)):
+            mark = os.path.join(self.root, f"host-{host}-{attempt}", "attempt")
             processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
             self.ready(*processes)
             processes[host].kill()
             processes[host].wait()
             again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
-            self.eventually(lambda: "reason" in self.document(f"attempts/{attempt}.json"), again)
-            processes[host] = again
+            self.eventually(lambda: os.path.getsize(mark) == 0, again)
+            self.assertEqual(self.document(f"attempts/{attempt}.json")["reason"], "Killed")
+            again.kill()
+            again.wait()
+            processes[host] = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
+            self.assertIn(b"was started again", processes[host].stderr.readline())
             ran = self.terminate(*processes)
             self.assertNotIn("ready", ran[host].out)
-            self.assertIn("was started again", ran[host].err)
+            self.assertEqual(self.lines(host, attempt), ["ready"])
         self.assertFalse(self.exists("end.json"))
         third = self.hosts(function(), {"train.py": WAIT}, pod=3)
         leader, member = self.parked(*third)
@@ -294,6 +299,10 @@ class Release(GroupCase):
         self.assertIn(b"the API server answered 403", leader.stderr.readline())
         self.assertEqual((is_open(self.port), len(self.api.patches)), (False, 1))
         self.terminate(leader)
+
+    def test_set_that_is_gone(self):
+        (ran,) = self.terminate(self.release(1, 404))
+        self.assertEqual(ran.err, "")
 
     def test_no_token(self):
         os.unlink(os.path.join(self.root, "account", "token"))
