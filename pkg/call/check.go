@@ -71,6 +71,8 @@ type answer struct {
 	Unexpected []string `json:"unexpected"`
 	Required   []string `json:"required"`
 	Unnamed    []string `json:"unnamed"`
+	Excess     int      `json:"excess"`
+	Twice      []string `json:"twice"`
 	Executable string   `json:"executable"`
 }
 
@@ -205,6 +207,12 @@ func (a answer) complainOfArguments() error {
 			complaint += ", " + hint
 		}
 		wrong = append(wrong, complaint)
+	}
+	for _, name := range a.Twice {
+		wrong = append(wrong, fmt.Sprintf("%s is passed both by its place and by name: leave out --arg %s", name, name))
+	}
+	if a.Excess > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d too many are passed by their place, as all of an input that is no object are", a.Excess))
 	}
 	if len(a.Required) > 0 {
 		var add []string

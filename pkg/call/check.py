@@ -119,6 +119,7 @@ def arguments(node, given, count):
     optional = {p.arg for p in positional[len(positional) - len(a.defaults):]}
     optional |= {p.arg for p, default in zip(a.kwonlyargs, a.kw_defaults) if default}
     filled = {p.arg for p in positional[:count]}
+    excess = 0 if a.vararg else max(0, count - len(positional))
     unnamed = [p.arg for p in a.posonlyargs if p.arg not in filled]
     named = [p.arg for p in a.args + a.kwonlyargs]
     answer = {
@@ -128,8 +129,10 @@ def arguments(node, given, count):
         "unexpected": [n for n in given if n not in named and not a.kwarg],
         "required": [n for n in named if n not in optional and n not in given and n not in filled],
         "unnamed": [n for n in unnamed if n not in optional or (n in given and not a.kwarg)],
+        "excess": excess,
+        "twice": [n for n in named if n in filled and n in given],
     }
-    wrong = answer["unexpected"] or answer["required"] or answer["unnamed"]
+    wrong = answer["unexpected"] or answer["required"] or answer["unnamed"] or answer["excess"] or answer["twice"]
     answer["outcome"] = "arguments" if wrong else "ok"
     return answer
 

@@ -49,9 +49,16 @@ func TestCheckPositional(t *testing.T) {
 		"def f(a, *, b): pass\n":      "add --arg b=",
 		"def f(*all): pass\n":         "",
 		"def f(a, b=1, *, c=2): pass": "",
+		"def f(): pass\n":             "f takes (): 1 too many are passed by their place",
+		"def f(*, a=1): pass\n":       "1 too many are passed by their place",
+		"def f(z, a=1): pass\n":       "z is passed both by its place and by name: leave out --arg z",
+		"def f(z, /, **kw): pass\n":   "",
 	} {
 		q := query(t, source)
 		q.Positional = 1
+		if strings.Contains(source, "z") {
+			q.Args = []string{"z"}
+		}
 		if _, got := Check(t.Context(), python, q); (got != nil) != (err != "") || got != nil && !strings.Contains(got.Error(), err) {
 			t.Errorf("%q: %v, want %q", source, got, err)
 		}

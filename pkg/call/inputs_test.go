@@ -1,12 +1,18 @@
 package call
 
 import (
-	"slices"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestReadInputs(t *testing.T) {
+	longest := `"` + strings.Repeat("x", maxInput-4) + `"`
 	tests := map[string]struct {
 		text, lines string
 		count       int
@@ -26,20 +32,30 @@ func TestReadInputs(t *testing.T) {
 		"no JSON":                    {text: "1\n{\"a\":\n", err: "line 2: not JSON"},
 		"two values":                 {text: "1 2\n", err: "line 1: not JSON"},
 		"what only Python calls one": {text: "1\n2\nNaN\n", err: "line 3: not JSON"},
+		"a name twice":               {text: "1\n{\"a\":1,\"b\":{\"a\":1},\"\\u0061\":2}\n", err: "line 2: it has the argument a twice"},
+		"the same name deeper":       {text: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", lines: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", count: 1, names: "a b"},
+		"a line as long as it may":   {text: longest + "\n" + longest, lines: longest + "\n" + longest + "\n", count: 2, positional: 1},
+		"a line that is too long":    {text: "1\n" + strings.Repeat(" ", maxInput), err: "line 2: it has more than 16 MiB"},
+		"too much in all":            {text: strings.Repeat(longest+"\n", 17), err: "line 17: the inputs take more than 256 MiB"},
 		"no UTF-8":                   {text: "\"\xff\"\n", err: "line 1: it is not UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			in, err := ReadInputs(strings.NewReader(tt.text))
+			var lines bytes.Buffer
+			in, err := ReadInputs(strings.NewReader(tt.text), &lines)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error %v, want one with %q", err, tt.err)
 				}
 				return
 			}
-			slices.Sort(in.Names)
-			if err != nil || string(in.Lines) != tt.lines || in.Count != tt.count || strings.Join(in.Names, " ") != tt.names || in.Positional != tt.positional {
-				t.Errorf("got %q, %+v, %v", in.Lines, in, err)
+			sum := sha256.Sum256([]byte(tt.lines))
+			want := Inputs{Count: tt.count, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(tt.lines)), Names: strings.Fields(tt.names), Positional: tt.positional}
+			if diff := cmp.Diff(want, in, cmpopts.EquateEmpty()); err != nil || diff != "" {
+				t.Errorf("%v; -want +got:\n%s", err, diff)
+			}
+			if lines.String() != tt.lines {
+				t.Errorf("wrote %.100q, want %.100q", lines.String(), tt.lines)
 			}
 		})
 	}

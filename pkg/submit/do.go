@@ -153,9 +153,10 @@ func (p Planned) storeInputs(ctx context.Context, s store.Store) error {
 	if p.Spec.Map == nil {
 		return nil
 	}
-	_, err := s.PutBlob(ctx, p.Spec.Map.InputsSHA256, int64(len(p.Inputs)), func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(p.Inputs)), nil
-	})
+	_, err := s.PutBlob(ctx, p.Spec.Map.InputsSHA256, p.inputs.Size, p.inputs.open)
+	if errors.Is(err, store.ErrMismatch) {
+		return fmt.Errorf("the inputs of --map were changed while the job was submitted: %w", err)
+	}
 	return err
 }
 

@@ -1,8 +1,10 @@
 package submit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -13,11 +15,13 @@ import (
 const (
 	// defaultParallelism is how many pods of a map run at a time.
 	defaultParallelism = 16
-	// turns is how many chunks each of them gets by default: the slow ones are evened
-	// out, and the function is not imported much more often than needed.
-	turns = 4
-	// defaultChunk is the most inputs that a chunk has by default.
+	// defaultChunk is the most inputs that a chunk has by default. With fewer in all
+	// each of these pods gets one chunk: to start another takes longer than most
+	// inputs do.
 	defaultChunk = 1000
+	// mapRetries is how often a chunk starts again by default. What it has done is
+	// kept, and what does not get to its end costs the whole map one more run.
+	mapRetries = 3
 )
 
 // validateMap rejects what is no map, or can't be one.
@@ -52,23 +56,29 @@ func checkMapTarget(t call.Target) error {
 	return errors.New("--map calls a function once for each input: name one as TARGET, as in train.py:train")
 }
 
+// inputs are those of a map, and a way to read them once more: a file is never
+// held in memory.
+type inputs struct {
+	call.Inputs
+	open func() (io.ReadCloser, error)
+}
+
 // mapInputs are those of a map; there are none without one.
-func mapInputs(r api.Request, t call.Target, m Machine) (call.Inputs, error) {
+func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 	if r.Map == "" {
-		return call.Inputs{}, nil
+		return inputs{}, nil
 	}
 	if err := checkMapTarget(t); err != nil {
-		return call.Inputs{}, err
+		return inputs{}, err
 	}
 	return readInputs(r, m)
 }
 
-func readInputs(r api.Request, m Machine) (in call.Inputs, err error) {
-	switch r.Map {
-	case "-":
-		in, err = call.ReadInputs(m.Stdin)
-	default:
-		in, err = readFile(r.Map, m.Cwd)
+func readInputs(r api.Request, m Machine) (in inputs, err error) {
+	if r.Map == "-" {
+		in, err = readStdin(m.Stdin)
+	} else {
+		in, err = readFile(absolute(r.Map, m.Cwd))
 	}
 	if err != nil {
 		return in, fmt.Errorf("--map %s: %w", r.Map, err)
@@ -76,29 +86,57 @@ func readInputs(r api.Request, m Machine) (in call.Inputs, err error) {
 	return in, nil
 }
 
-func readFile(name, cwd string) (in call.Inputs, err error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(cwd, name)
-	}
-	file, err := os.Open(name)
+// readStdin keeps what it reads, which can be read only once.
+func readStdin(r io.Reader) (in inputs, err error) {
+	var lines bytes.Buffer
+	in.Inputs, err = call.ReadInputs(r, &lines)
+	in.open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(lines.Bytes())), nil }
+	return in, err
+}
+
+func readFile(path string) (in inputs, err error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return in, errors.Unwrap(err) // the caller names it
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return call.ReadInputs(file)
+	in.Inputs, err = call.ReadInputs(file, io.Discard)
+	in.open = func() (io.ReadCloser, error) { return reread(path) }
+	return in, err
+}
+
+// reread yields the lines of a file of inputs as they are stored.
+func reread(path string) (io.ReadCloser, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, w := io.Pipe()
+	go func() {
+		_, err := call.ReadInputs(file, w)
+		w.CloseWithError(errors.Join(err, file.Close()))
+	}()
+	return r, nil
+}
+
+func absolute(name, cwd string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(cwd, name)
 }
 
 // spread decides which pod calls the function with which inputs.
-func spread(r api.Request, in call.Inputs) (*api.Map, error) {
+func spread(r api.Request, in inputs) (*api.Map, error) {
 	if r.Map == "" {
 		return nil, nil
 	}
-	m := &api.Map{InputsSHA256: sha256Hex(in.Lines), Inputs: in.Count, Chunk: r.Chunk, Parallelism: r.Parallelism}
+	m := &api.Map{InputsSHA256: in.SHA256, Inputs: in.Count, Chunk: r.Chunk, Parallelism: r.Parallelism}
 	if m.Parallelism == 0 {
 		m.Parallelism = defaultParallelism
 	}
 	if m.Chunk == 0 {
-		m.Chunk = min(quotient(m.Inputs, turns*m.Parallelism), defaultChunk)
+		m.Chunk = min(quotient(m.Inputs, m.Parallelism), defaultChunk)
 	}
 	if n := m.Chunks(); n > api.MaxChunks {
 		return nil, fmt.Errorf("--chunk %d: %d inputs are %d chunks then, and a job has %d at most: make it %d or more", m.Chunk, m.Inputs, n, api.MaxChunks, quotient(m.Inputs, api.MaxChunks))

@@ -1,6 +1,8 @@
 package submit
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,10 +21,10 @@ func TestSpread(t *testing.T) {
 		err                        string
 	}{
 		"one input":                  {inputs: 1, want: api.Map{Chunk: 1, Parallelism: 1}},
-		"a few":                      {inputs: 40, want: api.Map{Chunk: 1, Parallelism: 16}},
-		"a thousand":                 {inputs: 1000, want: api.Map{Chunk: 16, Parallelism: 16}},
+		"a few":                      {inputs: 40, want: api.Map{Chunk: 3, Parallelism: 14}},
+		"a thousand":                 {inputs: 1000, want: api.Map{Chunk: 63, Parallelism: 16}},
 		"many":                       {inputs: 1_000_000, want: api.Map{Chunk: 1000, Parallelism: 16}},
-		"more at a time":             {inputs: 1000, parallelism: 100, want: api.Map{Chunk: 3, Parallelism: 100}},
+		"more at a time":             {inputs: 1000, parallelism: 100, want: api.Map{Chunk: 10, Parallelism: 100}},
 		"one pod for all":            {inputs: 1000, chunk: 1000, want: api.Map{Chunk: 1000, Parallelism: 1}},
 		"a chunk larger than all":    {inputs: 3, chunk: 10, parallelism: 5, want: api.Map{Chunk: 10, Parallelism: 1}},
 		"as many as there can be":    {inputs: 100_000, chunk: 1, want: api.Map{Chunk: 1, Parallelism: 16}},
@@ -30,7 +32,7 @@ func TestSpread(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, call.Inputs{Lines: []byte("1\n"), Count: tt.inputs})
+			got, err := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, inputs{Inputs: call.Inputs{SHA256: "in", Count: tt.inputs}})
 			if tt.err != "" {
 				if err == nil || err.Error() != tt.err {
 					t.Errorf("error %v, want %q", err, tt.err)
@@ -40,7 +42,7 @@ func TestSpread(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tt.want.Inputs, tt.want.InputsSHA256 = tt.inputs, sha256Hex([]byte("1\n"))
+			tt.want.Inputs, tt.want.InputsSHA256 = tt.inputs, "in"
 			if diff := cmp.Diff(&tt.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -96,7 +98,28 @@ func TestReadInputs(t *testing.T) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}
 	}
-	if in, err := readInputs(api.Request{Map: "-"}, m); err != nil || in.Count != 2 {
-		t.Errorf("standard input: %+v, %v", in, err)
+	const lines = "{\"x\":1}\n2\n"
+	if err := os.WriteFile(filepath.Join(dir, "good"), []byte("{\"x\": 1}\n2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.Stdin = strings.NewReader("{\"x\": 1}\n2")
+	for _, file := range []string{"-", "good"} {
+		in, err := readInputs(api.Request{Map: file}, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // an upload may begin again
+			r, err := in.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err := errors.Join(err, r.Close()); err != nil || string(got) != lines {
+				t.Errorf("%s: %q, %v, want %q", file, got, err, lines)
+			}
+		}
+		if in.Count != 2 || in.SHA256 != sha256Hex([]byte(lines)) || in.Size != int64(len(lines)) {
+			t.Errorf("%s: %+v", file, in.Inputs)
+		}
 	}
 }

@@ -31,8 +31,6 @@ type Planned struct {
 	Target target.Target
 	// Call is the text of call.json.
 	Call []byte
-	// Inputs are those of Spec.Map.
-	Inputs []byte
 	// From is the map whose values Spec.Map takes over, nil for none.
 	From *job.Job
 	// Root is the package root, Files what is packaged of it.
@@ -46,7 +44,8 @@ type Planned struct {
 	// Warnings are sentences for the user.
 	Warnings []string
 
-	call api.Call
+	call   api.Call
+	inputs inputs // of Spec.Map
 }
 
 // Plan decides everything about a job. It reads files, asks the local python3
@@ -79,15 +78,16 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err != nil {
 		return p, err
 	}
-	inputs, err := mapInputs(r, t, m)
-	if err != nil {
+	if p.inputs, err = mapInputs(r, t, m); err != nil {
 		return p, err
 	}
-	p.Inputs = inputs.Lines
-	if p.Spec.Map, err = spread(r, inputs); err != nil {
+	if p.Spec.Map, err = spread(r, p.inputs); err != nil {
 		return p, err
 	}
-	if err := p.capture(ctx, t, inputs, m); err != nil {
+	if r.Map != "" && r.Retries < 0 {
+		p.Spec.Retries = mapRetries
+	}
+	if err := p.capture(ctx, t, p.inputs.Inputs, m); err != nil {
 		return p, err
 	}
 	if p.Spec.Backend == api.BackendLocal && p.Python == "" {
@@ -129,7 +129,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	inputs, err := mapInputs(r, t, m)
+	in, err := mapInputs(r, t, m)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	_, err = new(Planned).check(ctx, c, inputs, layout.Root, m.CacheDir)
+	_, err = new(Planned).check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
 	return err
 }
 
