@@ -6,6 +6,23 @@ import "github.com/kubectl-kinetic/kinetic/pkg/api"
 // not those of the oldest TPUs.
 func HasFlexStart(a api.Accelerator) bool { return a.Name != "v3" && a.Name != "v4" }
 
+// WithHosts is the shape of the same TPU that has a number of hosts, or else the
+// next more, or the most that there are; of those with as many, the largest.
+func WithHosts(a api.Accelerator, hosts int) api.Accelerator {
+	best, known := a, map[string]bool{}
+	for _, s := range Catalogue() {
+		text := Text(s)
+		if s.Name != a.Name || known[text] { // a text means the first of its shapes
+			continue
+		}
+		known[text] = true
+		if best.Hosts < hosts && s.Hosts > best.Hosts || s.Hosts >= hosts && s.Hosts <= best.Hosts {
+			best = s
+		}
+	}
+	return best
+}
+
 // HasMultislice tells whether slices of a TPU can be joined by the network of the
 // data center: those on several hosts, but for the oldest.
 func HasMultislice(a api.Accelerator) bool {

@@ -63,3 +63,22 @@ func TestPriceBasis(t *testing.T) {
 		})
 	}
 }
+
+func TestWithHosts(t *testing.T) {
+	for _, c := range []struct {
+		typed string
+		hosts int
+		want  string
+	}{
+		{"v5e-16", 1, "v5e-2x4"}, {"v5e-16", 2, "v5e-4x4"}, {"v5e-16", 3, "v5e-4x4"}, {"v5e-1", 8, "v5e-4x8"},
+		{"v5e-1", 65, "v5e-16x16"}, {"v6e-256", 9, "v6e-8x8"}, {"v4-8", 5, "v4-2x4x4"},
+	} {
+		a, err := Parse(c.typed, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Text(WithHosts(a, c.hosts)); got != c.want {
+			t.Errorf("%s with %d hosts: got %s, want %s", c.typed, c.hosts, got, c.want)
+		}
+	}
+}

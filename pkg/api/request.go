@@ -40,7 +40,8 @@ type Request struct {
 	Retries    int
 	MaxRuntime time.Duration
 
-	// MaxDisruptions is how often the job may lose its machine.
+	// MaxDisruptions is how often the job may lose its machine, negative for the
+	// default.
 	MaxDisruptions int
 
 	ServiceAccount, Queue, Reservation, PriorityClass string

@@ -49,9 +49,6 @@ func check(s api.Spec) error {
 	return checkAnnotations(s.Annotations)
 }
 
-// maxRetries keeps clear of a million, which kustomize writes as 1e+06.
-const maxRetries = 1000
-
 // checkHosts rejects numbers that no workload can have.
 func checkHosts(s api.Spec) error {
 	several := s.Backend == api.BackendGKE && s.Hosts > 1
@@ -68,8 +65,8 @@ func checkHosts(s api.Spec) error {
 		return fmt.Errorf("job %s has %d slices; only backend pathways joins slices", s.ID, s.Slices)
 	case s.Debug && s.Hosts > 1:
 		return fmt.Errorf("job %s is debugged on %d hosts; a debugger is for one", s.ID, s.Hosts)
-	case s.Retries < 0 || s.Retries > maxRetries:
-		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, maxRetries)
+	case s.Retries < 0 || s.Retries > api.MaxRestarts:
+		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, api.MaxRestarts)
 	case several && s.Retries > 0:
 		return fmt.Errorf("job %s asks for %d retries; with backend gke the loss of one of several hosts is the end", s.ID, s.Retries)
 	}

@@ -77,22 +77,55 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 // checkHosts rejects numbers of hosts and slices that the hardware, or what
 // runs the pods, doesn't have.
 func checkHosts(r api.Request, acc api.Accelerator) error {
-	several := acc.Hosts > 1 || r.Hosts > 1
+	hosts := max(r.Hosts, acc.Hosts)
 	switch {
+	case acc.Kind == api.TPU && r.Hosts == acc.Hosts:
+		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts, and it is these (%s): leave it out", r.Hosts, accelerator.Describe(acc))
 	case acc.Kind == api.TPU && r.Hosts > 0:
-		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts (%s): choose another with --accelerator, or several such with --slices", r.Hosts, accelerator.Describe(acc))
-	case r.Slices > 1 && acc.Kind != api.TPU:
+		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts (%s): choose another with --accelerator, such as %s, or several such with --slices", r.Hosts, accelerator.Describe(acc), accelerator.Text(accelerator.WithHosts(acc, r.Hosts)))
+	case hosts > api.MaxHosts:
+		return fmt.Errorf("--hosts %d: a job has %d at most", r.Hosts, api.MaxHosts)
+	}
+	if err := checkSlices(r, acc); err != nil {
+		return err
+	}
+	if hosts*max(r.Slices, 1) == 1 {
+		return nil
+	}
+	return checkSeveral(r, hosts*max(r.Slices, 1))
+}
+
+// checkSlices rejects slices that can't be joined.
+func checkSlices(r api.Request, acc api.Accelerator) error {
+	most, joined := api.MaxHosts/acc.Hosts, accelerator.WithHosts(acc, 2)
+	switch {
+	case r.Slices < 2:
+		return nil
+	case acc.Kind != api.TPU:
 		return fmt.Errorf("--slices %d: only TPUs come in slices; --hosts asks for several hosts of %s", r.Slices, acc.Name)
-	case r.Slices > 1 && acc.Hosts == 1:
-		return fmt.Errorf("--slices %d: slices of one host are not joined (%s): choose a larger topology with --accelerator", r.Slices, accelerator.Describe(acc))
-	case r.Slices > 1 && !accelerator.HasMultislice(acc):
+	case acc.Hosts == 1 && accelerator.HasMultislice(joined):
+		return fmt.Errorf("--slices %d: slices of one host are not joined (%s): choose a larger topology with --accelerator, such as %s", r.Slices, accelerator.Describe(acc), accelerator.Text(joined))
+	case !accelerator.HasMultislice(acc):
 		return fmt.Errorf("--slices %d: slices of TPU %s can't be joined: choose a newer one with --accelerator", r.Slices, acc.Name)
-	case r.Slices > 1 && r.Backend == api.BackendGKE:
+	case r.Backend == api.BackendGKE:
 		return fmt.Errorf("--slices %d and --backend gke exclude each other: --backend pathways joins slices", r.Slices)
-	case max(r.Hosts, r.Slices*acc.Hosts) > api.MaxHosts:
-		return fmt.Errorf("--hosts or --slices: that is %d hosts, and a job has %d at most", max(r.Hosts, r.Slices*acc.Hosts), api.MaxHosts)
-	case several && r.Backend == api.BackendGKE && r.Retries > 0:
+	case r.Slices > most:
+		return fmt.Errorf("--slices %d: a job has %d hosts at most, and these have %d each: want 1 to %d", r.Slices, api.MaxHosts, acc.Hosts, most)
+	}
+	return nil
+}
+
+// checkSeveral rejects what makes no sense on several hosts.
+func checkSeveral(r api.Request, hosts int) error {
+	switch {
+	case r.Map != "":
+		return fmt.Errorf("--map is of calls on one host each, and --accelerator %s is %d: choose one of one host", r.Accelerator, hosts)
+	case r.Debug:
+		return fmt.Errorf("--debug and several hosts exclude each other (these are %d): debug the call on one, with a smaller --accelerator or without --hosts and --slices", hosts)
+	case r.Backend == api.BackendGKE && r.Retries > 0:
 		return fmt.Errorf("--retries %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.Retries)
+	case r.Backend == api.BackendGKE && r.MaxDisruptions > 0:
+		return fmt.Errorf("--max-disruptions %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.MaxDisruptions)
 	}
 	return nil
 }
@@ -129,8 +162,8 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 	}
 	s.Backend = backend(s)
 	s.Retries = retries(s)
-	if r.Debug && s.Hosts > 1 && s.Backend != api.BackendLocal {
-		return s, fmt.Errorf("--debug and several hosts exclude each other (these are %d): debug the call on one, with a smaller --accelerator or without --hosts and --slices", s.Hosts)
+	if s.MaxDisruptions < 0 {
+		s.MaxDisruptions = api.DefaultMaxDisruptions
 	}
 	if s.Backend == api.BackendLocal {
 		s.Hosts, s.Slices = 1, 1

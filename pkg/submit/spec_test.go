@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -46,14 +47,23 @@ func TestChooseAccelerator(t *testing.T) {
 		"unknown":                       {request: api.Request{Accelerator: "l5"}, err: `--accelerator "l5"`},
 		"several hosts":                 {request: api.Request{Accelerator: "v6e-16"}, kind: api.TPU},
 		"pathways":                      {request: api.Request{Backend: api.BackendPathways}, kind: api.CPU},
-		"hosts of a TPU":                {request: api.Request{Accelerator: "v6e-16", Hosts: 3}, err: "--hosts 3: the topology of a TPU says its hosts (v6e 4x4: 16 chips on 4 hosts"},
+		"hosts of a TPU":                {request: api.Request{Accelerator: "v6e-16", Hosts: 3}, err: "--hosts 3: the topology of a TPU says its hosts (v6e 4x4: 16 chips on 4 hosts (ct6e-standard-4t)): choose another with --accelerator, such as v6e-4x4, or"},
+		"fewer hosts of a TPU":          {request: api.Request{Accelerator: "v6e-16", Hosts: 1}, err: "such as v6e-2x4, or"},
+		"the hosts of a TPU":            {request: api.Request{Accelerator: "v6e-16", Hosts: 4}, err: "it is these (v6e 4x4: 16 chips on 4 hosts (ct6e-standard-4t)): leave it out"},
 		"slices of no TPU":              {request: api.Request{Accelerator: "l4", Slices: 2}, err: "--slices 2: only TPUs come in slices; --hosts asks for several hosts of l4"},
-		"slices of one host":            {request: api.Request{Accelerator: "v6e-8", Slices: 2}, err: "--slices 2: slices of one host are not joined (v6e 2x4: 8 chips on 1 host"},
+		"slices of one host":            {request: api.Request{Accelerator: "v6e-8", Slices: 2}, err: "--slices 2: slices of one host are not joined (v6e 2x4: 8 chips on 1 host (ct6e-standard-8t)): choose a larger topology with --accelerator, such as v6e-4x4"},
+		"slices of one old host":        {request: api.Request{Accelerator: "v3-4", Slices: 2}, err: "--slices 2: slices of TPU v3 can't be joined"},
 		"slices that can't be joined":   {request: api.Request{Accelerator: "v3-16", Slices: 2}, err: "--slices 2: slices of TPU v3 can't be joined"},
 		"slices without pathways":       {request: api.Request{Accelerator: "v6e-16", Slices: 2, Backend: api.BackendGKE}, err: "--slices 2 and --backend gke exclude each other"},
-		"too many hosts":                {request: api.Request{Hosts: 10_001}, err: "that is 10001 hosts, and a job has 10000 at most"},
-		"too many slices":               {request: api.Request{Accelerator: "v6e-256", Slices: 200}, err: "that is 12800 hosts"},
+		"too many hosts":                {request: api.Request{Hosts: 10_001}, err: "--hosts 10001: a job has 10000 at most"},
+		"too many slices":               {request: api.Request{Accelerator: "v6e-256", Slices: 200}, err: "--slices 200: a job has 10000 hosts at most, and these have 64 each: want 1 to 156"},
+		"absurdly many slices":          {request: api.Request{Accelerator: "v6e-256", Slices: math.MaxInt64}, err: "want 1 to 156"},
 		"retries of hosts of a Job":     {request: api.Request{Hosts: 2, Backend: api.BackendGKE, Retries: 1}, err: "--retries 1 and --backend gke exclude each other on several hosts"},
+		"disruptions of hosts of a Job": {request: api.Request{Hosts: 2, Backend: api.BackendGKE, MaxDisruptions: 1}, err: "--max-disruptions 1 and --backend gke exclude each other on several hosts"},
+		"no retries of hosts of a Job":  {request: api.Request{Hosts: 2, Backend: api.BackendGKE, MaxDisruptions: -1}, kind: api.CPU},
+		"a debugger of several hosts":   {request: api.Request{Hosts: 2, Debug: true}, err: "--debug and several hosts exclude each other (these are 2)"},
+		"a debugger of a slice":         {request: api.Request{Accelerator: "v6e-16", Debug: true}, err: "(these are 4)"},
+		"a map on a slice":              {request: api.Request{Accelerator: "v6e-16", Map: "in"}, err: "--map is of calls on one host each, and --accelerator v6e-16 is 4: choose one of one host"},
 		"retries of one host":           {request: api.Request{Backend: api.BackendGKE, Retries: 1}, kind: api.CPU},
 		"flex-start":                    {request: api.Request{Accelerator: "v6e-16", FlexStart: true}, kind: api.TPU},
 		"flex-start and spot":           {request: api.Request{Accelerator: "l4:spot", FlexStart: true}, err: "--flex-start and spot capacity (--spot) exclude each other"},

@@ -161,14 +161,11 @@ func validateBounds(r api.Request) error {
 	if r.MaxRuntime < 0 {
 		return fmt.Errorf("--max-runtime %s: must be more than nothing", r.MaxRuntime)
 	}
-	if r.MaxDisruptions < 0 {
-		return fmt.Errorf("--max-disruptions %d: want 0 or more", r.MaxDisruptions)
+	if r.Retries > api.MaxRestarts {
+		return fmt.Errorf("--retries %d: want 0 to %d", r.Retries, api.MaxRestarts)
 	}
-	if r.Hosts < 0 {
-		return fmt.Errorf("--hosts %d: want 1 or more", r.Hosts)
-	}
-	if r.Slices < 0 {
-		return fmt.Errorf("--slices %d: want 1 or more", r.Slices)
+	if r.MaxDisruptions > api.MaxRestarts {
+		return fmt.Errorf("--max-disruptions %d: want 0 to %d", r.MaxDisruptions, api.MaxRestarts)
 	}
 	return nil
 }

@@ -80,6 +80,12 @@ func CountVar(fs *pflag.FlagSet, p *int, name, usage string) {
 	fs.Var(&countValue{p, 0, "0"}, name, usage)
 }
 
+// NumberVar defines a flag of a number that is 1 or more. A variable that is 0
+// before means that it was not given.
+func NumberVar(fs *pflag.FlagSet, p *int, name, usage string) {
+	fs.Var(&countValue{p, 1, "1"}, name, usage)
+}
+
 // LinesVar defines a flag of a number of lines, of which -1 is all, as for kubectl.
 func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
 	fs.Var(&countValue{p, -1, "-1 (all)"}, name, usage)

@@ -64,7 +64,7 @@ type flags struct {
 }
 
 func newFlags() *flags {
-	return &flags{connection: cli.NewConnection(), retries: -1, cleanup: true}
+	return &flags{connection: cli.NewConnection(), retries: -1, maxDisruptions: -1, cleanup: true}
 }
 
 func (f *flags) sections() []cli.Section {
@@ -82,7 +82,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
 	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string; NAME=@file.json reads a file.")
 	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
-	fs.IntVar(&f.chunk, "chunk", 0, "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes four chunks for each pod that runs at a time, of 1000 at most.")
+	cli.NumberVar(fs, &f.chunk, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes four chunks for each pod that runs at a time, of 1000 at most.")
 	fs.StringVar(&f.resume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
@@ -94,9 +94,9 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
 	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
-	fs.IntVar(&f.hosts, "hosts", 1, "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
-	fs.IntVar(&f.slices, "slices", 1, "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
-	fs.IntVar(&f.parallelism, "parallelism", 0, "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
+	cli.NumberVar(fs, &f.hosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
+	cli.NumberVar(fs, &f.slices, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
+	cli.NumberVar(fs, &f.parallelism, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, the default for several hosts; no Pathways runtime is started) or local.")
 	fs.StringVar(&f.image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
@@ -116,7 +116,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
 	cli.CountVar(fs, &f.retries, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
-	fs.IntVar(&f.maxDisruptions, "max-disruptions", api.DefaultMaxDisruptions, "How often the job may lose its machine to preemption or a drain before that ends it, a `NUMBER`.")
+	cli.CountVar(fs, &f.maxDisruptions, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
@@ -154,29 +154,13 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	if err != nil {
 		return r, env, err
 	}
-	hosts, err := several(c, "hosts", f.hosts)
-	if err != nil {
-		return r, env, err
-	}
-	slices, err := several(c, "slices", f.slices)
-	if err != nil {
-		return r, env, err
-	}
-	chunk, err := several(c, "chunk", f.chunk)
-	if err != nil {
-		return r, env, err
-	}
-	parallelism, err := several(c, "parallelism", f.parallelism)
-	if err != nil {
-		return r, env, err
-	}
 	if c.Flags().Changed("map") && f.inputs == "" {
 		return r, env, errors.New("--map: name a file of JSON lines, or - for standard input")
 	}
 	r = api.Request{
-		Map: f.inputs, Chunk: chunk, Parallelism: parallelism,
+		Map: f.inputs, Chunk: f.chunk, Parallelism: f.parallelism,
 		Command: f.command, KWArgs: f.args,
-		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: hosts, Slices: slices, Image: f.image,
+		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: f.hosts, Slices: f.slices, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
 		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
 		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
@@ -190,17 +174,6 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		r.StoreCredentials = getenv("KINETIC_STORE_CREDENTIALS")
 	}
 	return r, env, f.target(c, args, &r)
-}
-
-// several is a number that was asked for, 0 if none was.
-func several(c *cobra.Command, name string, n int) (int, error) {
-	switch {
-	case !c.Flags().Changed(name):
-		return 0, nil
-	case n < 1:
-		return 0, fmt.Errorf("--%s %d: want 1 or more", name, n)
-	}
-	return n, nil
 }
 
 // target sorts the words of the command line into TARGET and ARGS.
