@@ -83,7 +83,7 @@ func (w *Workload) locate(ctx context.Context) error {
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
 		case errors.Is(err, errNoKind):
-			return fmt.Errorf("the cluster has no LeaderWorkerSets, which --backend pathways makes: install them with %s, or say --backend gke, which needs none", installSets)
+			return ErrNoSets
 		default:
 			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
@@ -114,6 +114,11 @@ func (w *Workload) discover(ctx context.Context, gvk schema.GroupVersionKind) er
 	}
 	return fmt.Errorf("%w in %s: install what brings it, or look at kubectl api-resources", errNoKind, version)
 }
+
+// ErrNoSets is that jobs on several hosts can't be what they are by default. Nothing
+// of the job was made.
+var ErrNoSets = errors.New("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
+	installSets + ", or say --backend gke, which needs none")
 
 // errNoKind is a kind that a cluster doesn't have.
 var errNoKind = errors.New("the cluster has no such kind")

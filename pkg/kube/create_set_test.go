@@ -69,6 +69,26 @@ func TestStartOfASet(t *testing.T) {
 	}
 }
 
+// Who has no LeaderWorkerSets is told what brings them, and what needs none.
+func TestAClusterWithoutSets(t *testing.T) {
+	for name, begin := range map[string]func(*Workload) error{
+		"before the upload": func(w *Workload) error { return w.Ready(t.Context()) },
+		"at the start":      func(w *Workload) error { return w.Start(t.Context(), a1, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, _ := startSet(t)
+			delete(s.objects, setGroup)
+			err := begin(w)
+			if !errors.Is(err, ErrNoSets) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
+				t.Errorf("got %v", err)
+			}
+			if len(s.objects) > 0 {
+				t.Errorf("it made %v", s.objects)
+			}
+		})
+	}
+}
+
 // Who may not make Roles is told so once, and has a job; an overlay's own Role is
 // another matter, and so is another failure.
 func TestStartWithoutRightsOnRoles(t *testing.T) {

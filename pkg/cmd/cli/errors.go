@@ -11,7 +11,7 @@ import (
 const (
 	ExitDone        = 0
 	ExitFailed      = 1   // remote failure, API error
-	ExitUsage       = 2   // the command line or the input is wrong, or names a place that is not there; nothing was changed
+	ExitUsage       = 2   // the command line or the input is wrong, or the cluster lacks what they name; nothing was changed
 	ExitTimeout     = 124 // timed out, the job goes on
 	ExitInterrupted = 130 // Ctrl-C
 )
@@ -65,7 +65,7 @@ func CodeOf(err error) int {
 		return ExitDone
 	case errors.As(err, &e):
 		return e.Code
-	case kube.NoNamespace(err):
+	case kube.NoNamespace(err), errors.Is(err, kube.ErrNoSets):
 		return ExitUsage
 	default:
 		return ExitFailed

@@ -7,6 +7,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
 func TestCodeOf(t *testing.T) {
@@ -22,6 +24,7 @@ func TestCodeOf(t *testing.T) {
 		"a mistake":                     {fmt.Errorf("x: %w", Usagef("y")), ExitUsage},
 		"a job's own code":              {Exit(7), 7},
 		"a namespace that is not there": {missing("namespaces"), ExitUsage},
+		"a kind that is not there":      {fmt.Errorf("starting: %w", kube.ErrNoSets), ExitUsage},
 		"another object that is not":    {missing("jobs"), ExitFailed},
 	} {
 		if got := CodeOf(tt.err); got != tt.want {
