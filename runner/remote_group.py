@@ -361,7 +361,6 @@ class GroupRunner(Runner):
         spool = Spool(os.path.join(self._scratch, "log"), keep=True)
         spool.renew()
         LogParts(self._store, self._options.job, self._host, attempt).publish_all(spool)
-        self._leave_mark("")
 
     def _variables(self):
         found = rendezvous(self._group, self._options.chips)

@@ -171,13 +171,12 @@ class Restarts(GroupCase):
 
     def test_crashes_that_took_the_runner_along(self):
         for attempt, host in ((1, 1), (2, 0)):
-            mark = os.path.join(self.root, f"host-{host}-{attempt}", "attempt")
             processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
             self.ready(*processes)
             processes[host].kill()
             processes[host].wait()
             again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
-            self.eventually(lambda: os.path.getsize(mark) == 0, again)
+            self.eventually(lambda: self.lines(host, attempt), again)
             self.assertEqual(self.document(f"attempts/{attempt}.json")["reason"], "Killed")
             again.kill()
             again.wait()
