@@ -1,15 +1,19 @@
 package job
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -80,7 +84,7 @@ func TestMapResults(t *testing.T) {
 
 // More than are read at a time come in their order, too, and all are counted.
 func TestMapResultsOfMany(t *testing.T) {
-	const inputs = 3*mapReaders + 1
+	const inputs = 2*mapBatch + 1
 	results, want := map[int]string{}, ""
 	for i := range inputs {
 		results[i] = value(fmt.Sprint(i))
@@ -91,6 +95,36 @@ func TestMapResultsOfMany(t *testing.T) {
 	_, err := aMap(t, inputs, results).MapResults(t.Context(), over(), &lines, func(p Progress) { last = p })
 	if err != nil || lines.String() != want || last != (Progress{Done: inputs, Total: inputs}) {
 		t.Errorf("%v, %+v:\n%s", err, last, lines.String())
+	}
+}
+
+// Results are read before their turn, as far as there is room; the next line has it
+// always.
+func TestMapResultsAhead(t *testing.T) {
+	large := `"` + strings.Repeat("x", heldBytes/2) + `"`
+	j := aMap(t, 5, map[int]string{1: value(large), 2: value(large), 3: failure, 4: value("4")})
+	var lines bytes.Buffer
+	m := &gathering{job: j, w: bufio.NewWriter(&lines), seen: func(Progress) {}, sizes: make([]int64, 5), held: map[int]api.Result{}}
+	step := func(held ...int) {
+		t.Helper()
+		if _, err := m.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.advance(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(held, slices.Sorted(maps.Keys(m.held)), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("held: -want +got:\n%s", diff)
+		}
+	}
+	step(1)
+	put(t, j, store.ResultOf(j.ID(), 0), value(large+"    "))
+	step()
+	if want := large + "\n" + large + "\n" + large + "\nnull\n4\n"; lines.String() != want {
+		t.Errorf("wrote %d bytes, want %d", lines.Len(), len(want))
+	}
+	if m.bytes != 0 || m.progress != (Progress{Done: 5, Failed: 1, Total: 5}) {
+		t.Errorf("%d bytes held in the end, %+v", m.bytes, m.progress)
 	}
 }
 
@@ -138,7 +172,7 @@ func TestInherit(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := j.results(t.Context())
-	if diff := cmp.Diff([]int{0, 3}, got); err != nil || diff != "" {
+	if diff := cmp.Diff([]int{0, 3}, slices.Sorted(maps.Keys(got))); err != nil || diff != "" {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 	if r, err := j.Indexed(t.Context(), 0); err != nil || string(r.Value) != "1" {

@@ -1,0 +1,209 @@
+package job
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+const (
+	// listEvery is how often the store is asked for new results; it is asked less
+	// often where that takes long, so that most of the time goes by between.
+	listEvery = time.Second
+	listShare = 4
+	// heldBytes bounds the results in memory that wait for those before them.
+	heldBytes = 32 << 20
+	// mapBatch is how many results are read before the next lines are written.
+	mapBatch = 16 * mapReaders
+)
+
+// MapResults writes the value of each input of a map, in their order and as soon as
+// all before it are there: a line of JSON each, null for an input that failed. It
+// returns when all are written or, once ended is closed, it is known which will
+// never come. seen hears how far it is. A map that has ended without any result is
+// ErrNotFound.
+func (j *Job) MapResults(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(Progress)) (MapOutcome, error) {
+	total := j.Handle.Map.Inputs
+	m := &gathering{job: j, w: bufio.NewWriter(w), seen: seen, sizes: make([]int64, total), held: map[int]api.Result{}}
+	for {
+		over := closed(ended)
+		took, err := m.look(ctx)
+		if err != nil {
+			return m.outcome, err
+		}
+		if over && m.progress.Done == 0 {
+			return m.outcome, fmt.Errorf("%s/%s: %w", j.Store.URL(), store.Results(j.ID()), store.ErrNotFound)
+		}
+		if err := m.advance(ctx, over); err != nil || m.next == total {
+			return m.outcome, err
+		}
+		select {
+		case <-ctx.Done():
+			return m.outcome, ctx.Err()
+		case <-ended:
+		case <-time.After(max(listEvery, listShare*took)):
+		}
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// gathering is what has come of a map. Results are read as they come, in whatever
+// order, so that little is left to read when the last pod is done.
+type gathering struct {
+	job      *Job
+	w        *bufio.Writer
+	seen     func(Progress)
+	sizes    []int64            // of the results that are there, 0 for none
+	held     map[int]api.Result // read, and not yet written
+	bytes    int64              // of them
+	next     int                // the first that is not written
+	progress Progress
+	outcome  MapOutcome
+}
+
+// look finds out which results are there, and tells how long that took.
+func (m *gathering) look(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	sizes, err := m.job.results(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for input, size := range sizes {
+		if input < len(m.sizes) && m.sizes[input] == 0 {
+			m.sizes[input] = size
+			m.progress.Done++
+		}
+	}
+	m.tell()
+	return time.Since(began), nil
+}
+
+func (m *gathering) tell() {
+	m.progress.Total = len(m.sizes)
+	m.seen(m.progress)
+}
+
+// advance writes what there is up to the first gap and, once the job is over,
+// beyond it. It reads ahead behind the gap.
+func (m *gathering) advance(ctx context.Context, over bool) error {
+	for {
+		if err := m.write(over); err != nil {
+			return err
+		}
+		inputs := m.pick()
+		if len(inputs) == 0 {
+			return m.w.Flush()
+		}
+		if err := m.read(ctx, inputs); err != nil {
+			return err
+		}
+		m.tell()
+	}
+}
+
+// write writes the lines whose turn it is.
+func (m *gathering) write(over bool) error {
+	for m.next < len(m.sizes) {
+		r, read := m.held[m.next]
+		there := m.sizes[m.next] > 0
+		if there && !read || !there && !over {
+			break
+		}
+		if err := m.line(m.next, r); err != nil {
+			return err
+		}
+		delete(m.held, m.next)
+		m.bytes -= m.sizes[m.next]
+		m.next++
+	}
+	return nil
+}
+
+// pick chooses what to read: the next line whatever its size, and of the others
+// those that there is room for.
+func (m *gathering) pick() []int {
+	var inputs []int
+	room := heldBytes - m.bytes
+	for i := m.next; i < len(m.sizes) && len(inputs) < mapBatch; i++ {
+		if _, read := m.held[i]; read || m.sizes[i] == 0 {
+			continue
+		}
+		if room -= m.sizes[i]; room < 0 && i > m.next {
+			break
+		}
+		inputs = append(inputs, i)
+	}
+	return inputs
+}
+
+// read reads results, some at the same time.
+func (m *gathering) read(ctx context.Context, inputs []int) error {
+	results := make([]api.Result, len(inputs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(mapReaders)
+	for i, input := range inputs {
+		g.Go(func() (err error) {
+			results[i], err = m.job.Indexed(ctx, input)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i, input := range inputs {
+		m.held[input] = results[i]
+		m.bytes += m.sizes[input]
+		if !results[i].OK {
+			m.progress.Failed++
+		}
+	}
+	return nil
+}
+
+// line writes the value of an input, null where it has none.
+func (m *gathering) line(input int, r api.Result) error {
+	m.outcome.note(input, m.sizes[input] > 0, r)
+	value := r.Value
+	if len(value) == 0 {
+		value = json.RawMessage("null")
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, value); err != nil {
+		return fmt.Errorf("reading %s/%s: %w", m.job.Store.URL(), store.ResultOf(m.job.ID(), input), err)
+	}
+	line.WriteByte('\n')
+	_, err := m.w.Write(line.Bytes())
+	return err
+}
+
+// note notes why an input has no value, or that its exact value is elsewhere.
+func (o *MapOutcome) note(input int, there bool, r api.Result) {
+	switch {
+	case !there:
+		o.Missing = append(o.Missing, input)
+	case !r.OK && r.Error == nil:
+		o.Failed = append(o.Failed, FailedInput{input, api.ResultError{Message: "its result doesn't tell why"}})
+	case !r.OK:
+		o.Failed = append(o.Failed, FailedInput{input, *r.Error})
+	}
+	if there && r.Pickle != nil {
+		o.Pickled++
+	}
+}
