@@ -2,6 +2,7 @@ package submit
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -86,12 +87,14 @@ func readInputs(r api.Request, m Machine) (in inputs, err error) {
 	return in, nil
 }
 
-// readStdin keeps what it reads, which can be read only once.
+// readStdin keeps what it reads, which can be read only once: compressed, for
+// nothing but its upload is of interest.
 func readStdin(r io.Reader) (in inputs, err error) {
-	var lines bytes.Buffer
-	in.Inputs, err = call.ReadInputs(r, &lines)
-	in.open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(lines.Bytes())), nil }
-	return in, err
+	var kept bytes.Buffer
+	lines := gzip.NewWriter(&kept)
+	in.Inputs, err = call.ReadInputs(r, lines)
+	in.open = func() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(kept.Bytes())) }
+	return in, errors.Join(err, lines.Close())
 }
 
 func readFile(path string) (in inputs, err error) {
