@@ -129,8 +129,8 @@ func (r *reader) printed(ctx context.Context, host int, out lines) error {
 		s := r.stream(p, r.options, out)
 		if r.mayBeRotated(p) && s.lacksBeginning(ctx) {
 			_, err = s.options.Rest(ctx, s.point(), out)
-		} else {
-			err = s.copy(ctx, false)
+		} else if err = s.copy(ctx, false); err == nil {
+			err = s.finish()
 		}
 		if apierrors.IsNotFound(err) || errors.Is(err, errEnded) {
 			err = nil
@@ -272,16 +272,26 @@ func hasPrinted(p corev1.Pod) bool { return !startOf(workerOf(p)).IsZero() }
 // to read, or, once live is over, what there is. A read that began while the
 // container ran may have missed its last lines: only one that began afterwards
 // tells.
+//
+// What is there already, at the beginning or after a connection broke, is read
+// before the log is followed: a node sends it in large pieces, and line by line to
+// whoever follows.
 func followPod(ctx, live context.Context, board *board, s *stream) error {
-	wait := backoff{}
+	wait, follow := backoff{}, false
 	for {
 		over := live.Err() != nil || board.over(s.uid)
 		at := s.at
 		var err error
-		if over {
-			err = s.copy(ctx, false)
-		} else {
+		if follow && !over {
 			err = s.copy(live, true)
+		} else {
+			err = s.copy(ctx, false)
+		}
+		if err == nil && over {
+			err = s.finish()
+		}
+		if s.at != at {
+			wait = backoff{}
 		}
 		var write *writeError
 		switch {
@@ -295,10 +305,11 @@ func followPod(ctx, live context.Context, board *board, s *stream) error {
 			return err
 		case err == nil && over:
 			return nil
+		case err == nil && !follow:
+			follow = true
+			continue
 		}
-		if s.at != at {
-			wait = backoff{}
-		}
+		follow = err == nil
 		if live.Err() != nil || board.over(s.uid) {
 			continue
 		}

@@ -89,8 +89,8 @@ var errRotated = errors.New("the node has dropped lines of the log")
 // connections die without a word, and old nodes lose a log that they rotate.
 const idleLimit = 5 * time.Minute
 
-// copy reads from where the stream is to the end of the log; with follow until
-// the server ends the connection. A clean end means nothing: servers close
+// copy reads from where the stream is to the end of what is there; with follow
+// until the server ends the connection. A clean end means nothing: servers close
 // connections that are idle, or old. The error is errEnded where the job's end
 // was told.
 func (s *stream) copy(ctx context.Context, follow bool) error {
@@ -108,10 +108,11 @@ func (s *stream) copy(ctx context.Context, follow bool) error {
 	defer body.Close()
 	timer := time.AfterFunc(s.idle, cancel)
 	defer timer.Stop()
-	err = s.read(ctx, bufio.NewReaderSize(&watched{body, timer, s.idle}, logs.MaxLine))
-	if err != nil || follow {
-		return err
-	}
+	return s.read(ctx, bufio.NewReaderSize(&watched{body, timer, s.idle}, logs.MaxLine))
+}
+
+// finish stands behind a copy that has read all that there will be.
+func (s *stream) finish() error {
 	if s.lost() {
 		return errRotated
 	}
@@ -266,7 +267,8 @@ func (s *stream) broken(err error) error {
 	return fmt.Errorf("reading the log of pod %s: %w", s.pod, err)
 }
 
-const blockSize = 64 << 10
+// blockSize is how much is gathered for a write. Each host has a few of these.
+const blockSize = 16 << 10
 
 // take is given a line, or a piece of one that is longer than the buffer or was
 // left without an end.

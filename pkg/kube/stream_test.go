@@ -26,9 +26,13 @@ import (
 // second on, or the last lines.
 type container struct {
 	log string // with stamps
+	// printed is how much of it is there. It grows with what is sent to who follows.
+	printed int
 	// ends are those of the first connections that follow the log; the container
 	// has ended when the last of them does.
 	ends []end
+	// torn are the lengths of the first answers to who does not follow, which break.
+	torn []int
 	gone bool // together with its pod, when it has ended
 	// rotated is what is left of the log when it is asked for again.
 	rotated *string
@@ -54,18 +58,43 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.followed > 0 && c.rotated != nil {
-		c.log = *c.rotated
+		c.log, c.printed, c.rotated = *c.rotated, len(*c.rotated), nil
 	}
 	q := r.URL.Query()
-	log := c.from(q.Get("sinceTime"), q.Get("tailLines"))
-	if q.Get("follow") == "" || over {
-		_, _ = io.WriteString(w, log)
+	follow := q.Get("follow") != "" && !over
+	log := c.log
+	if !follow && !over {
+		log = log[:c.printed]
+	}
+	log = from(log, q.Get("sinceTime"), q.Get("tailLines"))
+	switch {
+	case over:
+		send(w, r, log, end{bytes: len(log)})
+		return
+	case !follow:
+		c.answer(w, r, log)
 		return
 	}
 	at := c.ends[c.followed]
 	if c.followed++; c.followed == len(c.ends) {
 		c.board.post(c.pod(terminated(0, "Completed", "")))
 	}
+	sent := len(c.log) - len(log) + min(at.bytes, len(log))
+	c.printed = max(c.printed, sent+strings.IndexByte(c.log[sent:], '\n')+1) // whole lines
+	send(w, r, log, at)
+}
+
+// answer sends what there is to one who does not follow.
+func (c *container) answer(w http.ResponseWriter, r *http.Request, log string) {
+	at := end{bytes: len(log)}
+	if len(c.torn) > 0 && len(log) > 0 {
+		at = end{bytes: c.torn[0], broken: true}
+		c.torn = c.torn[1:]
+	}
+	send(w, r, log, at)
+}
+
+func send(w http.ResponseWriter, r *http.Request, log string, at end) {
 	_, _ = io.WriteString(w, log[:min(at.bytes, len(log))])
 	_ = http.NewResponseController(w).Flush()
 	switch {
@@ -78,15 +107,13 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // from is the part of the log that a request asks for. Lines without a stamp
 // belong to the one before.
-func (c *container) from(since, tail string) string {
-	log := c.log
+func from(log, since, tail string) string {
 	if t, err := time.Parse(time.RFC3339, since); err == nil {
-		for log != "" {
-			stamp, _, ok := split([]byte(log[:strings.IndexByte(log, '\n')+1]))
-			if ok && !stamp.Before(t) {
+		for line := range strings.Lines(log) {
+			if stamp, _, ok := split([]byte(line)); ok && !stamp.Before(t) {
 				break
 			}
-			log = log[strings.IndexByte(log, '\n')+1:]
+			log = log[len(line):]
 		}
 	}
 	if n, err := strconv.Atoi(tail); err == nil {
@@ -153,6 +180,24 @@ func TestEveryBreakOfTheConnectionLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
+func TestWhatIsThereAlreadyIsNotLostWhenItsReadingBreaks(t *testing.T) {
+	for _, printed := range []int{strings.LastIndex(busy, "2026"), len(busy)} {
+		for n := range printed + 1 {
+			c := &container{log: busy, printed: printed, torn: []int{n}, ends: []end{{bytes: len(busy)}}}
+			var out bytes.Buffer
+			if err := c.follow(t, wholeLog, &out, nil); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(stored(busy), out.String()); diff != "" {
+				t.Fatalf("%d bytes printed, broken after %d (-want +got)\n%s", printed, n, diff)
+			}
+			if len(c.torn) > 0 {
+				t.Fatal("what was there was read by following")
+			}
+		}
+	}
+}
+
 func TestACleanEndIsNotTheEnd(t *testing.T) {
 	for n := range len(busy) + 1 {
 		if n > 0 && busy[n-1] != '\n' {
@@ -210,10 +255,14 @@ func TestWhatAStreamPassesOn(t *testing.T) {
 		"since":                                     {busy, logs.Options{Tail: -1, Since: at(3).Time}, ran, stored(line(4, 0, "three") + line(4, 1, "four"))},
 	}
 	for name, tt := range tests {
-		for _, n := range []int{0, 50, len(tt.log)} {
-			t.Run(fmt.Sprint(name, ", broken after ", n), func(t *testing.T) {
+		butTheLast := strings.LastIndexByte(strings.TrimSuffix(tt.log, "\n"), '\n') + 1
+		for n, printed := range map[int]int{0: 0, 50: 0, 51: butTheLast, len(tt.log): len(tt.log)} {
+			t.Run(fmt.Sprintf("%s, broken after %d, %d printed before", name, n, printed), func(t *testing.T) {
 				tt.options.Ended = func(context.Context) bool { return tt.ended }
-				c := &container{log: tt.log, ends: []end{{bytes: n, broken: true}}}
+				c := &container{log: tt.log, printed: printed, ends: []end{{bytes: n, broken: true}}}
+				if tt.options.Tail >= 0 {
+					c.printed = len(tt.log)
+				}
 				var out bytes.Buffer
 				err := c.follow(t, tt.options, &out, nil)
 				if err != nil && !errors.Is(err, errEnded) {
@@ -264,6 +313,9 @@ func TestThePointThatAPodWasReadToWhenItWent(t *testing.T) {
 				return p, err
 			}
 			c := &container{log: tt.log, ends: []end{{bytes: tt.bytes, broken: true}}, gone: true}
+			if tt.options.Tail >= 0 {
+				c.printed = len(tt.log)
+			}
 			var out bytes.Buffer
 			if err := c.follow(t, tt.options, &out, nil); err != nil {
 				t.Fatal(err)

@@ -21,6 +21,10 @@ const (
 	dialWithin = 10 * time.Second
 	// noWordAfter is how long somebody looks at a silent screen.
 	noWordAfter = 2 * time.Second
+	// unread is how much of an answer the server may send before it is read: as much
+	// is in memory of the log of each host while a terminal is stopped. Go's 4 MB
+	// would be a gigabyte for 256 hosts.
+	unread = 256 << 10
 	// outageLasts is for how long a server that was reached before is waited
 	// for: an upgrade of a control plane takes a quarter of an hour.
 	outageLasts = 30 * time.Minute
@@ -57,6 +61,9 @@ func wired(config *rest.Config, tell func(string)) (*wire, *rest.Config) {
 	}
 	// Below what adds credentials: making them is not the server's time.
 	config.Wrap(func(base http.RoundTripper) http.RoundTripper {
+		if t, ok := base.(*http.Transport); ok {
+			t.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: unread}
+		}
 		w.base = base
 		return w
 	})
