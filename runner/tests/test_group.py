@@ -173,6 +173,8 @@ class Restarts(GroupCase):
         for attempt, host in ((1, 1), (2, 0)):
             processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
             self.ready(*processes)
+            log = os.path.join(self.root, f"host-{host}-{attempt}", "scratch", "log")
+            self.eventually(lambda: os.path.getsize(log), *processes)
             processes[host].kill()
             processes[host].wait()
             again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
