@@ -61,7 +61,7 @@ func isShared(o *unstructured.Unstructured) bool {
 
 // Ready makes what the job will share with others. It needs nothing of the job
 // itself, so it can be done beside the upload, and tells early of a cluster that
-// can't be reached, or has no such namespace.
+// can't be reached, or has no such namespace, or where a quota never lets the job run.
 func (w *Workload) Ready(ctx context.Context) error {
 	p, err := w.split()
 	if err != nil {
@@ -71,6 +71,7 @@ func (w *Workload) Ready(ctx context.Context) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return w.checkQuotas(ctx, p.workload) })
 	for _, o := range p.shared {
 		g.Go(func() error { return w.share(ctx, o) })
 	}

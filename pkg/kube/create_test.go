@@ -482,14 +482,16 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// Every submit asks for the runner's ConfigMap, which is mostly there, and a Job.
+// Every submit asks for the runner's ConfigMap, which is mostly there, beside the
+// quotas, and for a Job.
 func TestStartAsksLittle(t *testing.T) {
 	s, w := start(t)
 	s.objects[core+"configmaps/kinetic-runner-12"] = runnerMap().Object
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"POST " + core + "configmaps", "POST " + path.Dir(jobPath)}
+	want := []string{"GET " + core + "resourcequotas", "POST " + core + "configmaps", "POST " + path.Dir(jobPath)}
+	slices.Sort(s.asked)
 	if !slices.Equal(s.asked, want) {
 		t.Errorf("asked %q, want %q", s.asked, want)
 	}

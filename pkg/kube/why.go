@@ -23,7 +23,7 @@ type Situation struct {
 	Events []corev1.Event
 	// Turns of the workload in a queue of Kueue: one, or none that can be read.
 	Turns []Turn
-	Now    time.Time
+	Now   time.Time
 }
 
 // Reason says why a job waits or has failed.
