@@ -56,11 +56,12 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	w, explains := j.Workload.(interface {
 		Explain(ctx context.Context, id string) (api.Status, error)
 	})
-	if err != nil || s.State != api.Pending || !explains {
+	waits := s.State == api.Pending || s.State == api.Running && j.Handle.Hosts > 1 // some of them
+	if err != nil || !waits || !explains {
 		return s, err
 	}
 	why, err := w.Explain(ctx, j.ID())
-	if err == nil && why.State == api.Pending { // else it has begun meanwhile
+	if err == nil && why.State == s.State { // else it has begun meanwhile
 		s.Message, s.Next, s.Hopeless = why.Message, why.Next, why.Hopeless
 	}
 	return s, err

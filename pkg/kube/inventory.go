@@ -218,9 +218,9 @@ func (n *inventory) keys() []key {
 	return keys
 }
 
-// waiting are the jobs that are pending.
+// waiting are the jobs of which something has yet to start.
 func (n *inventory) waiting() []key {
-	return slices.DeleteFunc(n.keys(), func(k key) bool { return n.status(k).State != api.Pending })
+	return slices.DeleteFunc(n.keys(), func(k key) bool { return !n.owners[k].waits(n.status(k), n.podsOf(k)) })
 }
 
 // records tells about some jobs; one that has no workload any more is NotFound.
@@ -236,7 +236,7 @@ func (n *inventory) records(keys []key) []Record {
 		if n.detail >= api.TellStates {
 			status = n.status(k)
 		}
-		if n.detail >= api.TellReasons && status.State == api.Pending {
+		if n.detail >= api.TellReasons && o.waits(status, n.podsOf(k)) {
 			explained(&status, Why(n.situation(k)))
 		}
 		records = append(records, newRecord(o, n.podsOf(k), status))

@@ -86,7 +86,7 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 			return nil
 		}
 		// A job that runs needs no reasons.
-		waits := now.exists() && now.status(now.list()).State == api.Pending
+		waits := now.waits()
 		switch {
 		case waits && explaining == nil:
 			waiting, stop := context.WithCancel(ctx)
@@ -192,6 +192,12 @@ func (s *snapshot) forget(k kind) {
 	case "workloads":
 		clear(s.turns)
 	}
+}
+
+// waits tells whether there is a job of which something has yet to start.
+func (s *snapshot) waits() bool {
+	pods := s.list()
+	return s.exists() && s.owner.waits(s.status(pods), pods)
 }
 
 func (s *snapshot) list() []corev1.Pod {

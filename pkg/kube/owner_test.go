@@ -164,9 +164,11 @@ func TestWhyAGroupWaits(t *testing.T) {
 		"one host has no node": {[]corev1.Pod{member(0, 1, waiting("ContainerCreating")), unplaced(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
 			"1 of 2 hosts have a node; host 1: no node has room: 3 of 3 with too little cpu free"},
 		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
-			"1 of 2 hosts have a node; quota team of namespace ml is exceeded: 1 asked of pods"},
+			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
 		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},
-		"an image":           {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, running(2))}, nil, "2 of 2 hosts have a node; host 0: image"},
+		"an image":           {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, running(2))}, nil, "1 of 2 hosts are running; host 0: image"},
+		"the others run": {[]corev1.Pod{member(0, 1, running(2)), unplaced(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
+			"1 of 2 hosts are running; host 1: no node has room: 3 of 3 with too little cpu free"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -175,5 +177,32 @@ func TestWhyAGroupWaits(t *testing.T) {
 				t.Errorf("got %q, want %q …", got, tt.want)
 			}
 		})
+	}
+}
+
+// A job on several hosts runs when its leader does, and says which hosts do not.
+func TestAGroupThatRunsInPartSaysWhatItLacks(t *testing.T) {
+	starting, over := member(1, 1, waiting("ContainerCreating")), member(1, 1, terminated(0, "Completed", ""))
+	tests := map[string]struct {
+		status api.Status
+		pods   []corev1.Pod
+		want   bool
+	}{
+		"a host is starting":  {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2)), starting}, true},
+		"a host has no pod":   {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2))}, true},
+		"all run":             {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2)), member(1, 1, running(2))}, false},
+		"a host has ended":    {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2)), over}, false},
+		"it is being removed": {api.Status{State: api.Running, Message: ending}, []corev1.Pod{member(0, 1, running(2)), starting}, false},
+		"it has ended":        {api.Status{State: api.Succeeded}, []corev1.Pod{member(0, 1, running(2)), starting}, false},
+		"it waits as a whole": {api.Status{State: api.Pending}, nil, true},
+	}
+	for name, tt := range tests {
+		if got := (owner{set: set()}).waits(tt.status, tt.pods); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+	hopeless := api.Status{State: api.Running}
+	if explained(&hopeless, Reason{Sentence: "1 of 2 hosts are running; …", Hopeless: true}); hopeless.Hopeless {
+		t.Error("a job that has begun is given up")
 	}
 }

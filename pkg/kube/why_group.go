@@ -2,33 +2,62 @@ package kube
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // waitsAsGroup explains a job on several hosts by the first of them that has
 // something to say: none runs its call before all have started.
 func (s Situation) waitsAsGroup(hosts int) Reason {
 	pods := newestOfHosts(s.Pods)
-	placed := 0
 	var first Reason
 	for _, p := range pods {
-		if p.Spec.NodeName != "" {
-			placed++
-		}
 		if first.Sentence == "" {
 			first = s.host(p)
 		}
 	}
-	if (len(pods) == 0 || len(pods) < hosts) && first.Sentence == "" {
+	if len(pods) < max(hosts, 1) && first.Sentence == "" {
 		first = s.uncreated(time.Time{})
 	}
 	if first.Sentence == "" || len(pods) == 0 {
 		return first
 	}
-	first.Sentence = fmt.Sprintf("%d of %d hosts have a node; %s", placed, max(hosts, len(pods)), first.Sentence)
+	first.Sentence = fmt.Sprintf("%s; %s", progress(pods, max(hosts, len(pods))), first.Sentence)
 	return first
+}
+
+// progress is how far the hosts of a job are.
+func progress(pods []corev1.Pod, hosts int) string {
+	placed, running := 0, 0
+	for _, p := range pods {
+		if p.Spec.NodeName != "" {
+			placed++
+		}
+		if workerOf(p).State.Running != nil {
+			running++
+		}
+	}
+	if running > 0 {
+		return fmt.Sprintf("%d of %d hosts are running", running, hosts)
+	}
+	return fmt.Sprintf("%d of %d hosts have a node", placed, hosts)
+}
+
+// lacksHosts tells of a job on several hosts whether some have yet to start.
+func (o owner) lacksHosts(pods []corev1.Pod) bool {
+	hosts, newest := o.hosts(pods), newestOfHosts(pods)
+	return hosts > 1 && (len(newest) < hosts || slices.ContainsFunc(newest, func(p corev1.Pod) bool {
+		return !hasEnded(p) && workerOf(p).State.Running == nil
+	}))
+}
+
+// waits tells of a job whether it, or a part of it, has yet to start.
+func (o owner) waits(s api.Status, pods []corev1.Pod) bool {
+	return s.State == api.Pending || s.State == api.Running && s.Message == "" && o.lacksHosts(pods)
 }
 
 // host explains one pod of a group.

@@ -53,11 +53,11 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 // the same, until it has answered.
 func (w *Workload) ServerTime(here time.Time) time.Time { return w.client.wire.serverTime(here) }
 
-// status says of a job that waits why it does.
+// status says of a job that waits, in whole or in part, why it does.
 func (w *Workload) status(s snapshot) api.Status {
 	pods := s.list()
 	status := s.status(pods)
-	if status.State == api.Pending {
+	if s.exists() && s.owner.waits(status, pods) {
 		situation := Situation{Job: s.job, Set: s.set, Pods: pods, Events: slices.Collect(maps.Values(s.events)), Turns: slices.Collect(maps.Values(s.turns)), Now: w.client.now()}
 		explained(&status, Why(situation))
 		status.Ending = situation.ends()
@@ -65,8 +65,9 @@ func (w *Workload) status(s snapshot) api.Status {
 	return status
 }
 
+// explained adds to a status why the job waits. One that has begun is not given up.
 func explained(s *api.Status, why Reason) {
-	s.Message, s.Next, s.Hopeless = why.Sentence, why.Next, why.Hopeless
+	s.Message, s.Next, s.Hopeless = why.Sentence, why.Next, why.Hopeless && s.State == api.Pending
 }
 
 func same(a, b api.Status) bool {
