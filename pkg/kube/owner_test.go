@@ -163,6 +163,8 @@ func TestWhyAGroupWaits(t *testing.T) {
 		"nothing is known": {nil, nil, ""},
 		"one host has no node": {[]corev1.Pod{member(0, 1, waiting("ContainerCreating")), unplaced(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
 			"1 of 2 hosts have a node; host 1: no node has room: 3 of 3 with too little cpu free"},
+		"all slices are taken": {[]corev1.Pod{unplaced(0, "0/270 nodes are available: 2 node(s) had untolerated taint(s), 260 node(s) didn't match Pod's node affinity/selector, 8 Insufficient google.com/tpu. no new claims to deallocate, preemption: 0/270 nodes are available: 262 Preemption is not helpful for scheduling, 8 No preemption victims found for incoming pod.")}, nil,
+			"0 of 2 hosts have a node; host 0: no node has room: 8 of 270 with too little google.com/tpu free, 2 with a taint, 260 "},
 		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
 			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
 		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},

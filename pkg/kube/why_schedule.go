@@ -19,7 +19,7 @@ import (
 var (
 	noNodes    = lazily(`^0/(\d+) nodes are available: (.*)$`)
 	nextReason = lazily(`, (\d+) `)
-	preemption = lazily(`\.? preemption: .*$`)
+	preemption = lazily(`(?:\.(?: no new claims to deallocate,)?)? preemption: .*$`)
 	taintName  = lazily(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
 )
 
