@@ -119,30 +119,6 @@ func (b *board) begun(ctx context.Context) error {
 	}
 }
 
-// drainTime bounds the reading of what hosts have printed when the job has ended.
-const drainTime = 10 * time.Second
-
-// draining makes two contexts of one: live is over once the board is finished, and
-// drained a while later.
-func (b *board) draining(ctx context.Context) (live, drained context.Context, cancel func()) {
-	drained, cancelDrained := context.WithCancel(ctx)
-	live, cancelLive := context.WithCancel(drained)
-	go func() {
-		select {
-		case <-live.Done():
-			return
-		case <-b.finished:
-		}
-		cancelLive()
-		select {
-		case <-drained.Done():
-		case <-time.After(drainTime):
-			cancelDrained()
-		}
-	}()
-	return live, drained, func() { cancelLive(); cancelDrained() }
-}
-
 // over tells whether a pod's container has ended, or the pod is gone.
 func (b *board) over(uid types.UID) bool {
 	b.mu.Lock()

@@ -52,6 +52,7 @@ type reader struct {
 	id       string
 	options  logs.Options
 	board    *board
+	out      *outlet
 }
 
 // lines takes the log of one host, stamped, attempt by attempt.
@@ -63,14 +64,15 @@ type lines interface {
 
 // all reads the log of each chosen host, by itself or all at the same time.
 func (r *reader) all(ctx context.Context, out io.Writer, read func(context.Context, int, lines) error) error {
+	r.out = &outlet{w: out}
 	if !r.options.Merges() {
-		err := read(ctx, max(r.options.Host, 0), logs.NewDecoder(out, r.options))
+		err := read(ctx, max(r.options.Host, 0), logs.NewDecoder(r.out, r.options))
 		if errors.Is(err, errEnded) {
 			return nil
 		}
 		return err
 	}
-	lanes := logs.NewLanes(out, r.options)
+	lanes := logs.NewLanes(r.out, r.options)
 	g, ctx := errgroup.WithContext(ctx)
 	for host := range r.options.Hosts {
 		g.Go(func() error {
@@ -200,7 +202,7 @@ func (r *reader) follow(ctx context.Context, host int, out lines) error {
 	if _, err := r.before(ctx, host, out); err != nil {
 		return err
 	}
-	live, drained, cancel := r.board.draining(ctx)
+	live, drained, cancel := r.board.draining(ctx, r.out)
 	defer cancel()
 	o, done := r.options, map[types.UID]bool{}
 	for {

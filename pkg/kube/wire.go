@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 )
 
@@ -61,13 +62,22 @@ func wired(config *rest.Config, tell func(string)) (*wire, *rest.Config) {
 	}
 	// Below what adds credentials: making them is not the server's time.
 	config.Wrap(func(base http.RoundTripper) http.RoundTripper {
-		if t, ok := base.(*http.Transport); ok {
-			t.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: unread}
-		}
+		limitUnread(base)
 		w.base = base
 		return w
 	})
 	return w, config
+}
+
+// limitUnread finds the transport below what client-go has put around it, which has
+// sent nothing so far.
+func limitUnread(t http.RoundTripper) {
+	switch t := t.(type) {
+	case *http.Transport:
+		t.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: unread}
+	case utilnet.RoundTripperWrapper:
+		limitUnread(t.WrappedRoundTripper())
+	}
 }
 
 // RoundTrip implements http.RoundTripper.
