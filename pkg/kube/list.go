@@ -130,7 +130,7 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 			Labels: j.Labels, Annotations: j.Annotations},
 		Spec: batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds,
 			Completions: j.Spec.Completions, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
-		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded},
+		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, FailedIndexes: j.Status.FailedIndexes},
 	}
 	if (owner{job: j}).byPythonTool() {
 		t.Spec.Template = j.Spec.Template // which names its bucket

@@ -186,10 +186,14 @@ func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod, attemp
 		s.Reason = api.DeadlineExceeded
 	}
 	s.Message = cmp.Or(Why(Situation{Job: j, Pods: pods}).Sentence, c.Message)
-	if len(pods) == 0 {
+	told := firstFailed(pods)
+	if !isMap(j) && len(pods) > 0 {
+		told = new(decisive(pods))
+	}
+	if told == nil {
 		return s
 	}
-	last := workerOf(decisive(pods))
+	last := workerOf(*told)
 	s.Started = startOf(last)
 	if t := last.State.Terminated; t != nil {
 		code := int(t.ExitCode)

@@ -54,6 +54,13 @@ func aMap(done int32, conditions ...batchv1.JobCondition) *batchv1.Job {
 	return j
 }
 
+// brokenMap is a map of which all chunks but one have failed.
+func brokenMap() *batchv1.Job {
+	j := aMap(1, failedCondition(batchv1.JobFailed, "FailedIndexes", "Job has failed indexes"))
+	j.Status.FailedIndexes = new("0,2-3")
+	return j
+}
+
 func TestStateOfMap(t *testing.T) {
 	two, nine := at(2).UTC(), at(9).UTC()
 	complete := batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at(9)}
@@ -69,7 +76,12 @@ func TestStateOfMap(t *testing.T) {
 		"between two pods":        {aMap(2), nil, api.Status{State: api.Running, Message: "map, 2 of 4 chunks done"}},
 		"the earliest pod counts": {aMap(0), []corev1.Pod{pod("b", 1, running(7)), done, pod("c", 1, waiting("x"))}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 0 of 4 chunks done"}},
 		"being removed":           {deleted(aMap(1)), []corev1.Pod{done}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: ending}},
-		"all done":                {aMap(4, complete), []corev1.Pod{done}, api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: 1, Started: two, Finished: nine}},
+		"chunks failed, whose pods are gone": {brokenMap(), []corev1.Pod{done},
+			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, Message: "3 of 4 chunks failed: 0,2-3"}},
+		"chunks failed, and the first pod tells": {brokenMap(), []corev1.Pod{indexed(3, terminated(125, "Error", "")), indexed(2, terminated(137, "OOMKilled", "")), indexed(1, terminated(0, "Completed", ""))},
+			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(137),
+				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: out of memory: it used all of its 2Gi; --memory asks for more"}},
+		"all done": {aMap(4, complete), []corev1.Pod{done}, api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: 1, Started: two, Finished: nine}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

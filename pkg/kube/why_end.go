@@ -29,6 +29,9 @@ func (s Situation) failed(end *batchv1.JobCondition) Reason {
 		}
 		return r
 	}
+	if isMap(s.Job) {
+		return s.failedMap(end)
+	}
 	var r Reason
 	least := 1
 	if n := len(s.Pods); n > 0 {

@@ -1,0 +1,55 @@
+package kube
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// failedMap explains a map of which pods have failed: which chunks they were of, and
+// the first of the errors. What a call raises is the result of its input and fails
+// no pod.
+func (s Situation) failedMap(end *batchv1.JobCondition) Reason {
+	r := Reason{Sentence: foreign(end.Message), Next: s.logs()}
+	if failed := s.Job.Status.FailedIndexes; failed != nil && *failed != "" && s.Job.Spec.Completions != nil {
+		r.Sentence = fmt.Sprintf("%d of %d chunks failed: %s", countIndexes(*failed), *s.Job.Spec.Completions, cut(oneLine(*failed), indexesLimit))
+	}
+	if p := firstFailed(s.Pods); p != nil {
+		r.Sentence += prefixed(fmt.Sprintf("; chunk %d: ", hostOf(*p)), s.over(*p).Sentence)
+	}
+	return r
+}
+
+// indexesLimit leaves room for an error beside a list of indexes.
+const indexesLimit = 60
+
+// countIndexes counts those of a list such as 1,3-5.
+func countIndexes(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 == nil && err2 == nil && to >= from {
+			n += to - from + 1
+		}
+	}
+	return n
+}
+
+// firstFailed is the last pod of the first of the chunks that have failed, nil where
+// it is gone.
+func firstFailed(pods []corev1.Pod) *corev1.Pod {
+	for _, p := range newestOfHosts(pods) {
+		if t := workerOf(p).State.Terminated; p.Status.Phase == corev1.PodFailed || t != nil && t.ExitCode != 0 {
+			return &p
+		}
+	}
+	return nil
+}
