@@ -22,6 +22,10 @@ const ending = "ending: saving outputs and logs"
 // that they have ended.
 const noticeTime = 15 * time.Second
 
+// podTime is what each pod adds to that: controllers make and remove 20 a second, and
+// do both for a job that was cancelled while it began.
+const podTime = 200 * time.Millisecond
+
 // Stop tells the job's pods to end, and removes the workload with all it owns. With
 // grace that stays until its pods are gone, so that everybody sees that
 // something still runs, and that is waited for, as long as the pods' own grace
@@ -52,7 +56,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 	if grace <= 0 {
 		return unrecorded
 	}
-	if err := w.waitGone(ctx, id, max(grace, graceOf(s.list()))+noticeTime); err != nil {
+	if err := w.waitGone(ctx, id, patience(s, grace)); err != nil {
 		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, and nobody has seen it yet: %w", id, err))
 	}
 	return unrecorded
@@ -83,6 +87,13 @@ func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 			Body(patch).Do(ctx).Error()
 	})
 	return w.client.explain("patch", sets, s.set.Name, err)
+}
+
+// patience is how long it may take until nothing is left of a job.
+func patience(s snapshot, grace time.Duration) time.Duration {
+	pods := s.list()
+	n := max(len(pods), s.hosts(pods))
+	return max(grace, graceOf(pods)) + noticeTime + time.Duration(n)*podTime
 }
 
 // waitGone waits until nothing is left of a job.
