@@ -139,12 +139,27 @@ func (c complaint) onNodes(p corev1.Pod) string {
 		return "with a taint" + prefixed(" ", foreign(strings.Replace(m[1], ": ", "=", 1)))
 	}
 	switch c.what {
+	case "node(s) didn't match pod anti-affinity rules", "node(s) didn't satisfy existing pods anti-affinity rules":
+		if hasPoolToItself(p) {
+			return "in a node pool that another slice has to itself"
+		}
+	case "node(s) didn't match pod affinity rules":
+		if hasPoolToItself(p) {
+			return "outside of the node pool of the slice's first host"
+		}
 	case "Too many pods":
 		return "with too many pods"
 	case "node(s) were unschedulable":
 		return "cordoned"
 	}
 	return foreign(strings.TrimPrefix(c.what, "node(s) "))
+}
+
+// hasPoolToItself tells of a pod whether LeaderWorkerSet keeps a node pool for its
+// slice, which it does by rules of affinity.
+func hasPoolToItself(p corev1.Pod) bool {
+	const domain = "leaderworkerset.sigs.k8s.io/"
+	return p.Annotations[domain+"exclusive-topology"] != "" || p.Annotations[domain+"subgroup-exclusive-topology"] != ""
 }
 
 // asked says how much of a resource the pod's worker asks for.
