@@ -144,7 +144,9 @@ type Attempt struct {
 	Started time.Time `json:"started"`
 	// Reason and Finished tell of an attempt that ended by itself and not the job
 	// with it: a crash. One that lost its machine has neither.
-	Reason   Reason    `json:"reason,omitempty"`
+	Reason Reason `json:"reason,omitempty"`
+	// Message is one sentence for people, which says of several hosts which it was.
+	Message  string    `json:"message,omitempty"`
 	Finished time.Time `json:"finished,omitzero"`
 }
 

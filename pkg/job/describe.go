@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,6 +29,8 @@ type Description struct {
 	// Error of the call, nil where it ended well or left no result.
 	Error    *api.ResultError `json:"error"`
 	Timeline []Event          `json:"timeline"`
+	// Hosts are those that have a pod; of a map none are told.
+	Hosts []api.Host `json:"hosts,omitempty"`
 	// HasResult says that the result waits to be collected.
 	HasResult bool `json:"hasResult"`
 	// Pickle is the URL of the result of a job of the Python tool, "" for none.
@@ -60,7 +63,21 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 		return d, err
 	}
 	d.Timeline = timeline(d, attempts)
+	if d.Hosts, err = j.hosts(ctx); err != nil {
+		return d, err
+	}
 	return d, j.measure(ctx, &d)
+}
+
+// hosts are those of the job that have a pod. The pods of a map are none.
+func (j *Job) hosts(ctx context.Context) ([]api.Host, error) {
+	w, ok := j.Workload.(interface {
+		Hosts(ctx context.Context, id string) ([]api.Host, error)
+	})
+	if !ok || j.Handle.Map != nil {
+		return nil, nil
+	}
+	return w.Hosts(ctx, j.ID())
 }
 
 // optional turns an object that isn't there into nil.
@@ -130,7 +147,7 @@ func timeline(d Description, attempts []api.Attempt) []Event {
 		earlier = lost(a)
 		events = append(events, Event{a.Started, what})
 		if a.Reason != "" {
-			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + crash(a.Reason)})
+			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + cmp.Or(a.Message, crash(a.Reason))})
 		}
 	}
 	if len(attempts) == 0 && !d.Status.Started.IsZero() { // whose runner records none

@@ -12,6 +12,8 @@ import (
 func TestTimelineTellsEveryAttempt(t *testing.T) {
 	at := func(second int) time.Time { return time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC) }
 	crashed := api.Attempt{Attempt: 1, Started: at(1), Reason: api.Killed, Finished: at(2)}
+	told := crashed
+	told.Message = "host 3: train.py:f was killed"
 	drained := api.Attempt{Attempt: 2, Started: at(3)}
 	last := api.Attempt{Attempt: 3, Started: at(4)}
 	d := Description{Handle: api.Handle{CreatedAt: at(0), Client: "v1"}, Status: api.Status{State: api.Succeeded, Started: at(1), Finished: at(5)}}
@@ -21,6 +23,8 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 	}{
 		"none recorded": {nil, []Event{{at(1), "started"}}},
 		"one":           {[]api.Attempt{{Attempt: 1, Started: at(1)}}, []Event{{at(1), "started"}}},
+		"a crash of a host": {[]api.Attempt{told, last}, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
+			{at(4), "started again, attempt 3"}}},
 		"a crash, then a drain": {[]api.Attempt{crashed, drained, last}, []Event{
 			{at(1), "started"}, {at(2), "attempt 1 ended: killed, as happens when memory runs out"},
 			{at(3), "started again, attempt 2"},

@@ -22,6 +22,9 @@ type Entry struct {
 	Accelerator string    `json:"accelerator"`
 	Created     time.Time `json:"created"`
 	Store       string    `json:"store"`
+	// Hosts is how many there are at a time, 0 where that is not known: it is local,
+	// or a group that has no pods.
+	Hosts int `json:"hosts,omitempty"`
 	// Node is where it runs, or ran last, while its pod is there.
 	Node string `json:"node,omitempty"`
 	// Status of the workload, or how the store says that the job ended.
@@ -58,7 +61,11 @@ func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entr
 	if err = errors.Join(unread, err); len(entries) == 0 {
 		return nil, err
 	}
-	return f.choose(entries), err
+	chosen := f.choose(entries)
+	if detail >= api.TellReasons {
+		p.count(ctx, chosen)
+	}
+	return chosen, err
 }
 
 // choose takes the newest of the entries that are wanted.
@@ -80,7 +87,7 @@ func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, e
 	var unnamed []*Entry
 	for i, w := range found {
 		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
-			Created: w.Created, Store: w.Store, Node: w.Node, Status: w.Status}
+			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Node: w.Node, Status: w.Status}
 		if w.Bucket != "" {
 			unnamed = append(unnamed, &entries[i])
 		}
@@ -141,6 +148,31 @@ func (p Place) settle(ctx context.Context, entries []Entry) {
 			j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
 			e.Status = j.settled(ctx, e.Status)
 			e.State = e.Status.State
+			return nil
+		})
+	}
+	_ = g.Wait() // there are none
+}
+
+// count asks the store which attempt of each job runs: of earlier ones the pods may
+// be gone.
+func (p Place) count(ctx context.Context, entries []Entry) {
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i := range entries {
+		status := &entries[i].Status
+		if status.Pod == "" {
+			continue
+		}
+		g.Go(func() error {
+			s, err := p.storeAt(entries[i].Store)
+			if err != nil {
+				return nil
+			}
+			j := &Job{Handle: api.Handle{JobID: entries[i].ID}, Store: s}
+			if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
+				status.Attempt = numberOf(attempts, status.Pod)
+			}
 			return nil
 		})
 	}

@@ -24,7 +24,9 @@ type Found struct {
 	Function    string
 	Accelerator string
 	// Bucket is that of a job of the Python tool, "" for any other.
-	Bucket  string
+	Bucket string
+	// Hosts is how many there are at a time, 0 where that is not known.
+	Hosts   int
 	Node    string
 	Created time.Time
 	Status  api.Status

@@ -25,7 +25,10 @@ type Record struct {
 	Accelerator string
 	// Python says that the Python tool made the job.
 	Python bool
-	// Node is the newest pod's, "" before it is placed and after it is gone.
+	// Hosts is how many pods the job has at a time, 0 where that is not known: of a
+	// LeaderWorkerSet only its pods tell.
+	Hosts int
+	// Node is that of host 0's newest pod, "" before it is placed and after it is gone.
 	Node    string
 	Created time.Time
 	Status  api.Status
@@ -164,6 +167,7 @@ func newRecord(o owner, pods []corev1.Pod, status api.Status) Record {
 		Function:    m.Annotations[api.AnnotationFunction],
 		Accelerator: cmp.Or(m.Annotations[api.AnnotationAccelerator], m.Labels[api.LabelAccelerator]),
 		Created:     m.CreationTimestamp.UTC(),
+		Hosts:       o.hosts(pods),
 		Status:      status,
 	}
 	if o.byPythonTool() {

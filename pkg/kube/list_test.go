@@ -27,9 +27,9 @@ import (
 // server answers lists of the objects in testdata/list, one object a page, and
 // remembers what it was asked for.
 type server struct {
-	forbidEvents bool
-	mu           sync.Mutex
-	asked        []string
+	forbid string // a resource
+	mu     sync.Mutex
+	asked  []string
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, fmt.Sprintf("%s %s limit=%s", resource, q.Get("labelSelector"), q.Get("limit")))
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	if resource == "events" && s.forbidEvents {
+	if resource == s.forbid {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
 		return
@@ -72,11 +72,12 @@ func objects(resource string) []any {
 	return list.Items
 }
 
-func workloadOf(t *testing.T, s *server) *Workload {
+func workloadOf(t *testing.T, s *server, told ...func(string)) *Workload {
 	t.Helper()
+	told = append(told, nil)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "", nil)
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "", told[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +93,9 @@ func TestList(t *testing.T) {
 		return stamp
 	}
 	one := 1
-	ours := Record{ID: "l4-train-20260417-153012-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "l4", Created: at("15:30:12")}
-	others := Record{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Created: at("15:31:00")}
-	python := Record{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Python: true, Created: at("15:29:00")}
+	ours := Record{ID: "l4-train-20260417-153012-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "l4", Hosts: 1, Created: at("15:30:12")}
+	others := Record{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Hosts: 1, Created: at("15:31:00")}
+	python := Record{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Python: true, Hosts: 1, Created: at("15:29:00")}
 	group := Record{ID: "v6e16-train-20260417-152800-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "v6e-16", Created: at("15:28:00")}
 	names := []Record{others, python, ours, group}
 
@@ -147,9 +148,21 @@ func TestList(t *testing.T) {
 }
 
 func TestListWithoutTheRightToReadEvents(t *testing.T) {
-	got, err := workloadOf(t, &server{forbidEvents: true}).List(t.Context(), api.TellReasons)
+	got, err := workloadOf(t, &server{forbid: "events"}).List(t.Context(), api.TellReasons)
 	if err != nil || len(got) != 4 {
 		t.Errorf("%d jobs, %v; want 4", len(got), err)
+	}
+}
+
+// Jobs are not missing without a word.
+func TestListWithoutTheRightToReadSets(t *testing.T) {
+	told := ""
+	got, err := workloadOf(t, &server{forbid: "leaderworkersets"}, func(line string) { told += line }).List(t.Context(), api.TellStates)
+	if err != nil || len(got) != 3 {
+		t.Errorf("%d jobs, %v; want 3", len(got), err)
+	}
+	if !strings.Contains(told, "jobs on several hosts, if there are any, are left out: list leaderworkersets") {
+		t.Errorf("told %q", told)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,8 +76,19 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of the Python tool", d.Pickle)
 	}
+	if node := nodes(d.Hosts); h.Hosts <= 1 && node != "" {
+		row("Node", "%s", node)
+	}
+	if h.Hosts > 1 {
+		row("Hosts", "%s", hostCount(h, d.Hosts))
+	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if h.Hosts > 1 {
+		if err := printHosts(out, d.Hosts); err != nil {
+			return err
+		}
 	}
 	if err := printTimeline(out, d.Timeline); err != nil {
 		return err
@@ -119,6 +132,75 @@ func outputs(d job.Description) string {
 		return "none"
 	}
 	return fmt.Sprintf("%d file(s), %s", d.Outputs, ui.Bytes(d.OutputBytes))
+}
+
+// hostCount is how many hosts a job has, and how many of them are there.
+func hostCount(h api.Handle, there []api.Host) string {
+	if len(there) == 0 || len(there) >= h.Hosts {
+		return strconv.Itoa(h.Hosts)
+	}
+	return fmt.Sprintf("%d, of which %d have a pod", h.Hosts, len(there))
+}
+
+// fewHosts are told one by one; more are told together where they are alike.
+const fewHosts = 8
+
+// printHosts tells what the hosts do, and where.
+func printHosts(out io.Writer, hosts []api.Host) error {
+	w := printers.GetNewTabWriter(out)
+	for _, alike := range groups(hosts) {
+		first := alike[0]
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", numbers(alike), first.State, nodes(alike), ui.Clean(first.Message))
+	}
+	return w.Flush()
+}
+
+// groups puts hosts together that are in the same state for the same reason, in the
+// order of their first.
+func groups(hosts []api.Host) [][]api.Host {
+	var all [][]api.Host
+	for _, h := range hosts {
+		i := slices.IndexFunc(all, func(g []api.Host) bool {
+			return len(hosts) > fewHosts && g[0].State == h.State && g[0].Message == h.Message
+		})
+		if i < 0 {
+			all = append(all, []api.Host{h})
+		} else {
+			all[i] = append(all[i], h)
+		}
+	}
+	return all
+}
+
+// numbers spells the numbers of hosts, which are sorted: 0-2,5.
+func numbers(hosts []api.Host) string {
+	var parts []string
+	for i := 0; i < len(hosts); i++ {
+		first := hosts[i].Host
+		for i+1 < len(hosts) && hosts[i+1].Host == hosts[i].Host+1 {
+			i++
+		}
+		part := strconv.Itoa(first)
+		if last := hosts[i].Host; last > first {
+			part += "-" + strconv.Itoa(last)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ",")
+}
+
+// nodes names where hosts are, or counts the nodes.
+func nodes(hosts []api.Host) string {
+	names := map[string]bool{}
+	for _, h := range hosts {
+		if h.Node != "" {
+			names[h.Node] = true
+		}
+	}
+	if len(names) > 1 {
+		return ui.Count(len(names), "node")
+	}
+	return strings.Join(slices.Collect(maps.Keys(names)), "")
 }
 
 func printTimeline(out io.Writer, events []job.Event) error {

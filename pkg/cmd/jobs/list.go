@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -230,7 +231,7 @@ func (p *entryPrinter) columns() []string {
 		columns = append([]string{"namespace"}, columns...)
 	}
 	if p.output == "wide" {
-		columns = append(columns, "node", "store", "outcome")
+		columns = append(columns, "hosts", "node", "store", "outcome")
 	}
 	return columns
 }
@@ -241,9 +242,17 @@ func (p *entryPrinter) row(e job.Entry) []string {
 		row = append([]string{e.Namespace}, row...)
 	}
 	if p.output == "wide" {
-		row = append(row, e.Node, e.Store, job.Outcome(e.Status))
+		row = append(row, known(e.Hosts), e.Node, e.Store, job.Outcome(e.Status))
 	}
 	return row
+}
+
+// known spells a number, "" for 0.
+func known(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // took is how long a job has been running, or ran.

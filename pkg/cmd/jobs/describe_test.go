@@ -1,0 +1,49 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestPrintHosts(t *testing.T) {
+	var few, many []api.Host
+	for i := range 4 {
+		few = append(few, api.Host{Host: i, Node: fmt.Sprintf("tpu-%d", i/2), State: api.Running})
+	}
+	few[3] = api.Host{Host: 3, State: api.Pending, Message: "no node yet"}
+	for i := range 256 {
+		many = append(many, api.Host{Host: i, Node: fmt.Sprintf("tpu-%d", i), State: api.Running})
+	}
+	for _, i := range []int{7, 8, 100} {
+		many[i] = api.Host{Host: i, State: api.Pending, Message: "no node yet"}
+	}
+	many[255].State, many[255].Message = api.Failed, "exit code 137"
+	for name, c := range map[string]struct {
+		hosts []api.Host
+		want  []string
+	}{
+		"none":                  {nil, nil},
+		"few, one by one":       {few, []string{"0 RUNNING tpu-0", "1 RUNNING tpu-0", "2 RUNNING tpu-1", "3 PENDING no node yet"}},
+		"many, by what they do": {many, []string{"0-6,9-99,101-254 RUNNING 252 nodes", "7-8,100 PENDING no node yet", "255 FAILED tpu-255 exit code 137"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if err := printHosts(&out, c.hosts); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for line := range strings.Lines(out.String()) {
+				got = append(got, strings.Join(strings.Fields(line), " "))
+			}
+			if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+				t.Errorf("got\n%s", out.String())
+			}
+		})
+	}
+	if got := hostCount(api.Handle{Hosts: 256}, many[:3]); got != "256, of which 3 have a pod" {
+		t.Errorf("got %q", got)
+	}
+}
