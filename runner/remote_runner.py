@@ -2116,7 +2116,7 @@ class Runner:
         """
         number, disruptions = 1, 0
         while True:
-            record = {"version": VERSION, "attempt": number, "uid": self._uid, "started": self._started}
+            record = {"version": VERSION, "attempt": number, "host": self._host, "uid": self._uid, "started": self._started}
             found = self._create_or_read(self._record_name(number), record)
             if found.get("uid") == self._uid:
                 self._attempt, self._record = number, found

@@ -139,6 +139,8 @@ func (e End) Metadata() map[string]string {
 type Attempt struct {
 	Version int `json:"version"`
 	Attempt int `json:"attempt"`
+	// Host is the one that started: 0, for all start together, or a chunk of a map.
+	Host int `json:"host,omitempty"`
 	// UID is the pod's, or for a local job one made of process id and start time.
 	UID     string    `json:"uid"`
 	Started time.Time `json:"started"`

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -96,20 +98,35 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 	if j.Handle.Map != nil {
 		return nil, nil
 	}
-	objects, err := j.Store.List(ctx, store.Attempts(j.ID()))
+	return j.attemptsBelow(ctx, store.Attempts(j.ID()))
+}
+
+// attemptsOf are the starts of which a host was part: of the job or, in a map, of
+// one chunk, of all if host is negative.
+func (j *Job) attemptsOf(ctx context.Context, host int) ([]api.Attempt, error) {
+	if j.Handle.Map != nil && host >= 0 {
+		return j.attemptsBelow(ctx, store.AttemptsOfChunk(j.ID(), host))
+	}
+	return j.attemptsBelow(ctx, store.Attempts(j.ID()))
+}
+
+func (j *Job) attemptsBelow(ctx context.Context, prefix string) ([]api.Attempt, error) {
+	objects, err := j.Store.List(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	attempts := make([]api.Attempt, 0, len(objects))
-	for _, o := range objects {
-		a, err := readJSON[api.Attempt](ctx, j.Store, o.Name)
-		if err != nil {
-			return nil, err
-		}
-		attempts = append(attempts, a)
+	attempts := make([]api.Attempt, len(objects))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(mapReaders)
+	for i, o := range objects {
+		g.Go(func() (err error) {
+			attempts[i], err = readJSON[api.Attempt](ctx, j.Store, o.Name)
+			return err
+		})
 	}
+	err = g.Wait()
 	slices.SortFunc(attempts, func(a, b api.Attempt) int { return a.Attempt - b.Attempt })
-	return attempts, nil
+	return attempts, err
 }
 
 func (j *Job) measure(ctx context.Context, d *Description) error {

@@ -101,17 +101,15 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 		if j.Handle.ByPythonTool() {
 			return fmt.Errorf("the log of job %s went with its pod: the Python tool stores none", j.ID())
 		}
-		o.Hosts = j.Handle.Hosts
+		o.Hosts, o.Chunks = j.hosts()
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
-	if j.Handle.Map != nil { // its pods record no attempts
-		return j.Workload.Logs(ctx, j.ID(), o, w)
-	}
 	if !j.Handle.ByPythonTool() {
-		o.Hosts, o.Rest, o.Attempts = j.Handle.Hosts, j.restOfLog, j.attempts
+		o.Hosts, o.Chunks = j.hosts()
+		o.Rest, o.Attempts = j.restOfLog, func(ctx context.Context) ([]api.Attempt, error) { return j.attemptsOf(ctx, o.Host) }
 	}
-	if o.Attempt > 0 && o.Attempts != nil {
-		attempts, err := j.attempts(ctx)
+	if o.Attempt > 0 && o.Attempts != nil && !(o.Chunks && o.Merges()) {
+		attempts, err := o.Attempts(ctx)
 		if err != nil {
 			return err
 		}
@@ -122,9 +120,18 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 	return j.Workload.Logs(ctx, j.ID(), o, w)
 }
 
+// hosts are how many pods the job has at a time, and whether they are the chunks of
+// a map.
+func (j *Job) hosts() (n int, chunks bool) {
+	if m := j.Handle.Map; m != nil {
+		return m.Chunks(), true
+	}
+	return j.Handle.Hosts, false
+}
+
 // restOfLog writes what the store has of the log of a pod.
 func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
-	attempts, err := j.attempts(ctx)
+	attempts, err := j.attemptsOf(ctx, p.Host)
 	if err != nil {
 		return p, err
 	}

@@ -193,3 +193,26 @@ func TestReleaseMap(t *testing.T) {
 		t.Errorf("there are %v, %v", objects, err)
 	}
 }
+
+// The starts of a map are those of its chunks, each by itself.
+func TestAttemptsOf(t *testing.T) {
+	j := aMap(t, 200, nil)
+	for name, text := range map[string]string{
+		"1-2": `{"attempt":2,"host":1,"uid":"c"}`, "1-1": `{"attempt":1,"host":1,"uid":"b"}`, "11-1": `{"attempt":1,"host":11,"uid":"d"}`, "0-1": `{"attempt":1,"uid":"a"}`,
+	} {
+		put(t, j, store.Attempts(j.ID())+name+".json", text)
+	}
+	for host, want := range map[int]string{-1: "a b c d", 0: "a", 1: "b c", 11: "d", 2: ""} {
+		attempts, err := j.attemptsOf(t.Context(), host)
+		var got []string
+		for _, a := range attempts {
+			got = append(got, a.UID)
+		}
+		if host < 0 {
+			slices.Sort(got)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("of %d: %q, %v, want %q", host, got, err, want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type board struct {
 	mu       sync.Mutex
 	now      snapshot
 	attempts []attempt
+	chunks   bool          // each host has attempts of its own
 	posted   chan struct{} // closed and replaced at every change
 	some     bool          // there was a snapshot
 	ended    bool
@@ -28,16 +29,18 @@ type board struct {
 // attempt is one start of a job.
 type attempt struct {
 	number int
-	leader types.UID // the pod of host 0
+	host   int       // 0, or the chunk of a map
+	leader types.UID // its pod
 	made   time.Time // zero where the pod was not seen
 }
 
-// newBoard makes a board that knows the attempts which the store knows.
-func newBoard(known []api.Attempt) *board {
-	b := &board{posted: make(chan struct{}), finished: make(chan struct{})}
+// newBoard makes a board that knows the attempts which the store knows, with chunks
+// those of each host by itself.
+func newBoard(known []api.Attempt, chunks bool) *board {
+	b := &board{chunks: chunks, posted: make(chan struct{}), finished: make(chan struct{})}
 	b.finish = sync.OnceFunc(func() { close(b.finished) })
 	for _, a := range known {
-		b.attempts = append(b.attempts, attempt{number: a.Attempt, leader: types.UID(a.UID)})
+		b.attempts = append(b.attempts, attempt{number: a.Attempt, host: a.Host, leader: types.UID(a.UID)})
 	}
 	return b
 }
@@ -58,26 +61,37 @@ func (b *board) post(s snapshot) {
 	}
 	b.change(func() {
 		b.now, b.some = snapshot{owner: s.owner, pods: pods}, true
-		for _, p := range ofHost(s.list(), 0) {
-			b.meet(p)
+		for _, p := range byAge(s.list()) {
+			if host := hostOf(p); host == b.leads(host) {
+				b.meet(p, host)
+			}
 		}
 	})
 }
 
-// meet gives a pod of host 0 the number of its attempt: one that has not recorded
-// itself comes after all that have.
-func (b *board) meet(p corev1.Pod) {
+// leads is the host whose pods are the attempts of a host.
+func (b *board) leads(host int) int {
+	if b.chunks {
+		return host
+	}
+	return 0
+}
+
+// meet gives a pod of a host that leads the number of its attempt: one that has not
+// recorded itself comes after all that have.
+func (b *board) meet(p corev1.Pod, host int) {
+	number := 1
 	for i, a := range b.attempts {
-		if a.leader == p.UID {
+		switch {
+		case a.host != host:
+		case a.leader == p.UID:
 			b.attempts[i].made = p.CreationTimestamp.Time
 			return
+		default:
+			number = a.number + 1
 		}
 	}
-	number := 1
-	if n := len(b.attempts); n > 0 {
-		number = b.attempts[n-1].number + 1
-	}
-	b.attempts = append(b.attempts, attempt{number, p.UID, p.CreationTimestamp.Time})
+	b.attempts = append(b.attempts, attempt{number, host, p.UID, p.CreationTimestamp.Time})
 }
 
 // close says that there is no newer snapshot: the job has ended, or err.
@@ -134,12 +148,15 @@ func (b *board) ofHost(host int) []corev1.Pod {
 	return ofHost(b.now.list(), host)
 }
 
-// gone are the attempts before the first whose pod is there.
-func (b *board) gone() []types.UID {
+// gone are the attempts of a host before the first whose pod is there.
+func (b *board) gone(host int) []types.UID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var gone []types.UID
 	for _, a := range b.attempts {
+		if a.host != b.leads(host) {
+			continue
+		}
 		if _, there := b.now.pods[a.leader]; there {
 			break
 		}
@@ -155,6 +172,9 @@ func (b *board) of(p corev1.Pod) attempt {
 	defer b.mu.Unlock()
 	var found attempt
 	for _, a := range b.attempts {
+		if a.host != b.leads(hostOf(p)) {
+			continue
+		}
 		if a.leader == p.UID {
 			return a
 		}

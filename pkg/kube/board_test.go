@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,14 +53,34 @@ func TestAttemptsOfPods(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := newBoard(tt.known)
+			b := newBoard(tt.known, false)
 			for _, s := range tt.posted {
 				b.post(s)
 			}
-			if got := b.attemptOf(tt.ask); got != tt.want || len(b.gone()) != tt.gone {
-				t.Errorf("attempt %d, of which %d are gone; want %d and %d", got, len(b.gone()), tt.want, tt.gone)
+			if got := b.attemptOf(tt.ask); got != tt.want || len(b.gone(0)) != tt.gone {
+				t.Errorf("attempt %d, of which %d are gone; want %d and %d", got, len(b.gone(0)), tt.want, tt.gone)
 			}
 		})
+	}
+}
+
+// The attempts of a map are of each chunk, whichever starts again.
+func TestBoardOfAMap(t *testing.T) {
+	chunk := func(number, sec int) corev1.Pod {
+		p := pod(fmt.Sprintf("c%d-%d", number, sec), sec, running(sec))
+		p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(number)}
+		return p
+	}
+	b := newBoard([]api.Attempt{{Attempt: 1, Host: 3, UID: "lost"}, {Attempt: 1, Host: 2, UID: "c2-2"}, {Attempt: 2, Host: 3, UID: "c3-4"}}, true)
+	b.post(stands(chunk(0, 1), chunk(2, 2), chunk(3, 4), chunk(2, 9)))
+	for _, tt := range []struct {
+		pod           corev1.Pod
+		attempt, gone int
+	}{{chunk(0, 1), 1, 0}, {chunk(2, 2), 1, 0}, {chunk(2, 9), 2, 0}, {chunk(3, 4), 2, 1}} {
+		got, gone := b.of(tt.pod), b.gone(hostOf(tt.pod))
+		if got.number != tt.attempt || got.leader != tt.pod.UID || len(gone) != tt.gone {
+			t.Errorf("%s: %+v, of which %q are gone; want attempt %d", tt.pod.UID, got, gone, tt.attempt)
+		}
 	}
 }
 
@@ -81,7 +103,7 @@ func TestTheNextPodToRead(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := &reader{options: tt.options, board: newBoard(nil)}
+			r := &reader{options: tt.options, board: newBoard(nil, false)}
 			s := snapshot{owner: owner{job: job()}, pods: map[types.UID]corev1.Pod{"a": a, "b": b, "c": later}}
 			r.board.post(s)
 			if tt.close != nil {
@@ -132,7 +154,7 @@ func readerOf(t *testing.T, h hosts, o logs.Options) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil)}
+	return &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
 }
 
 func TestTheEndLineOfTheLeaderEndsTheLogsOfAllHosts(t *testing.T) {
@@ -174,7 +196,7 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 		return p, err
 	}}
 	r := readerOf(t, hosts{map[string]string{"h1-4": line(5, 0, "now")}}, o)
-	r.board = newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}})
+	r.board = newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}}, false)
 	r.board.post(stands(member(0, 3, running(4)), member(1, 4, terminated(0, "", ""))))
 	var out strings.Builder
 	if err := r.all(t.Context(), &out, r.printed); err != nil {

@@ -23,7 +23,7 @@ func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.W
 	if err != nil {
 		return err
 	}
-	r := &reader{workload: w, id: id, options: o, board: newBoard(known)}
+	r := &reader{workload: w, id: id, options: o, board: newBoard(known, o.Chunks)}
 	if !o.Follow {
 		s, err := w.client.snapshot(ctx, id)
 		if err != nil {
@@ -148,7 +148,7 @@ func (r *reader) before(ctx context.Context, host int, out lines) ([]corev1.Pod,
 	if r.options.Rest == nil || r.options.Tail >= 0 || r.options.Attempt > 0 {
 		return pods, nil
 	}
-	for _, a := range r.board.gone() {
+	for _, a := range r.board.gone(host) {
 		if _, err := r.options.Rest(ctx, logs.Point{Pod: string(a), Host: host}, out); err != nil {
 			return nil, err
 		}

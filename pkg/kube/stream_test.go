@@ -134,7 +134,7 @@ func (c *container) pod(s corev1.ContainerState) snapshot {
 // follow reads the container's log through every end of its connections.
 func (c *container) follow(t *testing.T, o logs.Options, out io.Writer, change func(*stream)) error {
 	t.Helper()
-	c.board = newBoard(nil)
+	c.board = newBoard(nil, false)
 	c.board.post(c.pod(running(1)))
 	server := httptest.NewServer(c)
 	defer server.Close()

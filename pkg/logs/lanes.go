@@ -16,8 +16,8 @@ type Lanes struct {
 	options Options
 }
 
-// NewLanes makes Lanes that write to w. Of o they honour Since, Timestamps and
-// Color.
+// NewLanes makes Lanes that write to w. Of o they honour Since, Timestamps,
+// Color and Chunks.
 func NewLanes(w io.Writer, o Options) *Lanes { return &Lanes{w: w, options: o} }
 
 // colors are those of hosts in turn, all readable on black and on white.
@@ -25,7 +25,11 @@ var colors = [...]int{36, 33, 32, 35, 34, 31}
 
 // Host makes the lane of one host. Lanes may be written to at the same time.
 func (l *Lanes) Host(n int) *Lane {
-	prefix := fmt.Sprintf("host-%d │ ", n)
+	kind := "host"
+	if l.options.Chunks {
+		kind = "chunk"
+	}
+	prefix := fmt.Sprintf("%s-%d │ ", kind, n)
 	if l.options.Color {
 		prefix = fmt.Sprintf("\x1b[%dm%s"+reset, colors[n%len(colors)], prefix)
 	}

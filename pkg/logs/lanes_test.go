@@ -81,3 +81,12 @@ func BenchmarkLane(b *testing.B) {
 		_, _ = lane.Write(block)
 	}
 }
+
+func TestLanesOfAMapAreItsChunks(t *testing.T) {
+	var out bytes.Buffer
+	lane := NewLanes(&out, Options{Host: -1, Hosts: 2, Chunks: true}).Host(1)
+	writeIn(t, lane, stamped("a\n"), 100)
+	if got := out.String(); got != "chunk-1 │ a\n" {
+		t.Errorf("got %q", got)
+	}
+}

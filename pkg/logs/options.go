@@ -26,6 +26,9 @@ type Options struct {
 	// begins with its host, in Color if the reader can show it.
 	Hosts int
 	Color bool
+	// Chunks says that the hosts are the chunks of a map, which start each by
+	// itself: the attempts are of each.
+	Chunks bool
 
 	// Attempts reads the records of the starts of the job, in their order; nil
 	// where there are none.
@@ -44,7 +47,8 @@ func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
 
 // Point is how far the log of one attempt was read.
 type Point struct {
-	// Pod is the UID of the attempt's pod: of host 0, which alone records attempts.
+	// Pod is the UID of the attempt's pod: of host 0, which alone records attempts,
+	// or of the chunk of a map.
 	Pod string
 	// Host is the one whose log it is.
 	Host int

@@ -53,6 +53,9 @@ func End(id string) string { return path.Join(id, endName) }
 // Attempts is the prefix of the records of all starts.
 func Attempts(id string) string { return id + "/" + attemptsDir }
 
+// AttemptsOfChunk is the prefix of the records of the starts of one chunk of a map.
+func AttemptsOfChunk(id string, chunk int) string { return fmt.Sprintf("%s%d-", Attempts(id), chunk) }
+
 // Logs is the prefix of the log parts of all hosts.
 func Logs(id string) string { return id + "/" + logsDir }
 

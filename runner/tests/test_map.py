@@ -53,7 +53,8 @@ class Maps(MapCase):
             ran = self.chunk(SQUARE, [1, 2, 3, 4, 5], chunk=chunk, size=2)
             self.assertEqual((ran.code, self.values(5)), (0, want), ran.out)
         self.assertFalse(self.exists("end.json") or self.exists("result.json") or ran.said_end)
-        self.assertEqual([self.document(f"attempts/{n}-1.json")["uid"] for n in (1, 2)], ["uid-1", "uid-2"])
+        records = [self.document(f"attempts/{n}-1.json") for n in (1, 2)]
+        self.assertEqual([(record["uid"], record["host"]) for record in records], [("uid-1", 1), ("uid-2", 2)])
 
     def test_kinds_of_inputs(self):
         source = "def f(*args, **kwargs):\n  return [args, kwargs]"

@@ -82,16 +82,24 @@ func (f *logFlags) options(now time.Time) (logs.Options, error) {
 	return o, nil
 }
 
-// choosePod turns an input of a map into the pod that has it.
+// maxLogs is of how many pods of a map the logs are shown together.
+const maxLogs = 256
+
+// choosePod turns an input of a map into the pod that has it. Without one all pods
+// are read, if they are not too many.
 func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
 	m := j.Handle.Map
 	if err := checkIndex(j, ofInput, f.index); err != nil || m == nil {
 		return err
 	}
-	if !ofInput {
-		return cli.Usagef("job %s is a map of %s inputs: name one of them with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs))
+	switch {
+	case o.Host >= 0:
+		return cli.Usagef("--host %s: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", f.host, j.ID())
+	case ofInput:
+		o.Host = m.ChunkOf(f.index)
+	case m.Chunks() > maxLogs:
+		return cli.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
 	}
-	o.Host = m.ChunkOf(f.index)
 	return nil
 }
 
