@@ -101,11 +101,11 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 		if j.Handle.ByPythonTool() {
 			return fmt.Errorf("the log of job %s went with its pod: the Python tool stores none", j.ID())
 		}
-		o.Hosts, o.Chunks = j.hosts()
+		o.Hosts, o.Chunks = j.logged()
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)
 	}
 	if !j.Handle.ByPythonTool() {
-		o.Hosts, o.Chunks = j.hosts()
+		o.Hosts, o.Chunks = j.logged()
 		o.Rest, o.Attempts = j.restOfLog, func(ctx context.Context) ([]api.Attempt, error) { return j.attemptsOf(ctx, o.Host) }
 	}
 	if o.Attempt > 0 && o.Attempts != nil && !(o.Chunks && o.Merges()) {
@@ -120,9 +120,9 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 	return j.Workload.Logs(ctx, j.ID(), o, w)
 }
 
-// hosts are how many pods the job has at a time, and whether they are the chunks of
+// logged is how many pods the job has a log of, and whether they are the chunks of
 // a map.
-func (j *Job) hosts() (n int, chunks bool) {
+func (j *Job) logged() (pods int, chunks bool) {
 	if m := j.Handle.Map; m != nil {
 		return m.Chunks(), true
 	}
