@@ -122,8 +122,9 @@ func newestOfHosts(pods []corev1.Pod) []corev1.Pod {
 }
 
 // stateOfSet is stateOf for a LeaderWorkerSet. It has no end of its own: the
-// runner of host 0 writes the outcome on it. A runner that may not leaves a leader
-// that is running and not ready any more; the store then tells the end, if it is one.
+// runner of host 0 writes the outcome on it. A runner that may not closes its port all
+// the same, or does not open it where the job has ended before: a leader that runs and
+// is not ready has ended, if the store says so.
 func stateOfSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status {
 	if (owner{set: set}).byPythonTool() {
 		return stateOfPythonSet(set, pods)
@@ -143,7 +144,8 @@ func stateOfSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status
 		s.State, s.Message = api.Running, ending
 	case workerOf(last).State.Running != nil:
 		s.State, s.Pod = api.Running, string(last.UID)
-		if hasClosed(last) {
+		// Or it has only just begun; the store tells.
+		if ready := podCondition(last, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionFalse {
 			s.Holding = holding(pods)
 		}
 	}
@@ -155,14 +157,6 @@ func outcome(set *metav1.PartialObjectMetadata) (api.End, bool) {
 	var end api.End
 	err := json.Unmarshal([]byte(set.Annotations[api.AnnotationOutcome]), &end)
 	return end, err == nil && end.State.Ended()
-}
-
-// hasClosed tells of a leader that runs whether it was ready once and is not now:
-// its runner closes its port when it has published the end of the job. Both times
-// are whole seconds, so that in doubt it has.
-func hasClosed(p corev1.Pod) bool {
-	ready, worker := podCondition(p, corev1.PodReady), workerOf(p).State.Running
-	return worker != nil && ready != nil && ready.Status == corev1.ConditionFalse && !ready.LastTransitionTime.Before(&worker.StartedAt)
 }
 
 // holding says what pods keep from others.

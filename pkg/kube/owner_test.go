@@ -44,8 +44,8 @@ func member(host, made int, state corev1.ContainerState) corev1.Pod {
 }
 
 // unready is a pod that has not been ready since a second.
-func unready(p corev1.Pod, second int) corev1.Pod {
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(second)})
+func unready(p corev1.Pod) corev1.Pod {
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 	return p
 }
 
@@ -71,11 +71,11 @@ func TestStateOfSet(t *testing.T) {
 	}{
 		"no pod yet":            {set(), nil, api.Status{State: api.Pending}},
 		"a worker goes ahead":   {set(), []corev1.Pod{member(0, 1, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 1}},
-		"the leader runs":       {set(), []corev1.Pod{member(1, 2, waiting("")), unready(member(0, 1, running(2)), 1)}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
+		"the leader runs":       {set(), []corev1.Pod{member(1, 2, waiting("")), member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
 		"the group began again": {set(), []corev1.Pod{member(0, 1, running(2)), member(0, 6, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 2, Started: two}},
-		"the leader has closed": {set(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4"), 4), withChips(member(1, 2, running(2)), "4")},
+		"the leader has closed": {set(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), withChips(member(1, 2, running(2)), "4")},
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "8 chips"}},
-		"on cpus": {set(), []corev1.Pod{unready(member(0, 1, running(2)), 2), member(1, 2, running(2))},
+		"the leader never opened, on cpus": {set(), []corev1.Pod{unready(member(0, 1, running(2))), member(1, 2, running(2))},
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
 		"the outcome is known": {set(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five}},
