@@ -356,7 +356,8 @@ class GroupRunner(Runner):
         name = attempt_name(self._options.job, attempt)
         record = self._read(name)
         if "reason" not in record:
-            data = encode_json(dict(record, reason=KILLED, finished=timestamp()))
+            message = f"host {self._host}: its runner was killed: it is likely that memory ran out"
+            data = encode_json(dict(record, reason=KILLED, message=message, finished=timestamp()))
             self._store.write(name, lambda: [data])
         spool = Spool(os.path.join(self._scratch, "log"), keep=True)
         spool.renew()

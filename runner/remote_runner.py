@@ -2146,7 +2146,7 @@ class Runner:
     def _record_crash(self, outcome, finished):
         """Adds to the record of this attempt that it ended by itself, not at SIGTERM."""
         if self._record and outcome.exit_code != EXIT_TERMINATED:
-            data = encode_json(dict(self._record, reason=outcome.reason, finished=finished))
+            data = encode_json(dict(self._record, reason=outcome.reason, message=outcome.message, finished=finished))
             retried(lambda: self._store.write(self._record_name(self._attempt), lambda: [data]))
 
     def _spent(self, disruptions):
