@@ -36,7 +36,7 @@ type Request struct {
 	Secrets map[string]string
 
 	OutputDir string
-	// Retries is negative for the default: 3 with spot capacity, else 0.
+	// Retries is negative for the default: 3 with spot capacity and for a map, else 0.
 	Retries    int
 	MaxRuntime time.Duration
 

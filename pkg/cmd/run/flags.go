@@ -82,7 +82,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
 	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string; NAME=@file.json reads a file.")
 	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
-	cli.NumberVar(fs, &f.chunk, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes four chunks for each pod that runs at a time, of 1000 at most.")
+	cli.NumberVar(fs, &f.chunk, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
 	fs.StringVar(&f.resume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
@@ -115,7 +115,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
-	cli.CountVar(fs, &f.retries, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity, else 0.")
+	cli.CountVar(fs, &f.retries, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
 	cli.CountVar(fs, &f.maxDisruptions, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
 }
