@@ -65,14 +65,14 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 		return d, err
 	}
 	d.Timeline = timeline(d, attempts)
-	if d.Hosts, err = j.hosts(ctx); err != nil {
+	if d.Hosts, err = j.withPods(ctx); err != nil {
 		return d, err
 	}
 	return d, j.measure(ctx, &d)
 }
 
-// hosts are those of the job that have a pod. The pods of a map are none.
-func (j *Job) hosts(ctx context.Context) ([]api.Host, error) {
+// withPods are the hosts of the job that have a pod. The pods of a map are none.
+func (j *Job) withPods(ctx context.Context) ([]api.Host, error) {
 	w, ok := j.Workload.(interface {
 		Hosts(ctx context.Context, id string) ([]api.Host, error)
 	})
