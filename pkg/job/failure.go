@@ -92,7 +92,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 			f.Details += fmt.Sprintf("it is kept, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
 		}
 	}
-	if f.Printed == "" && f.Details == "" {
+	if f.Printed == "" && f.Details == "" && j.Handle.Map == nil { // none of its pods speaks for all
 		end, err := optional(j.end(ctx))
 		if err != nil {
 			return f, err

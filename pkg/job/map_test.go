@@ -216,3 +216,17 @@ func TestAttemptsOf(t *testing.T) {
 		}
 	}
 }
+
+// What one pod of a map printed last says nothing about its end.
+func TestFailureOfAMapShowsNoLog(t *testing.T) {
+	j := aMap(t, 2, nil)
+	j.Workload = steps{{State: api.NotFound}}
+	put(t, j, store.LogPart(j.ID(), 0, 1, 1), "2026-11-20T08:20:20.000000Z input 0\n")
+	for _, m := range []*api.Map{j.Handle.Map, nil} {
+		j.Handle.Map = m
+		f, err := j.Failure(t.Context(), api.Status{State: api.Failed, Reason: api.Cancelled})
+		if err != nil || (f.Printed == "") != (m != nil) {
+			t.Errorf("map: %v: %+v, %v", m != nil, f, err)
+		}
+	}
+}
