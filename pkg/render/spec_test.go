@@ -158,6 +158,9 @@ var (
 		"lws-cpu-everything":        testSpec(cpu, hosts(2), pathways(1), spot, everything),
 		"indexed-v6e-16":            testSpec(v6e16),
 		"indexed-v6e-16-everything": testSpec(v6e16, spot, everything, func(s *api.Spec) { s.Retries = 0 }),
+		"indexed-v6e-16-shared":     testSpec(v6e16, reservation),
+		"indexed-v6e-16-flex-start": testSpec(v6e16, flexStart),
+		"indexed-v6e-16-class":      testSpec(v6e16, computeClass),
 		"indexed-cpu-4hosts":        testSpec(cpu, hosts(4)),
 		"indexed-l4-spot":           testSpec(l4, hosts(2), spot),
 
