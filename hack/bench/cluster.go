@@ -40,7 +40,9 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"submit", (*cluster).submit},
 	{"noticed", (*cluster).noticed},
 	{"follow", (*cluster).follow},
+	{"hosts", (*cluster).hosts},
 	{"restart", (*cluster).restart},
+	{"release", (*cluster).release},
 	{"upload", (*cluster).upload},
 	// Last, because removing thousands of jobs keeps the cluster busy.
 	{"list", (*cluster).list},
@@ -138,9 +140,9 @@ func (c *cluster) kubectl(ctx context.Context, args ...string) func() *exec.Cmd 
 	return command(ctx, c.project(), c.env, "kubectl", args...)
 }
 
-// start submits a job that calls a function, and waits until it runs.
-func (c *cluster) start(ctx context.Context, id, function string, args ...string) error {
-	submit := []string{"run", "f.py:" + function, "--job-id", id, "--detach", "--cpu", "100m"}
+// start submits a job that calls a function, and waits until one of its pods runs.
+func (c *cluster) start(ctx context.Context, id, function string, args []string, flags ...string) error {
+	submit := append([]string{"run", "f.py:" + function, "--job-id", id, "--detach", "--cpu", "100m"}, flags...)
 	for _, a := range args {
 		submit = append(submit, "--arg", a)
 	}
@@ -153,11 +155,15 @@ func (c *cluster) start(ctx context.Context, id, function string, args ...string
 // containerState is as in the API: at most one of the two is there.
 type containerState struct{ Running, Terminated any }
 
-// watch reads the events of a job's pod until its container's state is the
-// wanted one. The pod's phase follows a second later.
+// pods is where the events of a job's pods are.
+func (c *cluster) pods(id string) string {
+	return c.server + "/api/v1/namespaces/" + c.namespace + "/pods?watch=true&labelSelector=job-id%3D" + id
+}
+
+// watch reads the events of a job's pods until the state of a
+// container is the wanted one. The pod's phase follows a second later.
 func (c *cluster) watch(ctx context.Context, id string, wanted func(containerState) bool) error {
-	url := c.server + "/api/v1/namespaces/" + c.namespace + "/pods?watch=true&labelSelector=job-id%3D" + id
-	body, err := open(ctx, c.http, http.MethodGet, url, "")
+	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"time"
-
-	"golang.org/x/sync/errgroup"
+	"strconv"
 )
 
 // follow: one pod that prints as fast as it can.
@@ -53,7 +51,7 @@ type listened struct {
 func slower(a, b listened) int { return cmp.Compare(a.rate(), b.rate()) }
 
 func (l listened) String() string {
-	return fmt.Sprintf("%.0f lines/s, %.1f s CPU", l.rate(), l.cost.cpu.Seconds())
+	return fmt.Sprintf("%.0f lines/s, %s", l.rate(), cpu(l.cost))
 }
 
 // follower is a tool that prints what a job prints until the job ends.
@@ -69,7 +67,7 @@ func (c *cluster) followKubectl(ctx context.Context, id string) *exec.Cmd {
 
 // talk starts a job that prints lines, and follows it to its end.
 func (c *cluster) talk(ctx context.Context, id string, lines int, with follower) (listened, error) {
-	if err := c.start(ctx, id, "talk", fmt.Sprintf("lines=%d", lines)); err != nil {
+	if err := c.start(ctx, id, "talk", []string{fmt.Sprintf("lines=%d", lines)}); err != nil {
 		return listened{}, err
 	}
 	t := newTally(lines)
@@ -77,38 +75,6 @@ func (c *cluster) talk(ctx context.Context, id string, lines int, with follower)
 	cmd.Stdout = t
 	cost, err := once(cmd)
 	return listened{t, cost}, err
-}
-
-const (
-	// No pod prints more than a node keeps: 10 MB, with 46 bytes for each line.
-	talkers        = 8
-	linesOfTalkers = 100_000
-	talkSeconds    = 20
-	// patience is how long a follower may need for that, and afterwards.
-	patience = 2 * time.Minute
-	grace    = 2 * time.Second
-)
-
-// restart: the API server is killed while jobs are followed that print.
-func (c *cluster) restart(ctx context.Context) error {
-	stern, err := c.buildStern(ctx)
-	if err != nil {
-		return err
-	}
-	var found []damage
-	for _, tool := range []struct {
-		name   string
-		follow follower
-	}{{"ours", c.followOurs}, {"kubectl", c.followKubectl}, {"stern", stern}} {
-		d, err := c.interrupt(ctx, tool.name, tool.follow)
-		if err != nil {
-			return err
-		}
-		found = append(found, d)
-	}
-	c.row(fmt.Sprintf("API server killed: lines of %d lost, doubled, out of order", talkers*linesOfTalkers),
-		found[0].String(), fmt.Sprintf("%v kubectl; %v stern", found[1], found[2]), "", "0, 0, 0")
-	return nil
 }
 
 // buildStern builds stern, which has a module of its own.
@@ -120,61 +86,6 @@ func (c *cluster) buildStern(ctx context.Context) (follower, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, id string) *exec.Cmd {
-		return command(ctx, c.dir, c.env, path, "--template", `{{.Message}}{{"\n"}}`, "--tail", "-1", "--selector", "job-id="+id)()
+		return command(ctx, c.dir, c.env, path, "--color", "never", "--tail", "-1", "--max-log-requests", strconv.Itoa(singers), "--selector", "job-id="+id)()
 	}, nil
-}
-
-// interrupt starts jobs that print, follows them, and kills the API server when
-// the first is half through. How the followers end is their own affair: the
-// lines tell.
-func (c *cluster) interrupt(ctx context.Context, name string, with follower) (damage, error) {
-	var starting errgroup.Group
-	for i := range talkers {
-		starting.Go(func() error {
-			return c.start(ctx, fmt.Sprintf("%s-%d", name, i), "count", fmt.Sprintf("lines=%d", linesOfTalkers), fmt.Sprintf("seconds=%d", talkSeconds))
-		})
-	}
-	if err := starting.Wait(); err != nil {
-		return damage{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tallies := make([]*tally, talkers)
-	var following errgroup.Group
-	for i := range tallies {
-		tallies[i] = newTally(linesOfTalkers)
-		following.Go(func() error {
-			readAll(ctx, with, fmt.Sprintf("%s-%d", name, i), tallies[i])
-			return nil
-		})
-	}
-	select {
-	case <-tallies[0].half:
-	case <-ctx.Done():
-		return damage{}, fmt.Errorf("following with %s: half of the lines did not come within %v", name, patience)
-	}
-	_, err := once(exec.CommandContext(ctx, "hack/cluster/restart-apiserver.sh"))
-	_ = following.Wait()
-	var all damage
-	for _, t := range tallies {
-		all = all.plus(t.damage())
-	}
-	return all, err
-}
-
-// readAll follows a job until the follower ends. One that never ends is ended a
-// moment after the last line.
-func readAll(ctx context.Context, with follower, id string, t *tally) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-t.full:
-			time.AfterFunc(grace, cancel)
-		case <-ctx.Done():
-		}
-	}()
-	cmd := with(ctx, id)
-	cmd.Stdout = t
-	_ = cmd.Run()
 }

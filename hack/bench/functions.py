@@ -20,11 +20,17 @@ def talk(lines):
         print(number, TEXT)
 
 
-def count(lines, seconds):
-    """Prints numbers, evenly over some seconds."""
-    time.sleep(3)
+def sing(lines, seconds):
+    """Prints numbered lines of a hundred characters, evenly over some seconds, and stays."""
     start = time.monotonic()
     for number in range(lines):
-        print(number)
+        print(number, TEXT)
         if number % 100 == 0:
             time.sleep(max(0, start + seconds * number / lines - time.monotonic()))
+    time.sleep(600)
+
+
+def leave(seconds):
+    """Prints when it returns."""
+    time.sleep(seconds)
+    print(time.time())

@@ -182,7 +182,7 @@ func (c *cluster) noticed(ctx context.Context) error {
 	var after []sample
 	for i := range slowRuns {
 		id := fmt.Sprintf("wait-%d", i)
-		if err := c.start(ctx, id, "sleep", "seconds=2"); err != nil {
+		if err := c.start(ctx, id, "sleep", []string{"seconds=2"}); err != nil {
 			return err
 		}
 		var known atomic.Int64

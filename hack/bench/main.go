@@ -136,6 +136,8 @@ func (b *bench) compare(what string, ours, instead sample, aim string) {
 
 func ms(s sample) string { return fmt.Sprintf("%.1f ms", float64(s.wall.Microseconds())/1000) }
 
+func cpu(s sample) string { return fmt.Sprintf("%.1f s CPU", s.cpu.Seconds()) }
+
 func mb(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
 
 // write makes a file of the project that is run.

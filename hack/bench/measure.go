@@ -50,15 +50,26 @@ func once(cmd *exec.Cmd) (sample, error) {
 	}
 	start := time.Now()
 	err := cmd.Run()
-	s := sample{wall: time.Since(start)}
+	wall := time.Since(start)
 	if err != nil {
-		return s, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
+		return sample{wall: wall}, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
+	}
+	s := spent(cmd)
+	s.wall = wall
+	return s, nil
+}
+
+// spent is what a command that has ended has cost, but for the time.
+func spent(cmd *exec.Cmd) sample {
+	var s sample
+	if cmd.ProcessState == nil { // it never began
+		return s
 	}
 	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		s.rss = usage.Maxrss << 10
 	}
-	return s, nil
+	return s
 }
 
 func median(samples []sample) sample {

@@ -1,0 +1,242 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	singers     = 16
+	linesOfEach = 50_000
+	// hostRounds is how often both tools read all of it; the median counts.
+	hostRounds = 3
+	// singSeconds is how long they print while they are interrupted.
+	singSeconds = 20
+	// patience is how long a follower may need for all of it, and grace how long it
+	// is let go on afterwards.
+	patience = 3 * time.Minute
+	grace    = 2 * time.Second
+)
+
+// hosts: all hosts of a job are followed at once. They have printed before, so that
+// it is the followers that are measured, and all of them with the same lines.
+func (c *cluster) hosts(ctx context.Context) error {
+	stern, err := c.buildStern(ctx)
+	if err != nil {
+		return err
+	}
+	const id = "hosts"
+	if err := c.sing(ctx, id, 0); err != nil {
+		return err
+	}
+	if err := c.sung(ctx, id); err != nil {
+		return err
+	}
+	var ours, others []sample
+	var lost, lostByStern damage
+	for range hostRounds {
+		heard, cost := listen(ctx, c.followOurs(ctx, id))
+		ours, lost = append(ours, cost), lost.plus(heard.damage())
+		heard, cost = listen(ctx, stern(ctx, id))
+		others, lostByStern = append(others, cost), lostByStern.plus(heard.damage())
+	}
+	own, other := median(ours), median(others)
+	c.row(fmt.Sprintf("jobs logs -f / stern, %d hosts with %d lines each", singers, linesOfEach), ms(own), ms(other),
+		fmt.Sprintf("%.2fx as fast", float64(other.wall)/float64(own.wall)), ">= 1.50x")
+	c.row("CPU for that", cpu(own), cpu(other), fmt.Sprintf("%.2fx", float64(own.cpu)/float64(other.cpu)), "<= 1.00x")
+	c.row("memory for that", mb(own.rss), mb(other.rss), fmt.Sprintf("%.2fx", float64(own.rss)/float64(other.rss)), "<= 1.00x")
+	c.row(fmt.Sprintf("lines of it lost, doubled, out of order, in %d times", hostRounds), lost.String(), lostByStern.String(), "", "0, 0, 0")
+	// client-go tells of what it does at this level.
+	loud, loudStern := c.followOurs(ctx, id), stern(ctx, id)
+	loud.Args, loudStern.Args = append(loud.Args, "-v=3"), append(loudStern.Args, "--verbosity=3")
+	if err := c.count(ctx, loud, loudStern); err != nil {
+		return err
+	}
+	_, err = once(c.ours(ctx, "jobs", "cancel", id)())
+	return err
+}
+
+// count tells how many requests followers send, and how often they say that they
+// keep one back.
+func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
+	var requests, waits []string
+	for _, cmd := range followers {
+		api, err := countRequests(c.server, c.http.Transport)
+		if err != nil {
+			return err
+		}
+		kubeconfig, err := c.kubeconfig("counted", direct(api.URL))
+		if err != nil {
+			return err
+		}
+		var said bytes.Buffer
+		cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
+		cmd.Stderr = &said
+		heard, _ := listen(ctx, cmd)
+		api.Close()
+		if d := heard.damage(); d.lost > 0 {
+			return fmt.Errorf("%v: %d lines did not come: %s", cmd.Args, d.lost, said.Bytes())
+		}
+		requests = append(requests, strconv.FormatInt(api.count.Load(), 10))
+		waits = append(waits, strconv.Itoa(strings.Count(said.String(), "client-side throttling")))
+	}
+	c.row("requests for that", requests[0], requests[1], "", "")
+	c.row("of which it kept back itself", waits[0], waits[1], "", "0")
+	return nil
+}
+
+// restart: the API server is killed while all hosts of a job print and are followed.
+func (c *cluster) restart(ctx context.Context) error {
+	stern, err := c.buildStern(ctx)
+	if err != nil {
+		return err
+	}
+	var found []damage
+	var costs []sample
+	for _, tool := range []struct {
+		name   string
+		follow follower
+	}{{"ours", c.followOurs}, {"kubectl", c.followAll}, {"stern", stern}} {
+		d, cost, err := c.interrupt(ctx, "restart-"+tool.name, tool.follow)
+		if err != nil {
+			return err
+		}
+		found, costs = append(found, d), append(costs, cost)
+	}
+	c.row(fmt.Sprintf("API server killed: lines of %d lost, doubled, out of order", singers*linesOfEach),
+		found[0].String(), fmt.Sprintf("%v kubectl; %v stern", found[1], found[2]), "", "0, 0, 0")
+	c.row("CPU and memory for that", cpu(costs[0])+", "+mb(costs[0].rss), cpu(costs[2])+", "+mb(costs[2].rss)+" stern", "", "")
+	return nil
+}
+
+// interrupt follows a job that prints, and kills the API server when a host is half
+// through. How the follower ends is its own affair: the lines tell.
+func (c *cluster) interrupt(ctx context.Context, id string, with follower) (damage, sample, error) {
+	if err := c.sing(ctx, id, singSeconds); err != nil {
+		return damage{}, sample{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	all := newChorus(singers, linesOfEach)
+	var cost sample
+	ended := make(chan struct{})
+	go func() {
+		cost = all.listen(ctx, with(ctx, id))
+		close(ended)
+	}()
+	select {
+	case <-all.half:
+	case <-ended:
+		return damage{}, cost, fmt.Errorf("%s ended before half of the lines had come", id)
+	}
+	_, err := once(exec.CommandContext(ctx, "hack/cluster/restart-apiserver.sh"))
+	<-ended
+	if err != nil {
+		return damage{}, cost, err
+	}
+	_, err = once(c.ours(context.WithoutCancel(ctx), "jobs", "cancel", id)())
+	return all.damage(), cost, err
+}
+
+// sing starts a job whose hosts print, all at the same time and over some seconds,
+// and stay.
+func (c *cluster) sing(ctx context.Context, id string, seconds int) error {
+	return c.start(ctx, id, "sing", []string{fmt.Sprintf("lines=%d", linesOfEach), fmt.Sprintf("seconds=%d", seconds)},
+		"--hosts", strconv.Itoa(singers), "--cpu", "20m", "--memory", "50Mi")
+}
+
+// sung waits until all hosts have printed their last line.
+func (c *cluster) sung(ctx context.Context, id string) error {
+	last := fmt.Sprintf("%d ", linesOfEach-1)
+	for ctx.Err() == nil {
+		tails, err := c.ours(ctx, "jobs", "logs", id, "--tail", "1")().Output()
+		if err != nil {
+			return err
+		}
+		if strings.Count(string(tails), "│ "+last) == singers {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+	return ctx.Err()
+}
+
+// followAll follows all pods of a job with kubectl.
+func (c *cluster) followAll(ctx context.Context, id string) *exec.Cmd {
+	return c.kubectl(ctx, "logs", "-f", "--selector", "job-id="+id, "--prefix", "--tail", "-1", "--max-log-requests", strconv.Itoa(singers))()
+}
+
+// release: from the return of the last host's function to the end of the last pod of
+// a LeaderWorkerSet, with no client that waits.
+func (c *cluster) release(ctx context.Context) error {
+	const number = 4
+	var after []sample
+	for i := range slowRuns {
+		id := fmt.Sprintf("release-%d", i)
+		if err := c.start(ctx, id, "leave", []string{"seconds=3"}, "--hosts", strconv.Itoa(number)); err != nil {
+			return err
+		}
+		gone, err := c.gone(ctx, id, number)
+		if err != nil {
+			return err
+		}
+		printed, err := c.ours(ctx, "jobs", "logs", id)().Output()
+		if err != nil {
+			return err
+		}
+		left, err := lastTime(string(printed))
+		if err != nil {
+			return err
+		}
+		after = append(after, sample{wall: gone.Sub(left)})
+	}
+	c.row(fmt.Sprintf("pods gone, after the last of %d hosts is done", number), ms(median(after)), "", "", "<= 3000 ms")
+	return nil
+}
+
+// gone is when the API server told that so many pods of a job had been removed.
+func (c *cluster) gone(ctx context.Context, id string, number int) (time.Time, error) {
+	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer body.Close()
+	for events := json.NewDecoder(body); ; {
+		var event struct{ Type string }
+		if err := events.Decode(&event); err != nil {
+			return time.Time{}, fmt.Errorf("watching the pods of job %s: %w", id, err)
+		}
+		if event.Type == "DELETED" {
+			number--
+		}
+		if number == 0 {
+			return time.Now(), nil
+		}
+	}
+}
+
+// lastTime is the latest of the times, in seconds, with which lines end.
+func lastTime(printed string) (time.Time, error) {
+	last := 0.0
+	for line := range strings.Lines(printed) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(words[len(words)-1], 64)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("a line without a time: %w", err)
+		}
+		last = max(last, seconds)
+	}
+	return time.UnixMicro(int64(last * 1e6)), nil
+}
