@@ -418,8 +418,8 @@ class LeaderRunner(GroupRunner):
         if self._attempt and outcome.reason != TERMINATED:
             self._save_log(outcome)
             outcome = self._agree(outcome)
-        elif self._attempt and self._lost and not self._options.release:
-            outcome = self._broken(self._lost)  # which is why the Job has this host end
+        elif self._attempt and not self._options.release:
+            outcome = self._broken(self._lost)  # if any, they are why the Job has this host end
         code = super()._publish(outcome)
         self._leave_mark("")  # if it crashed, that is recorded
         return code
@@ -441,11 +441,16 @@ class LeaderRunner(GroupRunner):
         return agreed
 
     def _broken(self, gone):
-        hosts = ", ".join(f"host {host}" for host in sorted(gone)) or "this host"
-        message = f"lost to preemption, a drain or a crash: {hosts}"
-        if self._options.release or self._terminated and not self._lost:
+        if gone:
+            message = "lost to preemption, a drain or a crash: " + ", ".join(f"host {host}" for host in sorted(gone))
+        else:
+            message = "host 0 was told to end, by a preemption, a drain or a deletion"
+        if self._options.release:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
-        return Outcome(DISRUPTED, 1, f"{message}; an Indexed Job is not started again: use --backend pathways")
+        message += "; an Indexed Job is not started again: use --backend pathways"
+        if self._terminated and not self._lost:
+            return Outcome(TERMINATED, EXIT_TERMINATED, message)
+        return Outcome(DISRUPTED, 1, message)
 
     def _conclude(self, end):
         if end is not None and self._options.release:

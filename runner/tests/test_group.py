@@ -366,6 +366,7 @@ class Indexed(FailingCase):
         self.ready(*processes)
         ran, *_ = self.terminate(*processes)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (143, "FAILED", "Terminated"))
+        self.assertIn("host 0 was told to end, by a preemption, a drain or a deletion; an Indexed Job is not started again", ran.end["message"])
 
     def test_lost_host_that_fails_the_leader(self):
         gone = os.path.join(self.root, "gone")
