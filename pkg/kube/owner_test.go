@@ -153,6 +153,12 @@ func TestWhyAGroupWaits(t *testing.T) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: says}}
 		return p
 	}
+	removed := func(p corev1.Pod) corev1.Pod {
+		p.DeletionTimestamp = new(at(8))
+		return p
+	}
+	evictedPod := member(1, 1, terminated(143, "Error", ""))
+	evictedPod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}
 	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
 		Message: `create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: pods "keras-pathways-x-0-1" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`}
 	tests := map[string]struct {
@@ -165,6 +171,10 @@ func TestWhyAGroupWaits(t *testing.T) {
 			"1 of 2 hosts have a node; host 1: no node has room: 3 of 3 with too little cpu free"},
 		"all slices are taken": {[]corev1.Pod{unplaced(0, "0/270 nodes are available: 2 node(s) had untolerated taint(s), 260 node(s) didn't match Pod's node affinity/selector, 8 Insufficient google.com/tpu. no new claims to deallocate, preemption: 0/270 nodes are available: 262 Preemption is not helpful for scheduling, 8 No preemption victims found for incoming pod.")}, nil,
 			"0 of 2 hosts have a node; host 0: no node has room: 8 of 270 with too little google.com/tpu free, 2 with a taint, 260 "},
+		"a host was evicted": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(evictedPod)}, nil,
+			"host 1: evicted from node node, which is being drained; all hosts start again"},
+		"a host was lost": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), member(1, 1, running(2))}, nil,
+			"a host was lost, or has crashed: all hosts start again"},
 		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
 			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
 		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},

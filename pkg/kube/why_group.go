@@ -14,6 +14,9 @@ import (
 // something to say: none runs its call before all have started.
 func (s Situation) waitsAsGroup(hosts int) Reason {
 	pods := newestOfHosts(s.Pods)
+	if s.Set != nil && s.Set.DeletionTimestamp == nil && slices.ContainsFunc(pods, isRemoved) {
+		return Reason{Sentence: startsAgain(pods), Next: s.logs()}
+	}
 	var first Reason
 	for _, p := range pods {
 		if first.Sentence == "" {
@@ -28,6 +31,19 @@ func (s Situation) waitsAsGroup(hosts int) Reason {
 	}
 	first.Sentence = fmt.Sprintf("%s; %s", progress(pods, max(hosts, len(pods))), first.Sentence)
 	return first
+}
+
+func isRemoved(p corev1.Pod) bool { return p.DeletionTimestamp != nil }
+
+// startsAgain explains a set whose controller removes the pods, to make all anew: it
+// has lost one of them.
+func startsAgain(pods []corev1.Pod) string {
+	for _, p := range pods {
+		if taken := disruption(p); taken != "" {
+			return fmt.Sprintf("host %d: %s; all hosts start again", hostOf(p), taken)
+		}
+	}
+	return "a host was lost, or has crashed: all hosts start again"
 }
 
 // progress is how far the hosts of a job are.
