@@ -1,8 +1,18 @@
 package kube
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -52,5 +62,77 @@ func TestOnlyATurnOfTheWorkloadIsAboutIt(t *testing.T) {
 	s.Turns[0].OwnerReferences[0].UID = "of-yesterday"
 	if keep(&s.Turns[0]) != nil {
 		t.Error("another's is kept")
+	}
+}
+
+// queueServer has one Job, which is suspended, and Kueue's Workload of it.
+type queueServer struct {
+	queue  string
+	forbid bool
+	asked  []string
+	mu     sync.Mutex
+}
+
+func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resource := path.Base(r.URL.Path)
+	s.mu.Lock()
+	s.asked = append(s.asked, resource)
+	s.mu.Unlock()
+	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "1", Annotations: map[string]string{api.AnnotationStore: "gs://team"},
+		Labels: map[string]string{api.LabelJobID: "a1"}}}
+	if job.Spec.Suspend = new(true); s.queue != "" {
+		job.Labels[labelQueue] = s.queue
+	}
+	turn := Turn{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "kinetic-a1", UID: "1"}}},
+		Status: TurnStatus{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: "no room"}}}}
+	list := func(kind, version string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: version} }
+	switch {
+	case resource == "jobs":
+		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: list("JobList", "batch/v1"), Items: []batchv1.Job{job}})
+	case resource == "pods":
+		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList", "v1")})
+	case resource == "events":
+		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1")})
+	case resource == "workloads" && s.forbid:
+		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+	case resource == "workloads":
+		answerWith(w, http.StatusOK, turnList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/v1beta1"), Items: []Turn{turn}})
+	default: // there are no LeaderWorkerSets
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+func TestTurnsAreReadForJobsInQueues(t *testing.T) {
+	tests := map[string]struct {
+		queue  string
+		forbid bool
+		asks   bool
+		want   string
+	}{
+		"in a queue":              {"mine", false, true, "waiting in queue mine: no room"},
+		"who may not read it":     {"mine", true, true, "waiting in queue mine"},
+		"suspended by hand, only": {"", false, false, "the job is suspended"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &queueServer{queue: tt.queue, forbid: tt.forbid}
+			web := httptest.NewServer(s)
+			defer web.Close()
+			c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, err := New(c, nil).List(t.Context(), api.TellReasons)
+			if err != nil || len(records) != 1 || records[0].Status.Message != tt.want {
+				t.Errorf("a list tells %+v, %v; want %q", records, err, tt.want)
+			}
+			if asked := slices.Contains(s.asked, "workloads"); asked != tt.asks {
+				t.Errorf("it asked for Workloads: %v, want %v", asked, tt.asks)
+			}
+			status, err := New(c, nil).Explain(t.Context(), "a1")
+			if err != nil || status.Message != tt.want {
+				t.Errorf("one job: %q, %v; want %q", status.Message, err, tt.want)
+			}
+		})
 	}
 }
