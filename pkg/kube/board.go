@@ -148,19 +148,25 @@ func (b *board) ofHost(host int) []corev1.Pod {
 	return ofHost(b.now.list(), host)
 }
 
-// gone are the attempts of a host before the first whose pod is there.
-func (b *board) gone(host int) []types.UID {
+// gone are the attempts of a host before the first whose pod is there: those in
+// which it will have none any more.
+func (b *board) gone(host int) []attempt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var gone []types.UID
+	there := map[types.UID]bool{}
+	for _, p := range ofHost(b.now.list(), host) {
+		there[b.find(p).leader] = true
+	}
+	var gone []attempt
 	for _, a := range b.attempts {
 		if a.host != b.leads(host) {
 			continue
 		}
-		if _, there := b.now.pods[a.leader]; there {
+		leader, led := b.now.pods[a.leader]
+		if there[a.leader] || led && leader.DeletionTimestamp == nil && workerOf(leader).State.Terminated == nil {
 			break
 		}
-		gone = append(gone, a.leader)
+		gone = append(gone, a)
 	}
 	return gone
 }
@@ -170,6 +176,10 @@ func (b *board) gone(host int) []types.UID {
 func (b *board) of(p corev1.Pod) attempt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.find(p)
+}
+
+func (b *board) find(p corev1.Pod) attempt {
 	var found attempt
 	for _, a := range b.attempts {
 		if a.host != b.leads(hostOf(p)) {

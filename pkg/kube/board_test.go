@@ -79,7 +79,7 @@ func TestBoardOfAMap(t *testing.T) {
 	}{{chunk(0, 1), 1, 0}, {chunk(2, 2), 1, 0}, {chunk(2, 9), 2, 0}, {chunk(3, 4), 2, 1}} {
 		got, gone := b.of(tt.pod), b.gone(hostOf(tt.pod))
 		if got.number != tt.attempt || got.leader != tt.pod.UID || len(gone) != tt.gone {
-			t.Errorf("%s: %+v, of which %q are gone; want attempt %d", tt.pod.UID, got, gone, tt.attempt)
+			t.Errorf("%s: %+v, of which %v are gone; want attempt %d", tt.pod.UID, got, gone, tt.attempt)
 		}
 	}
 }
@@ -208,6 +208,38 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	s := r.stream(member(1, 4, running(4)), o, io.Discard)
 	if p := s.point(); p.Host != 1 || p.Pod != "h0-3" {
 		t.Errorf("its point is %+v, want host 1 of its leader", p)
+	}
+}
+
+func TestTheAttemptsInWhichAHostHasNoPodAnyMore(t *testing.T) {
+	removed := func(p corev1.Pod) corev1.Pod {
+		p.DeletionTimestamp = new(at(8))
+		return p
+	}
+	tests := map[string]struct {
+		pods []corev1.Pod
+		want []int
+	}{
+		"its pod is there":                   {[]corev1.Pod{member(0, 3, running(4)), member(1, 4, running(4))}, []int{1}},
+		"its pod may yet come":               {[]corev1.Pod{member(0, 3, running(4))}, []int{1}},
+		"it went before its leader":          {[]corev1.Pod{removed(member(0, 3, running(4)))}, []int{1, 2}},
+		"its leader has ended":               {[]corev1.Pod{member(0, 3, terminated(1, "", ""))}, []int{1, 2}},
+		"it went and its leader is followed": {[]corev1.Pod{removed(member(0, 3, running(4))), member(0, 9, running(9)), member(1, 9, running(9))}, []int{1, 2}},
+		"its leader went before it":          {[]corev1.Pod{member(1, 4, running(4))}, []int{1}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}}, false)
+			b.post(stands(member(0, 3, running(4)), member(1, 4, running(4))))
+			b.post(stands(tt.pods...))
+			var got []int
+			for _, a := range b.gone(1) {
+				got = append(got, a.number)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -141,15 +141,18 @@ func (r *reader) printed(ctx context.Context, host int, out lines) error {
 	return err
 }
 
-// before writes what the store has of attempts whose pods are gone, unless only
-// the end of the log is wanted, and gives the chosen pods that are there.
+// before writes what the store has of the chosen attempts whose pods are gone, unless
+// only the end of the log is wanted, and gives the chosen pods that are there.
 func (r *reader) before(ctx context.Context, host int, out lines) ([]corev1.Pod, error) {
 	pods := r.chosen(r.board.ofHost(host))
-	if r.options.Rest == nil || r.options.Tail >= 0 || r.options.Attempt > 0 {
+	if r.options.Rest == nil || r.options.Tail >= 0 {
 		return pods, nil
 	}
 	for _, a := range r.board.gone(host) {
-		if _, err := r.options.Rest(ctx, logs.Point{Pod: string(a), Host: host}, out); err != nil {
+		if r.options.Attempt > 0 && r.options.Attempt != a.number {
+			continue
+		}
+		if _, err := r.options.Rest(ctx, logs.Point{Pod: string(a.leader), Host: host}, out); err != nil {
 			return nil, err
 		}
 		if err := out.Next(); err != nil {
