@@ -40,6 +40,21 @@ func TestInventoryFindsTheJobOfATurn(t *testing.T) {
 	}
 }
 
+func TestTheNewestTurnTells(t *testing.T) {
+	older := recorded(t, "testdata/why/queue-turn-waits.yaml")
+	s := recorded(t, "testdata/why/queue-turn-taken-back.yaml")
+	want := Why(s)
+	older.Turns[0].CreationTimestamp = metav1.NewTime(s.Turns[0].CreationTimestamp.Add(-time.Second))
+	s.Turns = append(s.Turns, older.Turns...)
+	if got := Why(s); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	slices.Reverse(s.Turns)
+	if got := Why(s); got != want {
+		t.Errorf("the other way round: %+v, want %+v", got, want)
+	}
+}
+
 func TestAListKeepsTheTurnsOfJobsAlone(t *testing.T) {
 	turn := recorded(t, "testdata/why/queue-set-waits.yaml").Turns[0]
 	if trimmed(&turn) == nil {

@@ -9,3 +9,10 @@ func TestCountOfIndexes(t *testing.T) {
 		}
 	}
 }
+
+func TestAListKeepsWhichChunksFailed(t *testing.T) {
+	want := stateOf(brokenMap(), nil)
+	if got := stateOf(trimmedJob(brokenMap()), nil); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

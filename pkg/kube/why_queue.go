@@ -52,7 +52,7 @@ func (s Situation) queued() Reason {
 	return s.queuedByEvents(queue, ns)
 }
 
-// turn is the newest: a set that was taken back may get another one.
+// turn is the newest, should there be several.
 func (s Situation) turn() *Turn {
 	last := slices.MaxFunc(s.Turns, func(a, b Turn) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
