@@ -33,7 +33,7 @@ type TurnCheck struct {
 // DeepCopyObject implements runtime.Object.
 func (t *Turn) DeepCopyObject() runtime.Object {
 	c := *t
-	c.ObjectMeta = *t.ObjectMeta.DeepCopy()
+	c.ObjectMeta = *t.DeepCopy() // which is that of the metadata
 	c.Status.Conditions = slices.Clone(t.Status.Conditions)
 	c.Status.AdmissionChecks = slices.Clone(t.Status.AdmissionChecks)
 	return &c
@@ -49,7 +49,7 @@ type turnList struct {
 // DeepCopyObject implements runtime.Object.
 func (l *turnList) DeepCopyObject() runtime.Object {
 	c := *l
-	c.ListMeta = *l.ListMeta.DeepCopy()
+	c.ListMeta = *l.DeepCopy()
 	c.Items = make([]Turn, len(l.Items))
 	for i := range l.Items {
 		c.Items[i] = *l.Items[i].DeepCopyObject().(*Turn)
