@@ -30,7 +30,7 @@ func (j *Job) Collect(ctx context.Context, value io.Writer, cleanup bool, writte
 
 // release removes what a collected job no longer needs.
 func (j *Job) release(ctx context.Context, r api.Result) error {
-	if err := j.stop(ctx, 0, nil); err != nil {
+	if err := errors.Join(j.stop(ctx, 0, nil), j.removePrepared(ctx)); err != nil {
 		return err
 	}
 	names := []string{store.Call(j.ID())}
@@ -58,7 +58,8 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	}
 	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
 		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Workload, now).UTC(), By: "cancel"}
-	return status, j.stop(ctx, grace, func() error { return j.recordCancel(ctx, end) })
+	err = j.stop(ctx, grace, func() error { return j.recordCancel(ctx, end) })
+	return status, errors.Join(err, j.removePrepared(ctx))
 }
 
 // recordCancel records the end of a job that was told to end, and no earlier: a
@@ -108,6 +109,18 @@ func (j *Job) createEnd(ctx context.Context, end api.End) error {
 	return j.Store.Create(ctx, store.End(j.ID()), bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
+// removePrepared removes what comes with a job on several hosts where it was prepared:
+// nothing owns it, so it doesn't go with the workload.
+func (j *Job) removePrepared(ctx context.Context) error {
+	w, ok := j.Workload.(interface {
+		RemovePrepared(ctx context.Context, h api.Handle) error
+	})
+	if !ok {
+		return nil
+	}
+	return w.RemovePrepared(ctx, j.Handle)
+}
+
 // removeSecret removes the Secret of a job that was prepared: nothing owns it, so
 // it doesn't go with the workload.
 func (j *Job) removeSecret(ctx context.Context) error {
@@ -135,7 +148,7 @@ type Parts struct {
 // repeated when it was cut off: the handle goes last.
 func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 	if p.Workload {
-		if err := errors.Join(j.stop(ctx, DefaultGrace, nil), j.removeSecret(ctx)); err != nil {
+		if err := errors.Join(j.stop(ctx, DefaultGrace, nil), j.removePrepared(ctx), j.removeSecret(ctx)); err != nil {
 			return err
 		}
 	}

@@ -150,7 +150,8 @@ func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
 	for _, alike := range groups(hosts) {
 		first := alike[0]
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", numbers(alike), first.State, nodes(alike), ui.Clean(first.Message))
+		row := strings.Join([]string{numbers(alike), string(first.State), nodes(alike), ui.Clean(first.Message)}, "\t")
+		fmt.Fprintf(w, "  %s\n", strings.TrimRight(row, "\t"))
 	}
 	return w.Flush()
 }

@@ -1,0 +1,58 @@
+package kube
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// RemovePrepared removes what the hosts of a job need of each other where nobody owns
+// it, because its manifests were applied by hand. What a start makes is owned by the
+// workload, and goes with it.
+func (w *Workload) RemovePrepared(ctx context.Context, h api.Handle) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, where := range comeAlong(h) {
+		g.Go(func() error { return w.removeUnowned(ctx, where, h) })
+	}
+	return g.Wait()
+}
+
+// comeAlong are the kinds of objects that the hosts of a job need and that have its
+// name.
+func comeAlong(h api.Handle) []collection {
+	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
+	switch {
+	case h.ByPythonTool():
+		return nil
+	case h.Backend == api.BackendPathways:
+		return []collection{{rbac, "roles"}, {rbac, "rolebindings"}}
+	case h.Hosts > 1:
+		return []collection{{schema.GroupVersion{Version: "v1"}, "services"}}
+	}
+	return nil
+}
+
+// removeUnowned removes an object of a job that has no owner. Who may not is told
+// what stays; it does no harm.
+func (w *Workload) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
+	err := retry(ctx, func() error {
+		found, err := w.client.getObject(ctx, where, h.K8sName)
+		if err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID {
+			return err
+		}
+		err = w.client.removeObject(ctx, where, h.K8sName, found.GetUID(), metav1.DeletePropagationBackground)
+		if apierrors.IsForbidden(err) {
+			w.client.wire.say("%s %s stays: %v", where.plural, h.K8sName, err)
+		}
+		return err
+	})
+	if isGone(err) || apierrors.IsForbidden(err) {
+		return nil
+	}
+	return err
+}

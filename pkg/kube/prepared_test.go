@@ -1,0 +1,80 @@
+package kube
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// What a workload owns goes with it; what has its name and nobody owns is removed, if
+// it is the job's.
+func TestRemovePrepared(t *testing.T) {
+	const service = core + "services/kinetic-a1"
+	role, binding := rbacPath+"roles/"+setName, rbacPath+"rolebindings/"+setName
+	set := api.Handle{JobID: "a1", Backend: api.BackendPathways, K8sName: setName, Hosts: 2}
+	job := api.Handle{JobID: "a1", Backend: api.BackendGKE, K8sName: "kinetic-a1", Hosts: 2}
+	one := job
+	one.Hosts = 1
+	of := func(id, owner string) map[string]any {
+		metadata := map[string]any{"uid": "u", "labels": map[string]any{api.LabelJobID: id}}
+		if owner != "" {
+			metadata["ownerReferences"] = []any{map[string]any{"uid": owner}}
+		}
+		return map[string]any{"kind": "Any", "apiVersion": "v1", "metadata": metadata}
+	}
+	for name, c := range map[string]struct {
+		handle  api.Handle
+		objects map[string]map[string]any
+		forbid  string // a method
+		left    []string
+		told    string
+	}{
+		"of a set":           {set, map[string]map[string]any{role: of("a1", ""), binding: of("a1", "")}, "", nil, ""},
+		"of several hosts":   {job, map[string]map[string]any{service: of("a1", "")}, "", nil, ""},
+		"owned":              {set, map[string]map[string]any{role: of("a1", "set"), binding: of("a1", "set")}, "", []string{binding, role}, ""},
+		"of somebody else":   {job, map[string]map[string]any{service: of("b2", "")}, "", []string{service}, ""},
+		"gone already":       {set, map[string]map[string]any{binding: of("a1", "")}, "", nil, ""},
+		"of one host":        {one, map[string]map[string]any{service: of("a1", "")}, http.MethodGet, []string{service}, ""},
+		"no right to look":   {job, map[string]map[string]any{service: of("a1", "")}, http.MethodGet, []string{service}, ""},
+		"no right to remove": {job, map[string]map[string]any{service: of("a1", "")}, http.MethodDelete, []string{service}, "services kinetic-a1 stays: delete services kinetic-a1 in namespace ml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &objectServer{objects: c.objects}
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != c.forbid {
+					return false
+				}
+				fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+				return true
+			}
+			web := httptest.NewServer(s)
+			defer web.Close()
+			told := ""
+			client, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", func(line string) { told += line })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := New(client, nil).RemovePrepared(t.Context(), c.handle); err != nil {
+				t.Error(err)
+			}
+			var left []string
+			for name := range s.objects {
+				left = append(left, name)
+			}
+			slices.Sort(left)
+			if !slices.Equal(left, c.left) || !strings.HasPrefix(told, c.told) || (c.told == "") != (told == "") {
+				t.Errorf("left %q, told %q; want %q, %q", left, told, c.left, c.told)
+			}
+			if c.handle.Hosts == 1 && len(s.asked) > 0 {
+				t.Errorf("asked %q", s.asked)
+			}
+		})
+	}
+}
