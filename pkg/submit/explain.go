@@ -248,10 +248,25 @@ func (e Explanation) hosts() string {
 	if e.Accelerator.Slices > 1 {
 		count += fmt.Sprintf(" in %d slices", e.Accelerator.Slices)
 	}
+	if n := e.Accelerator.ChipsPerHost; n != nil {
+		count += fmt.Sprintf(" with %s each", counted(*n, e.Accelerator.Kind))
+	}
 	if e.Job.Backend == api.BackendPathways {
 		return count + ", as a LeaderWorkerSet: all start again when one is lost; no Pathways runtime is started"
 	}
 	return count + ", as an Indexed Job: all fail when one is lost"
+}
+
+// counted is a number of chips, which for GPUs are called so.
+func counted(n int, kind api.AcceleratorKind) string {
+	noun := "chip"
+	if kind == api.GPU {
+		noun = "GPU"
+	}
+	if n > 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func (a ExplainedAccelerator) price() string {
