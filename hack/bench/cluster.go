@@ -45,6 +45,7 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"release", (*cluster).release},
 	{"upload", (*cluster).upload},
 	// Last, because removing thousands of jobs keeps the cluster busy.
+	{"map", (*cluster).mapped},
 	{"list", (*cluster).list},
 }
 

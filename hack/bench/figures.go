@@ -36,6 +36,23 @@ func (b *bench) dryRun(ctx context.Context) error {
 	return nil
 }
 
+// slice: rendering the job of a slice of 256 hosts against that of one host.
+func (b *bench) slice(ctx context.Context) error {
+	if err := b.write("slice/train.py", "print('hello')\n"); err != nil {
+		return err
+	}
+	render := func(accelerator string) func() *exec.Cmd {
+		return command(ctx, filepath.Join(b.dir, "slice"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), "train.py",
+			"-a", accelerator, "--image", "python:3.12", "--project", "my-project", "--dry-run", "-o", "yaml")
+	}
+	many, one, err := pair(runs, render("tpu-v5p-1024"), render("tpu-v5p-4"))
+	if err != nil {
+		return err
+	}
+	b.compare("run --dry-run -o yaml of a slice of 256 hosts / of one host", many, one, "<= 1.10x")
+	return nil
+}
+
 // frontDoor: what the front door adds to the command behind it.
 func (b *bench) frontDoor(ctx context.Context) error {
 	through, direct, err := pair(runs,

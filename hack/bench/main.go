@@ -50,6 +50,7 @@ type benchmark[T any] struct {
 // benchmarks in the order in which they run.
 var benchmarks = []benchmark[*bench]{
 	{"dry-run", (*bench).dryRun},
+	{"slice", (*bench).slice},
 	{"front-door", (*bench).frontDoor},
 	{"local", (*bench).local},
 	{"runner", (*bench).runner},

@@ -1,0 +1,66 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// inputs is how many a map has, and how many jobs there are instead.
+const inputs = 1000
+
+// mapped: a function that does nothing, called for many inputs, against a job for
+// each input. Ours run, with Python in real pods. The others are on a node without a
+// machine, where pods succeed at once: this machine has no room for so many.
+func (c *cluster) mapped(ctx context.Context) error {
+	if err := c.write("project/inputs.jsonl", strings.Repeat("{}\n", inputs)); err != nil {
+		return err
+	}
+	var ours []sample
+	for range hostRounds {
+		s, err := once(c.ours(ctx, "run", "f.py:nothing", "--map", "inputs.jsonl", "--cpu", "100m", "--memory", "100Mi")())
+		if err != nil {
+			return err
+		}
+		ours = append(ours, s)
+	}
+	var jobs strings.Builder
+	for i := range inputs {
+		fmt.Fprintf(&jobs, jobOfInput, i, os.Getenv("KINETIC_IMAGE"))
+	}
+	if err := c.write("jobs.yaml", jobs.String()); err != nil {
+		return err
+	}
+	instead, err := once(command(ctx, c.dir, c.env, "sh", "-ec",
+		"kubectl apply -f "+filepath.Join(c.dir, "jobs.yaml")+"; kubectl wait --for=condition=complete job -l bench=input --timeout=20m")())
+	if err != nil {
+		return err
+	}
+	own := median(ours)
+	c.row(fmt.Sprintf("run --map of %d inputs / kubectl apply of %d jobs + wait", inputs, inputs), ms(own), ms(instead),
+		fmt.Sprintf("%.1fx as fast", float64(instead.wall)/float64(own.wall)), ">= 10x")
+	return nil
+}
+
+// jobOfInput is the job of one input, on a node of KWOK's.
+const jobOfInput = `---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: input-%d
+  labels: {bench: input}
+spec:
+  template:
+    metadata:
+      labels: {kubebox/ends: "true"}
+    spec:
+      restartPolicy: Never
+      nodeSelector: {kubernetes.io/hostname: fake-cpu-0}
+      tolerations: [{key: kubebox/fake, operator: Exists}]
+      containers:
+      - {name: worker, image: "%s", command: [python3, -c, pass]}
+`
