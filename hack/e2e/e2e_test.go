@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,14 +114,15 @@ func (c cluster) setup(e *testscript.Env) error {
 	return nil
 }
 
-// condition is the one that the scripts have besides those of testscript: [torch],
-// that the nodes have the image with PyTorch, or can be given it.
+// condition are those that the scripts have besides those of testscript: [torch] and
+// [kueue], that the cluster has what the script of that name adds to it, or can be
+// given it.
 func (c cluster) condition(name string) (bool, error) {
-	if name != "torch" {
+	if !slices.Contains([]string{"torch", "kueue"}, name) {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
 	var said bytes.Buffer
-	command := exec.Command(filepath.Join(c.scripts, "torch.sh"))
+	command := exec.Command(filepath.Join(c.scripts, name+".sh"))
 	command.Stderr = &said
 	err := command.Run()
 	var exit *exec.ExitError
@@ -131,7 +133,7 @@ func (c cluster) condition(name string) (bool, error) {
 		fmt.Fprint(os.Stderr, &said) // a skipped test says nothing without -v
 		return false, nil
 	}
-	return false, fmt.Errorf("torch.sh: %w\n%s", err, &said)
+	return false, fmt.Errorf("%s.sh: %w\n%s", name, err, &said)
 }
 
 func (c cluster) kubectl(args ...string) error {
