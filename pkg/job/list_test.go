@@ -104,3 +104,37 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The pods of earlier attempts may be gone: their records tell the number. Where
+// there are none, what the cluster says stands.
+func TestEntriesTellWhichAttemptRuns(t *testing.T) {
+	running := func(id, pod string) Found {
+		return Found{ID: id, Status: api.Status{State: api.Running, Attempt: 1, Pod: pod}}
+	}
+	p := Place{Store: storeWith(t, map[string]string{
+		"again/attempts/1.json": `{"version":1,"attempt":1,"uid":"a"}`,
+		"again/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
+		"fresh/attempts/1.json": `{"version":1,"attempt":1,"uid":"a"}`,
+	})}
+	found := []Found{running("again", "b"), running("fresh", "b"), running("silent", "b"), {ID: "waits", Status: api.Status{State: api.Pending, Attempt: 3}}}
+	for i := range found {
+		found[i].Store = p.Store.URL()
+	}
+	p.List = func(context.Context, api.Detail) ([]Found, error) { return found, nil }
+	for detail, want := range map[api.Detail]map[string]int{
+		api.TellStates:  {"again": 1, "fresh": 1, "silent": 1, "waits": 3},
+		api.TellReasons: {"again": 2, "fresh": 2, "silent": 1, "waits": 3},
+	} {
+		entries, err := p.Entries(t.Context(), Filter{}, detail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, e := range entries {
+			got[e.ID] = e.Status.Attempt
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("detail %d (-want +got)\n%s", detail, diff)
+		}
+	}
+}
