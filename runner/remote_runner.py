@@ -1122,11 +1122,11 @@ class Spool:
         """Takes all of the file for pending: who wrote it has crashed."""
         self._start, self.pending = 0, os.fstat(self.fd).st_size
 
-    def append(self, data):
-        """Adds what was printed; lines that begin in it begin with the time of now."""
+    def append(self, data, stamp=None):
+        """Adds what was printed; lines that begin in it begin with a time, by default that of now."""
         if not data:
             return
-        stamp = (timestamp() + " ").encode()
+        stamp = ((stamp or timestamp()) + " ").encode()
         stamped = data[:-1].replace(b"\n", b"\n" + stamp) + data[-1:]
         if not self.line_open:
             stamped = stamp + stamped
@@ -1183,12 +1183,14 @@ class Log:
 
     def write(self, data):
         """Takes bytes that the call printed."""
+        # The node's time of a line is later: who goes on after that has not read it twice.
+        stamp = timestamp()
         if self._out is not None:
             try:
                 write_all(self._out, data)
             except OSError:
                 self._out = None  # nobody reads any more; the spool goes on
-        self.spool.append(data)
+        self.spool.append(data, stamp)
 
     def say(self, text):
         """Prints a message of the runner, on a line of its own."""

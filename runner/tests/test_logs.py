@@ -34,6 +34,18 @@ class SpoolCase(RunnerCase):
             return file.read()
 
 
+class LogTest(SpoolCase):
+    def test_a_line_has_the_time_before_it_is_printed(self):
+        spool = self.spool(True)
+        written = []
+        with (
+            unittest.mock.patch.object(remote_runner, "write_all", lambda fd, data: written.append((fd, data))),
+            unittest.mock.patch.object(remote_runner, "timestamp", lambda: str(len(written))),
+        ):
+            remote_runner.Log(spool, 1).write(b"one\n")
+        self.assertEqual(written, [(1, b"one\n"), (spool.fd, b"0 one\n")])
+
+
 class SpoolTest(SpoolCase):
     def test_every_line_is_stamped_once_however_it_arrives(self):
         text = b"one\n\ntwo\rtwo\nthree\n\nend"
