@@ -329,6 +329,13 @@ class GroupRunner(Runner):
         while not done() and time.monotonic() < min(until, self._save_by):
             self._link.attend(POLL_SECONDS)
 
+    def _rest(self):
+        """Waits for SIGTERM: who leaves is started again. No poll, for the accelerators are held meanwhile."""
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        if not self._terminated:
+            signal.sigwait(numbers)
+
     def _exit_code_without_call(self):
         """In a pod whose container was started again no call runs: all hosts will be started again."""
         if not os.path.exists(self._mark):
@@ -457,8 +464,7 @@ class LeaderRunner(GroupRunner):
             self._only_hurry()
             self._link.close()
             self._release(end)
-            while not self._terminated:  # who leaves is started again
-                time.sleep(POLL_SECONDS)
+            self._rest()
 
     def _release(self, end):
         pause = FIRST_PAUSE
@@ -504,8 +510,10 @@ class MemberRunner(GroupRunner):
             outcome = Outcome(COMPLETED, 0)  # the result is host 0's
         self._link.report(outcome)
         # To leave would have all hosts started again, or fail the job before the leader has published why.
-        patient = self._options.release or not self._attempt
-        self._wait(lambda: self._terminated or self._link.lost and not patient)
+        if self._options.release or not self._attempt:
+            self._rest()
+        else:
+            self._wait(lambda: self._link.lost)
         return outcome.exit_code
 
 
