@@ -150,8 +150,10 @@ func (c *cluster) start(ctx context.Context, id, function string, args []string,
 	if _, err := once(c.ours(ctx, submit...)()); err != nil {
 		return err
 	}
-	return c.watch(ctx, id, func(s containerState) bool { return s.Running != nil || s.Terminated != nil })
+	return c.watch(ctx, id, 1, hasBegun)
 }
+
+func hasBegun(s containerState) bool { return s.Running != nil || s.Terminated != nil }
 
 // containerState is as in the API: at most one of the two is there.
 type containerState struct{ Running, Terminated any }
@@ -161,18 +163,20 @@ func (c *cluster) pods(id string) string {
 	return c.server + "/api/v1/namespaces/" + c.namespace + "/pods?watch=true&labelSelector=job-id%3D" + id
 }
 
-// watch reads the events of a job's pods until the state of a
-// container is the wanted one. The pod's phase follows a second later.
-func (c *cluster) watch(ctx context.Context, id string, wanted func(containerState) bool) error {
+// watch reads the events of a job's pods until the containers of so many of them
+// have been in the wanted state. A pod's phase follows a second later.
+func (c *cluster) watch(ctx context.Context, id string, number int, wanted func(containerState) bool) error {
 	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	for events := json.NewDecoder(body); ; {
+	found := map[string]bool{}
+	for events := json.NewDecoder(body); len(found) < number; {
 		var event struct {
 			Object struct {
-				Status struct {
+				Metadata struct{ Name string }
+				Status   struct {
 					ContainerStatuses []struct{ State containerState }
 				}
 			}
@@ -182,10 +186,11 @@ func (c *cluster) watch(ctx context.Context, id string, wanted func(containerSta
 		}
 		for _, s := range event.Object.Status.ContainerStatuses {
 			if wanted(s.State) {
-				return nil
+				found[event.Object.Metadata.Name] = true
 			}
 		}
 	}
+	return nil
 }
 
 // make creates an object of the API server.

@@ -148,10 +148,14 @@ func (c *cluster) interrupt(ctx context.Context, id string, with follower) (dama
 }
 
 // sing starts a job whose hosts print, all at the same time and over some seconds,
-// and stay.
+// and stay. It waits until all of them run: kubectl gives up otherwise.
 func (c *cluster) sing(ctx context.Context, id string, seconds int) error {
-	return c.start(ctx, id, "sing", []string{fmt.Sprintf("lines=%d", linesOfEach), fmt.Sprintf("seconds=%d", seconds)},
+	err := c.start(ctx, id, "sing", []string{fmt.Sprintf("lines=%d", linesOfEach), fmt.Sprintf("seconds=%d", seconds)},
 		"--hosts", strconv.Itoa(singers), "--cpu", "20m", "--memory", "50Mi")
+	if err != nil {
+		return err
+	}
+	return c.watch(ctx, id, singers, hasBegun)
 }
 
 // sung waits until all hosts have printed their last line.

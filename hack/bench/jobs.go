@@ -188,7 +188,7 @@ func (c *cluster) noticed(ctx context.Context) error {
 		var known atomic.Int64
 		g, watching := errgroup.WithContext(ctx)
 		g.Go(func() error {
-			err := c.watch(watching, id, func(s containerState) bool { return s.Terminated != nil })
+			err := c.watch(watching, id, 1, func(s containerState) bool { return s.Terminated != nil })
 			known.Store(time.Now().UnixNano())
 			return err
 		})
