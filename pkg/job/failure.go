@@ -36,13 +36,21 @@ func outcome(s api.Status) string {
 		}
 		return "not found"
 	case api.Pending:
-		if s.Message != "" {
-			return "waiting: " + s.Message
-		}
-		return "waiting"
+		return waiting(s.Message)
 	default:
 		return cmp.Or(s.Message, strings.ToLower(string(s.State)))
 	}
+}
+
+// waiting says what for, or in which queue.
+func waiting(message string) string {
+	switch {
+	case message == "":
+		return "waiting"
+	case strings.HasPrefix(message, "waiting in "):
+		return message
+	}
+	return "waiting: " + message
 }
 
 func failedHow(s api.Status) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -11,7 +12,7 @@ func TellWaiting(u *ui.UI, s api.Status) {
 	if s.State != api.Pending || s.Message == "" || s.Ending {
 		return
 	}
-	u.State(s.State, "waiting: "+s.Message)
+	u.State(s.State, job.Outcome(s))
 	if s.Next != "" {
 		u.Note("  " + s.Next)
 	}

@@ -15,6 +15,7 @@ func TestTellWaiting(t *testing.T) {
 		want   string
 	}{
 		"what mends it":        {api.Status{State: api.Pending, Message: "no such image", Next: "kubectl get pod"}, "PENDING     waiting: no such image\n  kubectl get pod\n"},
+		"in a queue":           {api.Status{State: api.Pending, Message: "waiting in queue mine: no room"}, "PENDING     waiting in queue mine: no room\n"},
 		"nobody knows why":     {api.Status{State: api.Pending}, ""},
 		"it ends":              {api.Status{State: api.Pending, Message: "out of memory", Ending: true}, ""},
 		"it runs":              {api.Status{State: api.Running, Message: "its node is silent"}, ""},
