@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -34,60 +36,101 @@ func (s *stopped) Write(p []byte) (int, error) {
 // While a terminal is stopped, the hosts are held back: what they have printed stays
 // where it is, and comes afterwards.
 func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
-	const (
-		number, size = 16, 2 << 20
-		// A server sends before it is read: what we allow, and what is on the way.
-		most = number*unread + 8<<20
-	)
-	text := strings.Repeat(line(1, 0, strings.Repeat("x", 1000)), size/1000)
-	var sent atomic.Int64
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		log := text
-		if strings.Contains(r.URL.Path, "h0-1") {
-			log += line(2, 0, logs.EndLine("cpu-f"))
-		}
-		for len(log) > 0 && r.URL.Query().Get("follow") == "" {
-			n, err := io.WriteString(w, log[:min(len(log), blockSize)])
-			if err != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		const number, size = 16, 2 << 20
+		text := strings.Repeat(line(1, 0, strings.Repeat("x", 1000)), size/1000)
+		var sent atomic.Int64
+		client := overPipes(t, func(w http.ResponseWriter, r *http.Request) {
+			log := text
+			if strings.Contains(r.URL.Path, "h0-1") {
+				log += line(2, 0, logs.EndLine("cpu-f"))
 			}
-			sent.Add(int64(n))
-			log = log[n:]
+			for len(log) > 0 && r.URL.Query().Get("follow") == "" {
+				n, err := io.WriteString(w, log[:min(len(log), blockSize)])
+				if err != nil {
+					return
+				}
+				sent.Add(int64(n))
+				log = log[n:]
+			}
+		})
+		o := logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number, Ended: func(context.Context) bool { return true }}
+		r := &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
+		var pods []corev1.Pod
+		for host := range number {
+			pods = append(pods, member(host, 1, running(2)))
 		}
-	}))
-	server.EnableHTTP2 = true
+		r.board.post(stands(pods...))
+		let := make(chan struct{})
+		out := &stopped{let: let}
+		done := make(chan error, 1)
+		go func() { done <- r.all(t.Context(), out, r.follow) }()
+		synctest.Wait() // until all of them wait for the terminal
+		if n := sent.Load(); n == 0 || n > number*2*unread {
+			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*unread)
+		}
+		close(let)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Count(out.String(), "\n"), number*strings.Count(text, "\n"); got != want {
+			t.Errorf("%d lines, want %d", got, want)
+		}
+	})
+}
+
+// overPipes is a client whose requests a handler answers over HTTP/2, as the API
+// server does, but with no network between.
+func overPipes(t *testing.T, handler http.HandlerFunc) *Client {
+	t.Helper()
+	closed := make(chan struct{})
+	pipes := pipes{made: make(chan net.Conn), closed: closed, end: sync.OnceFunc(func() { close(closed) })}
+	server := httptest.NewUnstartedServer(handler)
+	if err := server.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.Listener, server.EnableHTTP2 = pipes, true
 	server.StartTLS()
-	defer server.Close()
-	client, err := NewClient(&rest.Config{Host: server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, "ml", nil)
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: "https://api.example", QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Dial: pipes.dial}
+	client, err := NewClient(config, "ml", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number, Ended: func(context.Context) bool { return true }}
-	r := &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
-	var pods []corev1.Pod
-	for host := range number {
-		pods = append(pods, member(host, 1, running(2)))
-	}
-	r.board.post(stands(pods...))
-	let := make(chan struct{})
-	out := &stopped{let: let}
-	done := make(chan error, 1)
-	go func() { done <- r.all(t.Context(), out, r.follow) }()
-	for before := int64(-1); sent.Load() == 0 || sent.Load() != before; {
-		before = sent.Load()
-		time.Sleep(200 * time.Millisecond)
-	}
-	if n := sent.Load(); n > most {
-		t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, most)
-	}
-	close(let)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Count(out.String(), "\n"), number*strings.Count(text, "\n"); got != want {
-		t.Errorf("%d lines, want %d", got, want)
+	return client
+}
+
+// pipes is a listener whose connections are pipes.
+type pipes struct {
+	made   chan net.Conn
+	closed <-chan struct{}
+	end    func()
+}
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p.made <- there
+	return here, nil
+}
+
+// Accept implements net.Listener.
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.made:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
 }
+
+// Close implements net.Listener.
+func (p pipes) Close() error {
+	p.end()
+	return nil
+}
+
+// Addr implements net.Listener.
+func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // A reader may take his time after the end of a job as well.
 func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
@@ -99,7 +142,7 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 		lines := 0
 		err := r.all(t.Context(), writerFunc(func(p []byte) (int, error) {
 			r.board.finish()
-			time.Sleep(3 * drainTime) // of the bubble
+			<-time.After(3 * drainTime) // of the bubble
 			lines += bytes.Count(p, []byte{'\n'})
 			return len(p), nil
 		}), r.follow)

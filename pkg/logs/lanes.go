@@ -4,21 +4,22 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"sync"
 )
 
 // Lanes writes the logs of several hosts into one writer: whole lines, each with
 // its host in front, and in the order in which each host printed them. A writer
 // that is slow holds all hosts back; nothing is queued.
 type Lanes struct {
-	mu      sync.Mutex
 	w       io.Writer
+	turn    chan struct{} // holds one while a host writes
 	options Options
 }
 
 // NewLanes makes Lanes that write to w. Of o they honour Since, Timestamps,
 // Color and Chunks.
-func NewLanes(w io.Writer, o Options) *Lanes { return &Lanes{w: w, options: o} }
+func NewLanes(w io.Writer, o Options) *Lanes {
+	return &Lanes{w: w, turn: make(chan struct{}, 1), options: o}
+}
 
 // colors are those of hosts in turn, all readable on black and on white.
 var colors = [...]int{36, 33, 32, 35, 34, 31}
@@ -38,8 +39,8 @@ func (l *Lanes) Host(n int) *Lane {
 
 // write passes whole lines of one host on.
 func (l *Lanes) write(lines []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
 	_, err := l.w.Write(lines)
 	return err
 }
