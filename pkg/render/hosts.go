@@ -31,7 +31,7 @@ type groupPatch struct {
 var (
 	jobKind             = resid.Gvk{Group: "batch", Kind: "Job"}
 	leaderWorkerSetKind = resid.Gvk{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
-	roleBindingKind     = resid.Gvk{Kind: "RoleBinding"}
+	roleBindingKind     = resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}
 )
 
 // groupOf is empty for a Job of one pod.
