@@ -14,11 +14,12 @@ import (
 // The files of the program. Beside File, which is run, lie those that only some
 // jobs need: which is said where a job gets them.
 const (
-	File            = "remote_runner.py"
-	GroupFile       = "remote_group.py"
-	MapFile         = "remote_map.py"
-	DebugFile       = "remote_debug.py"
-	CredentialsFile = "remote_credentials.py"
+	File        = "remote_runner.py"
+	GroupFile   = "remote_group.py"
+	MapFile     = "remote_map.py"
+	LocalFile   = "remote_local.py"
+	DebugFile   = "remote_debug.py"
+	AccountFile = "remote_credentials.py"
 )
 
 // hashDigits is how much of its SHA-256 tells one version of the runner from
@@ -40,15 +41,20 @@ var Group []byte
 //go:embed remote_map.py
 var Map []byte
 
+// Local is LocalFile. It must not be changed.
+//
+//go:embed remote_local.py
+var Local []byte
+
 // Debug is DebugFile. It must not be changed.
 //
 //go:embed remote_debug.py
 var Debug []byte
 
-// Credentials is CredentialsFile. It must not be changed.
+// Account is AccountFile. It must not be changed.
 //
 //go:embed remote_credentials.py
-var Credentials []byte
+var Account []byte
 
 // Hash is the first ten hexadecimal digits of a SHA-256 of files by name.
 func Hash(files map[string][]byte) string {

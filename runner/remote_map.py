@@ -13,7 +13,7 @@ import os
 from functools import partial
 
 from remote_runner import (
-    AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, FileStore, Outcome, Place, Request, Runner,
+    AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, GCSStore, Outcome, Place, Request, Runner,
     RunnerError, Supervisor, VERSION, blob_name, copy_verified, empty_directory, encode_json, file_blocks, job_name,
     late_import, load_function, outcome_of, retried, run_child, timestamp, value_of, whole_number, wind_up,
 )
@@ -40,7 +40,7 @@ def list_results(store, job):
 
 def list_files(store, folder):
     """Yields the names of the objects in a folder."""
-    if isinstance(store, FileStore):
+    if not isinstance(store, GCSStore):
         path = os.path.join(store.root, folder)
         yield from os.listdir(path) if os.path.isdir(path) else ()
         return

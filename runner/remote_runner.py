@@ -238,70 +238,6 @@ def log_part_name(job, host, attempt, part):
     return f"{job}/logs/{host}/{attempt}-{part}.log"
 
 
-class FileStore:
-    """A store in a directory of this machine.
-
-    Sources are callables that yield the object's bytes anew, so that a write
-    can be tried again. Writes are atomic: a reader sees an object whole or not
-    at all. What is half-written lies below .tmp, as the client's does, and is
-    synced before it gets its name.
-    """
-
-    parallel = 1  # how many objects are best read at a time
-
-    def __init__(self, url):
-        self.root = directory_of(url, "store")
-        if not os.path.isdir(self.root):
-            raise RunnerError(f"store {url}: there is no such directory")
-
-    def url(self, name):
-        """The full name of an object, for messages."""
-        return f"file://{self.root}/{name}"
-
-    def outputs(self, job):
-        """What KINETIC_OUTPUT_DIR is when the user chose none."""
-        return os.path.join(self.root, job, "outputs")
-
-    def open(self, name):
-        """A binary file of the object's bytes; NotFound if there is none."""
-        try:
-            return open(os.path.join(self.root, name), "rb")
-        except (FileNotFoundError, NotADirectoryError):
-            raise NotFound(f"{self.url(name)} does not exist") from None
-
-    def create(self, name, source, _metadata=None):
-        """Writes an object that must not exist yet; AlreadyExists if it does. Files have no metadata."""
-        try:
-            self._put(name, source, os.link)
-        except FileExistsError:
-            raise AlreadyExists(f"{self.url(name)} exists already") from None
-
-    def write(self, name, source):
-        """Writes an object, in place of an older one."""
-        self._put(name, source, os.replace)
-
-    def nothing(self, *_):
-        """Files do not expire, are not waited for, and have no connection."""
-
-    renew = insist = hurry = disconnect = nothing
-
-    def _put(self, name, source, publish):
-        path = os.path.join(self.root, name)
-        temporary = os.path.join(self.root, ".tmp", f"runner-{os.getpid()}-{time.time_ns()}")
-        for folder in (os.path.dirname(path), os.path.dirname(temporary)):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-        try:
-            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(fd, "wb", buffering=0) as file:
-                for block in source():
-                    write_all(fd, block)
-                os.fsync(fd)
-            publish(temporary, path)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-
-
 def directory_of(url, what):
     """The path of a file:// URL or of an absolute path."""
     path = url[len("file://") :] if url.startswith("file://") else url
@@ -311,8 +247,8 @@ def directory_of(url, what):
 
 
 def open_store(url):
-    """The store of a URL."""
-    return GCSStore(url) if url.startswith("gs://") else FileStore(url)
+    """The store of a URL; a pod has no other than buckets."""
+    return GCSStore(url) if url.startswith("gs://") else neighbour("remote_local").FileStore(url)
 
 
 def in_parallel(action, items, count):
@@ -604,8 +540,9 @@ class MetadataServer:
 class GCSStore:
     """A store in a bucket, by the JSON API of Google Cloud Storage or of an emulator.
 
-    The methods are those of FileStore. Every request is repeated while that
-    may help; what is written is checked by its MD5.
+    Sources are callables that yield the object's bytes anew, so that a write can
+    be tried again. Every request is repeated while that may help; what is written
+    is checked by its MD5.
     """
 
     parallel = PARALLEL_READS

@@ -108,7 +108,7 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 		o.Hosts, o.Chunks = j.logged()
 		o.Rest, o.Attempts = j.restOfLog, func(ctx context.Context) ([]api.Attempt, error) { return j.attemptsOf(ctx, o.Host) }
 	}
-	if o.Attempt > 0 && o.Attempts != nil && !(o.Chunks && o.Merges()) {
+	if o.Attempt > 0 && o.Attempts != nil && (!o.Chunks || o.Host >= 0) {
 		attempts, err := o.Attempts(ctx)
 		if err != nil {
 			return err

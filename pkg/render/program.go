@@ -14,7 +14,7 @@ type program struct {
 }
 
 // parts are the files that only some jobs need beside runner.File: a ConfigMap
-// has no room for all of them.
+// has no room for all of them. A pod never needs runner.LocalFile.
 var parts = []struct {
 	file   string
 	source []byte
@@ -23,7 +23,7 @@ var parts = []struct {
 	{runner.GroupFile, runner.Group, func(s api.Spec) bool { return s.Hosts > 1 || s.Backend == api.BackendPathways }},
 	{runner.MapFile, runner.Map, func(s api.Spec) bool { return s.Map != nil }},
 	{runner.DebugFile, runner.Debug, func(s api.Spec) bool { return s.Debug }},
-	{runner.CredentialsFile, runner.Credentials, namesKeyFile},
+	{runner.AccountFile, runner.Account, namesKeyFile},
 }
 
 // namesKeyFile tells whether the runner reads its credentials for the store from

@@ -345,7 +345,7 @@ func TestObjectsMountTheRunner(t *testing.T) {
 	secret.SecretEnv = []string{key}
 	sources := map[string][]byte{
 		"remote_runner.py": runner.Source, "remote_group.py": runner.Group, "remote_map.py": runner.Map,
-		"remote_debug.py": runner.Debug, "remote_credentials.py": runner.Credentials,
+		"remote_debug.py": runner.Debug, "remote_credentials.py": runner.Account,
 	}
 	for name, test := range map[string]struct {
 		spec api.Spec

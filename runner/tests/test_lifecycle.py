@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from fixture import JOB, RUNNER, RunnerCase, command, function, script
+from fixture import JOB, RUNNER, RunnerCase, command, function, remote_runner, script
 
 READY = "print('ready', flush=True)"
 CATCH = """
@@ -280,7 +280,8 @@ class CommandLine(RunnerCase):
     def test_file_beside_the_runner_does_not_shadow_its_modules(self):
         folder = os.path.join(self.root, "app")
         os.mkdir(folder)
-        shutil.copy(RUNNER, folder)
+        for path in (RUNNER, remote_runner.neighbour_path("remote_local")):
+            shutil.copy(path, folder)
         for name in ("json", "argparse", "signal"):
             with open(os.path.join(folder, f"{name}.py"), "w") as file:
                 file.write("raise SystemExit(9)")

@@ -67,7 +67,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // localRunner is what local jobs may need of the runner.
 func localRunner() map[string][]byte {
-	return map[string][]byte{runner.File: runner.Source, runner.DebugFile: runner.Debug}
+	return map[string][]byte{runner.File: runner.Source, runner.LocalFile: runner.Local, runner.DebugFile: runner.Debug}
 }
 
 // LocalPlace is the jobs of this machine. storeURL is the store of new jobs, and
