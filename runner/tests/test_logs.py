@@ -38,10 +38,8 @@ class LogTest(SpoolCase):
     def test_a_line_has_the_time_before_it_is_printed(self):
         spool = self.spool(True)
         written = []
-        with (
-            unittest.mock.patch.object(remote_runner, "write_all", lambda fd, data: written.append((fd, data))),
-            unittest.mock.patch.object(remote_runner, "timestamp", lambda: str(len(written))),
-        ):
+        parts = {"write_all": lambda fd, data: written.append((fd, data)), "timestamp": lambda: str(len(written))}
+        with unittest.mock.patch.multiple(remote_runner, **parts):
             remote_runner.Log(spool, 1).write(b"one\n")
         self.assertEqual(written, [(1, b"one\n"), (spool.fd, b"0 one\n")])
 
