@@ -46,6 +46,7 @@ webhook: {host: 127.0.0.1, port: ${webhook##*:}, certDir: $KUBEBOX_DIR/kueue}
 metrics: {bindAddress: "127.0.0.1:8445"}
 health: {healthProbeBindAddress: "127.0.0.1:8083"}
 leaderElection: {leaderElect: false}
+clientConnection: {qps: 50, burst: 100}
 internalCertManagement: {enable: false}
 manageJobsWithoutQueueName: false
 managedJobsNamespaceSelector: {matchLabels: {kubebox/queues: "true"}}
