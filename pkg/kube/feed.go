@@ -73,7 +73,7 @@ func (w *Workload) leave(id string, f *feed) {
 
 // post takes a copy: the snapshot goes on changing.
 func (f *feed) post(s snapshot) (enough bool) {
-	s.pods, s.events = maps.Clone(s.pods), maps.Clone(s.events)
+	s.pods, s.events, s.turns = maps.Clone(s.pods), maps.Clone(s.events), maps.Clone(s.turns)
 	f.change(func() { f.some, f.now = true, s })
 	return false
 }

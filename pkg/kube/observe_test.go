@@ -202,3 +202,21 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 		t.Errorf("after all have left the Job was listed %d times, %v", s.listed("jobs"), err)
 	}
 }
+
+// Who reads a snapshot does so while the next one is made.
+func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
+	f := &feed{news: make(chan struct{})}
+	c := &Client{}
+	now := newSnapshot()
+	pod, event, turn := theirPod(running(1)), eventAbout("kinetic-a1-x"), Turn{}
+	for _, o := range []runtime.Object{&pod, &event, &turn} {
+		now.apply(change{object: o})
+	}
+	f.post(now)
+	for _, k := range []kind{c.pods(), c.events(), c.turns()} {
+		now.forget(k)
+	}
+	if len(f.now.pods) != 1 || len(f.now.events) != 1 || len(f.now.turns) != 1 {
+		t.Errorf("left: %d pods, %d events, %d turns; want one of each", len(f.now.pods), len(f.now.events), len(f.now.turns))
+	}
+}
