@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -170,7 +171,7 @@ func (b *bench) runner(ctx context.Context) error {
 	if err := b.write("runner/noop/f.py", "def f():\n    pass\n"); err != nil {
 		return err
 	}
-	if err := b.write("runner/remote_runner.py", string(runner.Source)); err != nil {
+	if err := errors.Join(b.write("runner/"+runner.File, string(runner.Source)), b.write("runner/"+runner.LocalFile, string(runner.Local))); err != nil {
 		return err
 	}
 	prepare := command(ctx, filepath.Join(dir, "noop"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), "f.py:f", "--local", "--store", "file://"+root, "--job-id", "first", "--cleanup=false")
