@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -30,7 +32,10 @@ func (j *Job) Collect(ctx context.Context, value io.Writer, cleanup bool, writte
 
 // release removes what a collected job no longer needs.
 func (j *Job) release(ctx context.Context, r api.Result) error {
-	if err := errors.Join(j.stop(ctx, 0, nil), j.removePrepared(ctx)); err != nil {
+	if err := j.stop(ctx, 0, nil); err != nil {
+		return err
+	}
+	if err := j.removePrepared(ctx); err != nil {
 		return err
 	}
 	names := []string{store.Call(j.ID())}
@@ -58,8 +63,10 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	}
 	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
 		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Workload, now).UTC(), By: "cancel"}
-	err = j.stop(ctx, grace, func() error { return j.recordCancel(ctx, end) })
-	return status, errors.Join(err, j.removePrepared(ctx))
+	if err := j.stop(ctx, grace, func() error { return j.recordCancel(ctx, end) }); err != nil {
+		return status, err
+	}
+	return status, j.removePrepared(ctx)
 }
 
 // recordCancel records the end of a job that was told to end, and no earlier: a
@@ -110,7 +117,8 @@ func (j *Job) createEnd(ctx context.Context, end api.End) error {
 }
 
 // removePrepared removes what comes with a job on several hosts where it was prepared:
-// nothing owns it, so it doesn't go with the workload.
+// nothing owns it, so it doesn't go with the workload. A job that could not be stopped
+// still needs it.
 func (j *Job) removePrepared(ctx context.Context) error {
 	w, ok := j.Workload.(interface {
 		RemovePrepared(ctx context.Context, h api.Handle) error
@@ -148,7 +156,10 @@ type Parts struct {
 // repeated when it was cut off: the handle goes last.
 func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 	if p.Workload {
-		if err := errors.Join(j.stop(ctx, DefaultGrace, nil), j.removePrepared(ctx), j.removeSecret(ctx)); err != nil {
+		if err := j.stop(ctx, DefaultGrace, nil); err != nil {
+			return err
+		}
+		if err := errors.Join(j.removePrepared(ctx), j.removeSecret(ctx)); err != nil {
 			return err
 		}
 	}
@@ -157,17 +168,17 @@ func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 		return err
 	}
 	handle := store.Handle(j.ID())
+	g, removing := errgroup.WithContext(ctx)
+	g.SetLimit(mapReaders)
 	for _, o := range objects {
 		goes := p.Stored && store.IsRecord(j.ID(), o.Name) || p.Outputs && j.isOutput(o)
 		if !goes || o.Name == handle {
 			continue
 		}
-		if err := j.Store.Delete(ctx, o.Name); err != nil {
-			return err
-		}
+		g.Go(func() error { return j.Store.Delete(removing, o.Name) })
 	}
-	if !p.Stored {
-		return nil
+	if err := g.Wait(); err != nil || !p.Stored {
+		return err
 	}
 	return j.Store.Delete(ctx, handle)
 }

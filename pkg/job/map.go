@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,9 +88,10 @@ func (j *Job) RemoveResults(ctx context.Context) error {
 }
 
 // Inherit copies the values that another map of the same inputs has, so that the
-// pods of this one skip what has one.
-func (j *Job) Inherit(ctx context.Context, old *Job) error {
-	return old.eachResult(ctx, func(ctx context.Context, input int) error {
+// pods of this one skip what has one, and tells how many there are.
+func (j *Job) Inherit(ctx context.Context, old *Job) (int, error) {
+	var taken atomic.Int64
+	err := old.eachResult(ctx, func(ctx context.Context, input int) error {
 		data, err := readObject(ctx, old.Store, store.ResultOf(old.ID(), input))
 		if err != nil {
 			return err
@@ -99,11 +101,24 @@ func (j *Job) Inherit(ctx context.Context, old *Job) error {
 			return nil // it is computed again
 		}
 		err = j.Store.Create(ctx, store.ResultOf(j.ID(), input), bytes.NewReader(data), nil)
-		if errors.Is(err, store.ErrExists) {
-			return nil // of an earlier try of this submit
+		if err != nil && !errors.Is(err, store.ErrExists) { // of an earlier try of this submit
+			return err
 		}
-		return err
+		taken.Add(1)
+		return nil
 	})
+	return int(taken.Load()), err
+}
+
+// Collected tells of a map that succeeded whether all of its results were collected
+// and removed.
+func (j *Job) Collected(ctx context.Context) (bool, error) {
+	end, err := optional(j.end(ctx))
+	if err != nil || end == nil || end.State != api.Succeeded {
+		return false, err
+	}
+	results, err := j.results(ctx)
+	return err == nil && len(results) == 0, err
 }
 
 // eachResult calls do for each input that has a result, some at the same time.

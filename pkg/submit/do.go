@@ -82,93 +82,115 @@ type cluster interface {
 	Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error
 }
 
+// Submitted is a job that was carried out, and what that took.
+type Submitted struct {
+	Job   *job.Job
+	Stats pack.Stats
+	// Inherited is how many values a map has from an older one.
+	Inherited int
+}
+
 // Do uploads what the store lacks, describes the job there and starts its
 // workload, in that order: whatever runs can be found, and a submit that is cut
 // off leaves nothing running. progress hears of the bytes of the bundle that
 // are stored. An id that is taken is an ExistsError.
-func Do(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (*job.Job, pack.Stats, error) {
-	ready := func(context.Context) error { return nil }
+func Do(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (Submitted, error) {
+	s := submission{Planned: p, place: place, progress: progress, start: place.Workload.Start}
 	if c, ok := place.Workload.(cluster); ok {
-		ready = c.Ready
+		s.ready = c.Ready
 	}
-	return carryOut(ctx, p, place, progress, ready, place.Workload.Start)
+	return s.carryOut(ctx)
 }
 
 // Prepare is Do for a workload that somebody else will apply. Local jobs have
 // nothing to prepare.
-func Prepare(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (*job.Job, pack.Stats, error) {
+func Prepare(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (Submitted, error) {
 	c, ok := place.Workload.(cluster)
 	if !ok {
-		return nil, pack.Stats{}, errors.New("a local job has no manifests that could be prepared")
+		return Submitted{}, errors.New("a local job has no manifests that could be prepared")
 	}
-	return carryOut(ctx, p, place, progress, func(context.Context) error { return nil }, c.Prepare)
+	return submission{Planned: p, place: place, progress: progress, start: c.Prepare}.carryOut(ctx)
+}
+
+// submission is a plan on its way to a place.
+type submission struct {
+	Planned
+	place    job.Place
+	progress func(done, total int64)
+	ready    func(context.Context) error // nil where nothing has to be made ready
+	start    func(context.Context, api.Spec, map[string]string) error
 }
 
 // carryOut stores what the job needs, and starts it when that is there.
-func carryOut(ctx context.Context, p Planned, place job.Place, progress func(done, total int64),
-	ready func(context.Context) error, start func(context.Context, api.Spec, map[string]string) error,
-) (*job.Job, pack.Stats, error) {
-	j := place.Job(api.NewHandle(p.Spec))
-	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
-		if err := os.MkdirAll(p.Spec.OutputDir, 0o777); err != nil {
-			return nil, pack.Stats{}, &StoreError{fmt.Errorf("--output-dir %s: %w", p.Spec.OutputDir, err)}
+func (s submission) carryOut(ctx context.Context) (Submitted, error) {
+	j := s.place.Job(api.NewHandle(s.Spec))
+	if s.Spec.Backend == api.BackendLocal && s.Spec.OutputDir != "" {
+		if err := os.MkdirAll(s.Spec.OutputDir, 0o777); err != nil {
+			return Submitted{}, &StoreError{fmt.Errorf("--output-dir %s: %w", s.Spec.OutputDir, err)}
 		}
 	}
-	adopted, stats, err := supply(ctx, p, place, progress, ready)
+	adopted, stats, err := s.supply(ctx)
 	if err != nil {
-		return nil, stats, err
+		return Submitted{}, err
 	}
-	if err := describe(ctx, j, p.Call, adopted); err != nil {
-		return nil, stats, storeError(err)
+	if err := describe(ctx, j, s.Call, adopted); err != nil {
+		return Submitted{}, storeError(err)
 	}
-	if err := p.inherit(ctx, j); err != nil {
-		return nil, stats, errors.Join(storeError(err), withdraw(ctx, j))
+	inherited, err := s.inherit(ctx, j)
+	if err != nil && !adopted { // else the records of the first submit stay
+		err = errors.Join(err, withdraw(ctx, j))
 	}
-	if err := start(ctx, p.Spec, p.Secrets); err != nil {
-		return nil, stats, abandon(ctx, j, err, adopted)
+	if err != nil {
+		return Submitted{}, err
 	}
-	return j, stats, nil
+	if err := s.start(ctx, s.Spec, s.Secrets); err != nil {
+		return Submitted{}, abandon(ctx, j, err, adopted)
+	}
+	return Submitted{j, stats, inherited}, nil
 }
 
 // supply does what needs no order: it looks whether the id is free, uploads, and
 // makes the place ready.
-func supply(ctx context.Context, p Planned, place job.Place, progress func(done, total int64), ready func(context.Context) error) (adopted bool, stats pack.Stats, err error) {
+func (s submission) supply(ctx context.Context) (adopted bool, stats pack.Stats, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		adopted, err = vacant(ctx, place, p.Spec)
+		adopted, err = vacant(ctx, s.place, s.Spec)
 		return err
 	})
 	g.Go(func() (err error) {
-		stats, err = p.Files.Upload(ctx, place.Store, progress)
+		stats, err = s.Files.Upload(ctx, s.place.Store, s.progress)
 		return storeError(err)
 	})
-	g.Go(func() error { return storeError(p.storeInputs(ctx, place.Store)) })
-	g.Go(func() error { return ready(ctx) })
+	g.Go(func() error { return storeError(s.storeInputs(ctx)) })
+	if s.ready != nil {
+		g.Go(func() error { return s.ready(ctx) })
+	}
 	err = g.Wait()
 	return adopted, stats, err
 }
 
 // storeInputs makes sure that the store has the inputs of a map.
-func (p Planned) storeInputs(ctx context.Context, s store.Store) error {
-	if p.Spec.Map == nil {
+func (s submission) storeInputs(ctx context.Context) error {
+	if s.Spec.Map == nil {
 		return nil
 	}
-	_, err := s.PutBlob(ctx, p.Spec.Map.InputsSHA256, p.inputs.Size, p.inputs.open)
+	_, err := s.place.Store.PutBlob(ctx, s.Spec.Map.InputsSHA256, s.inputs.Size, s.inputs.open)
 	if errors.Is(err, store.ErrMismatch) {
 		return fmt.Errorf("the inputs of --map were changed while the job was submitted: %w", err)
 	}
 	return err
 }
 
-// inherit takes over the values of an older map.
-func (p Planned) inherit(ctx context.Context, j *job.Job) error {
-	if p.From == nil {
-		return nil
+// inherit takes over the values of an older map, and tells how many.
+func (s submission) inherit(ctx context.Context, j *job.Job) (int, error) {
+	if s.From == nil {
+		return 0, nil
 	}
-	if err := j.Inherit(ctx, p.From); err != nil {
-		return fmt.Errorf("taking over the values of job %s: %w", p.From.ID(), err)
+	taken, err := j.Inherit(ctx, s.From)
+	if err != nil {
+		return 0, fmt.Errorf("taking over the values of job %s: %w", s.From.ID(), storeError(err))
 	}
-	return nil
+	return taken, nil
 }
 
 // abandon removes the records of a job that could not be started, unless another
@@ -272,13 +294,25 @@ func readCall(ctx context.Context, s store.Store, name string) (data []byte, err
 	return io.ReadAll(r)
 }
 
-// withdrawTime bounds what a failed submit costs on top. A submit whose records
-// stay can be repeated.
-const withdrawTime = 10 * time.Second
+const (
+	// withdrawTime bounds what a failed submit costs on top. A submit whose records
+	// stay can be repeated.
+	withdrawTime = 10 * time.Second
+	// resultsTime is for the values that a map has taken over, which may be thousands.
+	resultsTime = time.Minute
+)
 
-// withdraw removes what describe wrote, also when ctx is over.
+// withdraw removes what was written of a job, also when ctx is over. The handle goes
+// last: values that were left under a free id would be taken for those of the next
+// map that gets it.
 func withdraw(ctx context.Context, j *job.Job) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	ctx = context.WithoutCancel(ctx)
+	values, cancel := context.WithTimeout(ctx, resultsTime)
 	defer cancel()
-	return errors.Join(j.RemoveResults(ctx), j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
+	if err := j.RemoveResults(values); err != nil {
+		return err
+	}
+	ctx, cancel = context.WithTimeout(ctx, withdrawTime)
+	defer cancel()
+	return errors.Join(j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
 }

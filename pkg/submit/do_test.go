@@ -36,7 +36,7 @@ func (w workload) Stop(context.Context, string, time.Duration, func() error) err
 	return fs.ErrNotExist
 }
 
-type sender = func(context.Context, Planned, job.Place, func(done, total int64)) (*job.Job, pack.Stats, error)
+type sender = func(context.Context, Planned, job.Place, func(done, total int64)) (Submitted, error)
 
 func well() error { return nil }
 
@@ -100,7 +100,7 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := place(t, workload{func() error { return tt.fails }, well})
-			_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			_, err := Do(t.Context(), planned(t, "{}"), p, nil)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %q in it", err, tt.says)
 			}
@@ -119,7 +119,7 @@ func TestDoDescribesBeforeItStarts(t *testing.T) {
 			var p job.Place
 			seen := ""
 			p = place(t, workload{func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, well})
-			if _, _, err := do(t.Context(), planned(t, `{"call":1}`), p, nil); err != nil {
+			if _, err := do(t.Context(), planned(t, `{"call":1}`), p, nil); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(seen, `"job_id": "a1"`) || !strings.Contains(seen, `{"call":1}`) {
@@ -132,7 +132,7 @@ func TestDoDescribesBeforeItStarts(t *testing.T) {
 // What can't be made ready stops the submit before it is described.
 func TestDoStopsWhereTheClusterIsNotReady(t *testing.T) {
 	p := place(t, workload{func() error { return errors.New("it was started") }, func() error { return errors.New("no such namespace") }})
-	_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+	_, err := Do(t.Context(), planned(t, "{}"), p, nil)
 	if err == nil || err.Error() != "no such namespace" || stored(t, p, store.Handle("a1")) != "" {
 		t.Errorf("got %v", err)
 	}
@@ -142,7 +142,7 @@ func TestDoStopsWhereTheClusterIsNotReady(t *testing.T) {
 func TestDoReplacesACallThatNobodyOwns(t *testing.T) {
 	p := place(t, workload{well, well})
 	write(t, p, store.Call("a1"), `{"another":"call"}`)
-	if _, _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
+	if _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := stored(t, p, store.Call("a1")); got != "{}" {
@@ -168,7 +168,7 @@ func TestDoLeavesAnIDThatIsTaken(t *testing.T) {
 			if when == "at once" {
 				_ = take()
 			}
-			_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			_, err := Do(t.Context(), planned(t, "{}"), p, nil)
 			var exists *ExistsError
 			if !errors.As(err, &exists) {
 				t.Errorf("got %v", err)
@@ -184,15 +184,15 @@ func TestDoLeavesAnIDThatIsTaken(t *testing.T) {
 func TestDoAdoptsItsOwnRecords(t *testing.T) {
 	p := place(t, workload{well, well})
 	first := planned(t, "{}")
-	if _, _, err := Prepare(t.Context(), first, p, nil); err != nil {
+	if _, err := Prepare(t.Context(), first, p, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, do := range []sender{Prepare, Do} {
-		if _, _, err := do(t.Context(), first, p, nil); err != nil {
+		if _, err := do(t.Context(), first, p, nil); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, _, err := Do(t.Context(), planned(t, `{"changed":1}`), p, nil); err == nil {
+	if _, err := Do(t.Context(), planned(t, `{"changed":1}`), p, nil); err == nil {
 		t.Error("another call took the id over")
 	}
 }

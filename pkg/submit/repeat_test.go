@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -17,7 +20,7 @@ type faultyStore struct {
 	store.Store
 	create func(name string) error
 	open   func(name string) (io.ReadCloser, error)
-	remove func(ctx context.Context) error
+	remove func(ctx context.Context, name string) error
 }
 
 func (s faultyStore) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
@@ -49,7 +52,7 @@ func (s faultyStore) Open(ctx context.Context, name string) (io.ReadCloser, erro
 
 func (s faultyStore) Delete(ctx context.Context, name string) error {
 	if s.remove != nil {
-		if err := s.remove(ctx); err != nil {
+		if err := s.remove(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -91,12 +94,12 @@ func TestARepeatLeavesTheRecordsOfTheFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, a := place(t, workload{well, well}), planned(t, "{}")
-			if _, _, err := Do(t.Context(), a, p, nil); err != nil {
+			if _, err := Do(t.Context(), a, p, nil); err != nil {
 				t.Fatal(err)
 			}
 			failing := p
 			failing.Store = faulty(p.Store)
-			if _, _, err := Do(t.Context(), a, failing, nil); !errors.Is(err, errOutage) {
+			if _, err := Do(t.Context(), a, failing, nil); !errors.Is(err, errOutage) {
 				t.Errorf("got %v", err)
 			}
 			if handle, call := stored(t, p, store.Handle("a1")), stored(t, p, store.Call("a1")); handle == "" || call != "{}" {
@@ -114,11 +117,11 @@ func TestARepeatIsToldOfItsJob(t *testing.T) {
 	}{"the same": {"{}", true}, "another": {`{"changed":1}`, false}} {
 		t.Run(name, func(t *testing.T) {
 			p := place(t, workload{well, well})
-			if _, _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
+			if _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
 				t.Fatal(err)
 			}
 			write(t, p, store.Attempts("a1")+"1.json", `{"version":1}`)
-			_, _, err := Do(t.Context(), planned(t, tt.call), p, nil)
+			_, err := Do(t.Context(), planned(t, tt.call), p, nil)
 			var exists *ExistsError
 			if !errors.As(err, &exists) || exists.Same != tt.same {
 				t.Errorf("got %v, want it told that it is the same: %v", err, tt.same)
@@ -133,13 +136,13 @@ func TestWithdrawIsBounded(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	p := place(t, workload{func() error { interrupt(); return ctx.Err() }, well})
 	bounded := 0
-	p.Store = faultyStore{Store: p.Store, remove: func(ctx context.Context) error {
+	p.Store = faultyStore{Store: p.Store, remove: func(ctx context.Context, _ string) error {
 		if _, limit := ctx.Deadline(); limit {
 			bounded++
 		}
 		return ctx.Err()
 	}}
-	if _, _, err := Do(ctx, planned(t, "{}"), p, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Do(ctx, planned(t, "{}"), p, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if handle := stored(t, p, store.Handle("a1")); bounded != 2 || handle != "" {
@@ -168,7 +171,7 @@ func TestStoreErrors(t *testing.T) {
 				}
 				return nil
 			}}
-			_, _, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			_, err := Do(t.Context(), planned(t, "{}"), p, nil)
 			var unusable *StoreError
 			if !errors.Is(err, tt.err) || errors.As(err, &unusable) != tt.want {
 				t.Errorf("got %T %v, want a StoreError: %v", err, err, tt.want)
@@ -182,10 +185,83 @@ func TestASubmitWithoutItsCallLeavesNoHandle(t *testing.T) {
 	p := place(t, workload{well, well})
 	failing := p
 	failing.Store = refusesCalls(p.Store)
-	if _, _, err := Do(t.Context(), planned(t, "{}"), failing, nil); !errors.Is(err, errOutage) {
+	if _, err := Do(t.Context(), planned(t, "{}"), failing, nil); !errors.Is(err, errOutage) {
 		t.Errorf("got %v", err)
 	}
 	if handle := stored(t, p, store.Handle("a1")); handle != "" {
 		t.Errorf("left the handle %q", handle)
+	}
+}
+
+// resuming is a plan that takes over the values of an older map, and its place.
+func resuming(t *testing.T) (Planned, job.Place) {
+	t.Helper()
+	at, p := place(t, workload{well, well}), planned(t, "{}")
+	p.Spec.Map = &api.Map{Inputs: 2, Chunk: 1, Parallelism: 1}
+	p.inputs = inputs{Inputs: call.Inputs{SHA256: sha256Hex(nil)}, open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}
+	p.Spec.Map.InputsSHA256 = p.inputs.SHA256
+	p.From = at.Job(api.Handle{JobID: "old", Map: p.Spec.Map})
+	for input := range 2 {
+		write(t, at, store.ResultOf("old", input), `{"version":1,"ok":true,"value":1}`)
+	}
+	return p, at
+}
+
+func TestAMapTakesOverTheValuesOfAnOlderOne(t *testing.T) {
+	p, at := resuming(t)
+	sent, err := Do(t.Context(), p, at, nil)
+	if err != nil || sent.Inherited != 2 || stored(t, at, store.ResultOf("a1", 1)) == "" {
+		t.Errorf("%d values were taken over, %v; want 2", sent.Inherited, err)
+	}
+}
+
+// What can't be taken over leaves no job, but that of a submit before this one, whose
+// pods may be starting.
+func TestRecordsOfAMapThatTakesNothingOver(t *testing.T) {
+	for name, repeated := range map[string]bool{"at first": false, "repeated": true} {
+		t.Run(name, func(t *testing.T) {
+			p, at := resuming(t)
+			if repeated {
+				first := p
+				first.From = nil
+				if _, err := Do(t.Context(), first, at, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			failing := at
+			failing.Store = faultyStore{Store: at.Store, create: func(name string) error {
+				if strings.HasPrefix(name, store.Results("a1")) {
+					return errOutage
+				}
+				return nil
+			}}
+			if _, err := Do(t.Context(), p, failing, nil); !errors.Is(err, errOutage) {
+				t.Errorf("got %v", err)
+			}
+			handle, call := stored(t, at, store.Handle("a1")), stored(t, at, store.Call("a1"))
+			if (handle != "") != repeated || (call != "") != repeated {
+				t.Errorf("left the handle %q and the call %q", handle, call)
+			}
+		})
+	}
+}
+
+// Values that can't be removed keep their handle: under a free id, the next map would
+// take them for its own.
+func TestNoValuesAreLeftUnderAFreeID(t *testing.T) {
+	p, at := resuming(t)
+	at.Workload = workload{func() error { return errors.New("forbidden") }, well}
+	failing := at
+	failing.Store = faultyStore{Store: at.Store, remove: func(_ context.Context, name string) error {
+		if strings.HasPrefix(name, store.Results("a1")) {
+			return errOutage
+		}
+		return nil
+	}}
+	if _, err := Do(t.Context(), p, failing, nil); !errors.Is(err, errOutage) {
+		t.Errorf("got %v", err)
+	}
+	if stored(t, at, store.ResultOf("a1", 0)) == "" || stored(t, at, store.Handle("a1")) == "" {
+		t.Error("the values stay, and nobody knows whose they are")
 	}
 }

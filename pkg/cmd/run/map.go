@@ -29,6 +29,13 @@ func (o *options) resumeFrom(ctx context.Context, p *submit.Planned, place job.P
 	case !status.State.Ended():
 		return cli.Usagef("--map-resume %s: that job goes on; wait for its end, or cancel it: kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
+	collected, err := old.Collected(ctx)
+	switch {
+	case err != nil:
+		return err
+	case collected:
+		return cli.Usagef("--map-resume %s: that job succeeded, and its values were collected and removed: leave --map-resume out to compute all of them again", old.ID())
+	}
 	p.From = old
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -74,13 +73,13 @@ func (o *options) prepare(ctx context.Context, p submit.Planned) error {
 }
 
 // sender is submit.Do or submit.Prepare.
-type sender func(context.Context, submit.Planned, job.Place, func(done, total int64)) (*job.Job, pack.Stats, error)
+type sender func(context.Context, submit.Planned, job.Place, func(done, total int64)) (submit.Submitted, error)
 
 // send carries a plan out, and shows how far it is.
 func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, do sender) (*job.Job, error) {
 	bar := o.ui.Progress("storing", p.Files.StoredBytes)
 	var before int64
-	j, stats, err := do(ctx, p, place, func(done, _ int64) {
+	sent, err := do(ctx, p, place, func(done, _ int64) {
 		bar.Add(done - before)
 		before = done
 	})
@@ -88,8 +87,11 @@ func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, d
 	if err != nil {
 		return nil, o.submitError(ctx, err)
 	}
-	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(stats.NewBytes)))
-	return j, nil
+	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes)))
+	if p.From != nil {
+		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values taken over", ui.Number(sent.Inherited), ui.Number(p.Spec.Map.Inputs)))
+	}
+	return sent.Job, nil
 }
 
 // destination is where the job will live.
