@@ -98,10 +98,20 @@ func (k kind) collection() collection { return collection{k.client.APIVersion(),
 // isPart tells the kinds without which there is something to tell as well.
 func (k kind) isPart() bool { return k.resource == "events" || k.rare }
 
-// lacks tells of an error that there is nothing of a kind here: a cluster may not
+// lacks tells of an error that nothing of a kind can be read here: a cluster may not
 // have LeaderWorkerSets or Kueue, and not everybody may read those, or events.
 func (k kind) lacks(err error) bool {
 	return k.isPart() && apierrors.IsForbidden(err) || k.rare && apierrors.IsNotFound(err)
+}
+
+// none is all there is of a kind that is lacking. What tells why a job waits may be
+// left out without a word, but not the job itself.
+func (c *Client) none(k kind, lacking error) change {
+	ch := change{kind: k, reset: true}
+	if k == c.sets() && apierrors.IsForbidden(lacking) {
+		ch.denied = lacking
+	}
+	return ch
 }
 
 // reading is a request that gets objects of the kind.

@@ -53,7 +53,7 @@ func (w *Workload) join(ctx context.Context, id string) *feed {
 		f = &feed{stop: stop, news: make(chan struct{})}
 		w.feeds[id] = f
 		go func() {
-			err := w.client.observe(ctx, id, f.post)
+			err := w.client.observe(ctx, w.client.ofJob(id), f.post)
 			f.change(func() { f.over, f.err = true, err })
 		}()
 	}

@@ -18,6 +18,8 @@ type change struct {
 	reset   bool
 	object  runtime.Object
 	deleted bool
+	// denied is why there may be more than all: nobody lets us see it.
+	denied error
 }
 
 // selection chooses objects of a kind.
@@ -65,13 +67,18 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 }
 
 // followPart is follow for a kind of which there may be nothing: none is then all
-// that is reported.
+// that is reported. A workload that was there has not gone because nobody lets us
+// see it any more.
 func (c *Client) followPart(ctx context.Context, s selection, emit func(change)) error {
-	err := c.follow(ctx, s, emit)
-	if !s.kind.lacks(err) {
+	begun := false
+	err := c.follow(ctx, s, func(ch change) {
+		begun = true
+		emit(ch)
+	})
+	if !s.kind.lacks(err) || begun && s.kind == c.sets() {
 		return err
 	}
-	emit(change{kind: s.kind, reset: true})
+	emit(c.none(s.kind, err))
 	<-ctx.Done()
 	return ctx.Err()
 }

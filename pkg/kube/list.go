@@ -58,7 +58,7 @@ func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error
 
 // readAll takes what selections choose in, all at the same time.
 func (w *Workload) readAll(ctx context.Context, into *inventory, selections []selection) error {
-	lists := make([][]runtime.Object, len(selections))
+	lists := make([]change, len(selections))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, s := range selections {
 		g.Go(func() (err error) {
@@ -69,10 +69,18 @@ func (w *Workload) readAll(ctx context.Context, into *inventory, selections []se
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for _, objects := range lists {
-		into.putAll(objects)
+	for _, list := range lists {
+		w.leftOut(list)
+		into.putAll(list.all)
 	}
 	return nil
+}
+
+// leftOut says that a list of all jobs may be one without those on several hosts.
+func (w *Workload) leftOut(list change) {
+	if list.denied != nil {
+		w.client.wire.say("jobs on several hosts, if there are any, are left out: %v", list.denied)
+	}
 }
 
 // listed are the kinds of objects that tell as much as detail asks for. No more is

@@ -20,11 +20,23 @@ type snapshot struct {
 	pods   map[types.UID]corev1.Pod
 	events map[types.UID]corev1.Event
 	turns  map[types.UID]Turn
+	denied error // to see whether there is a LeaderWorkerSet
+}
+
+// unseen is why nobody can say that there is no job; nil where there is one.
+func (s snapshot) unseen() error {
+	if s.exists() {
+		return nil
+	}
+	return s.denied
 }
 
 func newSnapshot() snapshot {
 	return snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]Turn{}}
 }
+
+// ofJob are the selections of one job.
+func (c *Client) ofJob(id string) []selection { return c.selections(api.LabelJobID + "=" + id) }
 
 // selections are what tells of jobs whose objects have the labels.
 func (c *Client) selections(labels string) []selection {
@@ -54,19 +66,20 @@ func (c *Client) reasonsOf(o owner) []selection {
 	return all
 }
 
-// observe calls seen with a job's objects, at first when all have been read,
-// then after every change, until seen returns true.
-func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) bool) error {
+// observe calls seen with a job's objects, at first when all of the parts have been
+// read, then after every change, until seen returns true.
+func (c *Client) observe(ctx context.Context, parts []selection, seen func(snapshot) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
 	failed := make(chan error)
 	unread := map[kind]bool{}
-	for _, s := range c.selections(api.LabelJobID + "=" + id) {
+	for _, s := range parts {
 		unread[s.kind] = true
 		c.send(ctx, s, changes, failed)
 	}
 	now := newSnapshot()
+	there := false // a job was seen, which may go
 	var reasons []selection
 	var explaining context.CancelFunc
 	for {
@@ -81,6 +94,10 @@ func (c *Client) observe(ctx context.Context, id string, seen func(snapshot) boo
 		}
 		if len(unread) > 0 {
 			continue
+		}
+		there = there || now.exists()
+		if err := now.unseen(); err != nil && !there {
+			return err
 		}
 		if seen(now) {
 			return nil
@@ -145,6 +162,9 @@ func (s *snapshot) apply(ch change) {
 	objects := ch.all
 	if ch.reset {
 		s.forget(ch.kind)
+		if ch.denied != nil {
+			s.denied = ch.denied
+		}
 	} else {
 		objects = []runtime.Object{ch.object}
 	}
@@ -211,7 +231,10 @@ func (s *snapshot) list() []corev1.Pod {
 // snapshot reads a job's objects once, but for what tells why it waits.
 func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
 	now := newSnapshot()
-	return now, c.readInto(ctx, &now, c.selections(api.LabelJobID+"="+id))
+	if err := c.readInto(ctx, &now, c.ofJob(id)); err != nil {
+		return now, err
+	}
+	return now, now.unseen()
 }
 
 // readInto reads parts of a snapshot once, at the same time. What could be read is
@@ -220,9 +243,8 @@ func (c *Client) readInto(ctx context.Context, now *snapshot, parts []selection)
 	changes := make([]change, len(parts))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, s := range parts {
-		g.Go(func() error {
-			all, err := c.readPart(ctx, s)
-			changes[i] = change{kind: s.kind, reset: err == nil, all: all}
+		g.Go(func() (err error) {
+			changes[i], err = c.readPart(ctx, s)
 			return err
 		})
 	}

@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -60,15 +59,11 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (runtime.O
 	return page, err
 }
 
-// readPart is read for a kind of which there may be nothing. A list of all jobs
-// is not silently one without those on several hosts.
-func (c *Client) readPart(ctx context.Context, s selection) ([]runtime.Object, error) {
+// readPart is read for a kind of which there may be nothing.
+func (c *Client) readPart(ctx context.Context, s selection) (change, error) {
 	objects, _, err := c.read(ctx, s)
-	if s.kind == c.sets() && s.labels == allJobs && apierrors.IsForbidden(err) {
-		c.wire.say("jobs on several hosts, if there are any, are left out: %v", err)
-	}
 	if s.kind.lacks(err) {
-		return nil, nil
+		return c.none(s.kind, err), nil
 	}
-	return objects, err
+	return change{kind: s.kind, reset: err == nil, all: objects}, err
 }

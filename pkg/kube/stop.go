@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +57,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 	if grace <= 0 {
 		return unrecorded
 	}
-	if err := w.waitGone(ctx, id, patience(s, grace)); err != nil {
+	if err := w.waitGone(ctx, id, s.owner, patience(s, grace)); err != nil {
 		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, and nobody has seen it yet: %w", id, err))
 	}
 	return unrecorded
@@ -96,12 +97,14 @@ func patience(s snapshot, grace time.Duration) time.Duration {
 	return max(grace, graceOf(pods)) + noticeTime + time.Duration(n)*podTime
 }
 
-// waitGone waits until nothing is left of a job.
-func (w *Workload) waitGone(ctx context.Context, id string, limit time.Duration) error {
+// waitGone waits until nothing is left of a job, of which it need not be asked any
+// more what it is.
+func (w *Workload) waitGone(ctx context.Context, id string, was owner, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var left []corev1.Pod
-	err := w.client.observe(waiting, id, func(s snapshot) bool {
+	parts := slices.DeleteFunc(w.client.ofJob(id), func(s selection) bool { return s.kind.rare && s.kind != was.kind(w.client) })
+	err := w.client.observe(waiting, parts, func(s snapshot) bool {
 		left = s.list()
 		return !s.exists() && len(left) == 0
 	})

@@ -2,9 +2,14 @@ package kube
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"path"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +17,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -75,5 +81,92 @@ func TestPatience(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A job of a namespace in which nobody lets us see sets. Its pod is there.
+func workloadWithoutSets(t *testing.T, jobs ...batchv1.Job) *Workload {
+	t.Helper()
+	p := theirPod(running(1))
+	return New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+		switch path.Base(r.URL.Path) {
+		case "jobs":
+			answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: jobs})
+		case "pods":
+			answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{p}})
+		default:
+			answerWith(w, http.StatusForbidden, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+				Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: `User "ann" cannot list resource`})
+		}
+	}), nil)
+}
+
+// Whoever may not see LeaderWorkerSets can't tell that there is none.
+func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
+	w := workloadWithoutSets(t)
+	_, watched := w.Watch(t.Context(), "a1", func(s api.Status) { t.Errorf("it was told: %+v", s) })
+	_, hosts := w.Hosts(t.Context(), "a1")
+	for name, err := range map[string]error{
+		"Stop": w.Stop(t.Context(), "a1", 0, nil), "Watch": watched, "Hosts": hosts,
+		"Release": w.Release(t.Context(), "a1", api.End{}), "Logs": w.Logs(t.Context(), "a1", wholeLog, io.Discard),
+	} {
+		if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "you need the verb list on leaderworkersets") {
+			t.Errorf("%s: %v, want the right that is missing", name, err)
+		}
+	}
+}
+
+// It does not matter for a Job.
+func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
+	w := workloadWithoutSets(t, batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml"}})
+	if s, err := w.Explain(t.Context(), "a1"); err != nil || s.State != api.Running {
+		t.Errorf("%+v, %v; want it to run", s, err)
+	}
+}
+
+// Also when it goes faster than it can be looked at.
+func TestStopOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
+	gone := false
+	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+		jobs := []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml"}}}
+		switch {
+		case r.Method == http.MethodDelete:
+			gone = true
+			answerWith(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
+		case path.Base(r.URL.Path) == "jobs" && gone:
+			answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}})
+		case path.Base(r.URL.Path) == "jobs":
+			answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: jobs})
+		case path.Base(r.URL.Path) == "pods":
+			answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}})
+		default:
+			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+		}
+	}), nil)
+	if err := w.Stop(t.Context(), "a1", time.Second, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A set that nobody lets us see any more has not been deleted.
+func TestASetIsNotGoneBecauseTheRightToSeeItIs(t *testing.T) {
+	s := &oneSet{}
+	var others sync.WaitGroup // that have been read, and are watched
+	others.Add(2)
+	watched := map[string]func(){"jobs": sync.OnceFunc(others.Done), "pods": sync.OnceFunc(others.Done), "events": func() {}}
+	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+		resource := path.Base(r.URL.Path)
+		switch {
+		case r.URL.Query().Get("watch") == "":
+			s.ServeHTTP(w, r)
+		case resource == "leaderworkersets":
+			others.Wait()
+			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+		default:
+			watched[resource]()
+		}
+	}), nil)
+	if last, err := w.Watch(t.Context(), "x", func(api.Status) {}); !apierrors.IsForbidden(err) {
+		t.Errorf("%s, %v; want that it is forbidden to watch it", last.State, err)
 	}
 }

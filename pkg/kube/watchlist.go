@@ -31,6 +31,7 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 		case err := <-failed:
 			return err
 		case ch := <-changes:
+			w.leftOut(ch)
 			keys := known.apply(ch)
 			first := unread[ch.kind]
 			delete(unread, ch.kind)
