@@ -40,7 +40,7 @@ func (c *command) describe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cli.Remember(ctx, c.streams.ErrOut, j, d.Status)
+			defer cli.Remember(ctx, c.streams.ErrOut, j, d.Status) // what is told is how it stood
 			if output == "json" {
 				return printJSON(c.streams.Out, d)
 			}

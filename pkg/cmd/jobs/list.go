@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -128,8 +129,9 @@ func (f *listFlags) detail() api.Detail {
 func (o *listOptions) run(ctx context.Context) error {
 	if o.watch {
 		err := o.place.WatchEntries(ctx, o.filter, o.detail, func(entries []job.Entry) error {
+			err := o.print(entries)
 			o.release(ctx, entries)
-			return o.print(entries)
+			return err
 		})
 		if ctx.Err() != nil {
 			return cli.Exit(cli.ExitInterrupted)
@@ -144,23 +146,31 @@ func (o *listOptions) run(ctx context.Context) error {
 		_, err := fmt.Fprintln(o.errOut, "no jobs found")
 		return err
 	}
+	err := o.print(entries)
 	o.release(ctx, entries)
-	return errors.Join(o.print(entries), unread)
+	return errors.Join(err, unread)
 }
 
-// release frees the hosts of jobs that have ended and still hold them.
+// release frees the hosts of jobs that have ended and still hold them, after a list
+// that has told so.
 func (o *listOptions) release(ctx context.Context, entries []job.Entry) {
+	var g errgroup.Group
+	g.SetLimit(atATime)
 	for _, e := range entries {
-		if e.Status.Holding == "" {
+		if !holds(e) {
 			continue
 		}
-		j, err := o.place.Open(ctx, e)
-		if err != nil {
-			fmt.Fprintf(o.errOut, "warning: %v\n", err)
-			continue
-		}
-		cli.Release(ctx, o.errOut, j, e.Status)
+		g.Go(func() error {
+			j, err := o.place.Open(ctx, e)
+			if err != nil {
+				fmt.Fprintf(o.errOut, "warning: %v\n", err)
+				return nil
+			}
+			cli.Release(ctx, o.errOut, j, e.Status)
+			return nil
+		})
 	}
+	_ = g.Wait() // what fails was told
 }
 
 // entryPrinter writes lists of jobs in one of the forms of --output.
@@ -173,6 +183,9 @@ type entryPrinter struct {
 	now     func() time.Time
 	out     io.Writer
 	table   *ui.Table // made with the first row
+	// outcomes is for a column of them in a plain list, where a job holds its hosts
+	// though it has ended.
+	outcomes bool
 }
 
 func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
@@ -209,6 +222,7 @@ func (p *entryPrinter) rows(entries []job.Entry) error {
 		return nil
 	}
 	if p.table == nil {
+		p.outcomes = p.output == "wide" || slices.ContainsFunc(entries, holds)
 		p.table = ui.NewTable(p.out, p.columns()...)
 	}
 	for _, e := range entries {
@@ -216,6 +230,9 @@ func (p *entryPrinter) rows(entries []job.Entry) error {
 	}
 	return p.table.Flush()
 }
+
+// holds tells of a job that has ended and still holds its hosts.
+func holds(e job.Entry) bool { return e.Status.Holding != "" }
 
 // usualID is the length of most ids: the time and the digits that make one unique are
 // 23 characters of it.
@@ -231,7 +248,10 @@ func (p *entryPrinter) columns() []string {
 		columns = append([]string{"namespace"}, columns...)
 	}
 	if p.output == "wide" {
-		columns = append(columns, "hosts", "node", "store", "outcome")
+		columns = append(columns, "hosts", "node", "store")
+	}
+	if p.outcomes {
+		columns = append(columns, "outcome")
 	}
 	return columns
 }
@@ -242,7 +262,10 @@ func (p *entryPrinter) row(e job.Entry) []string {
 		row = append([]string{e.Namespace}, row...)
 	}
 	if p.output == "wide" {
-		row = append(row, known(e.Hosts), e.Node, e.Store, job.Outcome(e.Status))
+		row = append(row, known(e.Hosts), e.Node, e.Store)
+	}
+	if p.outcomes || holds(e) { // in a watch it may be the first such job
+		row = append(row, job.Outcome(e.Status))
 	}
 	return row
 }

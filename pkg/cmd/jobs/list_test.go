@@ -2,12 +2,17 @@ package jobs
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // What comes later in a watch is often longer than what was there at first.
@@ -25,5 +30,73 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 	lines := strings.Split(out.String(), "\n")
 	if at := strings.Index(lines[1], "here"); at < 0 || strings.Index(lines[2], "here") != at {
 		t.Errorf("the columns shift:\n%s", &out)
+	}
+}
+
+// parked are jobs that have ended and hold two hosts each. All are released at the same
+// time or not at all.
+type parked struct {
+	begun   *sync.WaitGroup
+	printed *bytes.Buffer
+	before  *string // what was printed before they were released
+}
+
+func (parked) Start(context.Context, api.Spec, map[string]string) error { return nil }
+
+func (parked) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+	return api.Status{}, nil
+}
+
+func (parked) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
+
+func (parked) Stop(context.Context, string, time.Duration, func() error) error { return nil }
+
+func (p parked) Release(_ context.Context, id string, _ api.End) error {
+	p.begun.Done()
+	p.begun.Wait()
+	if id == "a1" {
+		*p.before = p.printed.String()
+	}
+	return nil
+}
+
+// A plain list tells which jobs hold hosts though they have ended, and frees them.
+func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := job.Found{ID: "r1", Store: s.URL(), Created: time.Unix(9, 0), Status: api.Status{State: api.Running}}
+	found := []job.Found{running}
+	for _, id := range []string{"a1", "b2", "c3"} {
+		if err := s.Create(t.Context(), store.End(id), strings.NewReader(`{"version":1,"state":"SUCCEEDED"}`), nil); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, job.Found{ID: id, Store: s.URL(), Status: api.Status{State: api.Running, Holding: "16 chips"}})
+	}
+	var out bytes.Buffer
+	begun, before := &sync.WaitGroup{}, ""
+	begun.Add(3)
+	o := listOptions{errOut: io.Discard, entryPrinter: entryPrinter{now: time.Now, out: &out}, place: job.Place{Store: s, Workload: parked{begun, &out, &before},
+		List: func(context.Context, api.Detail) ([]job.Found, error) { return found, nil }}}
+	if err := o.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var first, last []string
+	for _, line := range strings.Split(strings.TrimSpace(before), "\n") {
+		cells := strings.Fields(line)
+		first, last = append(first, strings.Join(cells[:2], " ")), append(last, strings.Join(cells[6:], " "))
+	}
+	if got, want := strings.Join(first, ", "), "ID STATUS, r1 RUNNING, a1 SUCCEEDED, b2 SUCCEEDED, c3 SUCCEEDED"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	const held = "succeeded; finished, holding 16 chips"
+	if got, want := strings.Join(last, ", "), "OUTCOME, running, "+held+", "+held+", "+held; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	out.Reset()
+	o.table = nil
+	if err := o.print([]job.Entry{{ID: "r1", State: api.Running}}); err != nil || strings.Contains(out.String(), "OUTCOME") {
+		t.Errorf("%v, of what holds nothing:\n%s", err, &out)
 	}
 }
