@@ -137,7 +137,7 @@ func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) (logs.Po
 	}
 	for _, a := range attempts {
 		if a.UID == p.Pod {
-			return logs.Rest(ctx, j.Store, j.ID(), a.Attempt, p, w)
+			return logs.Attempt{Store: j.Store, JobID: j.ID(), Number: a.Attempt}.Rest(ctx, p, w)
 		}
 	}
 	return p, nil // it never came to its call

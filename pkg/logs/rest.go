@@ -7,23 +7,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Rest writes what the store has of one attempt of a host beyond a point, as it
+// Attempt is one start of a job, as its store knows it.
+type Attempt struct {
+	Store store.Store
+	JobID string
+	// Number counts the attempts from 1.
+	Number int
+}
+
+// Rest writes what the store has of the attempt of a host beyond a point, as it
 // is stored: with stamps, but for the rest of a line that was begun. It returns
 // the point that it came to.
-func Rest(ctx context.Context, s store.Store, id string, attempt int, p Point, w io.Writer) (Point, error) {
-	parts, err := listParts(ctx, s, id)
+func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) {
+	parts, err := listParts(ctx, a.Store, a.JobID, store.LogsOf(a.JobID, p.Host, a.Number))
 	if err != nil {
-		return p, fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
+		return p, err
 	}
-	wanted := part{host: p.Host, attempt: attempt}
-	parts = slices.DeleteFunc(parts, func(p part) bool { return !p.sameStream(wanted) })
-	joined := &joinedParts{ctx: ctx, store: s, left: parts}
+	joined := &joinedParts{ctx: ctx, store: a.Store, left: parts}
 	defer joined.close()
 	r := bufio.NewReaderSize(joined, MaxLine)
 	c := &counter{w: w, point: p}
@@ -31,7 +36,7 @@ func Rest(ctx context.Context, s store.Store, id string, attempt int, p Point, w
 		_, err = r.WriteTo(c)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return c.point, fmt.Errorf("reading the log of job %s in %s: %w", id, s.URL(), err)
+		return c.point, fmt.Errorf("reading the log of job %s in %s: %w", a.JobID, a.Store.URL(), err)
 	}
 	return c.point, nil
 }

@@ -49,11 +49,12 @@ func TestRest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			end, err := Rest(t.Context(), s, "job-1", 2, tt.point, &out)
+			attempt := Attempt{s, "job-1", 2}
+			end, err := attempt.Rest(t.Context(), tt.point, &out)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := Rest(t.Context(), s, "job-1", 2, end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
+			if again, err := attempt.Rest(t.Context(), end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
 				t.Errorf("came to %+v, then to %+v, %v", end, again, err)
 			}
 			if diff := cmp.Diff(tt.want, out.String()); diff != "" {

@@ -21,9 +21,9 @@ import (
 // one; asking for a host or an attempt that has none is an error which names
 // those that have. Follow is ignored.
 func Stored(ctx context.Context, s store.Store, id string, o Options, w io.Writer) error {
-	all, err := listParts(ctx, s, id)
+	all, err := partsFor(ctx, s, id, o)
 	if err != nil {
-		return fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
+		return err
 	}
 	chosen, err := choose(all, o)
 	if err != nil {
@@ -70,12 +70,24 @@ type part struct {
 
 func (p part) sameStream(q part) bool { return p.host == q.host && p.attempt == q.attempt }
 
-// listParts yields the parts by host, attempt and number. Objects with other
-// names are none of ours.
-func listParts(ctx context.Context, s store.Store, id string) ([]part, error) {
-	objects, err := s.List(ctx, store.Logs(id))
+// partsFor yields the parts among which the options choose: those of one host, where
+// it has any.
+func partsFor(ctx context.Context, s store.Store, id string, o Options) ([]part, error) {
+	if o.Host >= 0 {
+		parts, err := listParts(ctx, s, id, store.LogsOfHost(id, o.Host))
+		if err != nil || len(parts) > 0 {
+			return parts, err
+		}
+	}
+	return listParts(ctx, s, id, store.Logs(id))
+}
+
+// listParts yields the parts below a prefix by host, attempt and number. Objects with
+// other names are none of ours.
+func listParts(ctx context.Context, s store.Store, id, prefix string) ([]part, error) {
+	objects, err := s.List(ctx, prefix)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
 	}
 	var parts []part
 	for _, o := range objects {

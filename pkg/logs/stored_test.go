@@ -15,10 +15,15 @@ import (
 
 const jobID = "cpu-train-20261120-082019-abc1234"
 
-// countingStore remembers which objects were opened.
+// countingStore remembers which objects were opened, and which were listed.
 type countingStore struct {
 	store.Store
-	opened []string
+	opened, listed []string
+}
+
+func (s *countingStore) List(ctx context.Context, prefix string) ([]store.Object, error) {
+	s.listed = append(s.listed, strings.TrimPrefix(prefix, store.Logs(jobID)))
+	return s.Store.List(ctx, prefix)
 }
 
 func (s *countingStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -137,6 +142,32 @@ func TestStoredTailOpensOnlyWhatItNeeds(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, s.opened); diff != "" {
 				t.Errorf("opened (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// There may be hundreds of hosts, with thousands of parts each.
+func TestOneLogIsFoundWithoutTheOthers(t *testing.T) {
+	one := Options{Tail: -1, Host: 1}
+	for name, tt := range map[string]struct {
+		read func(store.Store, io.Writer) error
+		want []string
+	}{
+		"of a host": {func(s store.Store, w io.Writer) error { return Stored(t.Context(), s, jobID, one, w) }, []string{"1/"}},
+		"of an attempt of a host": {func(s store.Store, w io.Writer) error {
+			_, err := Attempt{s, jobID, 2}.Rest(t.Context(), Point{Host: 1}, w)
+			return err
+		}, []string{"1/2-"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storeWith(t, map[string]string{"0/1-1.log": stamped("a\n"), "1/2-1.log": stamped("b\n"), "10/2-1.log": stamped("c\n")})
+			var out bytes.Buffer
+			if err := tt.read(s, &out); err != nil || !strings.HasSuffix(out.String(), "b\n") || strings.Count(out.String(), "\n") != 1 {
+				t.Errorf("got %q, %v", out.String(), err)
+			}
+			if diff := cmp.Diff(tt.want, s.listed); diff != "" {
+				t.Errorf("listed (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -59,9 +59,17 @@ func AttemptsOfChunk(id string, chunk int) string { return fmt.Sprintf("%s%d-", 
 // Logs is the prefix of the log parts of all hosts.
 func Logs(id string) string { return id + "/" + logsDir }
 
+// LogsOfHost is the prefix of the log parts of one host.
+func LogsOfHost(id string, host int) string { return fmt.Sprintf("%s%d/", Logs(id), host) }
+
+// LogsOf is the prefix of the parts of what a host printed in an attempt.
+func LogsOf(id string, host, attempt int) string {
+	return fmt.Sprintf("%s%d-", LogsOfHost(id, host), attempt)
+}
+
 // LogPart names the part-th piece (from 1) of what a host printed in an attempt.
 func LogPart(id string, host, attempt, part int) string {
-	return fmt.Sprintf("%s%d/%d-%d.log", Logs(id), host, attempt, part)
+	return fmt.Sprintf("%s%d.log", LogsOf(id, host, attempt), part)
 }
 
 // Outputs is the prefix of what the job wrote below KINETIC_OUTPUT_DIR.
