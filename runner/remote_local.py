@@ -49,6 +49,15 @@ class FileStore:
         """Writes an object, in place of an older one."""
         self._put(name, source, os.replace)
 
+    def exists(self, name):
+        """Whether there is such an object."""
+        return os.path.exists(os.path.join(self.root, name))
+
+    def list(self, folder):
+        """Yields the names of the objects in a folder, without it."""
+        path = os.path.join(self.root, folder)
+        yield from os.listdir(path) if os.path.isdir(path) else ()
+
     def nothing(self, *_):
         """Files do not expire, are not waited for, and have no connection."""
 

@@ -13,9 +13,9 @@ import os
 from functools import partial
 
 from remote_runner import (
-    AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, GCSStore, Outcome, Place, Request, Runner,
-    RunnerError, Supervisor, VERSION, blob_name, copy_verified, empty_directory, encode_json, file_blocks, job_name,
-    late_import, load_function, outcome_of, retried, run_child, timestamp, value_of, whole_number, wind_up,
+    AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, LIST_PAGE, Outcome, Place, Runner, RunnerError, Supervisor, VERSION,
+    blob_name, copy_verified, empty_directory, encode_json, file_blocks, in_parallel, job_name, late_import,
+    load_function, outcome_of, retried, run_child, timestamp, value_of, whole_number, wind_up,
 )
 
 RECORD = 512  # bytes: a pipe of 64 KiB holds the numbers of 128 results, and the child waits before there are more
@@ -28,33 +28,26 @@ def results_name(job, name=""):
     return job_name(job, f"results/{name}")
 
 
-def list_results(store, job):
-    """The numbers of the inputs that have a result."""
+def listed_results(store, job):
+    """The numbers of all inputs that have a result."""
     found = set()
-    for name in list_files(store, results_name(job)):
+    for name in store.list(results_name(job)):
         number, _, kind = name.partition(".")
         if kind == "json" and number.isdecimal():
             found.add(int(number))
     return found
 
 
-def list_files(store, folder):
-    """Yields the names of the objects in a folder."""
-    if not isinstance(store, GCSStore):
-        path = os.path.join(store.root, folder)
-        yield from os.listdir(path) if os.path.isdir(path) else ()
-        return
-    quote = late_import("urllib.parse").quote
-    objects, _, prefix = store.path(folder).rpartition("/")
-    doing, more = f"list {store.url(folder)}", ""
-    while more is not None:
-        path = f"{objects}?prefix={prefix}&fields=items(name),nextPageToken&maxResults=1000&pageToken={quote(more, safe='')}"
-        status, _, data = store.ask(doing, Request("GET", path))
-        if status != 200:
-            raise store.refusal(status, data, doing, "storage.objects.list")
-        fields = json.loads(data)
-        yield from (os.path.basename(item["name"]) for item in fields.get("items", ()))
-        more = fields.get("nextPageToken")
+def known_results(store, job, numbers):
+    """The same of these inputs, each asked for."""
+    found = set()
+
+    def ask(number):
+        if store.exists(results_name(job, f"{number}.json")):
+            found.add(number)
+
+    in_parallel(ask, list(numbers), store.parallel)
+    return found
 
 
 def read_inputs(store, options, chunk, scratch):
@@ -90,15 +83,15 @@ def input_place(place, number):
 def run_inputs(inputs, results, call, place):
     """The child: calls the function with each input, and tells of each outcome that it has left."""
     loaded = []
-    failed = outcome_of(lambda: loaded.append(load_function(call, place)[0]), call, place)
-    if failed.ok and not loaded:
-        failed = Outcome(EXIT_CODE, 1, f"{call.title} is not there, for its module has ended with sys.exit(0)")
+    loading = outcome_of(lambda: loaded.append(load_function(call, place)[0]), call, place)
+    if loading.ok and not loaded:
+        loading = Outcome(EXIT_CODE, 1, f"{call.title} is not there, for its module has ended with sys.exit(0)")
     shared = json.dumps(call.kwargs)  # each call gets values of its own
     for number, line in inputs.items():
         here = input_place(place, number)
         os.makedirs(here.scratch)
         started = timestamp()
-        outcome = failed
+        outcome = loading
         if loaded:
             outcome = outcome_of(lambda: value_of(loaded[0], *arguments(line, json.loads(shared))), call, here)
         outcome.started, outcome.finished = started, timestamp()
@@ -132,7 +125,7 @@ class Results:
         os.write(self._write, b"%*d" % (RECORD, number))
 
     def sources(self):
-        """What becomes readable when there is something to attend to."""
+        """What becomes readable when there is something to attend to: the first result, and one that could not be stored."""
         if self.ending:
             return []
         return [self._alarm if self._threads else self._read]
@@ -142,7 +135,7 @@ class Results:
         return self._read, self._alarm, self._alarm_write
 
     def attend(self):
-        """Starts bringing results to the store, when there are any: no thread may exist before the child does."""
+        """Starts to bring results to the store. The supervisor calls it when the child exists: no thread may exist before."""
         if not self._threads:
             thread = late_import("threading").Thread
             self._threads = [thread(target=self._work, daemon=True) for _ in range(self._parallel)]
@@ -191,9 +184,9 @@ class MapRunner(Runner):
 
     def _run_call(self, call, place, errands, deadline):
         if call.kind != "function":
-            raise RunnerError(f"{call.title} is no function, with which alone a map is made")
+            raise RunnerError(f"a map needs a function, and {call.title} is not one")
         inputs = read_inputs(self._store, self._options, self._chunk, self._scratch)
-        self._done = list_results(self._store, self._options.job)
+        self._done = self._find_done(inputs)
         died = None
         while inputs := {number: line for number, line in inputs.items() if number not in self._done}:
             empty_directory(os.path.join(place.scratch, "inputs"))
@@ -217,6 +210,13 @@ class MapRunner(Runner):
                 self._publish_input(left[0])
             died = left[0]
         return Outcome(COMPLETED, 0)
+
+    def _find_done(self, numbers):
+        """Of all pods together these are no more requests than there are inputs, however small the chunks."""
+        pages = -(-self._options.inputs // LIST_PAGE)
+        if len(numbers) <= pages:
+            return known_results(self._store, self._options.job, numbers)
+        return listed_results(self._store, self._options.job)
 
     def _publish_input(self, number):
         store, folder = self._store, os.path.join(self._scratch, "inputs", str(number))

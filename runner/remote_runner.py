@@ -324,6 +324,7 @@ CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
 TOKEN_MARGIN = 120.0  # seconds before its expiry in which a token is not used any more
 ANSWER_LIMIT = 1 * MIB  # of an answer that is not an object
+LIST_PAGE = 1000  # names
 RENEW_SECONDS = 86_400.0
 RENEW_AGE = 20 * 86_400  # buckets may have a rule that deletes objects of 30 days
 
@@ -592,6 +593,20 @@ class GCSStore:
     def write(self, name, source):
         """Writes an object, in place of an older one."""
         self._upload(name, source, {}, "")
+
+    def exists(self, name):
+        """Whether there is such an object."""
+        return self._md5(name) is not None
+
+    def list(self, folder):
+        """Yields the names of the objects in a folder, without it."""
+        prefix, doing, more = self._quote(self._prefix + folder, safe=""), f"list {self.url(folder)}", ""
+        while more is not None:
+            path = f"/storage/v1/b/{self._bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
+            status, _, data = self.ask(doing, Request("GET", f"{path}&pageToken={self._quote(more, safe='')}"))
+            page = self._expect(status, data, doing, "list")
+            yield from (os.path.basename(item["name"]) for item in page.get("items", ()))
+            more = page.get("nextPageToken")
 
     def renew(self, name):
         """Makes an object young again, where it is, before a rule of the bucket deletes it."""

@@ -92,6 +92,20 @@ class Maps(MapCase):
         self.chunk("import os\nloaded = [os.getpid()]\ndef f(n):\n  loaded.append(n)\n  return loaded[1:]", [1, 2, 3])
         self.assertEqual(self.values(3), [[1], [1, 2], [1, 2, 3]])
 
+    def test_a_result_is_stored_while_the_next_call_goes_on_in_silence(self):
+        stored = os.path.join(self.store, JOB, "results", "0.json")
+        source = f"""\
+            import os, time
+            def f(n):
+                for _ in range(n * 2000):
+                    if os.path.exists({stored!r}):
+                        break
+                    time.sleep(0.01)
+                return os.path.exists({stored!r})
+        """
+        self.chunk(source, [0, 1])
+        self.assertEqual(self.values(2), [False, True])
+
     def test_no_function_is_the_result_of_every_input(self):
         for source, want in (("import missing_one", "No module named"), ("def g(): pass", "no function 'f'"), ("raise SystemExit", "sys.exit(0)")):
             with self.subTest(source):
@@ -105,7 +119,7 @@ class Maps(MapCase):
         cases = {
             "has 1 inputs, want 2": (("--inputs", "2"), {}),
             "has 1 inputs, want 1 with some in chunk 1": ((), {"chunk": 1}),
-            "x is no function": ((), {"call": command("x")}),
+            "a map needs a function, and x is not one": ((), {"call": command("x")}),
         }
         for want, (flags, kwargs) in cases.items():
             with self.subTest(want):
@@ -152,7 +166,7 @@ class Deaths(MapCase):
 
     def test_a_time_limit_keeps_what_is_done(self):
         source = self.SOURCE.format("signal.pause() if n == 1 else None")
-        ran = self.chunk(source, [0, 1, 2], "--max-runtime", "1.5", "--grace", "0.1")
+        ran = self.chunk(source, [0, 1, 2], "--max-runtime", "10", "--grace", "0.1")
         self.assertEqual((ran.code, self.values(3)), (124, [0, None, None]), ran.out)
 
 
@@ -203,9 +217,24 @@ class Resumed(PodCase, MapCase):
 
     def test_a_list_of_results_that_is_refused_is_told(self):
         self.bucket.fail(403, 1, "GET .*prefix=")
-        ran = self.chunk(SQUARE, [1])
+        ran = self.chunk(SQUARE, [1, 2])
         self.assertEqual(ran.code, 125)
         self.assertIn("has no storage.objects.list in bucket", ran.out)
+
+    def test_a_pod_with_a_small_chunk_asks_for_its_own_results_alone(self):
+        self.put(f"{JOB}/results/1.json", b'{"ok":true,"value":"theirs"}')
+        for chunk in range(3):
+            ran = self.chunk(SQUARE, [1, 2, 3], chunk=chunk, size=1)
+            self.assertEqual(ran.code, 0, ran.out)
+        self.assertEqual(self.values(3), [1, "theirs", 9])
+        self.assertEqual(self.bucket.asked("prefix="), [])
+        self.assertEqual(len(self.bucket.asked(r"^GET .*/results/\d+\.json$")), 3, self.bucket.requests)
+
+    def test_a_small_chunk_whose_results_may_not_be_read(self):
+        self.bucket.fail(403, 1, "GET .*/results/0.json")
+        ran = self.chunk(SQUARE, [1, 2], size=1)
+        self.assertEqual(ran.code, 125)
+        self.assertIn("has no storage.objects.get in bucket", ran.out)
 
 
 if __name__ == "__main__":
