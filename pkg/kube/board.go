@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,11 +16,12 @@ import (
 // the attempts.
 type board struct {
 	mu       sync.Mutex
-	now      snapshot
-	attempts []attempt
-	chunks   bool          // each host has attempts of its own
-	posted   chan struct{} // closed and replaced at every change
-	some     bool          // there was a snapshot
+	pods     map[types.UID]corev1.Pod
+	hosts    map[int][]corev1.Pod // those of each host, by attempt
+	attempts map[int][]attempt    // those of host 0, or of each chunk of a map
+	chunks   bool                 // each host has attempts of its own
+	posted   chan struct{}        // closed and replaced at every change
+	some     bool                 // there was a snapshot
 	ended    bool
 	failure  error
 	finished chan struct{}
@@ -29,7 +31,6 @@ type board struct {
 // attempt is one start of a job.
 type attempt struct {
 	number int
-	host   int       // 0, or the chunk of a map
 	leader types.UID // its pod
 	made   time.Time // zero where the pod was not seen
 }
@@ -37,10 +38,10 @@ type attempt struct {
 // newBoard makes a board that knows the attempts which the store knows, with chunks
 // those of each host by itself.
 func newBoard(known []api.Attempt, chunks bool) *board {
-	b := &board{chunks: chunks, posted: make(chan struct{}), finished: make(chan struct{})}
+	b := &board{attempts: map[int][]attempt{}, chunks: chunks, posted: make(chan struct{}), finished: make(chan struct{})}
 	b.finish = sync.OnceFunc(func() { close(b.finished) })
 	for _, a := range known {
-		b.attempts = append(b.attempts, attempt{number: a.Attempt, host: a.Host, leader: types.UID(a.UID)})
+		b.attempts[a.Host] = append(b.attempts[a.Host], attempt{number: a.Attempt, leader: types.UID(a.UID)})
 	}
 	return b
 }
@@ -53,16 +54,19 @@ func (b *board) change(do func()) {
 	b.posted = make(chan struct{})
 }
 
-// post takes a copy: the snapshot goes on changing.
+// post takes a snapshot that does not change any more.
 func (b *board) post(s snapshot) {
-	pods := make(map[types.UID]corev1.Pod, len(s.pods))
-	for uid, p := range s.pods {
-		pods[uid] = p
+	hosts := map[int][]corev1.Pod{}
+	for _, p := range byAge(s.list()) {
+		hosts[hostOf(p)] = append(hosts[hostOf(p)], p)
 	}
 	b.change(func() {
-		b.now, b.some = snapshot{owner: s.owner, pods: pods}, true
-		for _, p := range byAge(s.list()) {
-			if host := hostOf(p); host == b.leads(host) {
+		b.pods, b.hosts, b.some = s.pods, hosts, true
+		for host, pods := range hosts {
+			if host != b.leads(host) {
+				continue
+			}
+			for _, p := range pods {
 				b.meet(p, host)
 			}
 		}
@@ -81,17 +85,14 @@ func (b *board) leads(host int) int {
 // recorded itself comes after all that have.
 func (b *board) meet(p corev1.Pod, host int) {
 	number := 1
-	for i, a := range b.attempts {
-		switch {
-		case a.host != host:
-		case a.leader == p.UID:
-			b.attempts[i].made = p.CreationTimestamp.Time
+	for i, a := range b.attempts[host] {
+		if a.leader == p.UID {
+			b.attempts[host][i].made = p.CreationTimestamp.Time
 			return
-		default:
-			number = a.number + 1
 		}
+		number = a.number + 1
 	}
-	b.attempts = append(b.attempts, attempt{number, host, p.UID, p.CreationTimestamp.Time})
+	b.attempts[host] = append(b.attempts[host], attempt{number, p.UID, p.CreationTimestamp.Time})
 }
 
 // close says that there is no newer snapshot: the job has ended, or err.
@@ -137,7 +138,7 @@ func (b *board) begun(ctx context.Context) error {
 func (b *board) over(uid types.UID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p, ok := b.now.pods[uid]
+	p, ok := b.pods[uid]
 	return !ok || workerOf(p).State.Terminated != nil
 }
 
@@ -145,7 +146,7 @@ func (b *board) over(uid types.UID) bool {
 func (b *board) ofHost(host int) []corev1.Pod {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return ofHost(b.now.list(), host)
+	return slices.Clone(b.hosts[host])
 }
 
 // gone are the attempts of a host before the first whose pod is there: those in
@@ -154,15 +155,12 @@ func (b *board) gone(host int) []attempt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	there := map[types.UID]bool{}
-	for _, p := range ofHost(b.now.list(), host) {
+	for _, p := range b.hosts[host] {
 		there[b.find(p).leader] = true
 	}
 	var gone []attempt
-	for _, a := range b.attempts {
-		if a.host != b.leads(host) {
-			continue
-		}
-		leader, led := b.now.pods[a.leader]
+	for _, a := range b.attempts[b.leads(host)] {
+		leader, led := b.pods[a.leader]
 		if there[a.leader] || led && leader.DeletionTimestamp == nil && workerOf(leader).State.Terminated == nil {
 			break
 		}
@@ -172,7 +170,8 @@ func (b *board) gone(host int) []attempt {
 }
 
 // of is the attempt that a pod belongs to. Workers are made after their leader,
-// and are all gone before there is another.
+// and are all gone before there is another: those whose leader was not seen are of
+// the last that the store knows.
 func (b *board) of(p corev1.Pod) attempt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,14 +180,11 @@ func (b *board) of(p corev1.Pod) attempt {
 
 func (b *board) find(p corev1.Pod) attempt {
 	var found attempt
-	for _, a := range b.attempts {
-		if a.host != b.leads(hostOf(p)) {
-			continue
-		}
+	for _, a := range b.attempts[b.leads(hostOf(p))] {
 		if a.leader == p.UID {
 			return a
 		}
-		if found.leader == "" || !a.made.IsZero() && !a.made.After(p.CreationTimestamp.Time) {
+		if a.made.IsZero() || !a.made.After(p.CreationTimestamp.Time) {
 			found = a
 		}
 	}

@@ -49,7 +49,8 @@ func TestAttemptsOfPods(t *testing.T) {
 		"the store knows of earlier ones":          {records, []snapshot{stands(leader(3))}, leader(3), 2, 1},
 		"one that is not recorded comes after all": {records, []snapshot{stands(leader(7))}, leader(7), 3, 2},
 		"a worker is of its leader's attempt":      {records, []snapshot{stands(leader(3), worker(4)), stands(leader(7), worker(8))}, worker(8), 3, 2},
-		"also when there is another one":           {records, []snapshot{stands(leader(3), worker(4)), stands(leader(7), worker(4))}, worker(4), 2, 2},
+		"a leader that went is of the last record": {records, []snapshot{stands(worker(4))}, worker(4), 2, 1},
+		"also when there is another one":           {records, []snapshot{stands(leader(3), worker(4)), stands(leader(7), worker(4))}, worker(4), 2, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,8 +58,8 @@ func TestAttemptsOfPods(t *testing.T) {
 			for _, s := range tt.posted {
 				b.post(s)
 			}
-			if got := b.attemptOf(tt.ask); got != tt.want || len(b.gone(0)) != tt.gone {
-				t.Errorf("attempt %d, of which %d are gone; want %d and %d", got, len(b.gone(0)), tt.want, tt.gone)
+			if got, gone := b.attemptOf(tt.ask), b.gone(hostOf(tt.ask)); got != tt.want || len(gone) != tt.gone {
+				t.Errorf("attempt %d, and %d before it are gone; want %d and %d", got, len(gone), tt.want, tt.gone)
 			}
 		})
 	}
