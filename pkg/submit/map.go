@@ -23,6 +23,9 @@ const (
 	// mapRetries is how often a chunk starts again by default. What it has done is
 	// kept, and what does not get to its end costs the whole map one more run.
 	mapRetries = 3
+	// manyBytes is how much all pods of a map together may read of its inputs before
+	// that is worth a warning: each reads the whole file, to check its hash.
+	manyBytes = 100 << 30
 )
 
 // validateMap rejects what is no map, or can't be one.
@@ -146,6 +149,16 @@ func spread(r api.Request, in inputs) (*api.Map, error) {
 	}
 	m.Parallelism = min(m.Parallelism, m.Chunks())
 	return m, nil
+}
+
+// rereadWarnings has a sentence where a map has more pods than should read all of
+// its inputs, which are of that size.
+func rereadWarnings(m *api.Map, size int64) []string {
+	if m == nil || int64(m.Chunks()) <= manyBytes/size {
+		return nil
+	}
+	pods := int(manyBytes / size)
+	return []string{fmt.Sprintf("each of the map's %d pods reads the whole file of inputs, together %d GiB: with --chunk %d they are fewer", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Inputs, pods))}
 }
 
 // CheckResume holds that the values of an older map are those of the plan's.

@@ -67,6 +67,27 @@ func TestValidateMap(t *testing.T) {
 	}
 }
 
+func TestRereadWarnings(t *testing.T) {
+	for name, tt := range map[string]struct {
+		m    api.Map
+		size int64
+		want string
+	}{
+		"small inputs in many pods":  {api.Map{Inputs: 100_000, Chunk: 1}, 1 << 20, ""},
+		"large inputs in a few pods": {api.Map{Inputs: 100_000, Chunk: 1000}, 256 << 20, ""},
+		"large inputs in many pods": {api.Map{Inputs: 100_000, Chunk: 10}, 256 << 20,
+			"each of the map's 10000 pods reads the whole file of inputs, together 2500 GiB: with --chunk 250 they are fewer"},
+	} {
+		if got := strings.Join(rereadWarnings(&tt.m, tt.size), "\n"); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		tt.m.Chunk = 250
+		if got := rereadWarnings(&tt.m, tt.size); got != nil {
+			t.Errorf("%s, in larger chunks: %q", name, got)
+		}
+	}
+}
+
 func TestCheckResume(t *testing.T) {
 	m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1}
 	p := Planned{Spec: api.Spec{CallSHA256: "call", Map: &m}}

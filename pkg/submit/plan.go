@@ -98,6 +98,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if r.Debug && acc.Spot {
 		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
 	}
+	p.Warnings = append(p.Warnings, rereadWarnings(p.Spec.Map, p.inputs.Size)...)
 	p.identify(r, id)
 	return p, nil
 }
