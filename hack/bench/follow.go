@@ -86,6 +86,6 @@ func (c *cluster) buildStern(ctx context.Context) (follower, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, id string) *exec.Cmd {
-		return command(ctx, c.dir, c.env, path, "--color", "never", "--tail", "-1", "--max-log-requests", strconv.Itoa(singers), "--selector", "job-id="+id)()
+		return command(ctx, c.dir, c.env, path, "--color", "never", "--tail", "-1", "--max-log-requests", strconv.Itoa(hostCount), "--selector", "job-id="+id)()
 	}, nil
 }

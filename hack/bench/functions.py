@@ -20,7 +20,7 @@ def talk(lines):
         print(number, TEXT)
 
 
-def sing(lines, seconds):
+def print_lines(lines, seconds):
     """Prints numbered lines of a hundred characters, evenly over some seconds, and stays."""
     start = time.monotonic()
     for number in range(lines):

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	singers     = 16
+	hostCount   = 16
 	linesOfEach = 50_000
 	// hostRounds is how often both tools read all of it; the median counts.
 	hostRounds = 3
-	// singSeconds is how long they print while they are interrupted.
-	singSeconds = 20
-	// patience is how long a follower may need for all of it, and grace how long it
-	// is let go on afterwards.
+	// printSeconds is how long they print while they are interrupted.
+	printSeconds = 20
+	// patience is how long a follower may need for all of it, or pods to be gone, and
+	// grace how long a follower is let go on afterwards.
 	patience = 3 * time.Minute
 	grace    = 2 * time.Second
 )
@@ -35,10 +35,10 @@ func (c *cluster) hosts(ctx context.Context) error {
 		return err
 	}
 	const id = "hosts"
-	if err := c.sing(ctx, id, 0); err != nil {
+	if err := c.printLines(ctx, id, 0); err != nil {
 		return err
 	}
-	if err := c.sung(ctx, id); err != nil {
+	if err := c.allPrinted(ctx, id); err != nil {
 		return err
 	}
 	var ours, others []sample
@@ -50,7 +50,7 @@ func (c *cluster) hosts(ctx context.Context) error {
 		others, lostByStern = append(others, cost), lostByStern.plus(heard.damage())
 	}
 	own, other := median(ours), median(others)
-	c.row(fmt.Sprintf("jobs logs -f / stern, %d hosts with %d lines each", singers, linesOfEach), ms(own), ms(other),
+	c.row(fmt.Sprintf("jobs logs -f / stern, %d hosts with %d lines each", hostCount, linesOfEach), ms(own), ms(other),
 		fmt.Sprintf("%.2fx as fast", float64(other.wall)/float64(own.wall)), ">= 1.50x")
 	c.row("CPU for that", cpu(own), cpu(other), fmt.Sprintf("%.2fx", float64(own.cpu)/float64(other.cpu)), "<= 1.00x")
 	c.row("memory for that", mb(own.rss), mb(other.rss), fmt.Sprintf("%.2fx", float64(own.rss)/float64(other.rss)), "<= 1.00x")
@@ -112,7 +112,7 @@ func (c *cluster) restart(ctx context.Context) error {
 		}
 		found, costs = append(found, d), append(costs, cost)
 	}
-	c.row(fmt.Sprintf("API server killed: lines of %d lost, doubled, out of order", singers*linesOfEach),
+	c.row(fmt.Sprintf("API server killed: lines of %d lost, doubled, out of order", hostCount*linesOfEach),
 		found[0].String(), fmt.Sprintf("%v kubectl; %v stern", found[1], found[2]), "", "0, 0, 0")
 	c.row("CPU and memory for that", cpu(costs[0])+", "+mb(costs[0].rss), cpu(costs[2])+", "+mb(costs[2].rss)+" stern", "", "")
 	return nil
@@ -121,12 +121,12 @@ func (c *cluster) restart(ctx context.Context) error {
 // interrupt follows a job that prints, and kills the API server when a host is half
 // through. How the follower ends is its own affair: the lines tell.
 func (c *cluster) interrupt(ctx context.Context, id string, with follower) (damage, sample, error) {
-	if err := c.sing(ctx, id, singSeconds); err != nil {
+	if err := c.printLines(ctx, id, printSeconds); err != nil {
 		return damage{}, sample{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	all := newChorus(singers, linesOfEach)
+	all := newHostLines(hostCount, linesOfEach)
 	var cost sample
 	ended := make(chan struct{})
 	go func() {
@@ -147,26 +147,26 @@ func (c *cluster) interrupt(ctx context.Context, id string, with follower) (dama
 	return all.damage(), cost, err
 }
 
-// sing starts a job whose hosts print, all at the same time and over some seconds,
-// and stay. It waits until all of them run: kubectl gives up otherwise.
-func (c *cluster) sing(ctx context.Context, id string, seconds int) error {
-	err := c.start(ctx, id, "sing", []string{fmt.Sprintf("lines=%d", linesOfEach), fmt.Sprintf("seconds=%d", seconds)},
-		"--hosts", strconv.Itoa(singers), "--cpu", "20m", "--memory", "50Mi")
+// printLines starts a job whose hosts print, all at the same time and over some
+// seconds, and stay. It waits until all of them run: kubectl gives up otherwise.
+func (c *cluster) printLines(ctx context.Context, id string, seconds int) error {
+	err := c.start(ctx, id, "print_lines", []string{fmt.Sprintf("lines=%d", linesOfEach), fmt.Sprintf("seconds=%d", seconds)},
+		"--hosts", strconv.Itoa(hostCount), "--cpu", "20m", "--memory", "50Mi")
 	if err != nil {
 		return err
 	}
-	return c.watch(ctx, id, singers, hasBegun)
+	return c.watch(ctx, id, hostCount, hasBegun)
 }
 
-// sung waits until all hosts have printed their last line.
-func (c *cluster) sung(ctx context.Context, id string) error {
+// allPrinted waits until all hosts have printed their last line.
+func (c *cluster) allPrinted(ctx context.Context, id string) error {
 	last := fmt.Sprintf("%d ", linesOfEach-1)
 	for ctx.Err() == nil {
 		tails, err := c.ours(ctx, "jobs", "logs", id, "--tail", "1")().Output()
 		if err != nil {
 			return err
 		}
-		if strings.Count(string(tails), "│ "+last) == singers {
+		if strings.Count(string(tails), "│ "+last) == hostCount {
 			return nil
 		}
 		time.Sleep(time.Second)
@@ -176,7 +176,7 @@ func (c *cluster) sung(ctx context.Context, id string) error {
 
 // followAll follows all pods of a job with kubectl.
 func (c *cluster) followAll(ctx context.Context, id string) *exec.Cmd {
-	return c.kubectl(ctx, "logs", "-f", "--selector", "job-id="+id, "--prefix", "--tail", "-1", "--max-log-requests", strconv.Itoa(singers))()
+	return c.kubectl(ctx, "logs", "-f", "--selector", "job-id="+id, "--prefix", "--tail", "-1", "--max-log-requests", strconv.Itoa(hostCount))()
 }
 
 // release: from the return of the last host's function to the end of the last pod of
@@ -209,6 +209,8 @@ func (c *cluster) release(ctx context.Context) error {
 
 // gone is when the API server told that so many pods of a job had been removed.
 func (c *cluster) gone(ctx context.Context, id string, number int) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience) // of those that are gone already nothing is told
+	defer cancel()
 	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
 	if err != nil {
 		return time.Time{}, err

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// chorus is a writer for the lines of several hosts: each begins with its host, and
-// a number is the second or third word.
-type chorus struct {
+// hostLines is a writer that counts the lines of several hosts: each begins with its
+// host, and a number is the second or third word.
+type hostLines struct {
 	hosts, lines int
-	voices       map[string]*tally
+	tallies      map[string]*tally
 	absent       int // hosts whose last line has not come
 	rest         []byte
 	half         chan struct{} // closed when the number in the middle comes of the first host
@@ -22,12 +22,12 @@ type chorus struct {
 	begun        bool
 }
 
-func newChorus(hosts, lines int) *chorus {
-	return &chorus{hosts: hosts, lines: lines, voices: map[string]*tally{}, absent: hosts, half: make(chan struct{}), full: make(chan struct{})}
+func newHostLines(hosts, lines int) *hostLines {
+	return &hostLines{hosts: hosts, lines: lines, tallies: map[string]*tally{}, absent: hosts, half: make(chan struct{}), full: make(chan struct{})}
 }
 
 // Write takes a piece of what was printed.
-func (c *chorus) Write(p []byte) (int, error) {
+func (c *hostLines) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	rest := c.rest
 	for {
@@ -49,11 +49,11 @@ func (c *chorus) Write(p []byte) (int, error) {
 	}
 }
 
-func (c *chorus) count(host string, n int) {
-	t := c.voices[host]
+func (c *hostLines) count(host string, n int) {
+	t := c.tallies[host]
 	if t == nil {
 		t = newTally(c.lines)
-		c.voices[host] = t
+		c.tallies[host] = t
 	}
 	t.count(n)
 	if n == c.lines/2 && !c.begun {
@@ -68,12 +68,12 @@ func (c *chorus) count(host string, n int) {
 }
 
 // damage is that of all hosts, those included of which nothing came.
-func (c *chorus) damage() damage {
+func (c *hostLines) damage() damage {
 	all := damage{}
-	for _, t := range c.voices {
+	for _, t := range c.tallies {
 		all = all.plus(t.damage())
 	}
-	if missing := c.hosts - len(c.voices); missing > 0 {
+	if missing := c.hosts - len(c.tallies); missing > 0 {
 		all.lost += missing * c.lines
 	}
 	return all
@@ -82,14 +82,14 @@ func (c *chorus) damage() damage {
 // listen runs a follower until it has printed the last lines of all hosts, or longer
 // than anybody would wait, and tells what that cost: a job whose hosts stay has no
 // end, and stern never ends.
-func listen(ctx context.Context, cmd *exec.Cmd) (*chorus, sample) {
+func listen(ctx context.Context, cmd *exec.Cmd) (*hostLines, sample) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c := newChorus(singers, linesOfEach)
+	c := newHostLines(hostCount, linesOfEach)
 	return c, c.listen(ctx, cmd)
 }
 
-func (c *chorus) listen(ctx context.Context, cmd *exec.Cmd) sample {
+func (c *hostLines) listen(ctx context.Context, cmd *exec.Cmd) sample {
 	ended := make(chan struct{})
 	wall := make(chan time.Duration, 1)
 	start := time.Now()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestChorusTellsWhatHappenedToTheLinesOfEachHost(t *testing.T) {
+func TestHostLinesTellWhatHappenedToTheLinesOfEachHost(t *testing.T) {
 	for name, test := range map[string]struct {
 		printed []string
 		full    bool
@@ -24,7 +24,7 @@ func TestChorusTellsWhatHappenedToTheLinesOfEachHost(t *testing.T) {
 		"other lines":           {[]string{"hello\na │ hello there 0\na │ 0\na │ 1\nb │ 0\nb │ 1\n"}, true, damage{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newChorus(2, 2)
+			c := newHostLines(2, 2)
 			for _, p := range test.printed {
 				if n, err := c.Write([]byte(p)); n != len(p) || err != nil {
 					t.Fatalf("Write(%q) = %d, %v", p, n, err)
@@ -44,7 +44,7 @@ func TestChorusTellsWhatHappenedToTheLinesOfEachHost(t *testing.T) {
 }
 
 func TestListenEndsAFollowerThatDoesNotEnd(t *testing.T) {
-	c := newChorus(1, 2)
+	c := newHostLines(1, 2)
 	cost := c.listen(t.Context(), exec.CommandContext(t.Context(), "sh", "-c", "echo a x 0; echo a x 1; exec sleep 1000"))
 	if d := c.damage(); d != (damage{}) || cost.wall <= 0 || cost.rss == 0 {
 		t.Errorf("%v, %+v", d, cost)
