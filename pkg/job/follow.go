@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -106,7 +107,7 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Wri
 	}
 	if !j.Handle.ByPythonTool() {
 		o.Hosts, o.Chunks = j.logged()
-		o.Rest, o.Attempts = j.restOfLog, func(ctx context.Context) ([]api.Attempt, error) { return j.attemptsOf(ctx, o.Host) }
+		o.Rest, o.Attempts = j.restOfLogs(), func(ctx context.Context) ([]api.Attempt, error) { return j.attemptsOf(ctx, o.Host) }
 	}
 	if o.Attempt > 0 && o.Attempts != nil && (!o.Chunks || o.Host >= 0) {
 		attempts, err := o.Attempts(ctx)
@@ -129,18 +130,26 @@ func (j *Job) logged() (pods int, chunks bool) {
 	return j.Handle.Hosts, false
 }
 
-// restOfLog writes what the store has of the log of a pod.
-func (j *Job) restOfLog(ctx context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
-	attempts, err := j.attemptsOf(ctx, p.Host)
-	if err != nil {
-		return p, err
-	}
-	for _, a := range attempts {
-		if a.UID == p.Pod {
-			return logs.Attempt{Store: j.Store, JobID: j.ID(), Number: a.Attempt}.Rest(ctx, p, w)
+// restOfLogs makes what writes the part of the log of a pod that the store has. It is
+// asked again and again while a job goes on.
+func (j *Job) restOfLogs() func(context.Context, logs.Point, io.Writer) (logs.Point, error) {
+	var numbers sync.Map // of attempts, by the UIDs of their pods
+	return func(ctx context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
+		number, known := numbers.Load(p.Pod)
+		if !known {
+			attempts, err := j.attemptsOf(ctx, p.Host)
+			if err != nil {
+				return p, err
+			}
+			for _, a := range attempts {
+				numbers.Store(a.UID, a.Attempt)
+			}
+			if number, known = numbers.Load(p.Pod); !known {
+				return p, nil // it never came to its call
+			}
 		}
+		return logs.Attempt{Store: j.Store, JobID: j.ID(), Number: number.(int)}.Rest(ctx, p, w)
 	}
-	return p, nil // it never came to its call
 }
 
 // Tail returns the last n lines that a host printed.

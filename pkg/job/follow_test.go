@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,5 +119,47 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 				t.Errorf("recorded by %q, want %q", by, tt.want)
 			}
 		})
+	}
+}
+
+// again is a cluster that sends its reader to the store three times.
+type again struct{ steps }
+
+func (again) Logs(ctx context.Context, _ string, o logs.Options, w io.Writer) error {
+	p := logs.Point{Pod: "of-2"}
+	for range 3 {
+		var err error
+		if p, err = o.Rest(ctx, p, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (again) Stop(context.Context, string, time.Duration, func() error) error { return nil }
+
+// asked is a store that remembers what was opened.
+type asked struct {
+	store.Store
+	opened []string
+}
+
+func (s *asked) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	s.opened = append(s.opened, name)
+	return s.Store.Open(ctx, name)
+}
+
+// The number of an attempt never changes.
+func TestTheRecordsOfAttemptsAreReadOnce(t *testing.T) {
+	s := &asked{Store: storeWith(t, map[string]string{"a1/attempts/2.json": `{"attempt":2,"uid":"of-2"}`,
+		"a1/logs/0/2-1.log": "2026-01-01T00:00:01.000000Z hello\n"})}
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: again{steps{{State: api.Running}}}}
+	var out bytes.Buffer
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, &out); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	want := []string{"a1/attempts/2.json", "a1/logs/0/2-1.log", "a1/logs/0/2-1.log", "a1/logs/0/2-1.log"}
+	if !slices.Equal(s.opened, want) {
+		t.Errorf("opened %q, want %q", s.opened, want)
 	}
 }

@@ -142,6 +142,17 @@ func (b *board) over(uid types.UID) bool {
 	return !ok || workerOf(p).State.Terminated != nil
 }
 
+// untilOver waits until a pod is over, or ctx.
+func (b *board) untilOver(ctx context.Context, uid types.UID) {
+	for changed := b.changed(); !b.over(uid); changed = b.changed() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
 // ofHost are the pods of one host, by attempt.
 func (b *board) ofHost(host int) []corev1.Pod {
 	b.mu.Lock()

@@ -165,6 +165,40 @@ func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 	})
 }
 
+// The pods of other hosts change all the time, and this host's part of the store does
+// not.
+func TestTheStoreIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asks := 0
+		o := logs.Options{Tail: -1, Rest: func(_ context.Context, p logs.Point, _ io.Writer) (logs.Point, error) {
+			asks++
+			return p, nil
+		}}
+		hold := func(want int, when string) {
+			t.Helper()
+			if synctest.Wait(); asks != want {
+				t.Errorf("%s it was asked %d times, want %d", when, asks, want)
+			}
+		}
+		b := newBoard(nil, false)
+		b.post(stands(member(0, 1, running(2))))
+		done := make(chan error, 1)
+		go func() { done <- followStored(t.Context(), t.Context(), b, &stream{uid: "h0-1", options: o}) }()
+		hold(1, "at first")
+		for made := range 10 {
+			b.post(stands(member(0, 1, running(2)), member(1, made, waiting(""))))
+			hold(1, "when another pod has changed")
+		}
+		<-time.After(storedAgain)
+		hold(2, "a while later")
+		b.post(stands(member(0, 1, terminated(0, "", ""))))
+		hold(3, "when the container has ended")
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // writerFunc is a function that is a writer.
 type writerFunc func([]byte) (int, error)
 

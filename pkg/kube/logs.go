@@ -332,18 +332,14 @@ func followStored(ctx, live context.Context, board *board, s *stream) error {
 	}
 	p := s.point()
 	for {
-		changed, over := board.changed(), live.Err() != nil || board.over(s.uid)
+		over := live.Err() != nil || board.over(s.uid)
 		var err error
 		if p, err = s.options.Rest(ctx, p, s.out); err != nil || over {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-live.Done():
-		case <-changed:
-		case <-time.After(storedAgain):
-		}
+		again, cancel := context.WithTimeout(live, storedAgain)
+		board.untilOver(again, s.uid)
+		cancel()
 	}
 }
 
