@@ -212,6 +212,24 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	}
 }
 
+// A node may tell of a container's start after the job's end.
+func TestAHostThatHasNotBegunWhenTheJobHasEndedIsReadInTheStore(t *testing.T) {
+	o := logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 2, Ended: func(context.Context) bool { return true }}
+	o.Rest = func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
+		_, err := io.WriteString(w, stored(line(2, 0, fmt.Sprintf("of host %d of %s", p.Host, p.Pod))))
+		return p, err
+	}
+	r := readerOf(t, hosts{map[string]string{"h0-1": line(1, 0, "one") + line(3, 0, logs.EndLine("cpu-f"))}}, o)
+	r.board.post(stands(member(0, 1, terminated(0, "", "")), member(1, 2, waiting(""))))
+	var out strings.Builder
+	if err := r.all(t.Context(), &out, r.follow); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("host-0 │ one\nhost-1 │ of host 1 of h0-1\n", out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestTheAttemptsInWhichAHostHasNoPodAnyMore(t *testing.T) {
 	removed := func(p corev1.Pod) corev1.Pod {
 		p.DeletionTimestamp = new(at(8))

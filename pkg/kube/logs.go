@@ -210,8 +210,11 @@ func (r *reader) follow(ctx context.Context, host int, out lines) error {
 	o, done := r.options, map[types.UID]bool{}
 	for {
 		pod, last, err := r.next(ctx, host, done)
-		if err != nil || last {
+		if err != nil {
 			return err
+		}
+		if last {
+			return r.unseen(ctx, host, done, out)
 		}
 		if len(done) > 0 {
 			if err := out.Next(); err != nil {
@@ -230,6 +233,24 @@ func (r *reader) follow(ctx context.Context, host int, out lines) error {
 		done[pod.UID] = true
 		o.Tail = -1 // what comes after the beginning is all wanted
 	}
+}
+
+// unseen writes what the store has of a host's pods that have not begun as far as the
+// cluster knows when the job has ended: their nodes tell late.
+func (r *reader) unseen(ctx context.Context, host int, done map[types.UID]bool, out lines) error {
+	pods := r.board.ofHost(host)
+	if r.options.Rest == nil || r.options.Tail >= 0 {
+		return nil
+	}
+	for _, p := range r.chosen(slices.Clone(pods[doneOf(pods, done):])) {
+		if err := out.Next(); err != nil {
+			return err
+		}
+		if _, err := r.options.Rest(ctx, logs.Point{Pod: string(r.board.leaderOf(p)), Host: host}, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next waits for a pod of a host that has begun to print and is not done. last
@@ -254,6 +275,7 @@ func (r *reader) next(ctx context.Context, host int, done map[types.UID]bool) (p
 		select {
 		case <-ctx.Done():
 			return pod, true, ctx.Err()
+		case <-r.board.finished:
 		case <-posted:
 		}
 	}
