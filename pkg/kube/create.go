@@ -80,10 +80,10 @@ func (w *Workload) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Start creates the Job, then what it owns, the Secret among it, after Ready if
-// that has not been called. A Job of this name that is there already is an error that is
-// fs.ErrExist, and api.ErrMayRun too if it runs the same call: then it gets what it
-// owns all the same, for its submit may have been cut off. A start that fails removes
+// Start creates the Job or LeaderWorkerSet, then what it owns, the Secret among it, after
+// Ready if that has not been called. One of this name that is there already is an error
+// that is fs.ErrExist, and api.ErrMayRun too if it runs the same call: then it gets what
+// it owns all the same, for its submit may have been cut off. A start that fails removes
 // what it made.
 func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
@@ -95,11 +95,11 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 			return err
 		}
 	}
-	job, taken := w.createJob(ctx, p.workload)
-	if job == nil {
+	workload, taken := w.createWorkload(ctx, p.workload)
+	if workload == nil {
 		return taken
 	}
-	owner := metav1.OwnerReference{APIVersion: job.GetAPIVersion(), Kind: job.GetKind(), Name: job.GetName(), UID: job.GetUID()}
+	owner := metav1.OwnerReference{APIVersion: workload.GetAPIVersion(), Kind: workload.GetKind(), Name: workload.GetName(), UID: workload.GetUID()}
 	g, gctx := errgroup.WithContext(ctx)
 	var rights []*unstructured.Unstructured
 	for _, o := range p.owned {
@@ -111,7 +111,7 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	}
 	g.Go(func() error { return w.allowRelease(gctx, rights, owner) })
 	if len(secrets) > 0 {
-		secret := secretOf(spec, job, secrets)
+		secret := secretOf(spec, workload, secrets)
 		secret.SetOwnerReferences([]metav1.OwnerReference{owner})
 		g.Go(func() error { return w.putSecret(gctx, secret) })
 	}
@@ -121,13 +121,13 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	case taken != nil:
 		return errors.Join(err, api.ErrMayRun)
 	default:
-		return errors.Join(err, w.undo(ctx, job)) // what it owns goes with it
+		return errors.Join(err, w.undo(ctx, workload)) // what it owns goes with it
 	}
 }
 
 // Prepare makes what the manifests of a job need and don't hold: the Secret,
-// which nothing owns. A Job of this name that is there already is an error that
-// is fs.ErrExist.
+// which nothing owns. A workload of this name that is there already is an error
+// that is fs.ErrExist.
 func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
 	if err != nil {
@@ -181,40 +181,40 @@ func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*u
 	return made, err
 }
 
-// createJob creates the Job. When an answer was lost, the Job that is there may
-// be the one that was just asked for. One of another submit that runs the same call
+// createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that
+// is there may be what was just asked for. One of another submit that runs the same call
 // is returned beside the error.
-func (w *Workload) createJob(ctx context.Context, job *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *Workload) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	var made *unstructured.Unstructured
 	tries := 0
 	err := retry(ctx, func() (err error) {
 		tries++
-		made, err = w.client.createObject(ctx, w.collectionOf(job), job, modeCreate)
+		made, err = w.client.createObject(ctx, w.collectionOf(workload), workload, modeCreate)
 		return err
 	})
 	switch {
 	case err == nil:
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
-		return w.taken(ctx, job, tries > 1, err)
+		return w.taken(ctx, workload, tries > 1, err)
 	case transient(err):
-		return nil, errors.Join(err, w.withdraw(ctx, job))
+		return nil, errors.Join(err, w.withdraw(ctx, workload))
 	}
 	return nil, err
 }
 
-// taken looks at the Job that has the name already: it may be ours.
-func (w *Workload) taken(ctx context.Context, job *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
-	refusal = fmt.Errorf("job %s: %w", job.GetName(), errors.Join(fs.ErrExist, refusal))
+// taken looks at the workload that has the name already: it may be ours.
+func (w *Workload) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
+	refusal = fmt.Errorf("job %s: %w", workload.GetName(), errors.Join(fs.ErrExist, refusal))
 	var found *unstructured.Unstructured
 	err := retry(ctx, func() (err error) {
-		found, err = w.client.getObject(ctx, w.collectionOf(job), job.GetName())
+		found, err = w.client.getObject(ctx, w.collectionOf(workload), workload.GetName())
 		return err
 	})
 	switch {
 	case err != nil && retried && !apierrors.IsNotFound(err):
 		return nil, mayRun(err)
-	case err != nil || !sameCall(found, job):
+	case err != nil || !sameCall(found, workload):
 		return nil, refusal
 	case retried:
 		return found, nil
@@ -244,18 +244,18 @@ func workerArgs(workload *unstructured.Unstructured) any {
 // undoTime bounds what a failed start costs on top.
 const undoTime = 10 * time.Second
 
-// withdraw removes a Job whose creation was not answered: nobody knows whether
+// withdraw removes a workload whose creation was not answered: nobody knows whether
 // there is one.
-func (w *Workload) withdraw(ctx context.Context, job *unstructured.Unstructured) error {
+func (w *Workload) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	var found *unstructured.Unstructured
 	err := retry(bounded, func() (err error) {
-		found, err = w.client.getObject(bounded, w.collectionOf(job), job.GetName())
+		found, err = w.client.getObject(bounded, w.collectionOf(workload), workload.GetName())
 		return err
 	})
 	switch {
-	case err == nil && sameCall(found, job):
+	case err == nil && sameCall(found, workload):
 		return w.undo(ctx, found)
 	case err == nil || apierrors.IsNotFound(err):
 		return nil
@@ -263,12 +263,12 @@ func (w *Workload) withdraw(ctx context.Context, job *unstructured.Unstructured)
 	return mayRun(err)
 }
 
-// undo removes a Job that was made, and what it owns.
-func (w *Workload) undo(ctx context.Context, job *unstructured.Unstructured) error {
+// undo removes a workload that was made, and what it owns.
+func (w *Workload) undo(ctx context.Context, workload *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	err := retry(ctx, func() error {
-		return w.client.removeObject(ctx, w.collectionOf(job), job.GetName(), job.GetUID(), metav1.DeletePropagationBackground)
+		return w.client.removeObject(ctx, w.collectionOf(workload), workload.GetName(), workload.GetUID(), metav1.DeletePropagationBackground)
 	})
 	if err == nil || isGone(err) {
 		return nil

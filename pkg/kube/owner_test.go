@@ -16,7 +16,7 @@ import (
 
 // set is a LeaderWorkerSet of this program, with further annotations.
 func set(annotations ...string) *metav1.PartialObjectMetadata {
-	s := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "keras-pathways-x", Namespace: "ml",
+	s := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "keras-pathways-x", Namespace: "ml", UID: "the-set",
 		Annotations: map[string]string{api.AnnotationStore: "gs://team"}}}
 	for i := 0; i < len(annotations); i += 2 {
 		s.Annotations[annotations[i]] = annotations[i+1]

@@ -38,10 +38,13 @@ func comeAlong(h api.Handle) []collection {
 }
 
 // removeUnowned removes an object of a job that has no owner. Who may not is told
-// what stays; it does no harm.
+// what stays, or may stay; it does no harm.
 func (w *Workload) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
 	err := retry(ctx, func() error {
 		found, err := w.client.getObject(ctx, where, h.K8sName)
+		if apierrors.IsForbidden(err) {
+			w.client.wire.say("%s %s stays if kubectl made it: %v", where.plural, h.K8sName, err)
+		}
 		if err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID {
 			return err
 		}

@@ -34,7 +34,7 @@ func (w *Workload) checkQuotas(ctx context.Context, workload *unstructured.Unstr
 		return fmt.Errorf("%s; ask for less, or an administrator for a larger quota, which kubectl describe quota %s -n %s shows", all[i], all[i].quota, all[i].namespace)
 	}
 	if i := slices.IndexFunc(all, claim.waits); i >= 0 {
-		w.client.wire.say("%s; it waits for others to end", all[i])
+		w.client.wire.say("%s; the job will wait until other jobs have ended", all[i])
 	}
 	return nil
 }

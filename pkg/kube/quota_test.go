@@ -109,7 +109,7 @@ func TestQuotasAreLookedAtBeforeAnythingIsMade(t *testing.T) {
 		fails, says string
 	}{
 		"one that is too small":   {quotaOf("requests.cpu=0", ""), http.StatusOK, "quota team of namespace ml is too small for this job: the job asks for 150m of requests.cpu, and all jobs together may have 0; ask for less, or an administrator for a larger quota, which kubectl describe quota team -n ml shows", ""},
-		"one that is used":        {quotaOf("requests.cpu=1", "requests.cpu=1"), http.StatusOK, "", "quota team of namespace ml has no room for this job yet: the job asks for 150m of requests.cpu, and 1 of 1 are used; it waits for others to end"},
+		"one that is used":        {quotaOf("requests.cpu=1", "requests.cpu=1"), http.StatusOK, "", "quota team of namespace ml has no room for this job yet: the job asks for 150m of requests.cpu, and 1 of 1 are used; the job will wait until other jobs have ended"},
 		"one that is large":       {quotaOf("requests.cpu=9", "requests.cpu=1"), http.StatusOK, "", ""},
 		"who may not read quotas": {quotaOf("requests.cpu=0", ""), http.StatusForbidden, "", ""},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -23,6 +24,8 @@ import (
 type oneSet struct {
 	gone  bool
 	asked []string
+	// refusal, if there is one, is the answer to every change.
+	refusal *metav1.Status
 }
 
 func (s *oneSet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -30,6 +33,10 @@ func (s *oneSet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		body, _ := io.ReadAll(r.Body)
 		s.asked = append(s.asked, r.Method+" "+resource+" "+string(body))
+		if s.refusal != nil {
+			answerWith(w, int(s.refusal.Code), s.refusal)
+			return
+		}
 		s.gone = r.Method == http.MethodDelete
 		answerWith(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 		return
@@ -69,8 +76,11 @@ func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
 	}
 	body, found := strings.CutPrefix(s.asked[0], "PATCH keras-pathways-x ")
 	var patch struct {
-		Metadata struct{ Annotations map[string]string }
-		Spec     map[string]int
+		Metadata struct {
+			UID         types.UID
+			Annotations map[string]string
+		}
+		Spec map[string]int
 	}
 	if err := json.Unmarshal([]byte(body), &patch); err != nil || !found {
 		t.Fatalf("asked for %v, %v", s.asked, err)
@@ -78,9 +88,36 @@ func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"replicas": 0}, patch.Spec); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+	if want := set().UID; patch.Metadata.UID != want || want == "" {
+		t.Errorf("the patch is for a set with UID %q, want %q", patch.Metadata.UID, want)
+	}
 	released := set(api.AnnotationOutcome, patch.Metadata.Annotations[api.AnnotationOutcome])
 	if end, ok := outcome(released); !ok || end.State != api.Succeeded || end.By != "runner" {
 		t.Errorf("the outcome reads %+v", end)
+	}
+}
+
+// A set that was made again under the name of one that was seen is another job's.
+func TestReleaseIsOfTheSetThatWasSeen(t *testing.T) {
+	status := func(code int32, reason metav1.StatusReason, field string) *metav1.Status {
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: code, Reason: reason,
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: field}}}}
+	}
+	for name, tt := range map[string]struct {
+		refusal *metav1.Status
+		fails   bool
+	}{
+		"another has its name": {status(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "metadata.uid"), false},
+		"it is gone":           {status(http.StatusNotFound, metav1.StatusReasonNotFound, ""), false},
+		"it can't be scaled":   {status(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "spec.replicas"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := workloadOfOneSet(t)
+			s.refusal = tt.refusal
+			if err := w.Release(t.Context(), "x", api.End{}); (err != nil) != tt.fails {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -58,13 +59,14 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 		return unrecorded
 	}
 	if err := w.waitGone(ctx, id, s.owner, patience(s, grace)); err != nil {
-		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, and nobody has seen it yet: %w", id, err))
+		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, but this could not be confirmed: %w", id, err))
 	}
 	return unrecorded
 }
 
 // Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the
-// end on it in the same step: its runner may not have been allowed to.
+// end on it in the same step: its runner may not have been allowed to. One that is gone
+// meanwhile holds nothing.
 func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil || s.set == nil {
@@ -76,7 +78,7 @@ func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 		return err
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{api.AnnotationOutcome: string(text)}},
+		"metadata": map[string]any{"uid": s.set.UID, "annotations": map[string]string{api.AnnotationOutcome: string(text)}},
 		"spec":     map[string]int{"replicas": 0},
 	})
 	if err != nil {
@@ -87,7 +89,16 @@ func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 		return sets.client.Patch(types.MergePatchType).Namespace(s.set.Namespace).Resource(sets.resource).Name(s.set.Name).
 			Body(patch).Do(ctx).Error()
 	})
+	if isGone(err) || isAnother(err) {
+		return nil
+	}
 	return w.client.explain("patch", sets, s.set.Name, err)
+}
+
+// isAnother tells of a patch with a UID that another object has the name now.
+func isAnother(err error) bool {
+	cause, found := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return found && cause.Field == "metadata.uid"
 }
 
 // patience is how long it may take until nothing is left of a job.
@@ -109,7 +120,7 @@ func (w *Workload) waitGone(ctx context.Context, id string, was owner, limit tim
 		return !s.exists() && len(left) == 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(left) > 0 {
-		return fmt.Errorf("after %s pod %s is still there; its node may be lost: %s tells", limit, left[0].Name, describePod(left[0]))
+		return fmt.Errorf("after %s pod %s is still there; its node may be lost; see %s", limit, left[0].Name, describePod(left[0]))
 	}
 	return err
 }
