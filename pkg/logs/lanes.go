@@ -21,7 +21,8 @@ func NewLanes(w io.Writer, o Options) *Lanes {
 	return &Lanes{w: w, turn: make(chan struct{}, 1), options: o}
 }
 
-// colors are those of hosts in turn, all readable on black and on white.
+// colors are those of hosts in turn. Black and white are left out: one of them is the
+// background.
 var colors = [...]int{36, 33, 32, 35, 34, 31}
 
 // Host makes the lane of one host. Lanes may be written to at the same time.

@@ -45,7 +45,7 @@ func validateMap(r api.Request) error {
 	case r.Backend == api.BackendPathways:
 		return errors.New("--map and --backend pathways exclude each other: a map is an Indexed Job, which --backend gke runs")
 	case r.Hosts > 1 || r.Slices > 1:
-		return errors.New("--map is of calls on one host each, and --hosts and --slices make one call on several; give one of them")
+		return errors.New("--map makes each call on one host, so it can't be combined with --hosts or --slices")
 	case r.Debug:
 		return errors.New("--map and --debug exclude each other: debug the function with one of the inputs, as --arg")
 	}

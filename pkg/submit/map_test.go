@@ -57,8 +57,8 @@ func TestValidateMap(t *testing.T) {
 		"--parallelism is about": {Parallelism: 2},
 		"--local":                {Map: "in", Backend: api.BackendLocal},
 		"--backend pathways":     {Map: "in", Backend: api.BackendPathways},
-		"--hosts and --slices":   {Map: "in", Hosts: 2},
-		"--slices make":          {Map: "in", Slices: 2},
+		"--hosts or --slices":    {Map: "in", Hosts: 2},
+		"makes each call":        {Map: "in", Slices: 2},
 		"--debug":                {Map: "in", Debug: true},
 	} {
 		if err := validateMap(r); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -119,7 +119,7 @@ func checkSlices(r api.Request, acc api.Accelerator) error {
 func checkSeveral(r api.Request, hosts int) error {
 	switch {
 	case r.Map != "":
-		return fmt.Errorf("--map is of calls on one host each, and --accelerator %s is %d: choose one of one host", r.Accelerator, hosts)
+		return fmt.Errorf("--map makes each call on one host, but --accelerator %s has %d hosts: choose one of one host", r.Accelerator, hosts)
 	case r.Debug:
 		return fmt.Errorf("--debug and several hosts exclude each other (these are %d): debug the call on one, with a smaller --accelerator or without --hosts and --slices", hosts)
 	case r.Backend == api.BackendGKE && r.Retries > 0:

@@ -63,7 +63,7 @@ func TestChooseAccelerator(t *testing.T) {
 		"no retries of hosts of a Job":  {request: api.Request{Hosts: 2, Backend: api.BackendGKE, MaxDisruptions: -1}, kind: api.CPU},
 		"a debugger of several hosts":   {request: api.Request{Hosts: 2, Debug: true}, err: "--debug and several hosts exclude each other (these are 2)"},
 		"a debugger of a slice":         {request: api.Request{Accelerator: "v6e-16", Debug: true}, err: "(these are 4)"},
-		"a map on a slice":              {request: api.Request{Accelerator: "v6e-16", Map: "in"}, err: "--map is of calls on one host each, and --accelerator v6e-16 is 4: choose one of one host"},
+		"a map on a slice":              {request: api.Request{Accelerator: "v6e-16", Map: "in"}, err: "--map makes each call on one host, but --accelerator v6e-16 has 4 hosts: choose one of one host"},
 		"retries of one host":           {request: api.Request{Backend: api.BackendGKE, Retries: 1}, kind: api.CPU},
 		"flex-start":                    {request: api.Request{Accelerator: "v6e-16", FlexStart: true}, kind: api.TPU},
 		"flex-start and spot":           {request: api.Request{Accelerator: "l4:spot", FlexStart: true}, err: "--flex-start and spot capacity (--spot) exclude each other"},

@@ -16,8 +16,9 @@ const (
 	tellEvery = 10 * time.Second
 )
 
-// Progress is a bar that fills up while bytes are moved, drawn on a terminal
-// only. It is safe for concurrent use.
+// Progress is a bar that fills up while bytes are moved, or a text that says how far
+// something is. The bar is drawn on a terminal only, the text told elsewhere too. It is
+// safe for concurrent use.
 type Progress struct {
 	ui          *UI
 	label       string

@@ -81,7 +81,7 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 		fmt.Fprintln(w, ui.Clean(FailedInput(f)))
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(w, "%s of %s have no result, the first is %d: their pods failed, or were removed, before they came to them\n",
+		fmt.Fprintf(w, "%s of %s inputs have no result (the first is %d): their pods failed or were removed before reaching them\n",
 			ui.Number(len(missing)), ui.Number(j.Handle.Map.Inputs), missing[0])
 	}
 	if end.Status.State != api.Succeeded {

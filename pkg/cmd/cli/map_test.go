@@ -28,7 +28,7 @@ func TestTellFailures(t *testing.T) {
 		Missing: []int{20, 21},
 	}}
 	const want = `input 17: ValueError: no
-2 of 2,000 have no result, the first is 20: their pods failed, or were removed, before they came to them
+2 of 2,000 inputs have no result (the first is 20): their pods failed or were removed before reaching them
 job a1 failed: Job has failed indexes
 3 of 2,000 inputs have no value; the job stays
 next: kubectl kinetic jobs logs a1 --index 17 -n ml
