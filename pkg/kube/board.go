@@ -16,7 +16,7 @@ import (
 // the attempts.
 type board struct {
 	mu       sync.Mutex
-	pods     map[types.UID]corev1.Pod
+	pods     map[types.UID]*corev1.Pod
 	hosts    map[int][]corev1.Pod // those of each host, by attempt
 	attempts map[int][]attempt    // those of host 0, or of each chunk of a map
 	chunks   bool                 // each host has attempts of its own
@@ -57,7 +57,7 @@ func (b *board) change(do func()) {
 // post takes a snapshot that does not change any more.
 func (b *board) post(s snapshot) {
 	hosts := map[int][]corev1.Pod{}
-	for _, p := range byAge(s.list()) {
+	for _, p := range s.list() {
 		hosts[hostOf(p)] = append(hosts[hostOf(p)], p)
 	}
 	b.change(func() {
@@ -139,7 +139,7 @@ func (b *board) over(uid types.UID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p, ok := b.pods[uid]
-	return !ok || workerOf(p).State.Terminated != nil
+	return !ok || workerOf(*p).State.Terminated != nil
 }
 
 // untilOver waits until a pod is over, or ctx.
@@ -172,7 +172,7 @@ func (b *board) gone(host int) []attempt {
 	var gone []attempt
 	for _, a := range b.attempts[b.leads(host)] {
 		leader, led := b.pods[a.leader]
-		if there[a.leader] || led && leader.DeletionTimestamp == nil && workerOf(leader).State.Terminated == nil {
+		if there[a.leader] || led && leader.DeletionTimestamp == nil && workerOf(*leader).State.Terminated == nil {
 			break
 		}
 		gone = append(gone, a)

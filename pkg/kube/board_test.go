@@ -27,9 +27,9 @@ import (
 
 // stands is a snapshot of a set with these pods.
 func stands(pods ...corev1.Pod) snapshot {
-	s := snapshot{owner: owner{set: set()}, pods: map[types.UID]corev1.Pod{}}
+	s := snapshot{owner: owner{set: set()}, pods: map[types.UID]*corev1.Pod{}}
 	for _, p := range pods {
-		s.pods[p.UID] = p
+		s.pods[p.UID] = &p
 	}
 	return s
 }
@@ -105,7 +105,7 @@ func TestTheNextPodToRead(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &reader{options: tt.options, board: newBoard(nil, false)}
-			s := snapshot{owner: owner{job: job()}, pods: map[types.UID]corev1.Pod{"a": a, "b": b, "c": later}}
+			s := snapshot{owner: owner{job: job()}, pods: map[types.UID]*corev1.Pod{"a": &a, "b": &b, "c": &later}}
 			r.board.post(s)
 			if tt.close != nil {
 				r.board.close(tt.close)

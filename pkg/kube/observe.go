@@ -2,7 +2,9 @@ package kube
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,10 +19,11 @@ import (
 // snapshot is a job's objects at one moment.
 type snapshot struct {
 	owner
-	pods   map[types.UID]corev1.Pod
+	pods   map[types.UID]*corev1.Pod // there may be thousands, which are not copied
 	events map[types.UID]corev1.Event
 	turns  map[types.UID]Turn
-	denied error // to see whether there is a LeaderWorkerSet
+	denied error        // to see whether there is a LeaderWorkerSet
+	sorted []corev1.Pod // what list gives, nil before it is asked
 }
 
 // unseen is why nobody can say that there is no job; nil where there is one.
@@ -32,11 +35,20 @@ func (s snapshot) unseen() error {
 }
 
 func newSnapshot() snapshot {
-	return snapshot{pods: map[types.UID]corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]Turn{}}
+	return snapshot{pods: map[types.UID]*corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]Turn{}}
 }
 
-// ofJob are the selections of one job.
-func (c *Client) ofJob(id string) []selection { return c.selections(api.LabelJobID + "=" + id) }
+// ofJob are the selections of one job, of whose pods no more is kept than tells how
+// they stand.
+func (c *Client) ofJob(id string) []selection {
+	parts := c.selections(api.LabelJobID + "=" + id)
+	for i := range parts {
+		if parts[i].kind == c.pods() {
+			parts[i].keep = trimmed
+		}
+	}
+	return parts
+}
 
 // selections are what tells of jobs whose objects have the labels.
 func (c *Client) selections(labels string) []selection {
@@ -99,11 +111,12 @@ func (c *Client) observe(ctx context.Context, parts []selection, seen func(snaps
 		if err := now.unseen(); err != nil && !there {
 			return err
 		}
+		now.gather(changes)
+		waits := now.waits()
 		if seen(now) {
 			return nil
 		}
 		// A job that runs needs no reasons.
-		waits := now.waits()
 		switch {
 		case waits && explaining == nil:
 			waiting, stop := context.WithCancel(ctx)
@@ -117,6 +130,26 @@ func (c *Client) observe(ctx context.Context, parts []selection, seen func(snaps
 			for _, s := range reasons {
 				now.forget(s.kind)
 			}
+		}
+	}
+}
+
+// What it takes to look at a job, for each of its pods, and at most.
+const (
+	lookTime    = 10 * time.Microsecond
+	longestLook = 100 * time.Millisecond
+)
+
+// gather takes in what comes soon after a change. Thousands of pods change all the
+// time, and to look at them after each would take more than that.
+func (s *snapshot) gather(changes <-chan change) {
+	enough := time.After(min(time.Duration(len(s.pods))*lookTime, longestLook))
+	for {
+		select {
+		case ch := <-changes:
+			s.apply(ch)
+		case <-enough:
+			return
 		}
 	}
 }
@@ -159,6 +192,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 
 // apply takes a change into the snapshot.
 func (s *snapshot) apply(ch change) {
+	s.sorted = nil
 	objects := ch.all
 	if ch.reset {
 		s.forget(ch.kind)
@@ -181,7 +215,7 @@ func (s *snapshot) apply(ch change) {
 				s.set = nil
 			}
 		case *corev1.Pod:
-			s.pods[o.UID] = *o
+			s.pods[o.UID] = o
 			if ch.deleted {
 				delete(s.pods, o.UID)
 			}
@@ -220,12 +254,17 @@ func (s *snapshot) waits() bool {
 	return s.exists() && s.owner.waits(s.status(pods), pods)
 }
 
+// list are the pods, by attempt. Nobody changes it: others have it, too.
 func (s *snapshot) list() []corev1.Pod {
-	pods := make([]corev1.Pod, 0, len(s.pods))
-	for _, p := range s.pods {
-		pods = append(pods, p)
+	if s.sorted == nil {
+		// They are large: what is moved about is where they are.
+		byAge := slices.SortedFunc(maps.Values(s.pods), compareAges)
+		s.sorted = make([]corev1.Pod, len(byAge))
+		for i, p := range byAge {
+			s.sorted[i] = *p
+		}
 	}
-	return pods
+	return s.sorted
 }
 
 // snapshot reads a job's objects once, but for what tells why it waits.

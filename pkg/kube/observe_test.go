@@ -3,12 +3,14 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -219,4 +221,50 @@ func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	if len(f.now.pods) != 1 || len(f.now.events) != 1 || len(f.now.turns) != 1 {
 		t.Errorf("left: %d pods, %d events, %d turns; want one of each", len(f.now.pods), len(f.now.events), len(f.now.turns))
 	}
+}
+
+// Each change of thousands of pods would be more work than there is time.
+func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const number, changes = 1000, 100
+		c := clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+			pods := corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
+			for i := range number {
+				p := pod(fmt.Sprint("p", i), 1, waiting(""))
+				p.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
+				pods.Items = append(pods.Items, p)
+			}
+			watched := r.URL.Query().Get("watch") != ""
+			w.Header().Set("Content-Type", "application/json")
+			switch resource := path.Base(r.URL.Path); {
+			case resource == "pods" && watched:
+				for i := range changes {
+					p := pods.Items[i]
+					p.Status.ContainerStatuses[1].State = running(2)
+					_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": p})
+				}
+			case resource == "pods":
+				answerWith(w, http.StatusOK, pods)
+			case resource == "jobs" && !watched:
+				answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: []batchv1.Job{*aMap(0)}})
+			case resource == "events" && !watched:
+				answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}})
+			case !watched:
+				fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+			}
+		})
+		looks, run := 0, 0
+		err := c.observe(t.Context(), c.ofJob("a1"), func(s snapshot) bool {
+			looks, run = looks+1, 0
+			for _, p := range s.list() {
+				if !startOf(workerOf(p)).IsZero() {
+					run++
+				}
+			}
+			return run == changes
+		})
+		if err != nil || looks > 5 {
+			t.Errorf("%d looks at %d changes, %v", looks, changes, err)
+		}
+	})
 }

@@ -103,10 +103,12 @@ const exitDeadline = 124
 // byAge sorts pods by their creation, that is by attempt.
 func byAge(pods []corev1.Pod) []corev1.Pod {
 	sorted := slices.Clone(pods)
-	slices.SortFunc(sorted, func(a, b corev1.Pod) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(sorted, func(a, b corev1.Pod) int { return compareAges(&a, &b) })
 	return sorted
+}
+
+func compareAges(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
 // workerOf is the status of the container that runs the call. It is looked up

@@ -73,9 +73,9 @@ func TestPatience(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := snapshot{owner: tt.owner, pods: map[types.UID]corev1.Pod{}}
+			s := snapshot{owner: tt.owner, pods: map[types.UID]*corev1.Pod{}}
 			for _, p := range tt.pods {
-				s.pods[p.UID] = p
+				s.pods[p.UID] = &p
 			}
 			if got := patience(s, 30*time.Second); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
