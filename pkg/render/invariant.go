@@ -147,7 +147,25 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 			return broken("the pod's label "+key, was.Labels[key], is.Labels[key])
 		}
 	}
+	if err := verifyCapacity(is.Spec); err != nil {
+		return err
+	}
 	return verifyWorker(was.Spec, is.Spec)
+}
+
+// verifyCapacity looks at what chooses the nodes. With a ComputeClass GKE makes nodes by
+// its rules alone, and a pod that selects others besides waits for ever.
+func verifyCapacity(is corev1.PodSpec) error {
+	class := is.NodeSelector[selectComputeClass]
+	if class == "" {
+		return nil
+	}
+	for _, key := range []string{selectTPU, selectTopology, selectGPU, selectChips} {
+		if value, both := is.NodeSelector[key]; both {
+			return fmt.Errorf("its pods select the ComputeClass %s and %s=%s as well, and the class alone says which machines there are: name the class with --compute-class %s, and take that selector out", class, key, value, class)
+		}
+	}
+	return nil
 }
 
 // verifyWorker looks at the container that runs the call.

@@ -247,3 +247,33 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		})
 	}
 }
+
+// Nodes of a ComputeClass are made by its rules: a selector of an accelerator beside it
+// finds none.
+func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
+	add := func(kind, spec, key, value string) map[string]string {
+		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {op: add, path: " + spec + "/nodeSelector/cloud.google.com~1" + key + ", value: " + value + "}\n")
+	}
+	const pod, workers = "/spec/template/spec", "/spec/leaderWorkerTemplate/workerTemplate/spec"
+	for name, c := range map[string]struct {
+		spec  string
+		files map[string]string
+		want  []string // nil where it is taken
+	}{
+		"a TPU":               {"v6e-8-class", add("Job", pod, "gke-tpu-accelerator", "tpu-v6e-slice"), []string{"the ComputeClass any-tpu and cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice as well"}},
+		"a topology":          {"lws-v6e-16-class", add("LeaderWorkerSet", workers, "gke-tpu-topology", "4x4"), []string{"any-tpu and cloud.google.com/gke-tpu-topology=4x4"}},
+		"a GPU":               {"gb200-class", add("Job", pod, "gke-accelerator", "nvidia-l4"), []string{"any-tpu and cloud.google.com/gke-accelerator=nvidia-l4"}},
+		"a class besides":     {"v6e-8", add("Job", pod, "compute-class", "mine"), []string{"the ComputeClass mine and cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice", "--compute-class mine"}},
+		"what GKE may choose": {"v6e-8-class", add("Job", pod, "gke-boot-disk", "pd-ssd"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := mustOverlay(t, c.files)
+			_, _, err := render(family[c.spec], o, testRunner(family[c.spec]))
+			if c.want != nil {
+				wantError(t, err, c.want...)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
