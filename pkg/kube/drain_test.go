@@ -169,15 +169,15 @@ func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 // not.
 func TestTheStoreIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asks := 0
+		var asks atomic.Int32
 		o := logs.Options{Tail: -1, Rest: func(_ context.Context, p logs.Point, _ io.Writer) (logs.Point, error) {
-			asks++
+			asks.Add(1)
 			return p, nil
 		}}
-		hold := func(want int, when string) {
+		hold := func(want int32, when string) {
 			t.Helper()
-			if synctest.Wait(); asks != want {
-				t.Errorf("%s it was asked %d times, want %d", when, asks, want)
+			if synctest.Wait(); asks.Load() != want {
+				t.Errorf("%s it was asked %d times, want %d", when, asks.Load(), want)
 			}
 		}
 		b := newBoard(nil, false)
