@@ -8,6 +8,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // source is what is left of the log of one host: attempt by attempt, line by line.
@@ -46,25 +49,23 @@ func (s *sources) Pop() any {
 	return last
 }
 
+// openers is how many logs are opened at the same time: each takes a moment to
+// answer, and there may be hundreds.
+const openers = 16
+
 // merge writes the logs of several hosts as one, in the order in which the lines
 // were printed. Of each host no more than a line's length is in memory.
 func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w io.Writer) error {
 	block := bufio.NewWriterSize(w, bufferSize)
 	lanes := NewLanes(block, o)
-	var all sources
+	all, err := c.sources(ctx, hosts, o.Tail, lanes)
 	defer func() {
 		for _, s := range all {
 			s.now.close()
 		}
 	}()
-	for _, parts := range hosts {
-		s, err := c.source(ctx, parts, o.Tail, lanes.Host(parts[0].host))
-		if err != nil {
-			return err
-		}
-		if s != nil {
-			all = append(all, s)
-		}
+	if err != nil {
+		return err
 	}
 	heap.Init(&all)
 	for len(all) > 0 {
@@ -88,13 +89,29 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w io.Writ
 	return block.Flush()
 }
 
+// sources begins to read the logs of all hosts that have one. Those that were begun are
+// there beside an error.
+func (c *copier) sources(ctx context.Context, hosts [][]part, tail int, lanes *Lanes) (sources, error) {
+	all := make(sources, len(hosts))
+	var g errgroup.Group // whose end does not end what was opened
+	g.SetLimit(openers)
+	for i, parts := range hosts {
+		g.Go(func() (err error) {
+			all[i], err = c.source(ctx, parts, tail, lanes.Host(parts[0].host))
+			return err
+		})
+	}
+	err := g.Wait()
+	return slices.DeleteFunc(all, func(s *source) bool { return s == nil }), err
+}
+
 // source begins to read the log of a host, at its last tail lines if tail is not
 // negative; nil where there is nothing to read.
 func (c *copier) source(ctx context.Context, parts []part, tail int, lane *Lane) (*source, error) {
 	var from position
 	if tail >= 0 {
 		var err error
-		if from, err = c.tailOf(ctx, parts, tail); err != nil {
+		if from, err = newCopier(c.store).tailOf(ctx, parts, tail); err != nil {
 			return nil, err
 		}
 	}

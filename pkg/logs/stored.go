@@ -32,7 +32,7 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w io.Write
 	if len(chosen) == 0 {
 		return nil
 	}
-	c := &copier{store: s, buf: make([]byte, bufferSize)}
+	c := newCopier(s)
 	hosts := byHost(chosen)
 	o.Hosts = max(o.Hosts, chosen[len(chosen)-1].host+1)
 	if o.Merges() {
@@ -146,6 +146,8 @@ type copier struct {
 	buf     []byte
 	last    part // the part copied last
 }
+
+func newCopier(s store.Store) *copier { return &copier{store: s, buf: make([]byte, bufferSize)} }
 
 // host copies the last tail lines of one host's parts, all if tail is negative.
 func (c *copier) host(ctx context.Context, parts []part, tail int) error {

@@ -3,9 +3,13 @@ package logs
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +22,7 @@ const jobID = "cpu-train-20261120-082019-abc1234"
 // countingStore remembers which objects were opened, and which were listed.
 type countingStore struct {
 	store.Store
+	mu             sync.Mutex
 	opened, listed []string
 }
 
@@ -27,6 +32,8 @@ func (s *countingStore) List(ctx context.Context, prefix string) ([]store.Object
 }
 
 func (s *countingStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.opened = append(s.opened, strings.TrimPrefix(name, store.Logs(jobID)))
 	return s.Store.Open(ctx, name)
 }
@@ -203,6 +210,45 @@ func TestStoredHosts(t *testing.T) {
 			}
 			if got := out.String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// slowStore opens nothing until it is let.
+type slowStore struct {
+	store.Store
+	asked *atomic.Int32
+	let   <-chan struct{}
+}
+
+func (s slowStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	s.asked.Add(1)
+	<-s.let
+	return s.Store.Open(ctx, name)
+}
+
+// The first line does not wait for hundreds of answers, one after the other.
+func TestTheLogsOfHostsAreOpenedAtTheSameTime(t *testing.T) {
+	for _, tail := range []int{-1, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			objects := map[string]string{}
+			var want strings.Builder
+			for host := range 2 * openers {
+				objects[fmt.Sprintf("%d/1-1.log", host)] = stampOf(1) + " x\n" + stampOf(2) + fmt.Sprintf(" of %d\n", host)
+				fmt.Fprintf(&want, "host-%d │ of %d\n", host, host)
+			}
+			let := make(chan struct{})
+			s := slowStore{storeWith(t, objects).Store, &atomic.Int32{}, let}
+			var out bytes.Buffer
+			done := make(chan error, 1)
+			go func() { done <- Stored(t.Context(), s, jobID, Options{Tail: tail, Host: -1}, &out) }()
+			if synctest.Wait(); s.asked.Load() != openers {
+				t.Errorf("%d logs are being opened, want %d", s.asked.Load(), openers)
+			}
+			close(let)
+			if err := <-done; err != nil || !strings.HasSuffix(out.String(), want.String()) {
+				t.Errorf("got %q, %v", out.String(), err)
 			}
 		})
 	}
