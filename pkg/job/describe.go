@@ -64,11 +64,28 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if err != nil {
 		return d, err
 	}
-	d.Timeline = timeline(d, attempts)
+	losses, err := j.losses(ctx, attempts)
+	if err != nil {
+		return d, err
+	}
+	d.Timeline = timeline(d, attempts, losses)
 	if d.Hosts, err = j.withPods(ctx); err != nil {
 		return d, err
 	}
 	return d, j.measure(ctx, &d)
+}
+
+// losses are what took the pods of attempts away that left no word, as far as the
+// cluster knows.
+func (j *Job) losses(ctx context.Context, attempts []api.Attempt) ([]api.Loss, error) {
+	w, ok := j.Workload.(interface {
+		Losses(ctx context.Context, id string) ([]api.Loss, error)
+	})
+	silent := slices.IndexFunc(attempts, func(a api.Attempt) bool { return a.Reason == "" })
+	if !ok || silent < 0 || silent == len(attempts)-1 {
+		return nil, nil
+	}
+	return w.Losses(ctx, j.ID())
 }
 
 // withPods are the hosts of the job that have a pod. The pods of a map are none.
@@ -149,19 +166,17 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 }
 
 // timeline puts what is known in the order in which it happened.
-func timeline(d Description, attempts []api.Attempt) []Event {
+func timeline(d Description, attempts []api.Attempt, losses []api.Loss) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
 		by = "the Python tool"
 	}
 	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
-	earlier := "" // how the attempt before was lost
 	for i, a := range attempts {
 		what := "started"
 		if i > 0 {
-			what = "started again, attempt " + itoa(a.Attempt) + earlier
+			what = "started again, attempt " + itoa(a.Attempt) + lost(attempts[i-1], a.Started, losses)
 		}
-		earlier = lost(a)
 		events = append(events, Event{a.Started, what})
 		if a.Reason != "" {
 			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + cmp.Or(a.Message, crash(a.Reason))})
@@ -192,10 +207,17 @@ func forwards(events []Event) []Event {
 	return events
 }
 
-// lost says of an attempt that left no word that its machine was taken away.
-func lost(a api.Attempt) string {
+// lost says of an attempt that left no word what took its pods away before the next
+// one began.
+func lost(a api.Attempt, next time.Time, losses []api.Loss) string {
 	if a.Reason != "" {
 		return ""
+	}
+	began := a.Started.Truncate(time.Second) // as the cluster's own times are
+	for _, l := range losses {
+		if !l.Time.Before(began) && l.Time.Before(next) {
+			return "; attempt " + itoa(a.Attempt) + " was lost: " + l.Why
+		}
 	}
 	return "; attempt " + itoa(a.Attempt) + " was deleted, or lost its node"
 }

@@ -19,22 +19,28 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 	d := Description{Handle: api.Handle{CreatedAt: at(0), Client: "v1"}, Status: api.Status{State: api.Succeeded, Started: at(1), Finished: at(5)}}
 	tests := map[string]struct {
 		attempts []api.Attempt
+		losses   []api.Loss
 		want     []Event
 	}{
-		"none recorded": {nil, []Event{{at(1), "started"}}},
-		"one":           {[]api.Attempt{{Attempt: 1, Started: at(1)}}, []Event{{at(1), "started"}}},
-		"a crash of a host": {[]api.Attempt{told, last}, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
+		"none recorded": {nil, nil, []Event{{at(1), "started"}}},
+		"one":           {[]api.Attempt{{Attempt: 1, Started: at(1)}}, nil, []Event{{at(1), "started"}}},
+		"a crash of a host": {[]api.Attempt{told, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
 			{at(4), "started again, attempt 3"}}},
-		"a crash, then a drain": {[]api.Attempt{crashed, drained, last}, []Event{
+		"a crash, then a drain": {[]api.Attempt{crashed, drained, last}, []api.Loss{{Time: at(1), Why: "not this one"}, {Time: at(4), Why: "nor this"}}, []Event{
 			{at(1), "started"}, {at(2), "attempt 1 ended: killed, as happens when memory runs out"},
 			{at(3), "started again, attempt 2"},
 			{at(4), "started again, attempt 3; attempt 2 was deleted, or lost its node"}}},
+		"losses that the cluster knows": {[]api.Attempt{{Attempt: 1, Started: at(1).Add(time.Second / 2)}, drained, last},
+			[]api.Loss{{Time: at(1), Why: "preempted"}, {Time: at(3), Why: "drained"}, {Time: at(3), Why: "preempted"}}, []Event{
+				{at(1).Add(time.Second / 2), "started"},
+				{at(3), "started again, attempt 2; attempt 1 was lost: preempted"},
+				{at(4), "started again, attempt 3; attempt 2 was lost: drained"}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			want := append([]Event{{at(0), "submitted by kubectl kinetic v1"}}, tt.want...)
 			want = append(want, Event{at(5), "succeeded"})
-			if diff := cmp.Diff(want, timeline(d, tt.attempts)); diff != "" {
+			if diff := cmp.Diff(want, timeline(d, tt.attempts, tt.losses)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -46,7 +52,7 @@ func TestTimelineNeverRunsBackwards(t *testing.T) {
 	at := func(ms int) time.Time { return time.Date(2026, 1, 1, 0, 0, 5, ms*1e6, time.UTC) }
 	d := Description{Handle: api.Handle{CreatedAt: at(300), Client: "v1"}, Status: api.Status{State: api.Failed, Reason: api.Cancelled, Message: "cancelled", Finished: at(0)}}
 	want := []Event{{at(300), "submitted by kubectl kinetic v1"}, {at(900), "started"}, {at(900), "failed: cancelled"}}
-	if diff := cmp.Diff(want, timeline(d, []api.Attempt{{Attempt: 1, Started: at(900)}})); diff != "" {
+	if diff := cmp.Diff(want, timeline(d, []api.Attempt{{Attempt: 1, Started: at(900)}}, nil)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

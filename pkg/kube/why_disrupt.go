@@ -58,7 +58,7 @@ func (s Situation) setbacks(least int) string {
 		switch {
 		case e.Reason == "Preempted":
 			taken[name], preempted[name] = true, true
-		case e.Reason == "TaintManagerEviction" && strings.HasPrefix(e.Message, "Marking for deletion"):
+		case isTaintEviction(e):
 			taken[name] = true
 		}
 	}
