@@ -172,11 +172,13 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Loss) []Event 
 		by = "the Python tool"
 	}
 	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
+	var before api.Attempt
 	for i, a := range attempts {
 		what := "started"
 		if i > 0 {
-			what = "started again, attempt " + itoa(a.Attempt) + lost(attempts[i-1], a.Started, losses)
+			what = "started again, attempt " + itoa(a.Attempt) + lost(before, a.Started, losses)
 		}
+		before = a
 		events = append(events, Event{a.Started, what})
 		if a.Reason != "" {
 			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + cmp.Or(a.Message, crash(a.Reason))})
