@@ -181,7 +181,7 @@ func newRecord(o owner, pods []corev1.Pod, status api.Status) Record {
 	if o.byPythonTool() {
 		r.Python, r.Store = true, pythonStore(o.job)
 	}
-	if pods = ofHost(pods, 0); len(pods) > 0 {
+	if pods = leadersOf(pods); len(pods) > 0 {
 		r.Node = pods[len(pods)-1].Spec.NodeName
 	}
 	return r

@@ -102,9 +102,9 @@ func hostOf(p corev1.Pod) int {
 	return 0
 }
 
-// ofHost are the pods of one host, by attempt.
-func ofHost(pods []corev1.Pod, host int) []corev1.Pod {
-	return slices.DeleteFunc(byAge(pods), func(p corev1.Pod) bool { return hostOf(p) != host })
+// leadersOf are the pods of host 0, by attempt.
+func leadersOf(pods []corev1.Pod) []corev1.Pod {
+	return slices.DeleteFunc(byAge(pods), func(p corev1.Pod) bool { return hostOf(p) != 0 })
 }
 
 // newestOfHosts is the last pod of each host, by their numbers.
@@ -132,7 +132,7 @@ func stateOfSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status
 	if end, ok := outcome(set); ok {
 		return end.Status()
 	}
-	leaders := ofHost(pods, 0)
+	leaders := leadersOf(pods)
 	s := api.Status{State: api.Pending, Attempt: len(leaders)}
 	if len(leaders) == 0 {
 		return s
@@ -179,7 +179,7 @@ func holding(pods []corev1.Pod) string {
 // stateOfPythonSet derives the status of a set of the Python tool, whose pods
 // exit when they are done and are started again, from how they ended last.
 func stateOfPythonSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status {
-	leaders := ofHost(pods, 0)
+	leaders := leadersOf(pods)
 	s := api.Status{State: api.Pending, Attempt: len(leaders)}
 	if len(leaders) == 0 {
 		return s

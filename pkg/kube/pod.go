@@ -11,7 +11,7 @@ func (w *Workload) RunningPod(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	leaders := ofHost(s.list(), 0)
+	leaders := leadersOf(s.list())
 	if len(leaders) == 0 {
 		return "", nil
 	}

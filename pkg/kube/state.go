@@ -26,7 +26,7 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 	}
 	leaders := byAge(pods)
 	if isGroup(j) {
-		leaders = ofHost(pods, 0)
+		leaders = leadersOf(pods)
 	}
 	s := api.Status{State: api.Pending, Attempt: len(leaders)}
 	for i, p := range leaders {
