@@ -16,6 +16,7 @@ import (
 const (
 	File        = "remote_runner.py"
 	GroupFile   = "remote_group.py"
+	PeersFile   = "remote_peers.py"
 	MapFile     = "remote_map.py"
 	LocalFile   = "remote_local.py"
 	DebugFile   = "remote_debug.py"
@@ -35,6 +36,11 @@ var Source []byte
 //
 //go:embed remote_group.py
 var Group []byte
+
+// Peers is PeersFile. It must not be changed.
+//
+//go:embed remote_peers.py
+var Peers []byte
 
 // Map is MapFile. It must not be changed.
 //

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSourcesAreTheFiles(t *testing.T) {
-	for name, source := range map[string][]byte{File: Source, GroupFile: Group, MapFile: Map, DebugFile: Debug, LocalFile: Local, AccountFile: Account} {
+	for name, source := range map[string][]byte{File: Source, GroupFile: Group, PeersFile: Peers, MapFile: Map, DebugFile: Debug, LocalFile: Local, AccountFile: Account} {
 		want, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

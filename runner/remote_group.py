@@ -1,31 +1,24 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The runners of a job of several hosts, one on each, of which that of host 0, the leader, speaks for all."""
+"""The runners of a job on several hosts, one on each; that of host 0, the leader, speaks for the job."""
 
-import json
 import math
 import os
-import select
 import signal
 import time
 from collections import namedtuple
 
 from remote_runner import (
     BAD_RESULT, COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE,
-    LogParts, MESSAGE_LIMIT, MIB, Outcome, PIPE_READ, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError,
-    STOPPED, Spool, TERMINATED, Transient, Unreachable, attempt_name, encode_json, late_import, shorten, tell, text_of,
-    timestamp, whole_number,
+    LogParts, MESSAGE_LIMIT, Outcome, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool,
+    TERMINATED, Transient, Unreachable, attempt_name, encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
 )
 
-GROUP_PORT = 8482  # of the leader's runner; the manifest's readiness probe has it too
+peers = neighbour("remote_peers")
+
 TORCH_PORT, JAX_PORT = 29500, 8476  # of the leader's call
-LINE_LIMIT = 1 * MIB
-TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
-PEER_SECONDS = 2.0  # for another host to take a connection or a word
-KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
 POLL_SECONDS = 0.2
 CRASH_LEAD = 2.0  # by which others may notice first that a call was killed, for they lost a peer
-REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
 RESTART_SECONDS = 300.0  # for the cluster to start a broken group again
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}"
@@ -72,214 +65,6 @@ def rendezvous(group, chips):
     return found
 
 
-class Channel:
-    """A connection between two runners: JSON objects, one a line."""
-
-    def __init__(self, connection):
-        self.connection = connection
-        self._rest = b""
-        connection.settimeout(PEER_SECONDS)
-        socket = late_import("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in KEEPALIVE:
-            if hasattr(socket, name):
-                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-    def send(self, message):
-        """Sends an object. If the other side is gone, receive() will tell."""
-        try:
-            self.connection.sendall(encode_json(message) + b"\n")
-        except OSError:
-            pass
-
-    def receive(self):
-        """The objects that have arrived; None if the other side is gone, or is no runner."""
-        try:
-            data = self.connection.recv(PIPE_READ)
-            *lines, self._rest = (self._rest + data).split(b"\n")
-            messages = [json.loads(line) for line in lines]
-        except (OSError, ValueError, RecursionError):
-            return None
-        sane = len(self._rest) <= LINE_LIMIT and all(type(message) is dict for message in messages)
-        return messages if data and sane else None
-
-
-# The runner of every other host, a member, connects to that of host 0, the
-# leader, once: a host that loses its leader is lost. It says who it is, and how
-# its call ended when its log is in the store; the leader answers with the number
-# of the attempt, and says when the call need not go on, for another has failed.
-# Both are worked on when somebody looks: there is no thread.
-
-
-def greeting(options, host):
-    """The first word of a member."""
-    return {"job": options.job, "call": options.call, "host": host}
-
-
-def verdict(outcomes, gone, hosts):
-    """The outcome of an attempt, of those by host; None if it has none.
-
-    The first failure is the cause of the others. But they mean nothing where a
-    host is gone, which they may be due to: that is nobody's failure.
-    """
-    if all(host in outcomes and outcomes[host].ok for host in range(hosts)):
-        return outcomes[0]
-    failures = [] if gone else [outcome for outcome in outcomes.values() if outcome.failed]
-    return min(failures, key=lambda outcome: outcome.at, default=None)
-
-
-class Leader:
-    """The leader's end of the connections."""
-
-    def __init__(self, hosts, greeting, say):
-        self._hosts, self._greeting, self._say = hosts, greeting, say
-        self._selector = late_import("selectors").DefaultSelector()
-        self._listener = None
-        self._members = {}  # host: its channel, or None when it is lost
-        self._end_by = math.inf  # of time.monotonic
-        self.attempt = 0
-        self.ending = False  # no call needs to go on
-        self.outcomes = {}  # by host
-
-    def listen(self):
-        """Opens the port. Who connects is not heard before attend()."""
-        try:
-            self._listener = late_import("socket").create_server(("", GROUP_PORT), backlog=1024)
-        except OSError as exc:
-            raise RunnerError(f"cannot listen on port {GROUP_PORT}, by which the hosts of the job talk: {exc}") from None
-        self._watch(self._listener, self._accept)
-
-    def sources(self):
-        """What becomes readable when something has arrived."""
-        return [self._selector]
-
-    def descriptors(self):
-        """What a child must not keep open."""
-        return (self._selector.fileno(), *self._selector.get_map())
-
-    def attend(self, patience=0.0):
-        """Acts on what has arrived, or arrives within so many seconds."""
-        for key, _ in self._selector.select(patience):
-            key.data()
-
-    @property
-    def gone(self):
-        """The hosts that were lost or told to end, rather than ended by themselves."""
-        lost = {host for host, channel in self._members.items() if channel is None and host not in self.outcomes}
-        return lost | {host for host, outcome in self.outcomes.items() if outcome.reason == TERMINATED}
-
-    def report(self, outcome):
-        """Takes note of how a host's call ended."""
-        self.outcomes[outcome.host] = outcome
-        if not outcome.failed or self.ending:
-            return
-        self.ending, self._end_by = True, time.monotonic() + REPORT_SECONDS
-        for channel in filter(None, self._members.values()):
-            channel.send({"end": True})
-
-    def settled(self, terminated):
-        """Nothing is to be heard any more that would change the verdict."""
-        busy = [host for host, channel in self._members.items() if channel and host not in self.outcomes]
-        if self.ending or terminated:
-            return not busy or time.monotonic() >= self._end_by
-        return len(self.outcomes) == self._hosts
-
-    def close(self):
-        """Closes the port and all connections."""
-        for key in list(self._selector.get_map().values()):
-            key.fileobj.close()
-        self._selector.close()
-
-    def _watch(self, source, action):
-        self._selector.register(source, late_import("selectors").EVENT_READ, action)
-
-    def _accept(self):
-        try:
-            channel = Channel(self._listener.accept()[0])
-        except OSError:
-            return  # it is gone already
-        self._watch(channel.connection, lambda: self._hear(channel))
-
-    def _hear(self, channel):
-        host = next((host for host, member in self._members.items() if member is channel), None)
-        messages = channel.receive()
-        try:
-            for message in messages or ():
-                host = self._greet(channel, message) if host is None else self._note(host, message)
-        except (RunnerError, KeyError, TypeError) as exc:
-            self._say(f"a connection to port {GROUP_PORT} is refused: {exc}")
-            messages = None
-        if messages is None:
-            self._selector.unregister(channel.connection)
-            channel.connection.close()
-            if host is not None:
-                self._members[host] = None
-                if host not in self.outcomes and not self.ending:
-                    self._say(f"host {host} is lost")
-
-    def _greet(self, channel, message):
-        host = message.get("host")
-        if message != dict(self._greeting, host=host) or type(host) is not int or not 0 < host < self._hosts:
-            raise RunnerError(f"it says {message!r:.200}, which no host of this job does")
-        if self.ending or host in self._members:
-            channel.send({"end": True})  # it is too late, or in the place of a host that is lost
-            raise RunnerError(f"host {host} comes too late or again")
-        self._members[host] = channel
-        channel.send({"attempt": self.attempt})
-        return host
-
-    def _note(self, host, message):
-        outcome = Outcome.of(message)
-        outcome.host = host
-        self.report(outcome)
-        return host
-
-
-class Member:
-    """The end of another host."""
-
-    def __init__(self, leader, greeting):
-        self._address, self._greeting = (leader, GROUP_PORT), greeting
-        self._channel = None
-        self.attempt = 0
-        self.ending = self.lost = False
-
-    def sources(self):
-        """As the leader's."""
-        return [self._channel.connection] if self._channel else []
-
-    def descriptors(self):
-        """As the leader's."""
-        return tuple(source.fileno() for source in self.sources())
-
-    def attend(self, patience=0.0):
-        """As the leader's; connects first."""
-        if self._channel is None and not self.lost:
-            self._connect()
-        if not select.select(self.sources(), [], [], patience)[0]:
-            return
-        messages = self._channel.receive()
-        for message in messages or ():
-            self.attempt = message.get("attempt", self.attempt)
-            self.ending = self.ending or "end" in message
-        if messages is None:
-            self._channel.connection.close()
-            self._channel, self.lost = None, self.attempt > 0 or self.ending
-
-    def report(self, outcome):
-        """Tells how the call ended."""
-        error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
-        if self._channel:
-            self._channel.send(dict(outcome.__dict__, error=error))
-
-    def _connect(self):
-        try:
-            self._channel = Channel(late_import("socket").create_connection(self._address, PEER_SECONDS))
-        except OSError:
-            return  # it will be there
-        self._channel.send(self._greeting)
-
-
 class Release:
     """Says on the job's LeaderWorkerSet, which would start its pods for ever, how it ended and scales it to zero."""
 
@@ -297,7 +82,7 @@ class Release:
         headers = (("Content-Type", "application/merge-patch+json"), ("Content-Length", str(len(self._body))))
         answer = self._server.send(Request("PATCH", self._path, headers, lambda: [self._body]), REQUEST_SECONDS, token)
         data = answer.content()
-        if answer.status == 401 or answer.status in RETRY_STATUS:
+        if answer.status in (401, 409) or answer.status in RETRY_STATUS:
             raise Transient(f"the API server answered {answer.status}")
         if answer.status not in (200, 404):  # or it is gone, and so are its hosts, soon
             # The answer is a Status of Kubernetes.
@@ -330,7 +115,10 @@ class GroupRunner(Runner):
             self._link.attend(POLL_SECONDS)
 
     def _rest(self):
-        """Waits for SIGTERM: who leaves is started again. No poll, for the accelerators are held meanwhile."""
+        """Waits for SIGTERM, because a host that leaves is started again.
+
+        It blocks instead of polling, because the accelerators are held until it returns.
+        """
         numbers = (signal.SIGTERM, signal.SIGINT)
         signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
         if not self._terminated:
@@ -342,7 +130,7 @@ class GroupRunner(Runner):
             self._leave_mark("")
             return None
         self._only_hurry()
-        self._say("the container was started again, and so will be all hosts: nothing is run")
+        self._say("this container was restarted, so the cluster will restart all hosts; the call is not run")
         try:
             self._save_crash()
         except (RunnerError, OSError) as exc:
@@ -382,7 +170,7 @@ class GroupRunner(Runner):
             outcome.at -= CRASH_LEAD
         if not supervisor.ended or outcome.ok or outcome.reason == TERMINATED or supervisor.failed or out_of_memory:
             return outcome
-        return Outcome(STOPPED, EXIT_TERMINATED, f"{call.title} was ended, for another host has failed")
+        return Outcome(STOPPED, EXIT_TERMINATED, f"{call.title} was stopped because another host failed")
 
     def _save_log(self, outcome):
         """Publishes what there is of the log: the job may go on for long."""
@@ -399,7 +187,7 @@ class LeaderRunner(GroupRunner):
 
     def __init__(self, options, group):
         super().__init__(options, group)
-        self._link = Leader(group.hosts, greeting(options, 0), self._say)
+        self._link = peers.Leader(group.hosts, peers.greeting(options, 0), self._say)
         self._lost = set()  # the hosts that were gone before this one was told to end
 
     def _hurry(self, *_):
@@ -422,6 +210,7 @@ class LeaderRunner(GroupRunner):
     def _publish(self, outcome):
         if not self._attempt and outcome.reason == TERMINATED and self._options.release:
             return EXIT_TERMINATED  # what there is may be of a job that has ended
+        self._final = self._final or not self._attempt  # nothing bounds the attempts that are not counted
         if self._attempt and outcome.reason != TERMINATED:
             self._save_log(outcome)
             outcome = self._agree(outcome)
@@ -431,13 +220,22 @@ class LeaderRunner(GroupRunner):
         self._leave_mark("")  # if it crashed, that is recorded
         return code
 
+    def _publish_to_store(self, outcome, finished):
+        try:
+            return super()._publish_to_store(outcome, finished)
+        except Unreachable:
+            raise
+        except RunnerError:
+            self._final = True  # a store that refuses this attempt would refuse the next ones too
+            raise
+
     def _agree(self, outcome):
         """The outcome of the attempt, of which this host's is a part."""
         link = self._link
         link.report(outcome)
         until = time.monotonic() + RESTART_SECONDS
         self._wait(lambda: link.settled(self._terminated) or link.gone and time.monotonic() >= until)
-        agreed = verdict(link.outcomes, link.gone, self._hosts)
+        agreed = peers.verdict(link.outcomes, link.gone, self._hosts)
         if agreed is outcome:
             return outcome
         if agreed is None:
@@ -449,17 +247,20 @@ class LeaderRunner(GroupRunner):
 
     def _broken(self, gone):
         if gone:
-            message = "lost to preemption, a drain or a crash: " + ", ".join(f"host {host}" for host in sorted(gone))
+            names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
+            message = f"{names} {were} lost (preempted, drained or crashed)"
         else:
             message = "host 0 was told to end, by a preemption, a drain or a deletion"
         if self._options.release:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
-        message += "; an Indexed Job is not started again: use --backend pathways"
+        message += "; an Indexed Job does not restart: use --backend pathways"
         if self._terminated and not self._lost:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         return Outcome(DISRUPTED, 1, message)
 
-    def _conclude(self, end):
+    def _conclude(self, end, outcome=None):
+        if end is None and self._final:
+            end = self._end(outcome, timestamp())  # which only the set is told
         if end is not None and self._options.release:
             self._only_hurry()
             self._link.close()
@@ -485,14 +286,14 @@ class MemberRunner(GroupRunner):
 
     def __init__(self, options, group):
         super().__init__(options, group)
-        self._link = Member(group.leader, greeting(options, group.host))
+        self._link = peers.Member(group.leader, peers.greeting(options, group.host))
 
     def _begin(self):
         return 0  # disruptions: the leader counts them
 
     def _meet(self):
         link = self._link
-        self._wait(lambda: link.attempt or link.ending)
+        self._wait(lambda: self._terminated or link.attempt or link.ending)
         if link.ending or not link.attempt:
             return Outcome(STOPPED, EXIT_TERMINATED, "the job has ended or failed before the call began on this host")
         self._attempt = link.attempt
@@ -513,11 +314,27 @@ class MemberRunner(GroupRunner):
         if self._options.release or not self._attempt:
             self._rest()
         else:
-            self._wait(lambda: self._link.lost)
+            self._wait(lambda: self._terminated or self._link.lost)
         return outcome.exit_code
+
+
+class StrayRunner(LeaderRunner):
+    """The attempt on a host that is not told its place: it ends the job, for if it left it would be started again for ever."""
+
+    def __init__(self, options, problem):
+        super().__init__(options, Group(0, 1, "", 1))
+        self._problem = problem
+
+    def _begin(self):
+        raise self._problem
 
 
 def runner(options, environ):
     """The runner of this host."""
-    group = find_group(options, environ)
+    try:
+        group = find_group(options, environ)
+    except RunnerError as exc:
+        if not options.release:
+            raise
+        return StrayRunner(options, exc)
     return (MemberRunner if group.host else LeaderRunner)(options, group)

@@ -1,11 +1,39 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The store of local jobs."""
+"""What no pod needs: the store and the runner of local jobs, and the help."""
 
 import os
+import signal
 import time
 
-from remote_runner import AlreadyExists, NotFound, RunnerError, directory_of, write_all
+from remote_runner import AlreadyExists, Log, NotFound, Runner, RunnerError, Spool, directory_of, write_all
+
+HELP = {  # the value and the meaning of each of the runner's flags
+    "--job": ("ID", "of the job"),
+    "--store": ("URL", "gs://bucket, or file:// and an absolute path"),
+    "--call": ("SHA256", "of the job's call.json"),
+    "--bundle": ("SHA256", "of the bundle's index"),
+    "--output-dir": ("DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
+    "--max-runtime": ("SECONDS", "of this attempt; 0: no bound"),
+    "--max-disruptions": ("N", "end the job when it has lost its pod more often; default 100"),
+    "--retries": ("N", "end the job when it has crashed more often; default: as Kubernetes says"),
+    "--map": ("SHA256", "of the inputs of a map, lines of JSON"),
+    "--chunk": ("N", "inputs for each pod; default 1"),
+    "--inputs": ("N", "of them in all"),
+    "--release": ("NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
+    "--chips": ("KIND:N", "that each of several hosts has: gpu:8, tpu:4; default: none"),
+    "--grace": ("SECONDS", "from SIGTERM to SIGKILL; default 25"),
+    "--work": ("DIR", "for workspace/ and scratch/"),
+    "--log-file": ("PATH", "keep the log there instead of printing it"),
+    "--termination-log": ("PATH", '"" for none'),
+    "--final": ("", "no other attempt will follow, however this one ends"),
+}
+
+
+def usage():
+    """What --help prints."""
+    lines = [f"  {name} {value:<{25 - len(name)}} {text}" for name, (value, text) in HELP.items()]
+    return "\n".join(["usage: remote_runner.py FLAGS", "Runs one call of a Kinetic job."] + lines)
 
 
 class FileStore:
@@ -78,3 +106,16 @@ class FileStore:
         finally:
             if os.path.lexists(temporary):
                 os.unlink(temporary)
+
+
+class LocalRunner(Runner):
+    """The one attempt at a local job, which has a process group of its own and keeps its log in a file."""
+
+    def _open_log(self):
+        return Log(Spool(self._options.log_file, keep=True), None)
+
+    def _conclude(self, end, outcome=None):
+        """Ends what the call left running. In a container it would end with the runner."""
+        if os.getpgrp() == os.getpid():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.killpg(0, signal.SIGTERM)

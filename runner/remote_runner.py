@@ -167,6 +167,11 @@ def file_blocks(path):
             yield block
 
 
+def jittered(pause):
+    """Up to a half less, so that many pods do not come back at one moment."""
+    return pause * (1 - os.urandom(1)[0] / 512)
+
+
 def times(number):
     """How often, in words."""
     return "once" if number == 1 else f"{number} times"
@@ -401,7 +406,6 @@ class Endpoint:
         self._idle.append(connection)
 
     def disconnect(self):
-        """Closes all connections that are not in use."""
         while self._idle:
             self._idle.pop().close()
 
@@ -441,7 +445,6 @@ class Answer:
         return block
 
     def content(self):
-        """All of a short answer."""
         data = b""
         while len(data) < ANSWER_LIMIT and (block := self.read(ANSWER_LIMIT)):
             data += block
@@ -488,7 +491,6 @@ class Account:
         return self._source.name()
 
     def disconnect(self):
-        """Closes all connections."""
         self._source.disconnect()
 
 
@@ -521,7 +523,6 @@ class MetadataServer:
         return f"the pod's Kubernetes service account (in {email})" if email.endswith(".svc.id.goog") else email
 
     def disconnect(self):
-        """Closes all connections."""
         self._server.disconnect()
 
     def _get(self, name, timeout):
@@ -663,8 +664,7 @@ class GCSStore:
             except Transient as exc:
                 now = time.monotonic()
                 begin = now if begin is None else begin
-                # Up to a half less, so that many pods do not come back at one moment.
-                wait = pause * (1 - os.urandom(1)[0] / 512)
+                wait = jittered(pause)
                 if now + wait >= min(begin + self._patience, self._until):
                     raise Unreachable(
                         f"cannot {doing}: {exc} ({tries} tries in {now - begin:.0f} seconds): "
@@ -813,7 +813,6 @@ def server_time(headers):
 
 
 def error_text(data):
-    """What an error of the API says."""
     try:
         return json.loads(data)["error"]["message"]
     except (ValueError, KeyError, TypeError):
@@ -895,7 +894,6 @@ class Call:
 
     @property
     def title(self):
-        """What messages call it."""
         if self.kind == "function":
             return f"{self.file or self.module}:{self.function}"
         return {"file": self.file, "module": f"python -m {self.module}"}.get(self.kind) or self.args[0]
@@ -934,7 +932,6 @@ def parse_index(data, where):
 
 
 def parse_blob(entry, where):
-    """One blob of an index."""
     entry = entry if isinstance(entry, dict) else {}
     sha256 = field(entry, "sha256", str, where)
     encoding = field(entry, "encoding", str, where, "")
@@ -991,7 +988,6 @@ def fetch_bundle(store, index, scratch, workspace):
 
 
 def fetch_blob(store, blob, path):
-    """Writes a blob to a new file and verifies it."""
     with open(path, "wb") as file:
         size = copy_verified(store, blob.name, blob.sha256, blob.size, file.write)
     if size != blob.size:
@@ -1333,12 +1329,10 @@ class Outcome:
 
     @property
     def ok(self):
-        """The call ended well."""
         return self.reason == COMPLETED
 
     @property
     def failed(self):
-        """The call failed by itself."""
         return self.reason not in (COMPLETED, STOPPED, TERMINATED)
 
     def save(self, scratch):
@@ -1367,7 +1361,6 @@ class Outcome:
 
 
 def exited(title, code):
-    """The outcome of a program that ended with an exit code."""
     if code == 0:
         return Outcome(COMPLETED, 0)
     kept = code if 0 < code < EXIT_DEADLINE else 1
@@ -1439,7 +1432,6 @@ def run_program(call, place):
 
 
 def program(call, place):
-    """The argument list of a call that is a program."""
     if call.kind == "command":
         return call.args
     what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
@@ -1491,7 +1483,6 @@ def load_function(call, place):
 
 
 def value_of(function, args, kwargs, debugger=None):
-    """What the function returns."""
     if debugger:
         debugger.breakpoint()
     value = function(*args, **kwargs)  # a debugger stops here: step into it
@@ -1503,7 +1494,6 @@ def value_of(function, args, kwargs, debugger=None):
 
 
 def wait_for(awaitable):
-    """The value of a coroutine or another awaitable."""
 
     async def wait():
         return await awaitable
@@ -1548,7 +1538,6 @@ def load_module(call, place):
 
 
 def find_function(module, call):
-    """The function that the call names."""
     function = getattr(module, call.function, None)
     where = call.file or f"module {call.module}"
     if function is None:
@@ -1659,7 +1648,6 @@ def tell(text):
 
 
 def flush():
-    """Flushes what the user's code may have left in buffers."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -1711,7 +1699,6 @@ class Errands:
         return min(self._part_at, self._renew_at)
 
     def tick(self, now):
-        """Starts what is due."""
         if now >= self._part_at:
             self._part_at = now + PART_SECONDS
             self._ask(self._parts.publish_lines)
@@ -1732,7 +1719,6 @@ class Errands:
         self._ask(self._parts.publish_all)
 
     def finish(self):
-        """Waits until everything is done."""
         if self._thread is not None:
             self._thread.join()
 
@@ -1869,7 +1855,6 @@ class Supervisor:
         return max(0.0, min(moments) - time.monotonic())
 
     def _consult(self):
-        """Hears what other hosts say."""
         self._link.attend()
         if self._link.ending and not self.ended:
             self.ended = True
@@ -2043,7 +2028,6 @@ class Runner:
         return outcome
 
     def _run_call(self, call, place, errands, deadline):
-        """The outcome of the call."""
         run = run_function if call.kind == "function" else run_program
         supervisor = Supervisor(self._log, errands, self._options.grace, deadline, self._link)
         return self._judge(call, supervisor.run(lambda: run_child(call, place, run, self._store), self._hurry), supervisor)
@@ -2057,8 +2041,8 @@ class Runner:
     def _meet(self):
         """On several hosts: what must be known of the others before the call; an outcome if they need none of this host."""
 
-    def _conclude(self, end):
-        """On several hosts: what the leader does when everything is published; end is None if the job has not ended."""
+    def _conclude(self, end, outcome=None):
+        """What is left to do when everything is published; end is None if the job has not ended, or nobody could be told."""
 
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
@@ -2117,9 +2101,6 @@ class Runner:
         return outcome
 
     def _open_log(self):
-        path = self._options.log_file
-        if path:
-            return Log(Spool(path, keep=True), None)
         return Log(Spool(os.path.join(self._scratch, "log"), keep=False), 1)
 
     def _variables(self):
@@ -2137,7 +2118,6 @@ class Runner:
         }
 
     def _judge(self, call, status, supervisor):
-        """The outcome of a child that has ended."""
         told = Outcome.load(self._scratch)
         outcome = told or self._judge_status(call, status)
         if supervisor.timed_out:
@@ -2186,8 +2166,7 @@ class Runner:
         self._write_termination_message(outcome, finished)
         if end is not None and self._log is not None:
             self._log.say_end(self._options.job)  # the very last: its readers leave
-        self._conclude(end)
-        self._sweep()
+        self._conclude(end, outcome)
         return outcome.exit_code
 
     def _publish_to_store(self, outcome, finished):
@@ -2272,13 +2251,6 @@ class Runner:
         except OSError as exc:
             self._say(f"warning: cannot write the termination message: {exc}")
 
-    @staticmethod
-    def _sweep():
-        """Ends what the call left running in the runner's own process group. With PID 1 it ends anyway."""
-        if os.getpid() != 1 and os.getpgrp() == os.getpid():
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            os.killpg(0, signal.SIGTERM)
-
 
 def termination_message(fields, error, value_path):
     """The summary for the container's status: JSON of less than 4096 bytes."""
@@ -2308,7 +2280,6 @@ def job_id(text):
 
 
 def sha256_hex(text):
-    """A SHA-256 in lower-case hex."""
     if not SHA256.fullmatch(text):
         raise ValueError("is no SHA-256: want 64 lower-case hex digits")
     return text
@@ -2333,32 +2304,26 @@ def seconds(text):
 
 
 REQUIRED = object()
-FLAGS = {  # what makes the value, its default, its name, help
-    "--job": (job_id, REQUIRED, "ID", "of the job"),
-    "--store": (str, REQUIRED, "URL", "gs://bucket, or file:// and an absolute path"),
-    "--call": (sha256_hex, REQUIRED, "SHA256", "of the job's call.json"),
-    "--bundle": (sha256_hex, REQUIRED, "SHA256", "of the bundle's index"),
-    "--output-dir": (str, "", "DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
-    "--max-runtime": (seconds, 0.0, "SECONDS", "of this attempt; 0: no bound"),
-    "--max-disruptions": (whole_number, 100, "N", "end the job when it has lost its pod more often; default 100"),
-    "--retries": (whole_number, math.inf, "N", "end the job when it has crashed more often; default: as Kubernetes says"),
-    "--map": (sha256_hex, "", "SHA256", "of the inputs of a map, lines of JSON"),
-    "--chunk": (whole_number, 1, "N", "inputs for each pod; default 1"),
-    "--inputs": (whole_number, 0, "N", "of them in all"),
-    "--release": (str, "", "NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
-    "--chips": (str, "", "KIND:N", "that each of several hosts has: gpu:8, tpu:4; default: none"),
-    "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
-    "--work": (os.path.abspath, "/kinetic", "DIR", "for workspace/ and scratch/"),
-    "--log-file": (str, "", "PATH", "keep the log there instead of printing it"),
-    "--termination-log": (str, TERMINATION_LOG, "PATH", '"" for none'),
-    "--final": (None, False, "", "no other attempt will follow, however this one ends"),
+FLAGS = {  # what makes the value, and its default; HELP of remote_local.py says what they mean
+    "--job": (job_id, REQUIRED),
+    "--store": (str, REQUIRED),
+    "--call": (sha256_hex, REQUIRED),
+    "--bundle": (sha256_hex, REQUIRED),
+    "--output-dir": (str, ""),
+    "--max-runtime": (seconds, 0.0),
+    "--max-disruptions": (whole_number, 100),
+    "--retries": (whole_number, math.inf),
+    "--map": (sha256_hex, ""),
+    "--chunk": (whole_number, 1),
+    "--inputs": (whole_number, 0),
+    "--release": (str, ""),
+    "--chips": (str, ""),
+    "--grace": (seconds, 25.0),
+    "--work": (os.path.abspath, "/kinetic"),
+    "--log-file": (str, ""),
+    "--termination-log": (str, TERMINATION_LOG),
+    "--final": (None, False),
 }
-
-
-def usage():
-    """What --help prints."""
-    lines = [f"  {name} {value:<{25 - len(name)}} {text}" for name, (_, _, value, text) in FLAGS.items()]
-    return "\n".join(["usage: remote_runner.py FLAGS", "Runs one call of a Kinetic job."] + lines)
 
 
 def parse_options(argv):
@@ -2366,7 +2331,7 @@ def parse_options(argv):
 
     The library's parser would take a tenth of the time in which a call starts.
     """
-    values = {name: default for name, (_, default, _, _) in FLAGS.items()}
+    values = {name: default for name, (_, default) in FLAGS.items()}
     words = iter(argv)
     for word in words:
         name, equals, text = word.partition("=")
@@ -2387,11 +2352,12 @@ def parse_options(argv):
 
 
 def choose_runner(options, environ):
-    """The runner of a job of this kind."""
     if options.release or "KINETIC_LEADER" in environ:
         return neighbour("remote_group").runner(options, environ)
     if options.map:
         return neighbour("remote_map").MapRunner(options, environ)
+    if options.log_file:
+        return neighbour("remote_local").LocalRunner(options)
     return Runner(options)
 
 
@@ -2426,7 +2392,7 @@ def main(argv):
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     if "--help" in argv:
-        print(usage())
+        print(neighbour("remote_local").usage())
         return 0
     try:
         runner = choose_runner(parse_options(argv), os.environ)

@@ -14,7 +14,7 @@ func TestThePortOfTheLeader(t *testing.T) {
 	s := family["lws-cpu-4hosts"]
 	leader := mustPods(t, mustRender(t, s), s)["spec.leaderWorkerTemplate.leaderTemplate"]
 	port := worker(leader.Spec).ReadinessProbe.TCPSocket.Port.IntValue()
-	if line := fmt.Sprintf("\nGROUP_PORT = %d ", port); !strings.Contains(string(runner.Group), line) {
+	if line := fmt.Sprintf("\nGROUP_PORT = %d ", port); !strings.Contains(string(runner.Peers), line) {
 		t.Errorf("the runner has no line %q", line)
 	}
 	for _, taken := range []int{8471, 8476, 8431, 8080, 8353, 29500} {

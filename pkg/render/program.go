@@ -20,11 +20,15 @@ var parts = []struct {
 	source []byte
 	needed func(api.Spec) bool
 }{
-	{runner.GroupFile, runner.Group, func(s api.Spec) bool { return s.Hosts > 1 || s.Backend == api.BackendPathways }},
+	{runner.GroupFile, runner.Group, isGroup},
+	{runner.PeersFile, runner.Peers, isGroup},
 	{runner.MapFile, runner.Map, func(s api.Spec) bool { return s.Map != nil }},
 	{runner.DebugFile, runner.Debug, func(s api.Spec) bool { return s.Debug }},
 	{runner.AccountFile, runner.Account, namesKeyFile},
 }
+
+// isGroup tells whether the runners of several hosts may have to talk.
+func isGroup(s api.Spec) bool { return s.Hosts > 1 || s.Backend == api.BackendPathways }
 
 // namesKeyFile tells whether the runner reads its credentials for the store from
 // a file, which the user may have put into the pod by other means.

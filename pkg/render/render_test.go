@@ -344,7 +344,7 @@ func TestObjectsMountTheRunner(t *testing.T) {
 	secret := family["cpu"]
 	secret.SecretEnv = []string{key}
 	sources := map[string][]byte{
-		"remote_runner.py": runner.Source, "remote_group.py": runner.Group, "remote_map.py": runner.Map,
+		"remote_runner.py": runner.Source, "remote_group.py": runner.Group, "remote_peers.py": runner.Peers, "remote_map.py": runner.Map,
 		"remote_debug.py": runner.Debug, "remote_credentials.py": runner.Account,
 	}
 	for name, test := range map[string]struct {
@@ -353,11 +353,11 @@ func TestObjectsMountTheRunner(t *testing.T) {
 	}{
 		"one host":          {family["cpu"], nil},
 		"a map":             {family["cpu-map"], []string{"remote_map.py"}},
-		"an Indexed Job":    {family["indexed-cpu-4hosts"], []string{"remote_group.py"}},
-		"a LeaderWorkerSet": {family["lws-cpu-4hosts"], []string{"remote_group.py"}},
-		"one of one host":   {family["lws-cpu-1host"], []string{"remote_group.py"}},
+		"an Indexed Job":    {family["indexed-cpu-4hosts"], []string{"remote_group.py", "remote_peers.py"}},
+		"a LeaderWorkerSet": {family["lws-cpu-4hosts"], []string{"remote_group.py", "remote_peers.py"}},
+		"one of one host":   {family["lws-cpu-1host"], []string{"remote_group.py", "remote_peers.py"}},
 		"a debugger":        {family["cpu-debug"], []string{"remote_debug.py", "remote_credentials.py"}},
-		"a set and keys":    {family["lws-cpu-everything"], []string{"remote_group.py", "remote_credentials.py"}},
+		"a set and keys":    {family["lws-cpu-everything"], []string{"remote_group.py", "remote_peers.py", "remote_credentials.py"}},
 		"keys of the user":  {own, []string{"remote_credentials.py"}},
 		"keys in a secret":  {secret, []string{"remote_credentials.py"}},
 	} {

@@ -91,7 +91,7 @@ func TestLongTextsAreWrittenAsTheEncoderWritesThem(t *testing.T) {
 			}
 		})
 	}
-	files := map[string]any{"remote_runner.py": string(runner.Source), "remote_group.py": string(runner.Group), "remote_map.py": string(runner.Map)}
+	files := map[string]any{"remote_runner.py": string(runner.Source), "remote_group.py": string(runner.Group), "remote_peers.py": string(runner.Peers), "remote_map.py": string(runner.Map)}
 	if keys := longData(&unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap", "data": files}}); len(keys) != len(files) {
 		t.Errorf("of the runner's files only %q are written the quick way", keys)
 	}

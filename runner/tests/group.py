@@ -94,7 +94,7 @@ class GroupCase(PodCase):
         self.api = APIServer(account)
         self.addCleanup(self.api.close)
         self.port = self.api.port = free_port()
-        self.change = f"g = r.neighbour('remote_group'); g.GROUP_PORT = {self.port}; g.SERVICE_ACCOUNT = {account!r}; r.END_GRACE = 0.2"
+        self.change = f"g = r.neighbour('remote_group'); g.peers.GROUP_PORT = {self.port}; g.SERVICE_ACCOUNT = {account!r}; r.END_GRACE = 0.2"
         host, port = self.api.server_address
         self.environment.update(KUBERNETES_SERVICE_HOST=host, KUBERNETES_SERVICE_PORT=str(port))
 

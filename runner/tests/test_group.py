@@ -5,8 +5,8 @@ import os
 import signal
 import unittest
 
-from fixture import command, function, script
-from group import LEADERWORKERSET, WAIT, GroupCase, is_open
+from fixture import function, script
+from group import LEADERWORKERSET, WAIT, GroupCase
 
 # One host fails when all are at work, and the others would hang for ever.
 ONE_FAILS = """
@@ -60,7 +60,7 @@ class Ends(FailingCase):
         self.assertEqual((end["state"], end["reason"], end["host"], end["exit_code"]), ("FAILED", "Exception", 1, 1))
         self.assertEqual(end["message"], "host 1: ValueError: boom")
         self.assertIn("ValueError: boom", "".join(self.lines(1)))
-        self.assertIn("another host has failed", "".join(self.lines(3)))
+        self.assertIn("was stopped because another host failed", "".join(self.lines(3)))
 
     def test_function_that_hangs_when_it_leaves(self):
         what = "import atexit, time; atexit.register(time.sleep, 1000); raise ValueError('boom')"
@@ -98,6 +98,30 @@ r.LogParts.publish_all = publish_all
         call, files = function(), {"train.py": source}
         others = self.hosts(call, files, numbers=(0, 2, 3))
         leader, *_ = self.parked(*others, self.host(1, call, files, change=slow))
+        self.assertEqual((leader.end["host"], leader.result["error"]["message"]), (1, "the cause"))
+
+    def test_first_failure_is_the_cause_whatever_the_clocks_say(self):
+        source = f"""
+            import os
+            def f():
+                if os.environ["KINETIC_HOST"] == "1":
+                    raise ValueError("the cause")
+                while not os.path.exists({self.root + "/failed"!r}): os.sched_yield()
+                raise RuntimeError("lost a peer")
+        """
+        wrong = f"""
+import time
+real = time.time
+time.time = lambda: real() + 1000
+publish = r.Runner._judge
+def judge(*words):
+    open({self.root + "/failed"!r}, "w").close()
+    return publish(*words)
+r.Runner._judge = judge
+"""
+        call, files = function(), {"train.py": source}
+        others = self.hosts(call, files, numbers=(0, 2, 3))
+        leader, *_ = self.parked(*others, self.host(1, call, files, change=wrong))
         self.assertEqual((leader.end["host"], leader.result["error"]["message"]), (1, "the cause"))
 
     def test_value_of_another_host_does_not_matter(self):
@@ -186,7 +210,7 @@ class Restarts(GroupCase):
             again.kill()
             again.wait()
             processes[host] = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
-            self.assertIn(b"was started again", processes[host].stderr.readline())
+            self.assertIn(b"this container was restarted", processes[host].stderr.readline())
             ran = self.terminate(*processes)
             self.assertNotIn("ready", ran[host].out)
             self.assertEqual(self.lines(host, attempt), ["ready"])
@@ -215,7 +239,7 @@ class Restarts(GroupCase):
         ran = self.finish(leader)
         self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []))
         self.assertNotIn("reason", self.document("attempts/1.json"))
-        self.assertIn("lost to preemption, a drain or a crash: host 1", ran.out)
+        self.assertIn("host 1 was lost (preempted, drained or crashed)", ran.out)
 
     def test_terminated_host_is_nobodys_failure(self):
         source = """
@@ -262,6 +286,19 @@ class Restarts(GroupCase):
         self.parked(*self.hosts(function(), {"train.py": source}, pod=2))
         self.assertEqual([self.lines(host, 2) for host in (0, 1)], [["attempt 2"]] * 2)
 
+    def test_disruptions_are_bounded(self):
+        for attempt in (1, 2):
+            processes = self.hosts(function(), {"train.py": WAIT}, "--max-disruptions", "1", pod=attempt)
+            self.ready(*processes)
+            self.terminate(*processes)
+        self.assertEqual((self.exists("end.json"), self.api.patches), (False, []))
+        leader, member = self.parked(*self.hosts(function(), {"train.py": WAIT}, "--max-disruptions", "1", pod=3))
+        self.assertEqual([leader.end[key] for key in ("state", "reason", "attempt")], ["FAILED", "Disrupted", 3])
+        self.assertIn("--max-disruptions allows 1", leader.end["message"])
+        self.assertNotIn("ready", leader.out + member.out)
+        ((*_, patch),) = self.api.patches
+        self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), leader.end)
+
     def test_host_of_a_lost_pod_has_no_part(self):
         processes = self.hosts(function(), {"train.py": WAIT}, pod=1)
         self.ready(*processes)
@@ -282,55 +319,6 @@ class Restarts(GroupCase):
         self.assertEqual(self.document("attempts/2.json")["uid"], "uid-0-2")
         _, ran = self.terminate(leader, member)
         self.assertEqual((ran.code, self.lines(1, 2)), (143, []))
-
-
-class Release(GroupCase):
-    HOSTS = 1
-
-    def release(self, count, *statuses):
-        """A leader to which the API server says that at first, and which asks so often."""
-        self.api.statuses = list(statuses)
-        leader = self.host(0, command("echo", "ran"), {"x": ""})
-        self.eventually(lambda: len(self.api.patches) == count, leader)
-        return leader
-
-    def test_trouble_is_waited_for(self):
-        self.terminate(self.release(6, 500, 429, 503, None, 401))
-        self.assertEqual(self.document("end.json")["state"], "SUCCEEDED")
-
-    def test_refused(self):
-        leader = self.release(1, 403)
-        self.assertIn(b"the API server answered 403", leader.stderr.readline())
-        self.assertEqual((is_open(self.port), len(self.api.patches)), (False, 1))
-        self.terminate(leader)
-
-    def test_set_that_is_gone(self):
-        (ran,) = self.terminate(self.release(1, 404))
-        self.assertEqual(ran.err, "")
-
-    def test_no_token(self):
-        os.unlink(os.path.join(self.root, "account", "token"))
-        leader = self.host(0, command("echo", "ran"), {"x": ""})
-        self.assertIn(b"cannot release the hosts of the job", leader.stderr.readline())
-        self.terminate(leader)
-
-    def test_job_that_has_ended_is_released_and_not_run(self):
-        for end in ({"version": 1, "state": "SUCCEEDED", "exit_code": 0}, {"version": 1, "state": "FAILED", "reason": "Cancelled"}):
-            with self.subTest(end):
-                self.setUp()
-                self.put("cpu-train-20261120-082019-abc1234/end.json", json.dumps(end).encode())
-                (ran,) = self.terminate(self.release(1))
-                patch = self.api.patches[0][3]
-                self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), end)
-                self.assertEqual((ran.out, self.exists("attempts/1.json")), ("", False))
-
-    def test_restarted_container_of_a_job_that_has_ended(self):
-        first = self.release(1, 403)
-        first.kill()
-        first.wait()
-        second = self.release(2)
-        (ran,) = self.terminate(second)
-        self.assertNotIn("ran\n", ran.out)
 
 
 class Indexed(FailingCase):
@@ -359,14 +347,29 @@ class Indexed(FailingCase):
         self.assertEqual(leader.stdout.readline(), b"kinetic: host 1 is lost\n")
         ran, *_ = self.terminate(leader, *others[1:])
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1; an Indexed Job is not started again: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
 
     def test_all_are_told_to_end(self):
         processes = self.hosts(script(), {"train.py": "import signal\nprint('ready', flush=True)\nsignal.pause()"}, indexed=True)
         self.ready(*processes)
         ran, *_ = self.terminate(*processes)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (143, "FAILED", "Terminated"))
-        self.assertIn("host 0 was told to end, by a preemption, a drain or a deletion; an Indexed Job is not started again", ran.end["message"])
+        self.assertIn("host 0 was told to end, by a preemption, a drain or a deletion; an Indexed Job does not restart", ran.end["message"])
+
+    def test_drained_host_leaves_while_the_leader_runs(self):
+        source = "import os, signal\nprint('ready', flush=True)\nif os.environ['KINETIC_HOST'] == '0': signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: signal.pause()"
+        leader, *others = self.hosts(script(), {"train.py": source}, "--grace", "1000", indexed=True)
+        self.ready(leader, *others)
+        others[0].send_signal(signal.SIGTERM)
+        self.assertEqual((self.finish(others[0]).code, leader.poll()), (143, None))
+
+    def test_drained_host_that_has_failed_before_it_met_the_leader(self):
+        self.bucket.fail(403, times=1, pattern="GET .*call.json")
+        member = self.host(1, script(), {"train.py": ""}, "--grace", "1000", indexed=True)
+        self.eventually(lambda: not self.bucket.faults[0].times, member)
+        self.assertIn(b"cannot read", member.stdout.readline())
+        member.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(member).code, 125)
 
     def test_lost_host_that_fails_the_leader(self):
         gone = os.path.join(self.root, "gone")
@@ -378,7 +381,7 @@ class Indexed(FailingCase):
         open(gone, "w").close()
         ran = self.finish(leader)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1; an Indexed Job is not started again: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """What each host of a job knows of the others, and what the leader's port bears."""
 
+import io
 import json
 import os
 import socket
 import types
 import unittest
+import unittest.mock
 
-from fixture import JOB, function, remote_runner as r
+from fixture import JOB, TIMEOUT, function, remote_runner as r
 from group import WAIT, GroupCase, is_open
 
-g = r.neighbour("remote_group")
+g, p = r.neighbour("remote_group"), r.neighbour("remote_peers")
 
 LWS = {"LWS_WORKER_INDEX": "3", "LWS_GROUP_SIZE": "8", "LWS_LEADER_ADDRESS": "set-0.set.ml"}
 INDEXED = {"JOB_COMPLETION_INDEX": "3", "KINETIC_HOSTS": "8", "KINETIC_LEADER": "job-0.job"}
@@ -17,6 +19,13 @@ INDEXED = {"JOB_COMPLETION_INDEX": "3", "KINETIC_HOSTS": "8", "KINETIC_LEADER": 
 
 def find(environ, release="ml/set"):
     return g.find_group(types.SimpleNamespace(release=release), environ)
+
+
+def connected():
+    """The two ends of a connection."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        return ours, server.accept()[0]
 
 
 class Places(unittest.TestCase):
@@ -31,7 +40,7 @@ class Places(unittest.TestCase):
                 self.assertEqual(find(environ, release), want)
 
     def test_one_host_has_no_place(self):
-        options = types.SimpleNamespace(release="", map="", work="/work", final=False)
+        options = types.SimpleNamespace(release="", map="", work="/work", final=False, log_file="")
         for environ in ({}, {"JOB_COMPLETION_INDEX": "3"}, LWS):
             with self.subTest(environ=environ):
                 self.assertIs(type(r.choose_runner(options, environ)), r.Runner)
@@ -142,7 +151,7 @@ class Port(GroupCase):
             "another language": [b"GET / HTTP/1.1\r\n\r\n"],
             "a list": [b"[1]\n"],
             "nested": [b"[" * 100_000 + b"\n"],
-            "a line without end": [b'"' + b"x" * (g.LINE_LIMIT + r.PIPE_READ) + b"\n"],
+            "a line without end": [b'"' + b"x" * (p.LINE_LIMIT + r.PIPE_READ) + b"\n"],
         }
         for name, lines in strangers.items():
             with self.subTest(name):
@@ -158,10 +167,53 @@ class Port(GroupCase):
         self.assertEqual(json.loads(self.talk(self.hello, {"reason": 1})), {"attempt": 1})
         self.assertEqual(json.loads(self.talk(self.hello)), {"end": True})
 
+    def test_outcome_of_the_wrong_types_is_that_of_no_host(self):
+        outcome = {"reason": "Exception", "exit_code": 1, "message": "", "age": 0.0, "error": {"type": "", "message": "", "traceback": ""}, "warnings": []}
+        wrong = {"reason": None, "exit_code": "1", "message": 1, "age": "x", "error": {"type": "E"}, "warnings": [1]}
+        for name, value in wrong.items():
+            heard = io.StringIO()
+            leader = p.Leader(2, {}, heard.write)
+            ours, theirs = connected()
+            with self.subTest(name), theirs:
+                leader._watch(ours, lambda: leader._hear(channel))
+                channel = leader._members[1] = p.Channel(ours)
+                p.Channel(theirs).send(dict(outcome, **{name: value}))
+                leader.attend(30)
+                self.assertEqual((leader.gone, leader.outcomes), ({1}, {}))
+                self.assertIn(name, heard.getvalue())
+            leader.close()
+
     def test_readiness_probe(self):
         for _ in range(100):
             self.assertTrue(is_open(self.port))
         self.ready(self.host(1, function(), {"train.py": WAIT}))
+
+
+class Channels(unittest.TestCase):
+    def test_half_a_line_is_the_last(self):
+        ours, theirs = connected()
+        with ours, theirs:
+            theirs.settimeout(TIMEOUT)
+            channel = p.Channel(ours)
+            ours.settimeout(0.01)
+            channel.send({"message": "x" * (64 * r.MIB)})  # more than fits when nobody reads
+            self.assertIsNone(channel.receive())
+            while theirs.recv(r.MIB):
+                pass
+
+    def test_leader_that_is_late_is_not_asked_all_the_time(self):
+        tries, now = [], [0.0]
+        with unittest.mock.patch.object(p.Member, "_connect", lambda _: tries.append(now[0])), \
+                unittest.mock.patch.object(p.time, "monotonic", lambda: now[0]):
+            member = p.Member("leader", {})
+            while now[0] < 600:
+                member.attend()
+                now[0] += 0.1
+        gaps = [after - before for before, after in zip(tries, tries[1:])]
+        self.assertLess(gaps[0], 0.5)
+        self.assertLess(max(gaps), r.LONGEST_PAUSE + 0.2)
+        self.assertLess(len(tries), 300)
+        self.assertGreater(len(set(round(gap, 1) for gap in gaps[9:])), 3, "all hosts would come back at one moment")
 
 
 class TakenPort(GroupCase):
@@ -169,9 +221,9 @@ class TakenPort(GroupCase):
 
     def test_it_is_told(self):
         with socket.create_server(("", self.port)):
-            ran = self.finish(self.host(0, function(), {"train.py": WAIT}))
-        self.assertEqual(ran.code, 125)
-        self.assertIn(f"cannot listen on port {self.port}, by which the hosts of the job talk", ran.err)
+            (ran,) = self.parked(self.host(0, function(), {"train.py": WAIT}))
+        self.assertEqual((ran.code, ran.end["state"]), (125, "FAILED"))
+        self.assertIn(f"cannot listen on port {self.port}, by which the hosts of the job talk", ran.end["message"])
 
 
 if __name__ == "__main__":
