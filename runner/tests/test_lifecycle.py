@@ -118,6 +118,11 @@ class Signals(RunnerCase):
 
 
 class Stragglers(RunnerCase):
+    """What a local job, which is not alone on its machine, leaves there."""
+
+    def local(self):
+        return "--log-file", os.path.join(self.root, "log")
+
     def test_what_the_call_left_running_is_not_waited_for_and_ended(self):
         fifo = os.path.join(self.root, "fifo")
         os.mkfifo(fifo)
@@ -128,7 +133,7 @@ class Stragglers(RunnerCase):
                     subprocess.Popen(["sleep", "1000"], pass_fds=[alive.fileno()])
                 return 1
         """
-        process = self.start(self.argv(function(), {"train.py": source}))
+        process = self.start(self.argv(function(), {"train.py": source}, *self.local()))
         with open(fifo, "rb") as alive:
             ran = self.finish(process)
             self.assertEqual((ran.code, ran.result["value"]), (0, 1))
@@ -139,7 +144,7 @@ class Stragglers(RunnerCase):
         self.assertEqual((ran.code, ran.end["reason"]), (0, "Completed"))
 
     def test_group_of_somebody_else_is_left_alone(self):
-        argv = self.argv(command("true"), {"x": ""})
+        argv = self.argv(command("true"), {"x": ""}, *self.local())
         ran = self.finish(self.start(["sh", "-c", '"$@"; echo still here', "sh"] + argv))
         self.assertEqual((ran.code, ran.out.splitlines()[-1:]), (0, ["still here"]))
 
