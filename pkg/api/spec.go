@@ -140,9 +140,14 @@ const DefaultMaxDisruptions = 100
 // --write-overlay has written, and that is no part of a project therefore.
 const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 
-// maxPathwaysName is the length of the longest name of a LeaderWorkerSet whose
-// workers are created: StatefulSets append to it.
-const maxPathwaysName = 50
+const (
+	// maxPathwaysName is the length of the longest name of a LeaderWorkerSet whose
+	// workers are created: StatefulSets append to it.
+	maxPathwaysName = 50
+	// maxQueuedName is that of one which leaves its queue: Kueue makes a label of
+	// the pods, leaderworkerset-NAME-0-XXXXX, which has 63 characters at most.
+	maxQueuedName = 39
+)
 
 // uniqueEnd is the part of a job id that tells it from all others.
 var uniqueEnd = regexp.MustCompile(`[0-9]{8}-[0-9]{6}-[0-9a-f]{7}$`)
@@ -153,7 +158,10 @@ func (s Spec) JobName() string {
 	if s.Backend != BackendPathways {
 		return JobNamePrefix + s.ID
 	}
-	const room = maxPathwaysName - len(PathwaysNamePrefix)
+	room := maxPathwaysName - len(PathwaysNamePrefix)
+	if s.Queue != "" {
+		room = maxQueuedName - len(PathwaysNamePrefix)
+	}
 	if len(s.ID) <= room {
 		return PathwaysNamePrefix + s.ID
 	}
