@@ -79,12 +79,12 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 func checkHosts(r api.Request, acc api.Accelerator) error {
 	hosts := max(r.Hosts, acc.Hosts)
 	switch {
+	case hosts > api.MaxHosts:
+		return fmt.Errorf("--hosts %d: a job has %d at most", r.Hosts, api.MaxHosts)
 	case acc.Kind == api.TPU && r.Hosts == acc.Hosts:
 		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts, and it is these (%s): leave it out", r.Hosts, accelerator.Describe(acc))
 	case acc.Kind == api.TPU && r.Hosts > 0:
-		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts (%s): choose another with --accelerator, such as %s, or several such with --slices", r.Hosts, accelerator.Describe(acc), accelerator.Text(accelerator.WithHosts(acc, r.Hosts)))
-	case hosts > api.MaxHosts:
-		return fmt.Errorf("--hosts %d: a job has %d at most", r.Hosts, api.MaxHosts)
+		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts (%s): %s", r.Hosts, accelerator.Describe(acc), otherHosts(r, acc))
 	}
 	if err := checkSlices(r, acc); err != nil {
 		return err
@@ -93,6 +93,22 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 		return nil
 	}
 	return checkSeveral(r, hosts*max(r.Slices, 1))
+}
+
+// otherHosts says how a TPU has another number of hosts.
+func otherHosts(r api.Request, acc api.Accelerator) string {
+	several, err := accelerator.Parse(accelerator.Text(acc), accelerator.Options{Backend: api.BackendPathways})
+	if err == nil && several.Hosts == r.Hosts {
+		return fmt.Sprintf("leave it out and say --backend pathways, which has %d for %s", r.Hosts, r.Accelerator)
+	}
+	advice := "leave it out, or choose another with --accelerator"
+	if other := accelerator.WithHosts(acc, r.Hosts); other.Hosts != acc.Hosts {
+		advice = fmt.Sprintf("choose another with --accelerator, such as %s, which has %d", accelerator.Text(other), other.Hosts)
+	}
+	if slices := r.Hosts / acc.Hosts; slices*acc.Hosts == r.Hosts && r.Backend != api.BackendGKE && accelerator.HasMultislice(acc) {
+		advice += fmt.Sprintf(", or take %d of these slices with --slices %d", slices, slices)
+	}
+	return advice
 }
 
 // checkSlices rejects slices that can't be joined.

@@ -47,8 +47,14 @@ func TestChooseAccelerator(t *testing.T) {
 		"unknown":                       {request: api.Request{Accelerator: "l5"}, err: `--accelerator "l5"`},
 		"several hosts":                 {request: api.Request{Accelerator: "v6e-16"}, kind: api.TPU},
 		"pathways":                      {request: api.Request{Backend: api.BackendPathways}, kind: api.CPU},
-		"hosts of a TPU":                {request: api.Request{Accelerator: "v6e-16", Hosts: 3}, err: "--hosts 3: the topology of a TPU says its hosts (v6e 4x4: 16 chips on 4 hosts (ct6e-standard-4t)): choose another with --accelerator, such as v6e-4x4, or"},
-		"fewer hosts of a TPU":          {request: api.Request{Accelerator: "v6e-16", Hosts: 1}, err: "such as v6e-2x4, or"},
+		"hosts of a TPU":                {request: api.Request{Accelerator: "v6e-16", Hosts: 3}, err: "--hosts 3: the topology of a TPU says its hosts (v6e 4x4: 16 chips on 4 hosts (ct6e-standard-4t)): leave it out, or choose another with --accelerator$"},
+		"fewer hosts of a TPU":          {request: api.Request{Accelerator: "v6e-16", Hosts: 1}, err: "such as v6e-2x4, which has 1"},
+		"hosts that slices have":        {request: api.Request{Accelerator: "v6e-16", Hosts: 8}, err: "such as v6e-4x8, which has 8, or take 2 of these slices with --slices 2"},
+		"hosts of slices of a Job":      {request: api.Request{Accelerator: "v6e-16", Hosts: 8, Backend: api.BackendGKE}, err: "such as v6e-4x8, which has 8$"},
+		"hosts of slices of one host":   {request: api.Request{Accelerator: "v6e-1", Hosts: 4}, err: "such as v6e-4x4, which has 4$"},
+		"more than the largest TPU has": {request: api.Request{Accelerator: "v6e-256", Hosts: 128}, err: "leave it out, or choose another with --accelerator, or take 2 of these slices with --slices 2"},
+		"hosts that pathways has":       {request: api.Request{Accelerator: "v6e-8", Hosts: 2}, err: "(v6e 2x4: 8 chips on 1 host (ct6e-standard-8t)): leave it out and say --backend pathways, which has 2 for v6e-8"},
+		"far too many hosts of a TPU":   {request: api.Request{Accelerator: "v6e-16", Hosts: 1_000_000}, err: "a job has 10000 at most"},
 		"the hosts of a TPU":            {request: api.Request{Accelerator: "v6e-16", Hosts: 4}, err: "it is these (v6e 4x4: 16 chips on 4 hosts (ct6e-standard-4t)): leave it out"},
 		"slices of no TPU":              {request: api.Request{Accelerator: "l4", Slices: 2}, err: "--slices 2: only TPUs come in slices; --hosts asks for several hosts of l4"},
 		"slices of one host":            {request: api.Request{Accelerator: "v6e-8", Slices: 2}, err: "--slices 2: slices of one host are not joined (v6e 2x4: 8 chips on 1 host (ct6e-standard-8t)): choose a larger topology with --accelerator, such as v6e-4x4"},
@@ -81,7 +87,7 @@ func TestChooseAccelerator(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := chooseAccelerator(tt.request)
 			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) {
+				if err == nil || !strings.Contains(err.Error()+"$", tt.err) {
 					t.Errorf("error %v, want one with %q", err, tt.err)
 				}
 				return
