@@ -53,7 +53,15 @@ func waiting(message string) string {
 	return "waiting: " + message
 }
 
+// failedHow is why a job failed and, where it ran out of retries, after how many attempts.
 func failedHow(s api.Status) string {
+	if crashed := s.Reason == api.Killed || s.Reason == api.RunnerFailure; crashed && s.Attempt > 1 {
+		return cause(s) + " (attempt " + itoa(s.Attempt) + ", the last)"
+	}
+	return cause(s)
+}
+
+func cause(s api.Status) string {
 	if s.Reason == api.ExitCode && s.Message == "" && s.ExitCode != nil {
 		return "exit code " + itoa(*s.ExitCode)
 	}

@@ -14,13 +14,16 @@ func TestOutcome(t *testing.T) {
 		status api.Status
 		want   string
 	}{
-		"succeeded":             {api.Status{State: api.Succeeded, Reason: api.Completed}, "succeeded"},
-		"exception":             {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
-		"exit code, no message": {api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &seven}, "failed: exit code 7"},
-		"no message":            {api.Status{State: api.Failed, Reason: api.Killed}, "failed: Killed"},
-		"nothing known":         {api.Status{State: api.Failed}, "failed"},
-		"running":               {api.Status{State: api.Running}, "running"},
-		"gone":                  {api.Status{State: api.NotFound}, "not found"},
+		"succeeded":              {api.Status{State: api.Succeeded, Reason: api.Completed}, "succeeded"},
+		"exception":              {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
+		"exit code, no message":  {api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &seven}, "failed: exit code 7"},
+		"no message":             {api.Status{State: api.Failed, Reason: api.Killed}, "failed: Killed"},
+		"out of retries":         {api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", Attempt: 3}, "failed: out of memory (attempt 3, the last)"},
+		"no retries to spend":    {api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", Attempt: 1}, "failed: out of memory"},
+		"exception after a loss": {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", Attempt: 2}, "failed: ValueError: bad"},
+		"nothing known":          {api.Status{State: api.Failed}, "failed"},
+		"running":                {api.Status{State: api.Running}, "running"},
+		"gone":                   {api.Status{State: api.NotFound}, "not found"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -143,7 +143,10 @@ func stateOfSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status
 	case set.DeletionTimestamp != nil && slices.ContainsFunc(leaders, hasPrinted):
 		s.State, s.Message = api.Running, ending
 	case workerOf(last).State.Running != nil:
-		s.State, s.Pod = api.Running, string(last.UID)
+		s.Pod = string(last.UID)
+		if !startsAgain(pods) {
+			s.State = api.Running
+		}
 		// Or it has only just begun; the store tells.
 		if ready := podCondition(last, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionFalse {
 			s.Holding = holding(pods)

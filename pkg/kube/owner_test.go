@@ -73,6 +73,12 @@ func TestStateOfSet(t *testing.T) {
 		"a worker goes ahead":   {set(), []corev1.Pod{member(0, 1, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 1}},
 		"the leader runs":       {set(), []corev1.Pod{member(1, 2, waiting("")), member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
 		"the group began again": {set(), []corev1.Pod{member(0, 1, running(2)), member(0, 6, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 2, Started: two}},
+		"an attempt is over, and its container started again": {set(), []corev1.Pod{restarted(member(0, 1, running(7)), 137), member(1, 1, running(2))},
+			api.Status{State: api.Pending, Attempt: 1, Started: at(7).UTC(), Pod: "h0-1"}},
+		"an attempt is over by a worker's crash": {set(), []corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "Error", ""))},
+			api.Status{State: api.Pending, Attempt: 1, Started: two, Pod: "h0-1"}},
+		"the leader that has ended before, and closed": {set(), []corev1.Pod{unready(restarted(member(0, 1, running(2)), 137)), member(1, 2, running(2))},
+			api.Status{State: api.Pending, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
 		"the leader has closed": {set(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), withChips(member(1, 2, running(2)), "4")},
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "8 chips"}},
 		"the leader never opened, on cpus": {set(), []corev1.Pod{unready(member(0, 1, running(2))), member(1, 2, running(2))},
@@ -159,6 +165,10 @@ func TestWhyAGroupWaits(t *testing.T) {
 	}
 	evictedPod := member(1, 1, terminated(143, "Error", ""))
 	evictedPod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}
+	told := terminated(137, "Error", `{"state":"FAILED","message":"host 1: t.py:die was killed by signal 9"}`)
+	startedAgain := member(0, 1, running(7))
+	startedAgain.Status.ContainerStatuses[1].LastTerminationState = told
+	const again = "host 1: t.py:die was killed by signal 9; all hosts start again"
 	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
 		Message: `create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: pods "keras-pathways-x-0-1" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`}
 	tests := map[string]struct {
@@ -174,7 +184,12 @@ func TestWhyAGroupWaits(t *testing.T) {
 		"a host was evicted": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(evictedPod)}, nil,
 			"host 1: evicted from node node, which is being drained; all hosts start again"},
 		"a host was lost": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), member(1, 1, running(2))}, nil,
-			"a host was lost, or has crashed: all hosts start again"},
+			"a host was lost, or has crashed; all hosts start again"},
+		"the leader tells of the host that crashed": {[]corev1.Pod{member(0, 1, told), member(1, 1, running(2))}, nil, again},
+		"its container was started again":           {[]corev1.Pod{startedAgain, member(1, 1, running(2))}, nil, again},
+		"then it is removed":                        {[]corev1.Pod{removed(startedAgain), removed(member(1, 1, terminated(143, "Error", "")))}, nil, again},
+		"a host crashed without a word of its own": {[]corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "OOMKilled", ""))}, nil,
+			"host 1: out of memory: it used all of its 2Gi; --memory asks for more; all hosts start again"},
 		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
 			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
 		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},

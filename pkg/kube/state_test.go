@@ -142,7 +142,7 @@ func TestStateOf(t *testing.T) {
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five}},
 		"retries used up": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
 			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; --memory asks for more (attempt 2, the last)",
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; --memory asks for more",
 				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine}},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
 			api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit is over", Finished: nine}},
@@ -182,6 +182,8 @@ func TestEnds(t *testing.T) {
 		"and was the last":         {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, oom)}, true},
 		"it lost its node":         {limited(0), []corev1.Pod{lost}, false},
 		"it is told to end":        {deleted(limited(3)), nil, true},
+		"hosts start":              {groupJob(), []corev1.Pod{indexed(0, waiting("ContainerCreating")), indexed(1, running(2))}, false},
+		"one of the hosts is lost": {groupJob(), []corev1.Pod{indexed(0, oom), indexed(1, running(2))}, true},
 		"the same while it starts": {deleted(limited(3)), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, true},
 	}
 	for name, tt := range tests {

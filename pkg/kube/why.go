@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -142,8 +143,10 @@ func (s Situation) ends() bool {
 		return false
 	case s.meta().DeletionTimestamp != nil:
 		return true
-	case s.Job == nil || len(s.Pods) == 0 || s.owner().hosts(s.Pods) > 1:
+	case s.Job == nil || len(s.Pods) == 0:
 		return false
+	case isGroup(s.Job): // which ends with the first host that is lost
+		return slices.ContainsFunc(s.Pods, hasEnded)
 	}
 	last := decisive(s.Pods)
 	return hasEnded(last) && disruption(last) == "" && !s.retriesLeft()

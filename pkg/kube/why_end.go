@@ -34,14 +34,12 @@ func (s Situation) failed(end *batchv1.JobCondition) Reason {
 	}
 	var r Reason
 	least := 1
-	if n := len(s.Pods); n > 0 {
+	if len(s.Pods) > 0 {
 		last := decisive(s.Pods)
 		switch r = s.over(last); {
 		case r.Sentence == "":
 		case hostOf(last) > 0:
 			r.Sentence = fmt.Sprintf("host %d: %s", hostOf(last), r.Sentence)
-		case n > 1 && !isGroup(s.Job):
-			r.Sentence += fmt.Sprintf(" (attempt %d, the last)", n)
 		}
 		least += news(last)
 	} else if e := s.newestOfOwner("SuccessfulCreate"); e != nil {

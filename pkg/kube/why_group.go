@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,8 +15,8 @@ import (
 // something to say: none runs its call before all have started.
 func (s Situation) waitsAsGroup(hosts int) Reason {
 	pods := newestOfHosts(s.Pods)
-	if s.Set != nil && s.Set.DeletionTimestamp == nil && slices.ContainsFunc(pods, isRemoved) {
-		return Reason{Sentence: startsAgain(pods), Next: s.logs()}
+	if s.Set != nil && startsAgain(pods) {
+		return Reason{Sentence: s.brokenOff(pods) + "; all hosts start again", Next: s.logs()}
 	}
 	var first Reason
 	for _, p := range pods {
@@ -33,17 +34,37 @@ func (s Situation) waitsAsGroup(hosts int) Reason {
 	return first
 }
 
-func isRemoved(p corev1.Pod) bool { return p.DeletionTimestamp != nil }
+// startsAgain tells of a set that goes on whether its attempt is over: a container of
+// it has ended, even if it was started again since, or a pod is removed. The set's
+// controller then makes all pods anew.
+func startsAgain(pods []corev1.Pod) bool {
+	return slices.ContainsFunc(newestOfHosts(pods), func(p corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || lastEnd(workerOf(p)) != nil
+	})
+}
 
-// startsAgain explains a set whose controller removes the pods, to make all anew: it
-// has lost one of them.
-func startsAgain(pods []corev1.Pod) string {
+// brokenOff says why an attempt of a set is over.
+func (s Situation) brokenOff(pods []corev1.Pod) string {
 	for _, p := range pods {
 		if taken := disruption(p); taken != "" {
-			return fmt.Sprintf("host %d: %s; all hosts start again", hostOf(p), taken)
+			return ofHost(p, taken)
 		}
 	}
-	return "a host was lost, or has crashed: all hosts start again"
+	for _, p := range pods {
+		if t := lastEnd(workerOf(p)); t != nil && isCrash(t) {
+			p.DeletionTimestamp = nil // it was removed after that
+			return ofHost(p, s.crashed(p, t).Sentence)
+		}
+	}
+	return "a host was lost, or has crashed"
+}
+
+// ofHost says of which host a sentence is. Host 0 speaks for others, too, and says so.
+func ofHost(p corev1.Pod, sentence string) string {
+	if hostOf(p) == 0 && strings.HasPrefix(sentence, "host ") {
+		return sentence
+	}
+	return fmt.Sprintf("host %d: %s", hostOf(p), sentence)
 }
 
 // progress is how far the hosts of a job are.
@@ -85,7 +106,7 @@ func (s Situation) host(p corev1.Pod) Reason {
 		r = s.living(p)
 	}
 	if r.Sentence != "" {
-		r.Sentence = fmt.Sprintf("host %d: %s", hostOf(p), r.Sentence)
+		r.Sentence = ofHost(p, r.Sentence)
 	}
 	return r
 }
@@ -111,5 +132,10 @@ func failedByItself(p corev1.Pod) bool {
 
 func crashedAlone(p corev1.Pod) bool {
 	t := workerOf(p).State.Terminated
-	return t != nil && !final(t.ExitCode) && t.ExitCode != exitTerminated
+	return t != nil && isCrash(t)
+}
+
+// isCrash tells of an end whether neither the call's own code nor a signal to end led to it.
+func isCrash(t *corev1.ContainerStateTerminated) bool {
+	return !final(t.ExitCode) && t.ExitCode != exitTerminated
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -37,13 +38,20 @@ func (s Situation) starting(p corev1.Pod) Reason {
 		return Reason{}
 	case "Pulling":
 		image := strings.Trim(strings.TrimPrefix(oneLine(e.Message), "Pulling image "), `"`)
-		return Reason{Sentence: fmt.Sprintf("pulling image %s for %s", foreign(image), s.since(e)), Next: describePod(p)}
+		r := Reason{Sentence: "pulling image " + foreign(image), Next: describePod(p)}
+		if s.Now.Sub(eventTime(e)) >= longPull { // until then the time is no news
+			r.Sentence += " for " + s.since(e)
+		}
+		return r
 	case "FailedCreatePodSandBox":
 		text := strings.TrimPrefix(rpcStatus().ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
 		return Reason{Sentence: fmt.Sprintf("node %s can't set the pod up: %s", p.Spec.NodeName, foreign(text)), Next: describePod(p)}
 	}
 	return s.unmounted(p, e)
 }
+
+// longPull is after which time it is told how long an image has been pulled.
+const longPull = 10 * time.Second
 
 // byImportance lists the pod's containers by name, the worker first: what stops
 // a sidecar, such as GKE's for buckets, stops it too.

@@ -157,6 +157,18 @@ func TestWhyForgetsWhatIsOver(t *testing.T) {
 	}
 }
 
+// A duration that grows with every event about the image would be news each time.
+func TestWhyTellsOnlyOfALongPullHowLongItTakes(t *testing.T) {
+	s := recorded(t, "testdata/why/image-being-pulled.yaml")
+	began := s.newestOf(s.Pods[0], "Pulling")
+	s.Now = eventTime(began).Add(longPull - time.Second)
+	first := Why(s).Sentence
+	s.Now = eventTime(began)
+	if second := Why(s).Sentence; first != second || !strings.HasPrefix(first, "pulling image ") {
+		t.Errorf("%q, then %q", first, second)
+	}
+}
+
 // FuzzWhy puts a text wherever a situation has one from elsewhere.
 func FuzzWhy(f *testing.F) {
 	var all []Situation
