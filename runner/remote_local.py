@@ -20,6 +20,7 @@ HELP = {  # the value and the meaning of each of the runner's flags
     "--map": ("SHA256", "of the inputs of a map, lines of JSON"),
     "--chunk": ("N", "inputs for each pod; default 1"),
     "--inputs": ("N", "of them in all"),
+    "--only": ("0-0,5-9", "the inputs that are divided into chunks; default: all"),
     "--release": ("NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
     "--chips": ("KIND:N", "that each of several hosts has: gpu:8, tpu:4; default: none"),
     "--grace": ("SECONDS", "from SIGTERM to SIGKILL; default 25"),

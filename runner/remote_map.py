@@ -11,6 +11,7 @@ child that dies is followed by another one for the rest.
 import json
 import os
 from functools import partial
+from itertools import chain, islice
 
 from remote_runner import (
     AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, LIST_PAGE, Outcome, Place, Runner, RunnerError, Supervisor, VERSION,
@@ -50,12 +51,18 @@ def known_results(store, job, numbers):
     return found
 
 
+def chunk_of(options, chunk):
+    """The numbers of the inputs in a chunk."""
+    numbers = chain.from_iterable(options.only or [range(options.inputs)])
+    return set(islice(numbers, chunk * options.chunk, (chunk + 1) * options.chunk))
+
+
 def read_inputs(store, options, chunk, scratch):
     """The inputs of a chunk, as lines by number."""
     path = os.path.join(scratch, "inputs.jsonl")
     with open(path, "wb") as file:
         copy_verified(store, blob_name(options.map), options.map, CALL_LIMIT, file.write)
-    mine, count = range(chunk * options.chunk, (chunk + 1) * options.chunk), 0
+    mine, count = chunk_of(options, chunk), 0
     lines = {}
     with open(path, "rb") as file:
         for count, line in enumerate(file, 1):

@@ -2292,6 +2292,13 @@ def whole_number(text):
     return int(text)
 
 
+def ranges(text):
+    """Numbers, as in 0-0,5-9."""
+    if not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*", text):
+        raise ValueError("are no ranges of numbers")
+    return [range(int(first), int(last) + 1) for first, last in (part.split("-") for part in text.split(","))]
+
+
 def seconds(text):
     """A number of seconds, 0 or more."""
     try:
@@ -2316,6 +2323,7 @@ FLAGS = {  # what makes the value, and its default; HELP of remote_local.py says
     "--map": (sha256_hex, ""),
     "--chunk": (whole_number, 1),
     "--inputs": (whole_number, 0),
+    "--only": (ranges, ()),
     "--release": (str, ""),
     "--chips": (str, ""),
     "--grace": (seconds, 25.0),

@@ -8,7 +8,10 @@ type Map struct {
 	InputsSHA256 string `json:"inputs_sha256"`
 	// Inputs is how many there are, counted from 0.
 	Inputs int `json:"inputs"`
-	// Chunk is how many of them a pod has, but for the last one; at least 1.
+	// Only are those that are computed, in order, where the others have their values
+	// from an older map; none stands for all of them.
+	Only []Range `json:"only,omitempty"`
+	// Chunk is how many of them a pod computes, but for the last one; at least 1.
 	Chunk int `json:"chunk"`
 	// Parallelism is how many pods run at a time, at least 1.
 	Parallelism int `json:"parallelism"`
@@ -18,8 +21,39 @@ type Map struct {
 // one by one.
 const MaxChunks = 100_000
 
-// Chunks is how many there are.
-func (m Map) Chunks() int { return (m.Inputs + m.Chunk - 1) / m.Chunk }
+// Range is inputs that follow each other, from the first to the last.
+type Range struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+}
 
-// ChunkOf is the chunk, from 0, that an input is in.
-func (m Map) ChunkOf(input int) int { return input / m.Chunk }
+// Computed is how many inputs the pods have, all together.
+func (m Map) Computed() int {
+	if len(m.Only) == 0 {
+		return m.Inputs
+	}
+	n := 0
+	for _, r := range m.Only {
+		n += r.Last - r.First + 1
+	}
+	return n
+}
+
+// Chunks is how many there are.
+func (m Map) Chunks() int { return (m.Computed() + m.Chunk - 1) / m.Chunk }
+
+// ChunkOf is the chunk, from 0, that an input is in, and whether there is one: an
+// input whose value was taken over is in none.
+func (m Map) ChunkOf(input int) (chunk int, computed bool) {
+	if len(m.Only) == 0 {
+		return input / m.Chunk, true
+	}
+	before := 0
+	for _, r := range m.Only {
+		if r.First <= input && input <= r.Last {
+			return (before + input - r.First) / m.Chunk, true
+		}
+		before += r.Last - r.First + 1
+	}
+	return 0, false
+}

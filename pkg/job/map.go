@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,12 +90,13 @@ func (j *Job) RemoveResults(ctx context.Context) error {
 	})
 }
 
-// Inherit copies the values that another map of the same inputs has, so that the
-// pods of this one skip what has one, and tells how many there are.
-func (j *Job) Inherit(ctx context.Context, old *Job) (int, error) {
-	var taken atomic.Int64
-	err := old.eachResult(ctx, func(ctx context.Context, input int) error {
-		data, err := readObject(ctx, old.Store, store.ResultOf(old.ID(), input))
+// Values lists the inputs, in order, whose values another map can take over: those
+// that JSON carries exactly.
+func (j *Job) Values(ctx context.Context) ([]int, error) {
+	var mu sync.Mutex
+	var inputs []int
+	err := j.eachResult(ctx, func(ctx context.Context, input int) error {
+		data, err := readObject(ctx, j.Store, store.ResultOf(j.ID(), input))
 		if err != nil {
 			return err
 		}
@@ -100,14 +104,29 @@ func (j *Job) Inherit(ctx context.Context, old *Job) (int, error) {
 		if err := json.Unmarshal(data, &r); err != nil || !r.OK || r.Pickle != nil {
 			return nil // it is computed again
 		}
-		err = j.Store.Create(ctx, store.ResultOf(j.ID(), input), bytes.NewReader(data), nil)
-		if err != nil && !errors.Is(err, store.ErrExists) { // of an earlier try of this submit
-			return err
-		}
-		taken.Add(1)
+		mu.Lock()
+		defer mu.Unlock()
+		inputs = append(inputs, input)
 		return nil
 	})
-	return int(taken.Load()), err
+	slices.Sort(inputs)
+	return inputs, err
+}
+
+// Inherit copies the values of these inputs from another map of the same ones, so
+// that the pods of this one skip them.
+func (j *Job) Inherit(ctx context.Context, old *Job, inputs []int) error {
+	return each(ctx, slices.Values(inputs), func(ctx context.Context, input int) error {
+		data, err := readObject(ctx, old.Store, store.ResultOf(old.ID(), input))
+		if err != nil {
+			return err
+		}
+		err = j.Store.Create(ctx, store.ResultOf(j.ID(), input), bytes.NewReader(data), nil)
+		if errors.Is(err, store.ErrExists) { // of an earlier try of this submit
+			return nil
+		}
+		return err
+	})
 }
 
 // Collected tells of a map that succeeded whether all of its results were collected
@@ -121,12 +140,17 @@ func (j *Job) Collected(ctx context.Context) (bool, error) {
 	return err == nil && len(results) == 0, err
 }
 
-// eachResult calls do for each input that has a result, some at the same time.
+// eachResult calls do for each input that has a result.
 func (j *Job) eachResult(ctx context.Context, do func(context.Context, int) error) error {
 	inputs, err := j.results(ctx)
 	if err != nil {
 		return err
 	}
+	return each(ctx, maps.Keys(inputs), do)
+}
+
+// each calls do for each input, for some at the same time.
+func each(ctx context.Context, inputs iter.Seq[int], do func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(mapReaders)
 	for input := range inputs {

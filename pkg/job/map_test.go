@@ -168,8 +168,12 @@ func TestInherit(t *testing.T) {
 	j := aMap(t, 4, map[int]string{3: value("4")}) // of a try that was cut off
 	j.Handle.JobID = "m2"
 	put(t, j, store.ResultOf("m2", 3), value("4"))
-	if taken, err := j.Inherit(t.Context(), old); err != nil || taken != 2 {
-		t.Fatalf("%d were taken over, %v; want 2", taken, err)
+	values, err := old.Values(t.Context())
+	if diff := cmp.Diff([]int{0, 3}, values); err != nil || diff != "" {
+		t.Fatalf("%v, -want +got:\n%s", err, diff)
+	}
+	if err := j.Inherit(t.Context(), old, values); err != nil {
+		t.Fatal(err)
 	}
 	got, err := j.results(t.Context())
 	if diff := cmp.Diff([]int{0, 3}, slices.Sorted(maps.Keys(got))); err != nil || diff != "" {

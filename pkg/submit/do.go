@@ -86,8 +86,6 @@ type cluster interface {
 type Submitted struct {
 	Job   *job.Job
 	Stats pack.Stats
-	// Inherited is how many values a map has from an older one.
-	Inherited int
 }
 
 // Do uploads what the store lacks, describes the job there and starts its
@@ -136,7 +134,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err := describe(ctx, j, s.Call, adopted); err != nil {
 		return Submitted{}, storeError(err)
 	}
-	inherited, err := s.inherit(ctx, j)
+	err = s.inherit(ctx, j)
 	if err != nil && !adopted { // else the records of the first submit stay
 		err = errors.Join(err, withdraw(ctx, j))
 	}
@@ -146,7 +144,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err := s.start(ctx, s.Spec, s.Secrets); err != nil {
 		return Submitted{}, abandon(ctx, j, err, adopted)
 	}
-	return Submitted{j, stats, inherited}, nil
+	return Submitted{j, stats}, nil
 }
 
 // supply does what needs no order: it looks whether the id is free, uploads, and
@@ -181,16 +179,15 @@ func (s submission) storeInputs(ctx context.Context) error {
 	return err
 }
 
-// inherit takes over the values of an older map, and tells how many.
-func (s submission) inherit(ctx context.Context, j *job.Job) (int, error) {
+// inherit takes over the values of an older map.
+func (s submission) inherit(ctx context.Context, j *job.Job) error {
 	if s.From == nil {
-		return 0, nil
+		return nil
 	}
-	taken, err := j.Inherit(ctx, s.From)
-	if err != nil {
-		return 0, fmt.Errorf("taking over the values of job %s: %w", s.From.ID(), storeError(err))
+	if err := j.Inherit(ctx, s.From, s.Inherits); err != nil {
+		return fmt.Errorf("taking over the values of job %s: %w", s.From.ID(), storeError(err))
 	}
-	return taken, nil
+	return nil
 }
 
 // abandon removes the records of a job that could not be started, unless another

@@ -8,9 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 const (
@@ -132,17 +134,17 @@ func absolute(name, cwd string) string {
 	return filepath.Join(cwd, name)
 }
 
-// spread decides which pod calls the function with which inputs.
-func spread(r api.Request, in inputs) (*api.Map, error) {
+// spread decides which pod calls the function with which inputs: all of them, or some.
+func spread(r api.Request, in inputs, only []api.Range) (*api.Map, error) {
 	if r.Map == "" {
 		return nil, nil
 	}
-	m := &api.Map{InputsSHA256: in.SHA256, Inputs: in.Count, Chunk: r.Chunk, Parallelism: r.Parallelism}
+	m := &api.Map{InputsSHA256: in.SHA256, Inputs: in.Count, Only: only, Chunk: r.Chunk, Parallelism: r.Parallelism}
 	if m.Parallelism == 0 {
 		m.Parallelism = defaultParallelism
 	}
 	if m.Chunk == 0 {
-		m.Chunk = min(quotient(m.Inputs, m.Parallelism), defaultChunk)
+		m.Chunk = min(quotient(m.Computed(), m.Parallelism), defaultChunk)
 	}
 	if n := m.Chunks(); n > api.MaxChunks {
 		return nil, fmt.Errorf("--chunk %d: %d inputs are %d chunks then, and a job has %d at most: make it %d or more", m.Chunk, m.Inputs, n, api.MaxChunks, quotient(m.Inputs, api.MaxChunks))
@@ -172,6 +174,47 @@ func (p Planned) CheckResume(old api.Handle) error {
 		return fmt.Errorf("--map-resume %s: that job, of %s, differs in its function, in --arg or in the directory it was started in: repeat its command line", old.JobID, old.FuncName)
 	}
 	return nil
+}
+
+// Resume makes the pods of a plan compute the inputs alone of which an older map has
+// no value. values are the inputs that it has one of, in order, and not all of them.
+func (p *Planned) Resume(old *job.Job, values []int) (err error) {
+	p.From, p.Inherits = old, values
+	p.Spec.Map, err = spread(p.request, p.inputs, coarse(between(values, p.Spec.Map.Inputs)))
+	return err
+}
+
+// between are the inputs that are not in a list in order.
+func between(values []int, inputs int) []api.Range {
+	var gaps []api.Range
+	next := 0
+	for _, v := range append(slices.Clone(values), inputs) {
+		if v > next {
+			gaps = append(gaps, api.Range{First: next, Last: v - 1})
+		}
+		next = v + 1
+	}
+	return gaps
+}
+
+// maxRanges is how many ranges of inputs the command line of each pod has room for.
+const maxRanges = 1000
+
+// coarse joins ranges with little between them until they are not too many. The
+// runner leaves out what has a value in any case.
+func coarse(ranges []api.Range) []api.Range {
+	for distance := 2; len(ranges) > maxRanges; distance *= 2 {
+		joined := ranges[:1]
+		for _, r := range ranges[1:] {
+			if last := &joined[len(joined)-1]; r.First-last.Last <= distance {
+				last.Last = r.Last
+			} else {
+				joined = append(joined, r)
+			}
+		}
+		ranges = joined
+	}
+	return ranges
 }
 
 // quotient is a/b, rounded up.

@@ -18,8 +18,11 @@ func TestSpread(t *testing.T) {
 	tests := map[string]struct {
 		inputs, chunk, parallelism int
 		want                       api.Map
+		only                       []api.Range
 		err                        string
 	}{
+		"one of many":                {inputs: 40, only: []api.Range{{First: 7, Last: 7}}, want: api.Map{Chunk: 1, Parallelism: 1}},
+		"some of many":               {inputs: 100, only: []api.Range{{First: 0, Last: 19}, {First: 80, Last: 99}}, want: api.Map{Chunk: 3, Parallelism: 14}},
 		"one input":                  {inputs: 1, want: api.Map{Chunk: 1, Parallelism: 1}},
 		"a few":                      {inputs: 40, want: api.Map{Chunk: 3, Parallelism: 14}},
 		"a thousand":                 {inputs: 1000, want: api.Map{Chunk: 63, Parallelism: 16}},
@@ -32,7 +35,7 @@ func TestSpread(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, inputs{Inputs: call.Inputs{SHA256: "in", Count: tt.inputs}})
+			got, err := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, inputs{Inputs: call.Inputs{SHA256: "in", Count: tt.inputs}}, tt.only)
 			if tt.err != "" {
 				if err == nil || err.Error() != tt.err {
 					t.Errorf("error %v, want %q", err, tt.err)
@@ -42,7 +45,7 @@ func TestSpread(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tt.want.Inputs, tt.want.InputsSHA256 = tt.inputs, "in"
+			tt.want.Inputs, tt.want.InputsSHA256, tt.want.Only = tt.inputs, "in", tt.only
 			if diff := cmp.Diff(&tt.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -64,6 +67,46 @@ func TestValidateMap(t *testing.T) {
 		if err := validateMap(r); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", r, err, want)
 		}
+	}
+}
+
+func TestMissingInputs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		values []int
+		inputs int
+		want   []api.Range
+	}{
+		"none has a value": {nil, 3, []api.Range{{First: 0, Last: 2}}},
+		"the last":         {[]int{0, 1}, 3, []api.Range{{First: 2, Last: 2}}},
+		"here and there":   {[]int{1, 2, 5}, 8, []api.Range{{First: 0, Last: 0}, {First: 3, Last: 4}, {First: 6, Last: 7}}},
+	} {
+		if diff := cmp.Diff(tt.want, coarse(between(tt.values, tt.inputs))); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+// However many ranges there are, a command line has room for what they become, and
+// none of them is lost.
+func TestManyMissingInputs(t *testing.T) {
+	var values []int
+	for i := range 30_000 {
+		if i%3 != 0 || i < 3000 {
+			values = append(values, i)
+		}
+	}
+	got := coarse(between(values, 30_000))
+	if len(got) > maxRanges {
+		t.Errorf("%d ranges, want at most %d", len(got), maxRanges)
+	}
+	missing := api.Map{Inputs: 30_000, Chunk: 1, Only: got}
+	for i := 3000; i < 30_000; i += 3 {
+		if _, computed := missing.ChunkOf(i); !computed {
+			t.Fatalf("nobody computes input %d", i)
+		}
+	}
+	if _, computed := missing.ChunkOf(0); computed {
+		t.Error("what is far from all that is missing is computed, too")
 	}
 }
 

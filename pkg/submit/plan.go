@@ -31,8 +31,10 @@ type Planned struct {
 	Target target.Target
 	// Call is the text of call.json.
 	Call []byte
-	// From is the map whose values Spec.Map takes over, nil for none.
-	From *job.Job
+	// From is the map whose values Spec.Map takes over, nil for none; Inherits are
+	// the inputs, in order, that these are of.
+	From     *job.Job
+	Inherits []int
 	// Root is the package root, Files what is packaged of it.
 	Root  string
 	Files *pack.Plan
@@ -44,15 +46,16 @@ type Planned struct {
 	// Warnings are sentences for the user.
 	Warnings []string
 
-	call   api.Call
-	inputs inputs // of Spec.Map
+	call    api.Call
+	request api.Request
+	inputs  inputs // of Spec.Map
 }
 
 // Plan decides everything about a job. It reads files, asks the local python3
 // about the function, contacts nothing, and writes nothing but the cache of
 // hashes and checks. All its errors are mistakes in the input.
 func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id Identity) (Planned, error) {
-	p := Planned{Target: where, Secrets: r.Secrets}
+	p := Planned{Target: where, Secrets: r.Secrets, request: r}
 	if err := validate(r); err != nil {
 		return p, err
 	}
@@ -81,7 +84,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if p.inputs, err = mapInputs(r, t, m); err != nil {
 		return p, err
 	}
-	if p.Spec.Map, err = spread(r, p.inputs); err != nil {
+	if p.Spec.Map, err = spread(r, p.inputs, nil); err != nil {
 		return p, err
 	}
 	if r.Map != "" && r.Retries < 0 {

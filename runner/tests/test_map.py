@@ -56,6 +56,18 @@ class Maps(MapCase):
         records = [self.document(f"attempts/{n}-1.json") for n in (1, 2)]
         self.assertEqual([(record["uid"], record["host"]) for record in records], [("uid-1", 1), ("uid-2", 2)])
 
+    def test_chunks_of_those_that_are_missing(self):
+        inputs, only = [1, 2, 3, 4, 5, 6, 7], ("--only", "1-2,4-4,6-6")
+        for chunk, want in ((1, [None, None, None, None, 25, None, 49]), (0, [None, 4, 9, None, 25, None, 49])):
+            ran = self.chunk(SQUARE, inputs, *only, chunk=chunk, size=2)
+            self.assertEqual((ran.code, self.values(7)), (0, want), ran.out + ran.err)
+        ran = self.chunk(SQUARE, inputs, *only, chunk=2, size=2)
+        self.assertEqual(ran.code, 125)
+        self.assertIn("some in chunk 2", ran.out)
+        ran = self.chunk(SQUARE, inputs, "--only", "1,2")
+        self.assertEqual(ran.code, 125)
+        self.assertIn("are no ranges of numbers", ran.err)
+
     def test_kinds_of_inputs(self):
         source = "def f(*args, **kwargs):\n  return [args, kwargs]"
         inputs = [{"a": 1, "lr": 2}, [1, 2], "x", None, [], {}, [[1]], 2**70]

@@ -96,7 +96,11 @@ func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
 	case o.Host >= 0:
 		return cli.Usagef("--host %s: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", f.host, j.ID())
 	case ofInput:
-		o.Host = m.ChunkOf(f.index)
+		chunk, computed := m.ChunkOf(f.index)
+		if !computed {
+			return cli.Usagef("--index %d: job %s took its value over from an older map, and has no log of it", f.index, j.ID())
+		}
+		o.Host = chunk
 	case m.Chunks() > maxLogs:
 		return cli.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
 	}

@@ -36,8 +36,12 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 		return err
 	}
 	defer place.Store.Close()
-	if err := o.resumeFrom(ctx, &p, place); err != nil {
+	whole, err := o.resumeFrom(ctx, &p, &place)
+	if err != nil {
 		return err
+	}
+	if whole != nil {
+		return o.again(ctx, whole)
 	}
 	j, err := o.send(ctx, p, place, submit.Do)
 	if err != nil {
@@ -52,17 +56,21 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 
 // prepare does all but apply the manifests, and prints them.
 func (o *options) prepare(ctx context.Context, p submit.Planned) error {
-	rendered, err := render.Objects(p.Spec, p.Overlay)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	place, err := o.connection.ClusterPlace(o.place, p.Spec.Namespace, rendered.Objects())
+	place, err := o.destination(p)
 	if err != nil {
 		return err
 	}
 	defer place.Store.Close()
-	if err := o.resumeFrom(ctx, &p, place); err != nil {
+	whole, err := o.resumeFrom(ctx, &p, &place)
+	if err != nil {
 		return err
+	}
+	if whole != nil {
+		return cli.Usagef("--map-resume %s: nothing is missing, so there is nothing to prepare: its values are printed by kubectl kinetic jobs result %s%s", whole.ID(), whole.ID(), whole.PlaceFlag())
+	}
+	rendered, err := render.Objects(p.Spec, p.Overlay)
+	if err != nil {
+		return cli.Usage(err)
 	}
 	j, err := o.send(ctx, p, place, submit.Prepare)
 	if err != nil {
@@ -89,7 +97,7 @@ func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, d
 	}
 	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes)))
 	if p.From != nil {
-		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values taken over", ui.Number(sent.Inherited), ui.Number(p.Spec.Map.Inputs)))
+		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values taken over", ui.Number(len(p.Inherits)), ui.Number(p.Spec.Map.Inputs)))
 	}
 	return sent.Job, nil
 }
