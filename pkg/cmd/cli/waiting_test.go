@@ -9,24 +9,35 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-func TestTellWaiting(t *testing.T) {
+func TestTeller(t *testing.T) {
+	pulls := api.Status{State: api.Pending, Message: "pulling image a", Next: "kubectl get pod"}
+	const pulled = "PENDING     waiting: pulling image a\n  kubectl get pod\n"
+	runs := api.Status{State: api.Running, Attempt: 1}
 	tests := map[string]struct {
-		status api.Status
-		want   string
+		seen []api.Status
+		want string
 	}{
-		"what mends it":        {api.Status{State: api.Pending, Message: "no such image", Next: "kubectl get pod"}, "PENDING     waiting: no such image\n  kubectl get pod\n"},
-		"in a queue":           {api.Status{State: api.Pending, Message: "waiting in queue mine: no room"}, "PENDING     waiting in queue mine: no room\n"},
-		"nobody knows why":     {api.Status{State: api.Pending}, ""},
-		"it ends":              {api.Status{State: api.Pending, Message: "out of memory", Ending: true}, ""},
-		"it runs":              {api.Status{State: api.Running, Message: "its node is silent"}, ""},
-		"it has failed by now": {api.Status{State: api.Failed, Message: "out of memory"}, ""},
+		"what mends it":        {[]api.Status{pulls}, pulled},
+		"in a queue":           {[]api.Status{{State: api.Pending, Message: "waiting in queue mine: no room"}}, "PENDING     waiting in queue mine: no room\n"},
+		"nobody knows why":     {[]api.Status{{State: api.Pending}}, ""},
+		"it ends":              {[]api.Status{{State: api.Pending, Message: "out of memory", Ending: true}}, ""},
+		"a part of it is lost": {[]api.Status{{State: api.Running, Message: "its node is silent", Next: "kubectl get node"}}, "RUNNING     its node is silent\n"},
+		"it has failed by now": {[]api.Status{{State: api.Failed, Message: "out of memory"}}, ""},
+		"the same again":       {[]api.Status{pulls, pulls, {State: api.Pending}, pulls}, pulled},
+		"it runs":              {[]api.Status{runs, runs}, "running     attempt 1 (0.0s)\n"},
+		"the attempt before":   {[]api.Status{runs, pulls, runs, pulls, {State: api.Running, Attempt: 2}}, "running     attempt 1 (0.0s)\n" + pulled + "running     attempt 2 (0.0s)\n"},
+		"anew after it ran":    {[]api.Status{pulls, runs, pulls}, pulled + "running     attempt 1 (0.0s)\n" + pulled},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			TellWaiting(ui.New(&out, time.Now), tt.status)
+			told := NewTeller(ui.New(&out, func() time.Time { return time.Time{} }))
+			for _, s := range tt.seen {
+				told.Waiting(s)
+				told.Running(s)
+			}
 			if out.String() != tt.want {
-				t.Errorf("got %q, want %q", out.String(), tt.want)
+				t.Errorf("got\n%s, want\n%s", out.String(), tt.want)
 			}
 		})
 	}

@@ -31,8 +31,8 @@ func (c *command) logs() *cobra.Command {
 	f := &logFlags{tail: -1}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
-	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines.")
-	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
+	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines, of each host.")
+	hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
 	cli.CountVar(own.Flags, &f.attempt, "attempt", "Only what this attempt printed, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
@@ -50,11 +50,12 @@ func (c *command) logs() *cobra.Command {
 }
 
 func (c *command) tail() *cobra.Command {
-	f := &logFlags{tail: 100, host: "all"}
+	f := &logFlags{tail: 100}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
+	hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
-	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print.")
+	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID",
 		Short:   "Print the end of what a job printed",
@@ -64,6 +65,11 @@ func (c *command) tail() *cobra.Command {
 			return c.printLogs(ctx, f, own.Flags.Changed("index"), args[0])
 		}),
 	}, own)
+}
+
+// hostVar adds --host to the flags of a command.
+func hostVar(own *cli.Section, f *logFlags) {
+	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
 }
 
 func (f *logFlags) options(now time.Time) (logs.Options, error) {
@@ -159,8 +165,7 @@ func (c *command) printStored(ctx context.Context, j *job.Job, o logs.Options, o
 
 // tellWaiting says on standard error what a job waits for.
 func (c *command) tellWaiting() func(api.Status) {
-	u := ui.New(c.streams.ErrOut, c.clock.Now)
-	return func(s api.Status) { cli.TellWaiting(u, s) }
+	return cli.NewTeller(ui.New(c.streams.ErrOut, c.clock.Now)).Waiting
 }
 
 // counter counts the bytes that pass through it.

@@ -171,9 +171,10 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
+	told := cli.NewTeller(o.ui)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
-			o.tell(j, s)
+			tell(told, j, s)
 			if last = s; s.Hopeless {
 				cancel(errHopeless)
 			}
@@ -204,16 +205,14 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 }
 
 // tell says what the job waits for, and that it runs.
-func (o *options) tell(j *job.Job, s api.Status) {
+func tell(t *cli.Teller, j *job.Job, s api.Status) {
 	switch {
 	case j.Handle.Backend == api.BackendLocal: // it runs once it exists
 	case s.State == api.Pending:
-		cli.TellWaiting(o.ui, s)
+		t.Waiting(s)
 	case s.State == api.Running && j.Handle.Map != nil: // its progress is shown
-	case s.State == api.Running && s.Message != "":
-		o.ui.State(s.State, s.Message)
-	case s.State == api.Running:
-		o.ui.Phase("running", fmt.Sprintf("attempt %d", max(s.Attempt, 1)))
+	default:
+		t.Running(s)
 	}
 }
 
