@@ -23,17 +23,17 @@ func Text(a api.Accelerator) string {
 }
 
 // Describe is one line for people: `v6e 2x4: 8 chips on 1 host
-// (ct6e-standard-8t), spot`. Where Cloud TPU's names count cores it ends with
+// (ct6e-standard-8t), spot`, without the machine type where that is empty. Where Cloud TPU's names count cores it ends with
 // which reading was taken: `(chips; Cloud TPU's v5p-16)`.
 func Describe(a api.Accelerator) string {
 	var parts []string
 	switch a.Kind {
 	case api.TPU:
-		parts = append(parts, fmt.Sprintf("%s %s: %s on %s (%s)", a.Name, a.Topology,
-			count(a.Chips, "chip"), count(a.Hosts, "host"), a.MachineType))
+		parts = append(parts, fmt.Sprintf("%s %s: %s on %s%s", a.Name, a.Topology,
+			count(a.Chips, "chip"), count(a.Hosts, "host"), machineType(a)))
 	case api.GPU:
-		parts = append(parts, fmt.Sprintf("%s: %s on %s (%s)", a.Name,
-			count(a.Chips, "GPU"), count(a.Hosts, "host"), a.MachineType))
+		parts = append(parts, fmt.Sprintf("%s: %s on %s%s", a.Name,
+			count(a.Chips, "GPU"), count(a.Hosts, "host"), machineType(a)))
 	default:
 		parts = append(parts, "cpu: no accelerator")
 	}
@@ -48,6 +48,13 @@ func Describe(a api.Accelerator) string {
 		text += fmt.Sprintf(" (chips; Cloud TPU's %s)", f.spell(f.cores*a.Chips))
 	}
 	return text
+}
+
+func machineType(a api.Accelerator) string {
+	if a.MachineType == "" {
+		return ""
+	}
+	return " (" + a.MachineType + ")"
 }
 
 // PriceBasis says where and when the price of a shape was true: "us-central1,

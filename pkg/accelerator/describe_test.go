@@ -38,6 +38,20 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// A machine type that something else chooses is not told.
+func TestDescribeWithoutAMachineType(t *testing.T) {
+	for text, want := range map[string]string{"v6e-8": "v6e 2x4: 8 chips on 1 host", "l4:spot": "l4: 1 GPU on 1 host, spot"} {
+		a, err := Parse(text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.MachineType = ""
+		if got := Describe(a); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
 func TestPriceBasis(t *testing.T) {
 	tests := map[string]string{
 		"l4":          "us-central1, 2026-08",

@@ -90,6 +90,16 @@ type ExplainedJob struct {
 	// CPU and Memory are what a host asks for; null leaves that to the cluster.
 	CPU    *string `json:"cpu"`
 	Memory *string `json:"memory"`
+	// Queue, Reservation, ComputeClass and PriorityClass are names, null for none.
+	Queue         *string `json:"queue"`
+	Reservation   *string `json:"reservation"`
+	FlexStart     bool    `json:"flexStart"`
+	ComputeClass  *string `json:"computeClass"`
+	PriorityClass *string `json:"priorityClass"`
+	// Retries and MaxDisruptions are how often the job starts again after a crash,
+	// and after the loss of a machine; null where it never does.
+	Retries        *int `json:"retries"`
+	MaxDisruptions *int `json:"maxDisruptions"`
 	// Env are the names of the environment variables that are added, SecretEnv of
 	// those that are secrets.
 	Env       []string `json:"env"`
@@ -140,21 +150,33 @@ func (p Planned) explainTarget() ExplainedTarget {
 
 func explainJob(s api.Spec) ExplainedJob {
 	j := ExplainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
-	if s.Backend != api.BackendLocal {
-		j.CPU, j.Memory, j.limited = maybe(s.CPU), maybe(s.Memory), s.MemoryLimit != ""
-	}
 	for _, v := range s.Env {
 		j.Env = append(j.Env, v.Name)
+	}
+	if s.Backend == api.BackendLocal {
+		return j
+	}
+	j.CPU, j.Memory, j.limited = maybe(s.CPU), maybe(s.Memory), s.MemoryLimit != ""
+	j.Queue, j.PriorityClass = maybe(s.Queue), maybe(s.PriorityClass)
+	j.Reservation, j.FlexStart, j.ComputeClass = maybe(s.Reservation), s.FlexStart, maybe(s.ComputeClass)
+	if s.Hosts == 1 || s.Backend == api.BackendPathways {
+		j.Retries, j.MaxDisruptions = &s.Retries, &s.MaxDisruptions
 	}
 	return j
 }
 
 func explainAccelerator(s api.Spec) ExplainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
+	if s.ComputeClass != "" {
+		a.MachineType = "" // the class chooses it
+	}
+	if s.ComputeClass != "" || s.FlexStart { // which has prices of its own
+		a.PricePerHour = nil
+	}
 	e := ExplainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
 		MachineType: maybe(a.MachineType), Spot: a.Spot, Resource: maybe(a.Resource),
 		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
-	if times > 1 {
+	if times > 1 && a.Kind != api.CPU {
 		e.sentence = fmt.Sprintf("%d times %s", times, e.sentence)
 	}
 	if a.PricePerHour != nil {
@@ -175,8 +197,9 @@ func maybe(s string) *string {
 	return &s
 }
 
-// Sentences is the explanation for people; size spells a number of bytes.
-func (e Explanation) Sentences(size func(int64) string) string {
+// Sentences is the explanation for people; size spells a number of bytes, count
+// one of things.
+func (e Explanation) Sentences(size func(int64) string, count func(n int, noun string) string) string {
 	var b strings.Builder
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s %s\n", what, fmt.Sprintf(format, args...))
@@ -194,16 +217,28 @@ func (e Explanation) Sentences(size func(int64) string) string {
 		if asked := e.Job.asked(); asked != "" {
 			line("asks for", "%s", asked)
 		}
+		if capacity := e.Job.capacity(); capacity != "" {
+			line("capacity", "%s", capacity)
+		}
+		if e.Job.Queue != nil {
+			line("queue", "%s", *e.Job.Queue)
+		}
+		if e.Job.PriorityClass != nil {
+			line("priority", "%s", *e.Job.PriorityClass)
+		}
+		if e.Job.Retries != nil {
+			line("starts again", "%s", e.Job.restarts())
+		}
 		line("image", "%s", e.Image.Ref)
 	}
-	if m := e.Job.Map; m != nil {
-		line("map", "%d inputs in %d pods of %d each, %d at a time", m.Inputs, m.Chunks(), m.Chunk, m.Parallelism)
+	if e.Job.Map != nil {
+		line("map", "%s", e.Job.spread(count))
 	}
 	if names := e.Job.environment(); names != "" {
 		line("environment", "%s", names)
 	}
 	line("store", "%s", text(e.Target.Store))
-	line("bundle", "%d files, %s, from %s", len(e.Bundle.Files), size(e.Bundle.Bytes), e.Bundle.Root)
+	line("bundle", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
 	for _, w := range e.Warnings {
 		line("warning", "%s", w)
 	}
@@ -231,6 +266,44 @@ func (j ExplainedJob) asked() string {
 		parts = append(parts, memory)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// capacity says where the machines come from, "" where nobody said it.
+func (j ExplainedJob) capacity() string {
+	switch {
+	case j.Reservation != nil:
+		return "of reservation " + *j.Reservation
+	case j.FlexStart:
+		return "by flex-start, for 7 days at most"
+	case j.ComputeClass != nil:
+		return "what ComputeClass " + *j.ComputeClass + " chooses"
+	}
+	return ""
+}
+
+// restarts says after how much the job, or each pod of a map, starts again.
+func (j ExplainedJob) restarts() string {
+	return fmt.Sprintf("after %s and %s", upTo(*j.Retries, "crash", "crashes"), upTo(*j.MaxDisruptions, "loss of its machine", "losses of its machine"))
+}
+
+// upTo is "no crash", "1 crash", "up to 3 crashes".
+func upTo(n int, one, more string) string {
+	switch n {
+	case 0:
+		return "no " + one
+	case 1:
+		return "1 " + one
+	}
+	return fmt.Sprintf("up to %d %s", n, more)
+}
+
+// spread says how the inputs of a map are spread over pods.
+func (j ExplainedJob) spread(count func(n int, noun string) string) string {
+	text := count(j.Map.Inputs, "input") + " in " + count(j.Map.Chunks(), "pod")
+	if j.Map.Chunks() > 1 {
+		text += fmt.Sprintf(" of %s each, %d at a time", count(j.Map.Chunk, "input"), j.Map.Parallelism)
+	}
+	return text
 }
 
 // environment names the variables that are added, never their values.

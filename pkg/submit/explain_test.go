@@ -2,6 +2,7 @@ package submit
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,6 +21,10 @@ func elsewhere() Planned {
 	}
 }
 
+func size(int64) string { return "" }
+
+func count(n int, noun string) string { return fmt.Sprintf("<%d> %ss", n, noun) }
+
 func TestSentences(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*Planned)
@@ -36,6 +41,22 @@ func TestSentences(t *testing.T) {
 			p.Spec.Env = []api.EnvVar{{Name: "B", Value: "hidden"}, {Name: "A"}}
 			p.Spec.SecretEnv = []string{"TOKEN"}
 		}, "environment  B, A, TOKEN (secret)\n"},
+		"several hosts of no accelerator": {func(p *Planned) { p.Spec.Hosts = 4 }, "accelerator  cpu: no accelerator\n"},
+		"a queue":                         {func(p *Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
+		"a priority":                      {func(p *Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
+		"a reservation":                   {func(p *Planned) { p.Spec.Reservation = "projects/p/reservations/r" }, "capacity     of reservation projects/p/reservations/r\n"},
+		"flex-start":                      {func(p *Planned) { p.Spec.FlexStart = true }, "capacity     by flex-start, for 7 days at most\n"},
+		"a ComputeClass":                  {func(p *Planned) { p.Spec.ComputeClass = "cheap" }, "capacity     what ComputeClass cheap chooses\n"},
+		"no crash":                        {func(p *Planned) { p.Spec.MaxDisruptions = 1 }, "starts again after no crash and 1 loss of its machine\n"},
+		"crashes":                         {func(p *Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes and no loss of its machine\n"},
+		"a map": {func(p *Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
+			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},
+		"a map of one pod": {func(p *Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
+		"a price":          {offered(func(*api.Spec) {}), "2 times l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
+		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.FlexStart = true }),
+			"2 times l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
+		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.ComputeClass = "cheap" }),
+			"2 times l4: 1 GPU on 1 host, price unknown\n"},
 		"environment of a local job": {func(p *Planned) {
 			p.Spec.Backend, p.Spec.Env = api.BackendLocal, []api.EnvVar{{Name: "A"}}
 		}, "environment  A\n"},
@@ -43,21 +64,47 @@ func TestSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := p.Explain().Sentences(func(int64) string { return "" })
+			got := p.Explain().Sentences(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
 		})
 	}
+	for name, tt := range map[string]struct {
+		change func(*api.Spec)
+		not    string
+	}{
+		"restarts of hosts that all fail together": {func(s *api.Spec) { s.Hosts = 2 }, "starts again"},
+		"restarts here":    {func(s *api.Spec) { s.Backend = api.BackendLocal }, "starts again"},
+		"nothing was said": {func(*api.Spec) {}, "capacity"},
+		"no queue":         {func(*api.Spec) {}, "queue"},
+		"no priority":      {func(*api.Spec) {}, "priority"},
+	} {
+		p := elsewhere()
+		tt.change(&p.Spec)
+		if got := p.Explain().Sentences(size, count); strings.Contains(got, tt.not) {
+			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
+		}
+	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := bare.Explain().Sentences(func(int64) string { return "" }); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := bare.Explain().Sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
+	}
+}
+
+// offered is a plan for two machines that have a price.
+func offered(change func(*api.Spec)) func(*Planned) {
+	return func(p *Planned) {
+		price := 0.76
+		p.Spec.Hosts, p.Spec.Accelerator = 2, api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, Hosts: 1, ChipsPerHost: 1, MachineType: "g2-standard-4", PricePerHour: &price}
+		change(&p.Spec)
 	}
 }
 
 func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
+	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
 	data, err := json.Marshal(p.Explain())
 	if err != nil {
@@ -65,7 +112,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","env":["A"],"secretEnv":["TOKEN"],"map":null}`,
+		`"cpu":"1","memory":"2Gi","queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

@@ -36,12 +36,12 @@ func Number(n int) string {
 	return text
 }
 
-// Count writes a number of things with its noun: 1 file, 12 files.
+// Count writes a number of things with its noun: 1 file, 12 files, 10,000 files.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s %ss", Number(n), noun)
 }
 
 // Age writes how long ago something was, as kubectl does in its AGE column; a

@@ -19,7 +19,7 @@ func TestBytes(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files"} {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files", 10_000: "10,000 files"} {
 		if got := Count(n, "file"); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
 		}

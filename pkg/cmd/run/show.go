@@ -82,7 +82,7 @@ func (o *options) explain(p submit.Planned) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.Sentences(ui.Bytes)))
+	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.Sentences(ui.Bytes, ui.Count)))
 	return err
 }
 
