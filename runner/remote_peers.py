@@ -182,7 +182,7 @@ class Leader:
             for message in messages or ():
                 host = self._greet(channel, message) if host is None else self._note(host, message)
         except RunnerError as exc:
-            self._say(f"a connection to port {GROUP_PORT} is refused: {exc}")
+            self._say(str(exc))
             messages = None
         if messages is None:
             self._selector.unregister(channel.connection)
@@ -195,10 +195,10 @@ class Leader:
     def _greet(self, channel, message):
         host = message.get("host")
         if message != dict(self._greeting, host=host) or type(host) is not int or not 0 < host < self._hosts:
-            raise RunnerError(f"it sent {message!r:.200}, which is not a greeting from a host of this job")
+            raise RunnerError(f"a connection to port {GROUP_PORT} is refused: it sent {message!r:.200}, which is not a greeting from a host of this job")
         if self.ending or host in self._members:
             channel.send({"end": True})  # it is too late, or in the place of a host that is lost
-            raise RunnerError(f"host {host} comes too late or again")
+            raise RunnerError(f"host {host} was started anew, and has no part in this attempt")
         self._members[host] = channel
         channel.send({"attempt": self.attempt})
         return host
