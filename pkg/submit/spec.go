@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -24,6 +25,9 @@ const (
 
 // spotRetries is how often a job on spot capacity starts again by default.
 const spotRetries = 3
+
+// maxFlexStart is how long a machine of the Dynamic Workload Scheduler is there.
+const maxFlexStart = 7 * 24 * time.Hour
 
 // chooseAccelerator is the hardware of the job. A local job has this machine's.
 func chooseAccelerator(r api.Request) (api.Accelerator, error) {
@@ -68,6 +72,10 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 		return fmt.Errorf("%s exclude each other: the ComputeClass itself says which capacity is used; give one of them", strings.Join(ways, " and "))
 	case len(ways) > 1:
 		return fmt.Errorf("%s exclude each other: give one of them", strings.Join(ways, " and "))
+	case r.FlexStart && acc.Kind == api.CPU:
+		return errors.New("--flex-start is for accelerators: name one with --accelerator, or leave it out")
+	case r.FlexStart && r.MaxRuntime > maxFlexStart:
+		return fmt.Errorf("--max-runtime %s and --flex-start exclude each other: such machines are there for 7 days at most (168h)", r.MaxRuntime)
 	case r.FlexStart && !accelerator.HasFlexStart(acc):
 		return fmt.Errorf("--flex-start and --accelerator %s exclude each other: GKE has no flex-start for TPU %s", r.Accelerator, acc.Name)
 	}

@@ -157,6 +157,9 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	if c.Flags().Changed("map") && f.inputs == "" {
 		return r, env, errors.New("--map: name a file of JSON lines, or - for standard input")
 	}
+	if err := named(c.Flags(), "queue", "reservation", "compute-class", "priority-class"); err != nil {
+		return r, env, err
+	}
 	r = api.Request{
 		Map: f.inputs, Chunk: f.chunk, Parallelism: f.parallelism,
 		Command: f.command, KWArgs: f.args,
@@ -174,6 +177,17 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		r.StoreCredentials = getenv("KINETIC_STORE_CREDENTIALS")
 	}
 	return r, env, f.target(c, args, &r)
+}
+
+// named rejects flags that were given without a value, as by a variable of the
+// shell that is not set: the job would go where nobody wanted it.
+func named(fs *pflag.FlagSet, flags ...string) error {
+	for _, name := range flags {
+		if f := fs.Lookup(name); f.Changed && f.Value.String() == "" {
+			return fmt.Errorf("--%s: the name is empty; give one, or leave the flag out", name)
+		}
+	}
+	return nil
 }
 
 // target sorts the words of the command line into TARGET and ARGS.
