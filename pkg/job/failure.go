@@ -108,16 +108,8 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 			f.Details += fmt.Sprintf("it is kept, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
 		}
 	}
-	if f.Printed == "" && f.Details == "" && j.Handle.Map == nil { // none of its pods speaks for all
-		end, err := optional(j.end(ctx))
-		if err != nil {
-			return f, err
-		}
-		host := 0
-		if end != nil {
-			host = end.Host
-		}
-		if f.Printed, err = j.Tail(ctx, host, tailLines); err != nil {
+	if f.Printed == "" && f.Details == "" && j.logTells(s) {
+		if f.Printed, err = j.lastLines(ctx); err != nil {
 			return f, err
 		}
 	}
@@ -126,6 +118,29 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		f.Details += "the exception is pickled in " + url
 	}
 	return f, err
+}
+
+// logTells says whether the end of a job's log may tell why it failed: not of one that
+// was cancelled, nor of a map, none of whose pods speaks for all.
+func (j *Job) logTells(s api.Status) bool {
+	return s.Reason != api.Cancelled && j.Handle.Map == nil
+}
+
+// lastLines are those of the host with which the job failed.
+func (j *Job) lastLines(ctx context.Context) (string, error) {
+	end, err := optional(j.end(ctx))
+	if err != nil {
+		return "", err
+	}
+	host := 0
+	if end != nil {
+		host = end.Host
+	}
+	lines, err := j.Tail(ctx, host, tailLines)
+	if j.Handle.Hosts > 1 && lines != "" {
+		lines = fmt.Sprintf("the last lines of host %d:\n%s", host, lines)
+	}
+	return lines, err
 }
 
 // PlaceFlag is what a command line needs besides the id to find the job.

@@ -51,6 +51,31 @@ next: kubectl kinetic jobs logs cpu-x --local
 	}
 }
 
+// The end of the log is told where it may say why, and of which host it is.
+func TestFailureShowsTheEndOfTheLog(t *testing.T) {
+	crashed := api.Status{State: api.Failed, Reason: api.Killed}
+	tests := map[string]struct {
+		handle api.Handle
+		status api.Status
+		want   string
+	}{
+		"one host":         {api.Handle{JobID: "a1", Hosts: 1}, crashed, "printed\n"},
+		"several hosts":    {api.Handle{JobID: "a1", Hosts: 2}, crashed, "the last lines of host 1:\nprinted\n"},
+		"it was cancelled": {api.Handle{JobID: "a1", Hosts: 2}, api.Status{State: api.Failed, Reason: api.Cancelled}, ""},
+		"a map":            {api.Handle{JobID: "a1", Map: &api.Map{}}, crashed, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			store := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"FAILED","host":1}`})
+			j := &Job{Handle: tt.handle, Store: store, Workload: slow{steps: steps{tt.status}}}
+			f, err := j.Failure(t.Context(), tt.status)
+			if err != nil || f.Printed != tt.want {
+				t.Errorf("got %q, %v, want %q", f.Printed, err, tt.want)
+			}
+		})
+	}
+}
+
 func TestLimitedBufferKeepsTheEnd(t *testing.T) {
 	var b limitedBuffer
 	for range bufferLimit/10 + 5 {

@@ -228,7 +228,7 @@ func TestFailureOfAMapShowsNoLog(t *testing.T) {
 	put(t, j, store.LogPart(j.ID(), 0, 1, 1), "2026-11-20T08:20:20.000000Z input 0\n")
 	for _, m := range []*api.Map{j.Handle.Map, nil} {
 		j.Handle.Map = m
-		f, err := j.Failure(t.Context(), api.Status{State: api.Failed, Reason: api.Cancelled})
+		f, err := j.Failure(t.Context(), api.Status{State: api.Failed, Reason: api.Killed})
 		if err != nil || (f.Printed == "") != (m != nil) {
 			t.Errorf("map: %v: %+v, %v", m != nil, f, err)
 		}

@@ -19,9 +19,9 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 }
 
 // SettleBelow is Settle right below the whole log, which was written to log: what that
-// has shown on the terminal of w is not repeated.
+// has shown where w goes, too, is not repeated.
 func SettleBelow(ctx context.Context, w, log io.Writer, j *job.Job, s api.Status) error {
-	return settle(ctx, w, j, s, isTerminal(w) && isTerminal(log))
+	return settle(ctx, w, j, s, isTerminal(w) && isTerminal(log) || isSameFile(w, log))
 }
 
 func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bool) error {

@@ -32,6 +32,19 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// isSameFile tells of two streams whether what is written to one stands in the other,
+// as after 2>&1.
+func isSameFile(a, b io.Writer) bool {
+	one, ok := a.(*os.File)
+	other, both := b.(*os.File)
+	if !ok || !both {
+		return false
+	}
+	first, err := one.Stat()
+	second, otherErr := other.Stat()
+	return err == nil && otherErr == nil && os.SameFile(first, second)
+}
+
 // screen ends the last line of a log when it is closed, so that what we say
 // next does not stand in it.
 type screen struct {
