@@ -26,16 +26,18 @@ const (
 	pipeDelay    = time.Second
 )
 
-// Query asks whether a function of a file can be called with some arguments.
+// Query asks whether a function of a file can be called with some arguments, or in
+// each of several ways.
 type Query struct {
 	// Path is the file on this machine; Name is what messages call it.
 	Path, Name string
 	// Function is the name to call.
 	Function string
-	// Args are the names of all arguments, those of --data included.
+	// Args are the names of all arguments that every call has, those of --data
+	// included.
 	Args []string
-	// Positional is how many arguments are passed by their place.
-	Positional int
+	// Forms are what the inputs of a map pass besides; none for a single call.
+	Forms []Form
 	// Here says that the same python will run the function, so that what it
 	// calls a syntax error is one.
 	Here bool
@@ -66,11 +68,13 @@ type answer struct {
 	Python     string   `json:"python"`
 	Functions  []string `json:"functions"`
 	MethodOf   []string `json:"method_of"`
+	Call       int      `json:"call"`
 	Signature  string   `json:"signature"`
 	Named      []string `json:"named"`
 	Unexpected []string `json:"unexpected"`
 	Required   []string `json:"required"`
 	Unnamed    []string `json:"unnamed"`
+	Places     int      `json:"places"`
 	Excess     int      `json:"excess"`
 	Twice      []string `json:"twice"`
 	Executable string   `json:"executable"`
@@ -79,7 +83,8 @@ type answer struct {
 // Check reads the syntax tree of a file with a local python (a path, or a name
 // on PATH) and finds whether the function exists and takes the arguments.
 // Nothing is imported. An error is certain, and says what to change; what is
-// not certain is in the Finding. A context that is cancelled is an error too.
+// not certain is in the Finding. A context that is cancelled is an error too. A form
+// that the function does not take is a LineError.
 func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	source, err := os.ReadFile(q.Path)
 	if err != nil {
@@ -103,11 +108,31 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	return found, err
 }
 
+// passed is what one call passes, as check.py reads it.
+type passed struct {
+	Args       []string `json:"args"`
+	Positional int      `json:"positional"`
+}
+
+// calls are the ways in which the function is to be called, at least one.
+func (q Query) calls() []passed {
+	if len(q.Forms) == 0 {
+		return []passed{{Args: append([]string{}, q.Args...)}}
+	}
+	calls := make([]passed, len(q.Forms))
+	for i, f := range q.Forms {
+		names := append(append([]string{}, q.Args...), f.Names...)
+		slices.Sort(names)
+		calls[i] = passed{slices.Compact(names), f.Positional}
+	}
+	return calls
+}
+
 // ask runs check.py. An error means that there is no answer.
 func ask(ctx context.Context, python string, q Query, source []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	head, err := json.Marshal(map[string]any{"function": q.Function, "args": append([]string{}, q.Args...), "positional": q.Positional, "here": q.Here})
+	head, err := json.Marshal(map[string]any{"function": q.Function, "calls": q.calls(), "here": q.Here})
 	if err != nil {
 		return answer{}, err
 	}
@@ -159,7 +184,12 @@ func (a answer) judge(q Query) (Finding, error) {
 	case "generator":
 		return Finding{}, fmt.Errorf("%s (line %d) is a generator, which yields values instead of returning one: return a list, or name a function that goes through it", where, a.Line)
 	case "arguments":
-		return Finding{}, fmt.Errorf("%s takes %s: %w", where, a.Signature, a.complainOfArguments())
+		ofInput := a.Call < len(q.Forms)
+		err := fmt.Errorf("%s takes %s: %w", where, a.Signature, a.complainOfArguments(ofInput))
+		if ofInput {
+			err = &LineError{q.Forms[a.Call].Line, err}
+		}
+		return Finding{}, err
 	default:
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: python answered %q", where, a.Outcome)}, nil
 	}
@@ -192,8 +222,9 @@ func (a answer) complainOfMissing(q Query) error {
 	}
 }
 
-// complainOfArguments lists everything that is wrong, to be mended at once.
-func (a answer) complainOfArguments() error {
+// complainOfArguments lists everything that is wrong with a call, or an input of a
+// map, to be mended at once.
+func (a answer) complainOfArguments(ofInput bool) error {
 	var wrong []string
 	for _, name := range a.Unnamed {
 		wrong = append(wrong, fmt.Sprintf("%s cannot be passed by name: remove the / from the def", name))
@@ -212,9 +243,12 @@ func (a answer) complainOfArguments() error {
 		wrong = append(wrong, fmt.Sprintf("%s is passed both by its place and by name: leave out --arg %s", name, name))
 	}
 	if a.Excess > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d too many are passed by their place, as all of an input that is no object are", a.Excess))
+		wrong = append(wrong, fmt.Sprintf("it has %d for the %d that the line passes by their place", a.Places, a.Places+a.Excess))
 	}
-	if len(a.Required) > 0 {
+	switch {
+	case len(a.Required) > 0 && ofInput:
+		wrong = append(wrong, fmt.Sprintf("the line lacks %s", strings.Join(a.Required, ", ")))
+	case len(a.Required) > 0:
 		var add []string
 		for _, name := range a.Required {
 			add = append(add, "--arg "+name+"=…")

@@ -1,8 +1,9 @@
 """Says from a file's syntax tree whether a function in it can be called.
 
-Standard input is one line of JSON, {"function": NAME, "args": [NAMES], "positional":
-NUMBER, "here": BOOL}, and then the source, as bytes; "here" says that this python will run it. Standard output is one JSON object, whose "outcome"
-is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
+Standard input is one line of JSON, {"function": NAME, "calls": [{"args": [NAMES],
+"positional": NUMBER}, ...], "here": BOOL}, and then the source, as bytes; "here" says
+that this python will run it. Standard output is one JSON object, about the first call
+that is wrong, whose "outcome" is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
 imported or run. What is not certain is "unsure": there are no false alarms.
 Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
 """
@@ -81,7 +82,7 @@ def unsure(why):
     return {"outcome": "unsure", "why": why}
 
 
-def judge(tree, function, given, count):
+def judge(tree, function, calls):
     hidden = hidden_change(tree, function)
     if hidden:
         return unsure(hidden)
@@ -102,7 +103,11 @@ def judge(tree, function, given, count):
         return unsure(f"{function} is decorated")
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in scope(node.body)):
         return {"outcome": "generator", "line": node.lineno}
-    return arguments(node, given, count)
+    for number, call in enumerate(calls):
+        answer = arguments(node, call["args"], call["positional"])
+        if answer["outcome"] != "ok":
+            return dict(answer, call=number)
+    return {"outcome": "ok"}
 
 
 def missing(tree, bound, function):
@@ -129,6 +134,7 @@ def arguments(node, given, count):
         "unexpected": [n for n in given if n not in named and not a.kwarg],
         "required": [n for n in named if n not in optional and n not in given and n not in filled],
         "unnamed": [n for n in unnamed if n not in optional or (n in given and not a.kwarg)],
+        "places": len(positional),
         "excess": excess,
         "twice": [n for n in named if n in filled and n in given],
     }
@@ -172,7 +178,7 @@ def syntax(line, text, message, here=True):
     return {"outcome": "syntax", "line": line, "text": text, "message": message, "python": version}
 
 
-def check(source, function, given, count, here):
+def check(source, function, calls, here):
     if b"\0" in source:
         return syntax(source[:source.index(b"\0")].count(b"\n") + 1, "", "source code cannot contain null bytes")
     try:
@@ -185,13 +191,13 @@ def check(source, function, given, count, here):
         return syntax(error.lineno or 0, (error.text or "").strip(), message, here)
     except (RecursionError, MemoryError):
         return unsure("the file is too deeply nested for the python here")
-    return judge(tree, function, given, count)
+    return judge(tree, function, calls)
 
 
 def main():
     head, _, source = sys.stdin.buffer.read().partition(b"\n")
     request = json.loads(head)
-    answer = check(source, request["function"], request["args"], request["positional"], request["here"])
+    answer = check(source, request["function"], request["calls"], request["here"])
     json.dump(dict(answer, executable=sys.executable), sys.stdout)
 
 

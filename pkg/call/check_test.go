@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,23 +45,48 @@ type args []string
 func TestCheckPositional(t *testing.T) {
 	python := python(t)
 	for source, err := range map[string]string{
-		"def f(a, b): pass\n":         "add --arg b=",
+		"def f(a, b): pass\n":         "the line lacks b",
 		"def f(a, /, b=1): pass\n":    "",
-		"def f(a, *, b): pass\n":      "add --arg b=",
+		"def f(a, *, b): pass\n":      "the line lacks b",
 		"def f(*all): pass\n":         "",
 		"def f(a, b=1, *, c=2): pass": "",
-		"def f(): pass\n":             "f takes (): 1 too many are passed by their place",
-		"def f(*, a=1): pass\n":       "1 too many are passed by their place",
+		"def f(): pass\n":             "f takes (): it has 0 for the 1 that the line passes by their place",
+		"def f(*, a=1): pass\n":       "it has 0 for the 1",
 		"def f(z, a=1): pass\n":       "z is passed both by its place and by name: leave out --arg z",
 		"def f(z, /, **kw): pass\n":   "",
 	} {
 		q := query(t, source)
-		q.Positional = 1
+		q.Forms = []Form{{Line: 1, Positional: 1}}
 		if strings.Contains(source, "z") {
 			q.Args = []string{"z"}
 		}
 		if _, got := Check(t.Context(), python, q); (got != nil) != (err != "") || got != nil && !strings.Contains(got.Error(), err) {
 			t.Errorf("%q: %v, want %q", source, got, err)
+		}
+	}
+}
+
+// Each form of a map's inputs is checked, and the line told of the first that is wrong.
+func TestCheckForms(t *testing.T) {
+	python := python(t)
+	good := Form{Line: 1, Names: []string{"x"}}
+	for name, tt := range map[string]struct {
+		forms []Form
+		want  string
+	}{
+		"all are right":   {[]Form{good, {Line: 2, Positional: 1}, {Line: 3, Names: []string{"x", "y"}}}, ""},
+		"another name":    {[]Form{good, {Line: 501, Names: []string{"z"}}}, "line 501: train.py:f takes (x, y=…, *, every): it has no parameter z; the line lacks x"},
+		"nothing":         {[]Form{good, {Line: 2}, {Line: 3}}, "line 2: train.py:f takes (x, y=…, *, every): the line lacks x"},
+		"too many places": {[]Form{{Line: 1, Positional: 5}}, "line 1: train.py:f takes (x, y=…, *, every): it has 2 for the 5 that the line passes by their place"},
+	} {
+		q := query(t, "def f(x, y=1, *, every): pass\n", "every")
+		q.Forms = tt.forms
+		_, err := Check(t.Context(), python, q)
+		if got := fmt.Sprint(err); (err != nil) != (tt.want != "") || err != nil && got != tt.want {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+		if wrong := new(LineError); err != nil && !errors.As(err, &wrong) {
+			t.Errorf("%s: %T, want a LineError", name, err)
 		}
 	}
 }

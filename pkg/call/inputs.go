@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -25,25 +26,50 @@ type Inputs struct {
 	// SHA256 and Size are those of the lines that ReadInputs has written.
 	SHA256 string
 	Size   int64
-	// Names are the arguments that the first input passes by name, Positional how
-	// many it passes by their place.
+	// Forms are the ways in which inputs pass their arguments, in the order of their
+	// first lines; of more than a thousand, those that come first.
+	Forms []Form
+}
+
+// maxForms bounds the ways to call a function that are checked on this machine.
+const maxForms = 1000
+
+// Form is which arguments an input passes.
+type Form struct {
+	// Line is the first that does, counted from 1.
+	Line int
+	// Names are the arguments passed by name, sorted, Positional how many are passed
+	// by their place.
 	Names      []string
 	Positional int
 }
 
+// LineError is what is wrong with an input.
+type LineError struct {
+	// Line is counted from 1.
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *LineError) Unwrap() error { return e.Err }
+
 // ReadInputs reads JSON lines and writes them without blanks around or in them,
 // each ended by a newline. An object is the arguments of a call by name, an array
-// those by place, anything else the only one. An error tells the line.
+// those by place, anything else the only one. What is wrong with one is a LineError.
 func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	hash := sha256.New()
 	var in Inputs
+	forms := map[string]bool{}
 	out := io.MultiWriter(hash, w)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxInput)
 	for lines.Scan() {
-		line, err := in.add(lines.Bytes())
+		line, err := in.add(lines.Bytes(), forms)
 		if err != nil {
-			return in, fmt.Errorf("line %d: %w", in.Count+1, err)
+			return in, &LineError{in.Count + 1, err}
 		}
 		if _, err := out.Write(line); err != nil {
 			return in, err
@@ -51,7 +77,7 @@ func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return in, fmt.Errorf("line %d: it has more than %d MiB, which is too long for an input: put large data into files of the project, or into the store, and pass their names", in.Count+1, maxInput>>20)
+		return in, &LineError{in.Count + 1, fmt.Errorf("it has more than %d MiB, which is too long for an input: put large data into files of the project, or into the store, and pass their names", maxInput>>20)}
 	case err != nil:
 		return in, err
 	case in.Count == 0:
@@ -61,8 +87,8 @@ func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	return in, nil
 }
 
-// add checks one line, and returns it as it is written.
-func (in *Inputs) add(line []byte) ([]byte, error) {
+// add checks one line, and returns it as it is written. forms has those that were met.
+func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	if in.Count == 0 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff")) // as editors on Windows write it
 	}
@@ -83,10 +109,13 @@ func (in *Inputs) add(line []byte) ([]byte, error) {
 	if in.Size += int64(len(value)) + 1; in.Size > api.MaxCallBytes {
 		return nil, fmt.Errorf("the inputs take more than %d MiB: put large data into files of the project, or into the store, and pass their names", api.MaxCallBytes>>20)
 	}
-	if in.Count == 0 {
-		in.Names, in.Positional = names, positional(value)
-	}
 	in.Count++
+	slices.Sort(names)
+	form := Form{in.Count, names, positional(value)}
+	if key := fmt.Sprintf("%d %q", form.Positional, names); !forms[key] && len(forms) < maxForms {
+		forms[key] = true
+		in.Forms = append(in.Forms, form)
+	}
 	return append(value, '\n'), nil
 }
 

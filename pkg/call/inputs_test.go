@@ -16,16 +16,16 @@ func TestReadInputs(t *testing.T) {
 	tests := map[string]struct {
 		text, lines string
 		count       int
-		names       string
-		positional  int
+		forms       []Form
 		err         string
 	}{
-		"objects":                    {text: "{\"a\": 1, \"b\":2}\n{}\n", lines: "{\"a\":1,\"b\":2}\n{}\n", count: 2, names: "a b"},
-		"arrays":                     {text: "[1, [2]]\n[3]\n", lines: "[1,[2]]\n[3]\n", count: 2, positional: 2},
-		"others":                     {text: "\"x y\"\nnull\n", lines: "\"x y\"\nnull\n", count: 2, positional: 1},
-		"no newline at the end":      {text: "1\n2", lines: "1\n2\n", count: 2, positional: 1},
-		"from Windows":               {text: "\ufeff1\r\n2\r\n", lines: "1\n2\n", count: 2, positional: 1},
-		"numbers as they are":        {text: "1.50\n123456789012345678901\n", lines: "1.50\n123456789012345678901\n", count: 2, positional: 1},
+		"objects":                    {text: "{\"a\": 1, \"b\":2}\n{}\n", lines: "{\"a\":1,\"b\":2}\n{}\n", count: 2, forms: []Form{{1, []string{"a", "b"}, 0}, {2, nil, 0}}},
+		"arrays":                     {text: "[1, [2]]\n[3]\n", lines: "[1,[2]]\n[3]\n", count: 2, forms: []Form{{1, nil, 2}, {2, nil, 1}}},
+		"the same names":             {text: "{\"b\":1,\"a\":2}\n{\"a\":1,\"b\":2}\n7", lines: "{\"b\":1,\"a\":2}\n{\"a\":1,\"b\":2}\n7\n", count: 3, forms: []Form{{1, []string{"a", "b"}, 0}, {3, nil, 1}}},
+		"others":                     {text: "\"x y\"\nnull\n", lines: "\"x y\"\nnull\n", count: 2, forms: []Form{{1, nil, 1}}},
+		"no newline at the end":      {text: "1\n2", lines: "1\n2\n", count: 2, forms: []Form{{1, nil, 1}}},
+		"from Windows":               {text: "\ufeff1\r\n2\r\n", lines: "1\n2\n", count: 2, forms: []Form{{1, nil, 1}}},
+		"numbers as they are":        {text: "1.50\n123456789012345678901\n", lines: "1.50\n123456789012345678901\n", count: 2, forms: []Form{{1, nil, 1}}},
 		"none":                       {err: "there is no input in it"},
 		"an empty line":              {text: "1\n\n2\n", err: "line 2: it is empty"},
 		"an empty line at the end":   {text: "1\n \n", err: "line 2: it is empty"},
@@ -33,8 +33,8 @@ func TestReadInputs(t *testing.T) {
 		"two values":                 {text: "1 2\n", err: "line 1: not JSON"},
 		"what only Python calls one": {text: "1\n2\nNaN\n", err: "line 3: not JSON"},
 		"a name twice":               {text: "1\n{\"a\":1,\"b\":{\"a\":1},\"\\u0061\":2}\n", err: "line 2: it has the argument a twice"},
-		"the same name deeper":       {text: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", lines: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", count: 1, names: "a b"},
-		"a line as long as it may":   {text: longest + "\n" + longest, lines: longest + "\n" + longest + "\n", count: 2, positional: 1},
+		"the same name deeper":       {text: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", lines: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", count: 1, forms: []Form{{1, []string{"a", "b"}, 0}}},
+		"a line as long as it may":   {text: longest + "\n" + longest, lines: longest + "\n" + longest + "\n", count: 2, forms: []Form{{1, nil, 1}}},
 		"a line that is too long":    {text: "1\n" + strings.Repeat(" ", maxInput), err: "line 2: it has more than 16 MiB"},
 		"too much in all":            {text: strings.Repeat(longest+"\n", 17), err: "line 17: the inputs take more than 256 MiB"},
 		"no UTF-8":                   {text: "\"\xff\"\n", err: "line 1: it is not UTF-8"},
@@ -50,7 +50,7 @@ func TestReadInputs(t *testing.T) {
 				return
 			}
 			sum := sha256.Sum256([]byte(tt.lines))
-			want := Inputs{Count: tt.count, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(tt.lines)), Names: strings.Fields(tt.names), Positional: tt.positional}
+			want := Inputs{Count: tt.count, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(tt.lines)), Forms: tt.forms}
 			if diff := cmp.Diff(want, in, cmpopts.EquateEmpty()); err != nil || diff != "" {
 				t.Errorf("%v; -want +got:\n%s", err, diff)
 			}

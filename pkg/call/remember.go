@@ -29,7 +29,7 @@ func (q Query) question(python string, source []byte) (question, path string) {
 	if err != nil {
 		return "", ""
 	}
-	all := fmt.Sprintf("%q %d %d %q %q %d %t %q %q", path, info.Size(), info.ModTime().UnixNano(), q.Function, q.Args, q.Positional, q.Here, checkScript, source)
+	all := fmt.Sprintf("%q %d %d %q %#v %t %q %q", path, info.Size(), info.ModTime().UnixNano(), q.Function, q.calls(), q.Here, checkScript, source)
 	return hash(all), path
 }
 

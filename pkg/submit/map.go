@@ -86,10 +86,18 @@ func readInputs(r api.Request, m Machine) (in inputs, err error) {
 	} else {
 		in, err = readFile(absolute(r.Map, m.Cwd))
 	}
-	if err != nil {
+	if wrong := new(call.LineError); err != nil && !errors.As(err, &wrong) {
 		return in, fmt.Errorf("--map %s: %w", r.Map, err)
 	}
-	return in, nil
+	return in, ofInputs(r, err)
+}
+
+// ofInputs says where an input is that something is wrong with.
+func ofInputs(r api.Request, err error) error {
+	if wrong := new(call.LineError); errors.As(err, &wrong) {
+		return fmt.Errorf("--map %s:%d: %w", r.Map, wrong.Line, wrong.Err)
+	}
+	return err
 }
 
 // readStdin keeps what it reads, which can be read only once: compressed, for

@@ -141,7 +141,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	_, err = new(Planned).check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
+	_, err = (&Planned{request: r}).check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
 	return err
 }
 
@@ -213,20 +213,18 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	return append(exclude, dir), nil
 }
 
-// check finds out whether the function can be called, of a map with the first of
-// its inputs. It says so where only the pod can tell.
+// check finds out whether the function can be called, of a map with each of its
+// inputs. It says so where only the pod can tell.
 func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
 	if c.Kind != api.CallFunction || c.File == "" {
 		return nil, nil
 	}
-	names := append(slices.Collect(maps.Keys(c.KWArgs)), in.Names...)
-	slices.Sort(names)
 	found, err := call.Check(ctx, "python3", call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: slices.Compact(names), Positional: in.Positional, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
+		Args: slices.Sorted(maps.Keys(c.KWArgs)), Forms: in.Forms, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
-		return nil, err
+		return nil, ofInputs(p.request, err)
 	}
 	p.Python = found.Python
 	if found.Unchecked != "" {
