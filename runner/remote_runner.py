@@ -1946,7 +1946,7 @@ class Runner:
         self._host, self._hosts = 0, 1
         self._link = None  # to the other hosts
         self._began = time.monotonic()
-        self._started = timestamp()
+        self._started = self._job_started = timestamp()
         self._workspace = os.path.join(options.work, "workspace")
         self._scratch = os.path.join(options.work, "scratch")
 
@@ -2056,6 +2056,8 @@ class Runner:
         while True:
             record = {"version": VERSION, "attempt": number, "host": self._host, "uid": self._uid, "started": self._started}
             found = self._create_or_read(self._record_name(number), record)
+            if number == 1:
+                self._job_started = found.get("started", self._started)
             if found.get("uid") == self._uid:
                 self._attempt, self._record = number, found
                 return disruptions
@@ -2234,7 +2236,7 @@ class Runner:
             "exit_code": outcome.exit_code,
             "host": outcome.host,
             "attempt": self._attempt,
-            "started": self._started,
+            "started": self._job_started,
             "finished": finished,
             "by": "runner",
         }

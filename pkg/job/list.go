@@ -23,7 +23,7 @@ type Entry struct {
 	Created     time.Time `json:"created"`
 	Store       string    `json:"store"`
 	// Hosts is how many there are at a time, 0 where that is not known: it is local,
-	// or a group that has no pods.
+	// or a group that has no pods, of which no reasons were asked for.
 	Hosts int `json:"hosts,omitempty"`
 	// Node is where it runs, or ran last, while its pod is there.
 	Node string `json:"node,omitempty"`
@@ -63,7 +63,7 @@ func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entr
 	}
 	chosen := f.choose(entries)
 	if detail >= api.TellReasons {
-		p.count(ctx, chosen)
+		p.complete(ctx, chosen)
 	}
 	return chosen, err
 }
@@ -154,29 +154,45 @@ func (p Place) settle(ctx context.Context, entries []Entry) {
 	_ = g.Wait() // there are none
 }
 
-// count asks the store which attempt of each job runs: of earlier ones the pods may
-// be gone.
-func (p Place) count(ctx context.Context, entries []Entry) {
+// complete asks the store for what pods tell that are gone: which attempt of a job
+// runs, when the first began, and how many hosts it has.
+func (p Place) complete(ctx context.Context, entries []Entry) {
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i := range entries {
-		status := &entries[i].Status
-		if status.Pod == "" {
+		e := &entries[i]
+		sizeless := e.Hosts == 0 && p.Backend != api.BackendLocal
+		if e.Status.Pod == "" && !sizeless {
 			continue
 		}
 		g.Go(func() error {
-			s, err := p.storeAt(entries[i].Store)
+			s, err := p.storeAt(e.Store)
 			if err != nil {
 				return nil
 			}
-			j := &Job{Handle: api.Handle{JobID: entries[i].ID}, Store: s}
-			if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
-				status.Attempt = numberOf(attempts, status.Pod)
+			j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
+			if e.Status.Pod != "" {
+				if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
+					e.Status = numbered(e.Status, attempts)
+				}
+			}
+			if sizeless {
+				if h, err := readHandle(ctx, s, e.ID); err == nil {
+					e.Hosts = atATime(h)
+				}
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // there are none
+}
+
+// atATime is how many pods a job has at a time.
+func atATime(h api.Handle) int {
+	if h.Map != nil {
+		return h.Map.Parallelism
+	}
+	return h.Hosts
 }
 
 // storeAt opens the store of a job.
@@ -245,5 +261,5 @@ func (p Place) storedEntry(ctx context.Context, id string, remnants bool) (*Entr
 		return nil, err
 	}
 	return &Entry{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
-		Created: h.CreatedAt, Store: p.Store.URL(), Status: status}, nil
+		Created: h.CreatedAt, Store: p.Store.URL(), Hosts: atATime(h), Status: status}, nil
 }

@@ -108,11 +108,12 @@ func TestEntriesOfASharedStore(t *testing.T) {
 // The pods of earlier attempts may be gone: their records tell the number. Where
 // there are none, what the cluster says stands.
 func TestEntriesTellWhichAttemptRuns(t *testing.T) {
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	running := func(id, pod string) Found {
 		return Found{ID: id, Status: api.Status{State: api.Running, Attempt: 1, Pod: pod}}
 	}
 	p := Place{Store: storeWith(t, map[string]string{
-		"again/attempts/1.json": `{"version":1,"attempt":1,"uid":"a"}`,
+		"again/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
 		"again/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
 		"fresh/attempts/1.json": `{"version":1,"attempt":1,"uid":"a"}`,
 	})}
@@ -132,9 +133,36 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 		got := map[string]int{}
 		for _, e := range entries {
 			got[e.ID] = e.Status.Attempt
+			if e.ID == "again" && e.Status.Started.Equal(first) != (detail == api.TellReasons) {
+				t.Errorf("detail %d: it began at %v", detail, e.Status.Started)
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("detail %d (-want +got)\n%s", detail, diff)
+		}
+	}
+}
+
+// How many hosts a set has, only its pods tell, and its handle when they are gone.
+func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
+	p := Place{Store: storeWith(t, map[string]string{
+		"set/handle.json": `{"version":1,"job_id":"set","backend":"pathways","hosts":4}`,
+		"map/handle.json": `{"version":1,"job_id":"map","backend":"gke","hosts":1,"map":{"inputs":9,"chunk":3,"parallelism":2}}`,
+	})}
+	p.List = func(context.Context, api.Detail) ([]Found, error) {
+		return []Found{{ID: "set", Store: p.Store.URL()}, {ID: "one", Store: p.Store.URL(), Hosts: 1}}, nil
+	}
+	for detail, want := range map[api.Detail]map[string]int{
+		api.TellStates:  {"set": 0, "one": 1, "map": 2},
+		api.TellReasons: {"set": 4, "one": 1, "map": 2},
+	} {
+		entries, err := p.Entries(t.Context(), Filter{Stored: true}, detail)
+		got := map[string]int{}
+		for _, e := range entries {
+			got[e.ID] = e.Hosts
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("detail %d: %v (-want +got)\n%s", detail, err, diff)
 		}
 	}
 }

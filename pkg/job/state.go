@@ -17,7 +17,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 		if over != nil {
 			return
 		}
-		s.Attempt = count.of(ctx, j, s)
+		s = count.in(ctx, j, s)
 		s = j.settled(ctx, s)
 		seen(s)
 		if s.State.Ended() {
@@ -69,25 +69,33 @@ func (j *Job) Release(ctx context.Context) error {
 // counter tells which attempt a pod is. The pods of earlier ones may be gone, so
 // that only their records tell how many there were.
 type counter struct {
-	pod     string
-	attempt int
+	pod      string
+	attempts []api.Attempt
 }
 
-// of is the attempt that a status tells of: what the workload says, where no pod
-// runs or the store can't be read.
-func (c *counter) of(ctx context.Context, j *Job, s api.Status) int {
+// in is a status with the attempt that it tells of: what the workload says, where no
+// pod runs or the store can't be read.
+func (c *counter) in(ctx context.Context, j *Job, s api.Status) api.Status {
 	if s.Pod == "" || j.Handle.ByPythonTool() {
-		return s.Attempt
+		return s
 	}
-	if s.Pod == c.pod {
-		return c.attempt
+	if s.Pod != c.pod {
+		attempts, err := j.attempts(ctx)
+		if err != nil {
+			return s
+		}
+		c.pod, c.attempts = s.Pod, attempts
 	}
-	attempts, err := j.attempts(ctx)
-	if err != nil {
-		return s.Attempt
+	return numbered(s, c.attempts)
+}
+
+// numbered is a status with the attempt that its pod is, of a job that began with the
+// first of those that are recorded.
+func numbered(s api.Status, attempts []api.Attempt) api.Status {
+	if s.Attempt = numberOf(attempts, s.Pod); s.Attempt > 1 {
+		s.Started = attempts[0].Started
 	}
-	c.pod, c.attempt = s.Pod, numberOf(attempts, s.Pod)
-	return c.attempt
+	return s
 }
 
 // LastAttempt is the number of the newest attempt that is known of a job with this

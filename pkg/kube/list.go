@@ -140,7 +140,7 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 			CreationTimestamp: j.CreationTimestamp, DeletionTimestamp: j.DeletionTimestamp,
 			Labels: j.Labels, Annotations: j.Annotations},
 		Spec: batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds,
-			Completions: j.Spec.Completions, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
+			Completions: j.Spec.Completions, Parallelism: j.Spec.Parallelism, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
 		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, FailedIndexes: j.Status.FailedIndexes},
 	}
 	if (owner{job: j}).byPythonTool() {
@@ -175,7 +175,7 @@ func newRecord(o owner, pods []corev1.Pod, status api.Status) Record {
 		Function:    m.Annotations[api.AnnotationFunction],
 		Accelerator: cmp.Or(m.Annotations[api.AnnotationAccelerator], m.Labels[api.LabelAccelerator]),
 		Created:     m.CreationTimestamp.UTC(),
-		Hosts:       o.hosts(pods),
+		Hosts:       o.atATime(pods),
 		Status:      status,
 	}
 	if o.byPythonTool() {

@@ -54,7 +54,7 @@ func (o owner) status(pods []corev1.Pod) api.Status {
 	return stateOf(o.job, pods)
 }
 
-// hosts is how many pods the job has at a time.
+// hosts is how many pods take part in one call of the job.
 func (o owner) hosts(pods []corev1.Pod) int {
 	if o.set != nil {
 		return sizeOfSet(pods)
@@ -63,6 +63,14 @@ func (o owner) hosts(pods []corev1.Pod) int {
 		return int(*o.job.Spec.Completions)
 	}
 	return 1
+}
+
+// atATime is how many pods the job has at a time, those of a map too.
+func (o owner) atATime(pods []corev1.Pod) int {
+	if o.job != nil && isMap(o.job) && o.job.Spec.Parallelism != nil {
+		return int(*o.job.Spec.Parallelism)
+	}
+	return o.hosts(pods)
 }
 
 // isGroup tells a Job whose pods are the hosts of one call from others: those of

@@ -233,3 +233,16 @@ func TestAGroupThatRunsInPartSaysWhatItLacks(t *testing.T) {
 		t.Error("a job that has begun is given up")
 	}
 }
+
+func TestPodsAtATime(t *testing.T) {
+	chunks := aMap(0)
+	chunks.Spec.Parallelism = new(int32(2))
+	for name, tt := range map[string]struct {
+		of   *batchv1.Job
+		want int
+	}{"a map has as many as it may": {chunks, 2}, "hosts are there all": {groupJob(), 2}, "one host": {job(), 1}} {
+		if got := (owner{job: trimmedJob(tt.of)}).atATime(nil); got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
+	}
+}

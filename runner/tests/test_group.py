@@ -278,6 +278,7 @@ class Restarts(GroupCase):
         leader, member = self.parked(*self.hosts(function(), {"train.py": WAIT}, "--max-disruptions", "1", pod=3))
         self.assertEqual([leader.end[key] for key in ("state", "reason", "attempt")], ["FAILED", "Disrupted", 3])
         self.assertIn("--max-disruptions allows 1", leader.end["message"])
+        self.assertEqual(leader.end["started"], self.document("attempts/1.json")["started"])
         self.assertNotIn("ready", leader.out + member.out)
         ((*_, patch),) = self.api.patches
         self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), leader.end)
