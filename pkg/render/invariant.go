@@ -109,17 +109,19 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 	return verifyRunner(before, after, configMap)
 }
 
-// verifyFields looks at what finds a job's objects and counts its hosts.
+// verifyFields looks at what finds a job's objects, counts its hosts and starts
+// them again together.
 func verifyFields(was, is *unstructured.Unstructured) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.GetLabels()[key] != was.GetLabels()[key] {
 			return broken("the job's label "+key, was.GetLabels()[key], is.GetLabels()[key])
 		}
 	}
-	for _, field := range [][]string{{"spec", "completions"}, {"spec", "parallelism"}, {"spec", "replicas"}, {"spec", "leaderWorkerTemplate", "size"}} {
-		before, hosts, _ := unstructured.NestedFieldNoCopy(was.Object, field...)
+	for _, field := range [][]string{{"spec", "completions"}, {"spec", "parallelism"}, {"spec", "replicas"},
+		{"spec", "leaderWorkerTemplate", "size"}, {"spec", "leaderWorkerTemplate", "restartPolicy"}} {
+		before, found, _ := unstructured.NestedFieldNoCopy(was.Object, field...)
 		after, _, _ := unstructured.NestedFieldNoCopy(is.Object, field...)
-		if hosts && !reflect.DeepEqual(before, after) {
+		if found && !reflect.DeepEqual(before, after) {
 			return broken("the job's "+strings.Join(field, "."), fmt.Sprint(before), fmt.Sprint(after))
 		}
 	}

@@ -224,6 +224,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"a strategic merge of everything":  {patches("- target: {labelSelector: job-id}\n  patch: |-\n    kind: any\n    metadata: {name: any}\n"), lost},
 		"a field that pods do not have":    {patches(set("op: add, path: " + template + "workerTemplate/spec/hostNetwrok, value: true")), `unknown field "spec.hostNetwrok"`},
 		"another size":                     {patches(set("op: replace, path: " + template + "size, value: 3")), `the job's spec.leaderWorkerTemplate.size, which kinetic needs, from "4" to "3"`},
+		"no restart of the group":          {patches(set("op: replace, path: " + template + "restartPolicy, value: None")), `the job's spec.leaderWorkerTemplate.restartPolicy, which kinetic needs, from "RecreateGroupOnPodRestart" to "None"`},
 		"the leader's probe":               {patches(set("op: remove, path: " + template + "leaderTemplate/spec/containers/0/readinessProbe")), "the readinessProbe of container kinetic-worker"},
 		"the leader's token":               {patches(set("op: replace, path: " + template + "leaderTemplate/spec/automountServiceAccountToken, value: false")), "the leader's token away"},
 		"the command of the workers":       {patches(set("op: replace, path: " + template + "workerTemplate/spec/containers/0/command, value: [sh]")), "the command of container kinetic-worker"},
