@@ -63,9 +63,16 @@ func dnsName(flag, value string) error {
 		return nil
 	}
 	if why := validation.IsDNS1123Subdomain(value); len(why) > 0 {
-		return fmt.Errorf("%s %q: %s", flag, value, strings.Join(why, "; "))
+		return fmt.Errorf("%s %q: %s", flag, value, plainly(why))
 	}
 	return nil
+}
+
+// plainly is the first of what is wrong with a name, without the regular expression
+// that follows it.
+func plainly(why []string) string {
+	text, _, _ := strings.Cut(why[0], " (e.g. ")
+	return text
 }
 
 func validateReservation(r api.Request) error {
@@ -122,7 +129,7 @@ func validateLabels(labels map[string]string) error {
 			return err
 		}
 		if why := validation.IsValidLabelValue(labels[key]); len(why) > 0 {
-			return fmt.Errorf("--label %s=%s: %s", key, labels[key], why[0])
+			return fmt.Errorf("--label %s=%s: %s", key, labels[key], plainly(why))
 		}
 	}
 	return nil
@@ -149,7 +156,7 @@ func ours(key string) bool {
 
 func metadataKey(flag, key string) error {
 	if why := validation.IsQualifiedName(key); len(why) > 0 {
-		return fmt.Errorf("%s %q: %s", flag, key, why[0])
+		return fmt.Errorf("%s %q: %s", flag, key, plainly(why))
 	}
 	if ours(key) {
 		return fmt.Errorf("%s %s: kinetic sets this key itself", flag, key)

@@ -22,7 +22,8 @@ func TestValidate(t *testing.T) {
 		"job id too long":           {api.Request{JobID: strings.Repeat("a", 51)}, "--job-id"},
 		"name and job id":           {api.Request{JobID: "my-job", Name: "x"}, "--name"},
 		"service account":           {api.Request{ServiceAccount: "a_b"}, `--service-account "a_b"`},
-		"queue":                     {api.Request{Queue: "Team A"}, `--queue "Team A"`},
+		"queue":                     {api.Request{Queue: "Team A"}, `--queue "Team A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character$`},
+		"a name that is too long":   {api.Request{ComputeClass: strings.Repeat("a", 254)}, "must be no more than 253 characters$"},
 		"priority class":            {api.Request{PriorityClass: "-"}, "--priority-class"},
 		"reservation path":          {api.Request{Reservation: "projects/p/r"}, "projects/PROJECT/reservations/NAME"},
 		"cpu":                       {api.Request{CPU: "two"}, `--cpu "two"`},
@@ -32,8 +33,8 @@ func TestValidate(t *testing.T) {
 		"memory of nothing much":    {api.Request{Memory: "900k"}, `--memory "900k": Python needs 16Mi at least`},
 		"memory of millibytes":      {api.Request{Memory: "512m"}, `--memory "512m": Python needs 16Mi at least`},
 		"the least memory":          {request: api.Request{Memory: "16Mi"}},
-		"label key":                 {api.Request{Labels: map[string]string{"a b": "c"}}, `--label "a b"`},
-		"label value":               {api.Request{Labels: map[string]string{"a": "b c"}}, "--label a=b c"},
+		"label key":                 {api.Request{Labels: map[string]string{"a b": "c"}}, `--label "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character$`},
+		"label value":               {api.Request{Labels: map[string]string{"a": "b c"}}, `--label a=b c: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character$`},
 		"a label of ours":           {api.Request{Labels: map[string]string{"job-id": "x"}}, "kinetic sets this key itself"},
 		"an annotation of ours":     {api.Request{Annotations: map[string]string{api.AnnotationStore: "x"}}, "kinetic sets this key itself"},
 		"annotation that's no text": {api.Request{Annotations: map[string]string{"a": "\xff"}}, "UTF-8"},
@@ -64,7 +65,7 @@ func TestValidate(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), tt.err) {
+			if err == nil || !strings.Contains(err.Error()+"$", tt.err) {
 				t.Errorf("error %v, want one with %q", err, tt.err)
 			}
 		})
