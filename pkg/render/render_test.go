@@ -134,6 +134,9 @@ func checkReferences(t *testing.T, r Rendered, s api.Spec) {
 		if o.GetKind() != "ConfigMap" && (o.GetLabels()[api.LabelJobID] != s.ID || o.GetName() != s.JobName()) {
 			t.Errorf("%s %s with labels %v is not found as job %s", o.GetKind(), o.GetName(), o.GetLabels(), s.ID)
 		}
+		if _, queued := o.GetLabels()[labelQueue]; queued && o.GetKind() != jobKind.Kind && o.GetKind() != leaderWorkerSetKind.Kind {
+			t.Errorf("%s %s is in a queue, and only a workload waits", o.GetKind(), o.GetName())
+		}
 		for _, name := range namesIn(o) {
 			if name != s.JobName() {
 				t.Errorf("%s %s names %q, which is not there", o.GetKind(), o.GetName(), name)
