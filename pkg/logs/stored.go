@@ -108,11 +108,17 @@ func parsePart(id, name string) (part, bool) {
 	return p, err == nil && p.host >= 0 && store.LogPart(id, p.host, p.attempt, p.number) == name
 }
 
+// ErrNoLog is a chunk of a map without a log, where others have one: no pod came to it.
+var ErrNoLog = errors.New("no log")
+
 func choose(all []part, o Options) ([]part, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
 	ofHost := slices.DeleteFunc(slices.Clone(all), func(p part) bool { return o.Host >= 0 && p.host != o.Host })
+	if len(ofHost) == 0 && o.Chunks {
+		return nil, fmt.Errorf("chunk %d has %w, and others have one", o.Host, ErrNoLog)
+	}
 	if len(ofHost) == 0 {
 		return nil, fmt.Errorf("there is none of host %d, only of host %s", o.Host,
 			numbers(all, func(p part) int { return p.host }))

@@ -44,9 +44,17 @@ func (c *command) logs() *cobra.Command {
 			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			return c.printLogs(ctx, f, own.Flags.Changed("index"), args[0])
+			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args[0]))
 		}),
 	}, own)
+}
+
+// ofInput says of which input it is that there is no log.
+func (f *logFlags) ofInput(err error) error {
+	if errors.Is(err, logs.ErrNoLog) {
+		return fmt.Errorf("input %d was not begun: %w", f.index, err)
+	}
+	return err
 }
 
 func (c *command) tail() *cobra.Command {
@@ -62,7 +70,7 @@ func (c *command) tail() *cobra.Command {
 		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			return c.printLogs(ctx, f, own.Flags.Changed("index"), args[0])
+			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args[0]))
 		}),
 	}, own)
 }
