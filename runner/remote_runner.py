@@ -1277,11 +1277,11 @@ def convert(value, path):
     name = type_name(type(value))
     size = getattr(value, "nbytes", 0)
     if type(size) is int and size > MAX_ARRAY_BYTES:
-        raise ValueProblem(f"{show_path(path)} is a {name} of {size // MIB} MiB, too large to return; {INSTEAD}")
+        raise ValueProblem(f"{show_path(path)} is of type {name} and has {size // MIB} MiB, too large to return; {INSTEAD}")
     for method in ("tolist", "item"):
         if not isinstance(value, type) and callable(getattr(value, method, None)):
             return getattr(value, method)()
-    raise ValueProblem(f"{show_path(path)} is a {name}, which has no JSON form; {INSTEAD}")
+    raise ValueProblem(f"{show_path(path)} is of type {name}, which has no JSON form; {INSTEAD}")
 
 
 def show_path(path):

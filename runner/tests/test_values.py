@@ -107,18 +107,18 @@ class PlainValues(unittest.TestCase):
         for _ in range(5000):
             deep = [deep]
         cases = {
-            "object": ({"model": object()}, "$.model is a object, which has no JSON form"),
-            "type": ([Array], "$[0] is a type, which has no JSON form"),
-            "bytes": ([b"x"], "$[0] is a bytes"),
-            "set": ({1, 2}, "$ is a set"),
-            "complex": (1j, "$ is a complex"),
+            "object": ({"model": object()}, "$.model is of type object, which has no JSON form"),
+            "type": ([Array], "$[0] is of type type, which has no JSON form"),
+            "bytes": ([b"x"], "$[0] is of type bytes"),
+            "set": ({1, 2}, "$ is of type set"),
+            "complex": (1j, "$ is of type complex"),
             "tuple key": ({(1, 2): 3}, "$ has a key of type tuple"),
             "keys that collide": ({1: "a", "1": "b"}, "two keys that are both '1'"),
             "cycle": (loop, "$[0].again contains itself"),
             "depth": (deep, "nested more than 200 levels"),
             "array that never ends": (Endless(), "nested more than 200 levels"),
             "array that raises": (Broken(), "RuntimeError: on another device"),
-            "array too large": (Array([], nbytes=1 << 30), "of 1024 MiB, too large to return"),
+            "array too large": (Array([], nbytes=1 << 30), "is of type test_values.Array and has 1024 MiB, too large to return"),
         }
         for name, (value, message) in cases.items():
             with self.subTest(name):
@@ -151,7 +151,7 @@ class PublishedValues(RunnerCase):
         ran = self.call("def f(): return {'when': {1, 2}}")
         error = ran.result["error"]
         self.assertEqual((ran.code, ran.end["reason"], error["type"], ran.result["pickle"]), (1, "BadResult", "TypeError", "result.pkl"))
-        self.assertIn("$.when is a set", error["message"])
+        self.assertIn("$.when is of type set", error["message"])
         self.assertEqual(error["repr"], "{'when': {1, 2}}")
         self.assertEqual(pickle.loads(self.read("result.pkl")), {"when": {1, 2}})
         self.assertIsNone(ran.result["value"])
