@@ -31,8 +31,11 @@ type Description struct {
 	// Error of the call, nil where it ended well or left no result.
 	Error    *api.ResultError `json:"error"`
 	Timeline []Event          `json:"timeline"`
-	// Hosts are those that have a pod; of a map none are told.
+	// Hosts are those that have a pod, once the job has ended only those that have
+	// ended, too; of a map none are told.
 	Hosts []api.Host `json:"hosts,omitempty"`
+	// Inputs are those of a map, nil where Progress is.
+	Inputs *Progress `json:"inputs,omitempty"`
 	// HasResult says that the result waits to be collected.
 	HasResult bool `json:"hasResult"`
 	// Pickle is the URL of the result of a job of the Python tool, "" for none.
@@ -60,6 +63,9 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if result != nil {
 		d.HasResult, d.Error = result.OK, result.Error
 	}
+	if d.Inputs, err = j.Progress(ctx); err != nil {
+		return d, err
+	}
 	attempts, err := j.attempts(ctx)
 	if err != nil {
 		return d, err
@@ -71,6 +77,9 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	d.Timeline = timeline(d, attempts, losses)
 	if d.Hosts, err = j.withPods(ctx); err != nil {
 		return d, err
+	}
+	if d.Status.State.Ended() && d.Status.Holding == "" {
+		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods go
 	}
 	return d, j.measure(ctx, &d)
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,7 +27,9 @@ const mapReaders = 64
 type Progress struct {
 	// Done are the inputs that have a result, Failed those of them known to have
 	// failed, of Total.
-	Done, Failed, Total int
+	Done   int `json:"done"`
+	Failed int `json:"failed"`
+	Total  int `json:"total"`
 }
 
 // MapOutcome is what came of the inputs of a map that have no value.
@@ -69,6 +73,35 @@ func (j *Job) results(ctx context.Context) (map[int]int64, error) {
 		}
 	}
 	return sizes, nil
+}
+
+// Progress reads how far a map is; nil for another job, and for a map of which all
+// values were collected and removed.
+func (j *Job) Progress(ctx context.Context) (*Progress, error) {
+	if j.Handle.Map == nil {
+		return nil, nil
+	}
+	var done, failed atomic.Int64
+	err := j.eachResult(ctx, func(ctx context.Context, input int) error {
+		r, err := optional(j.Indexed(ctx, input))
+		if err != nil || r == nil { // it was collected meanwhile
+			return err
+		}
+		done.Add(1)
+		if !r.OK {
+			failed.Add(1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
+	}
+	if done.Load() == 0 {
+		if collected, err := j.Collected(ctx); collected || err != nil {
+			return nil, err
+		}
+	}
+	return &Progress{Done: int(done.Load()), Failed: int(failed.Load()), Total: j.Handle.Map.Inputs}, nil
 }
 
 // ReleaseMap removes what a map no longer needs of which all results were collected:

@@ -184,6 +184,28 @@ func TestInherit(t *testing.T) {
 	}
 }
 
+func TestProgress(t *testing.T) {
+	ended := func(j *Job) *Job {
+		put(t, j, store.End("m1"), `{"version":1,"state":"SUCCEEDED"}`)
+		return j
+	}
+	for name, tt := range map[string]struct {
+		j    *Job
+		want *Progress
+	}{
+		"under way":     {aMap(t, 4, map[int]string{1: value("1"), 2: failure}), &Progress{Done: 2, Failed: 1, Total: 4}},
+		"at its begin":  {aMap(t, 4, nil), &Progress{Total: 4}},
+		"over":          {ended(aMap(t, 2, map[int]string{0: value("1"), 1: failure})), &Progress{Done: 2, Failed: 1, Total: 2}},
+		"collected":     {ended(aMap(t, 4, nil)), nil},
+		"no map at all": {&Job{Handle: api.Handle{JobID: "m1"}}, nil},
+	} {
+		got, err := tt.j.Progress(t.Context())
+		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
+		}
+	}
+}
+
 func TestReleaseMap(t *testing.T) {
 	j := aMap(t, 2, map[int]string{0: value("1"), 1: value("2")})
 	for _, name := range []string{store.Call("m1"), store.Handle("m1")} {

@@ -61,6 +61,9 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	if d.Status.Next != "" {
 		row("Next", "%s", d.Status.Next)
 	}
+	if h.Map != nil {
+		row("Inputs", "%s", inputs(*h.Map, d.Inputs))
+	}
 	row("Runs on", "%s", runsOn(h))
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)
 	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
@@ -71,7 +74,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	}
 	row("Outputs", "%s", outputs(d))
 	switch {
-	case d.HasResult:
+	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of the Python tool", d.Pickle)
@@ -118,6 +121,18 @@ func describeState(d job.Description) string {
 	default:
 		return fmt.Sprintf("%s, %s", s.State, job.Outcome(s))
 	}
+}
+
+// inputs tells how those of a map are spread, and stand.
+func inputs(m api.Map, p *job.Progress) string {
+	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
+	if taken := m.Inputs - m.Computed(); taken > 0 {
+		text = fmt.Sprintf("%s, of which %s in %s, the others from an older map", ui.Number(m.Inputs), ui.Number(m.Computed()), ui.Count(m.Chunks(), "chunk"))
+	}
+	if p == nil {
+		return text + "; all values were collected and removed"
+	}
+	return text + "; " + cli.MapProgress(*p)
 }
 
 func runsOn(h api.Handle) string {

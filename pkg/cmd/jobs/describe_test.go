@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func TestPrintHosts(t *testing.T) {
@@ -45,5 +46,19 @@ func TestPrintHosts(t *testing.T) {
 	}
 	if got := hostCount(api.Handle{Hosts: 256}, many[:3]); got != "256, of which 3 have a pod" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestDescribedInputs(t *testing.T) {
+	whole := api.Map{Inputs: 1200, Chunk: 100}
+	rest := api.Map{Inputs: 1200, Chunk: 100, Only: []api.Range{{First: 3, Last: 3}}}
+	for want, got := range map[string]string{
+		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                               inputs(whole, &job.Progress{Done: 1100, Failed: 4, Total: 1200}),
+		"1,200 in 12 chunks; all values were collected and removed":                    inputs(whole, nil),
+		"1,200, of which 1 in 1 chunk, the others from an older map; 1,199/1,200 done": inputs(rest, &job.Progress{Done: 1199, Total: 1200}),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

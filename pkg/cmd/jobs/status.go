@@ -40,15 +40,27 @@ func (c *command) status() *cobra.Command {
 				return err
 			}
 			if output == "json" {
-				return printJSON(c.streams.Out, struct {
-					ID string `json:"id"`
-					api.Status
-				}{j.ID(), status})
+				return c.printStatus(ctx, j, status, given)
 			}
 			_, err = fmt.Fprintln(c.streams.Out, status.State)
 			return err
 		}),
 	}, own)
+}
+
+// printStatus prints a status for programs: of a map, with how far it is.
+func (c *command) printStatus(ctx context.Context, j *job.Job, s api.Status, ofInput bool) (err error) {
+	var inputs *job.Progress
+	if !ofInput {
+		if inputs, err = j.Progress(ctx); err != nil {
+			return err
+		}
+	}
+	return printJSON(c.streams.Out, struct {
+		ID string `json:"id"`
+		api.Status
+		Inputs *job.Progress `json:"inputs,omitempty"`
+	}{j.ID(), s, inputs})
 }
 
 // statusOf is the state of a job, or of one input of a map.
