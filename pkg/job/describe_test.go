@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -54,5 +55,23 @@ func TestTimelineNeverRunsBackwards(t *testing.T) {
 	want := []Event{{at(300), "submitted by kubectl kinetic v1"}, {at(900), "started"}, {at(900), "failed: cancelled"}}
 	if diff := cmp.Diff(want, timeline(d, []api.Attempt{{Attempt: 1, Started: at(900)}}, nil)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// grouped is a cluster where two hosts have pods, one of which is done.
+type grouped struct{ steps }
+
+func (grouped) Hosts(context.Context, string) ([]api.Host, error) {
+	return []api.Host{{Host: 0, State: api.Succeeded}, {Host: 1, State: api.Running}}, nil
+}
+
+// The pods of a set outlive it by moments, in which they run nothing.
+func TestDescribeTellsNoHostAsRunningOfAJobThatHasEnded(t *testing.T) {
+	for state, want := range map[api.State]int{api.Running: 2, api.Succeeded: 1, api.NotFound: 1} {
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Workload: grouped{steps{{State: state}}}}
+		d, err := j.Describe(t.Context())
+		if err != nil || len(d.Hosts) != want {
+			t.Errorf("%s: %v, %v; want %d", state, d.Hosts, err, want)
+		}
 	}
 }

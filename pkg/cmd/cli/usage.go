@@ -34,14 +34,32 @@ func AddSections(c *cobra.Command, sections ...Section) {
 	c.Flags().SortFlags = false
 	for _, s := range sections {
 		c.Flags().AddFlagSet(s.Flags)
-		for name, complete := range s.Completions {
-			_ = c.RegisterFlagCompletionFunc(name, complete)
-		}
 	}
+	completeFlags(c, sections)
 	c.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := fmt.Fprint(c.OutOrStderr(), usage(c, sections))
 		return err
 	})
+}
+
+// completeFlags has flags completed as their sections say. Without a word of theirs a
+// shell would offer the names of files, which few of the others take.
+func completeFlags(c *cobra.Command, sections []Section) {
+	for _, s := range sections {
+		for name, complete := range s.Completions {
+			_ = c.RegisterFlagCompletionFunc(name, complete) // which fails for a flag that is not there
+		}
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if value, _ := pflag.UnquoteUsage(f); !takesFile(value) {
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // which fails where there is one
+		}
+	})
+}
+
+// takesFile tells by the word for a flag's value whether it may be on this machine.
+func takesFile(value string) bool {
+	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
 }
 
 func usage(c *cobra.Command, sections []Section) string {

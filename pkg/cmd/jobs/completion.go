@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,24 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeHosts offers the numbers of the hosts of the job that is named already.
+func (c *command) completeHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(sub.Context(), completionTime)
+	defer cancel()
+	j, err := c.attach(ctx, args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	hosts := []string{"all"}
+	for n := range max(j.Handle.Hosts, 1) {
+		hosts = append(hosts, strconv.Itoa(n))
+	}
+	return hosts, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeStates offers the values of --status.

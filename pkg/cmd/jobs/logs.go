@@ -32,7 +32,7 @@ func (c *command) logs() *cobra.Command {
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
 	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines, of each host.")
-	hostVar(&own, f)
+	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
 	cli.CountVar(own.Flags, &f.attempt, "attempt", "Only what this attempt printed, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
@@ -61,7 +61,7 @@ func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
-	hostVar(&own, f)
+	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
 	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
 	return c.finish(&cobra.Command{
@@ -76,7 +76,8 @@ func (c *command) tail() *cobra.Command {
 }
 
 // hostVar adds --host to the flags of a command.
-func hostVar(own *cli.Section, f *logFlags) {
+func (c *command) hostVar(own *cli.Section, f *logFlags) {
+	own.Completions = map[string]cobra.CompletionFunc{"host": c.completeHosts}
 	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
 }
 

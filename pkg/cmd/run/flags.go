@@ -73,6 +73,7 @@ func (f *flags) sections() []cli.Section {
 	placement := cli.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
 	outcome := cli.NewSection("What comes of it")
+	outcome.Completions = completions()
 	f.addOutcome(outcome.Flags)
 	return []cli.Section{call, placement, outcome, f.connection.Section()}
 }

@@ -89,20 +89,19 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		return o.run(ctx)
 	})
 	cli.AddSections(c, f.sections()...)
-	complete(c)
 	return c
 }
 
-// complete offers the values that flags take.
-func complete(c *cobra.Command) {
-	values := map[string][]string{
-		"backend": {"auto", "gke", "pathways", "local"},
-		"dry-run": {"none", "client", "server"},
-		"output":  {"yaml", "json", "name"},
+// completions offer the values that flags take.
+func completions() map[string]cobra.CompletionFunc {
+	fixed := func(values ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
-	_ = c.RegisterFlagCompletionFunc("accelerator", completeAccelerator)
-	for name, list := range values {
-		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+	return map[string]cobra.CompletionFunc{
+		"accelerator": completeAccelerator,
+		"backend":     fixed("auto", "gke", "pathways", "local"),
+		"dry-run":     fixed("none", "client", "server"),
+		"output":      fixed("yaml", "json", "name"),
 	}
 }
 
