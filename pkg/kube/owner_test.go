@@ -168,6 +168,8 @@ func TestWhyAGroupWaits(t *testing.T) {
 	told := terminated(137, "Error", `{"state":"FAILED","message":"host 1: t.py:die was killed by signal 9"}`)
 	startedAgain := member(0, 1, running(7))
 	startedAgain.Status.ContainerStatuses[1].LastTerminationState = told
+	endedAgain := member(0, 1, terminated(125, "Error", ""))
+	endedAgain.Status.ContainerStatuses[1].LastTerminationState = told
 	const again = "host 1: t.py:die was killed by signal 9; all hosts start again"
 	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
 		Message: `create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: pods "keras-pathways-x-0-1" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`}
@@ -187,6 +189,7 @@ func TestWhyAGroupWaits(t *testing.T) {
 			"a host was lost, or has crashed; all hosts start again"},
 		"the leader tells of the host that crashed": {[]corev1.Pod{member(0, 1, told), member(1, 1, running(2))}, nil, again},
 		"its container was started again":           {[]corev1.Pod{startedAgain, member(1, 1, running(2))}, nil, again},
+		"and has ended again":                       {[]corev1.Pod{endedAgain, member(1, 1, running(2))}, nil, again},
 		"then it is removed":                        {[]corev1.Pod{removed(startedAgain), removed(member(1, 1, terminated(143, "Error", "")))}, nil, again},
 		"a host crashed without a word of its own": {[]corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "OOMKilled", ""))}, nil,
 			"host 1: out of memory: it used all of its 2Gi; --memory asks for more; all hosts start again"},

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,9 @@ func (s Situation) brokenOff(pods []corev1.Pod) string {
 		}
 	}
 	for _, p := range pods {
-		if t := lastEnd(workerOf(p)); t != nil && isCrash(t) {
+		// What its container does after it was started again is no cause.
+		c := workerOf(p)
+		if t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated); t != nil && isCrash(t) {
 			p.DeletionTimestamp = nil // it was removed after that
 			return ofHost(p, s.crashed(p, t).Sentence)
 		}
