@@ -23,7 +23,8 @@ type Progress struct {
 	ui          *UI
 	label       string
 	done, total int64
-	text        string // what Show was given, in place of the bytes
+	text        string // in place of the bytes
+	told        string // the last text that was told off a terminal
 	began       time.Time
 	drawn       time.Time
 }
@@ -32,10 +33,21 @@ type Progress struct {
 // of how many bytes; a total of 0 is one that is not known. One bar is shown at
 // a time: a second one takes the place of the first.
 func (u *UI) Progress(label string, total int64) *Progress {
+	return u.begin(&Progress{ui: u, label: Clean(label), total: total})
+}
+
+// Telling shows in the place of a bar, until Done, a text that says how far something
+// is that is not counted in bytes. Show gives it the next one.
+func (u *UI) Telling(label, text string) *Progress {
+	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text)})
+	p.Show(text)
+	return p
+}
+
+func (u *UI) begin(p *Progress) *Progress {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	p := &Progress{ui: u, label: Clean(label), total: total, began: u.now()}
-	u.bar = p
+	u.bar, p.began = p, u.now()
 	p.draw(p.began)
 	return p
 }
@@ -50,8 +62,8 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
-// Show puts a text in the place of the bar: how far something is that is not counted
-// in bytes. Off a terminal it is a line, now and then.
+// Show puts another text in the place of the one before. Off a terminal it is a line,
+// now and then.
 func (p *Progress) Show(text string) {
 	p.ui.mu.Lock()
 	defer p.ui.mu.Unlock()
@@ -60,8 +72,8 @@ func (p *Progress) Show(text string) {
 	switch since := now.Sub(p.drawn); {
 	case p.ui.style.Redraw && since >= redrawEvery:
 		p.draw(now)
-	case !p.ui.style.Redraw && since >= tellEvery:
-		p.drawn = now
+	case !p.ui.style.Redraw && since >= tellEvery && p.text != p.told:
+		p.drawn, p.told = now, p.text
 		p.ui.print(p.line(now))
 	}
 }

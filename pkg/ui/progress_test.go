@@ -55,10 +55,38 @@ func TestShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			c := newClock()
-			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).Progress("map", 0)
+			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).Telling("map", "0 done")
 			for n := range 13 {
 				bar.Show(strconv.Itoa(n) + " done")
 				c.pass(time.Second)
+			}
+			if got := screen(out.String()); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A text is there from the beginning, and off a terminal is not told again as long as
+// it stays the same.
+func TestTelling(t *testing.T) {
+	for name, tt := range map[string]struct {
+		redraw      bool
+		first, want string
+	}{
+		"a terminal": {true, eraseLine + "map         0 of 9", "map         5 of 9"},
+		"a pipe":     {false, "map         0 of 9\n", "map         0 of 9\nmap         5 of 9\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			c := newClock()
+			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).Telling("map", "0 of 9")
+			if out.String() != tt.first {
+				t.Errorf("begins with %q, want %q", out.String(), tt.first)
+			}
+			for _, text := range []string{"0 of 9", "0 of 9", "5 of 9", "5 of 9"} {
+				c.pass(time.Minute)
+				bar.Show(text)
 			}
 			if got := screen(out.String()); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -72,7 +100,7 @@ func TestAbove(t *testing.T) {
 	var out bytes.Buffer
 	u := NewStyled(&out, newClock().now, Style{Redraw: true, Columns: 80})
 	w := u.Above(&out)
-	bar := u.Progress("map", 0)
+	bar := u.Telling("map", "0 done")
 	_, _ = io.WriteString(w, "1\n")
 	bar.Done()
 	_, _ = io.WriteString(w, "2\n")

@@ -19,8 +19,8 @@ const noIndex = -1
 
 // indexVar adds --index to the flags of a command.
 func indexVar(flags *pflag.FlagSet, index *int) {
-	flags.IntVar(index, "index", noIndex, "Of a map, only the input of this `NUMBER`, counted from 0.")
-	flags.Lookup("index").DefValue = "0" // which help leaves out: what it is without being given says nothing
+	*index = noIndex
+	cli.CountVar(flags, index, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
 }
 
 // checkIndex holds that an --index is one of the job's inputs.

@@ -81,10 +81,9 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 
 // showMap writes the values of a map while it runs, and shows how far it is.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
-	bar := o.ui.Progress("map", 0)
-	defer bar.Done()
 	last := job.Progress{Done: j.Handle.Map.Inputs - j.Handle.Map.Computed(), Total: j.Handle.Map.Inputs}
-	bar.Show(cli.MapProgress(last))
+	bar := o.ui.Telling("map", cli.MapProgress(last))
+	defer bar.Done()
 	end, err := cli.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p job.Progress) {
 		last = p
 		bar.Show(cli.MapProgress(p))
