@@ -243,7 +243,7 @@ func (a answer) complainOfArguments(ofInput bool) error {
 		wrong = append(wrong, fmt.Sprintf("%s is passed both by its place and by name: leave out --arg %s", name, name))
 	}
 	if a.Excess > 0 {
-		wrong = append(wrong, fmt.Sprintf("it has %d for the %d that the line passes by their place", a.Places, a.Places+a.Excess))
+		wrong = append(wrong, fmt.Sprintf("the line passes %d by their place, where it takes %d", a.Places+a.Excess, a.Places))
 	}
 	switch {
 	case len(a.Required) > 0 && ofInput:

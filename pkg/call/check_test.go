@@ -50,8 +50,8 @@ func TestCheckPositional(t *testing.T) {
 		"def f(a, *, b): pass\n":      "the line lacks b",
 		"def f(*all): pass\n":         "",
 		"def f(a, b=1, *, c=2): pass": "",
-		"def f(): pass\n":             "f takes (): it has 0 for the 1 that the line passes by their place",
-		"def f(*, a=1): pass\n":       "it has 0 for the 1",
+		"def f(): pass\n":             "f takes (): the line passes 1 by their place, where it takes 0",
+		"def f(*, a=1): pass\n":       "where it takes 0",
 		"def f(z, a=1): pass\n":       "z is passed both by its place and by name: leave out --arg z",
 		"def f(z, /, **kw): pass\n":   "",
 	} {
@@ -77,7 +77,7 @@ func TestCheckForms(t *testing.T) {
 		"all are right":   {[]Form{good, {Line: 2, Positional: 1}, {Line: 3, Names: []string{"x", "y"}}}, ""},
 		"another name":    {[]Form{good, {Line: 501, Names: []string{"z"}}}, "line 501: train.py:f takes (x, y=…, *, every): it has no parameter z; the line lacks x"},
 		"nothing":         {[]Form{good, {Line: 2}, {Line: 3}}, "line 2: train.py:f takes (x, y=…, *, every): the line lacks x"},
-		"too many places": {[]Form{{Line: 1, Positional: 5}}, "line 1: train.py:f takes (x, y=…, *, every): it has 2 for the 5 that the line passes by their place"},
+		"too many places": {[]Form{{Line: 1, Positional: 5}}, "line 1: train.py:f takes (x, y=…, *, every): the line passes 5 by their place, where it takes 2"},
 	} {
 		q := query(t, "def f(x, y=1, *, every): pass\n", "every")
 		q.Forms = tt.forms
