@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func TestSpread(t *testing.T) {
@@ -82,6 +83,26 @@ func TestMissingInputs(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, coarse(between(tt.values, tt.inputs))); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+// What was asked for is divided anew: a chunk of one's own choice stays.
+func TestResume(t *testing.T) {
+	values := make([]int, 39)
+	for i := range values {
+		values[i] = i
+	}
+	for chunk, want := range map[int]api.Map{0: {Chunk: 1}, 10: {Chunk: 10}} {
+		p := Planned{request: api.Request{Map: "in", Chunk: chunk}, inputs: inputs{Inputs: call.Inputs{SHA256: "in", Count: 40}}}
+		p.Spec.Map = &api.Map{InputsSHA256: "in", Inputs: 40, Chunk: 3, Parallelism: 14}
+		old := &job.Job{}
+		if err := p.Resume(old, values); err != nil || p.From != old || len(p.Inherits) != 39 {
+			t.Errorf("%v, takes over %d values", err, len(p.Inherits))
+		}
+		want.InputsSHA256, want.Inputs, want.Parallelism, want.Only = "in", 40, 1, []api.Range{{First: 39, Last: 39}}
+		if diff := cmp.Diff(&want, p.Spec.Map); diff != "" {
+			t.Errorf("--chunk %d: -want +got:\n%s", chunk, diff)
 		}
 	}
 }
