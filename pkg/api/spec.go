@@ -108,6 +108,8 @@ const (
 	LabelApp, LabelJobID = "app", "job-id"
 	AppSingleHost        = "kinetic"          // of Jobs, on several hosts too
 	AppPathways          = "kinetic-pathways" // of LeaderWorkerSets
+	// LabelQueue names the queue of Kueue that a workload waits in.
+	LabelQueue = "kueue.x-k8s.io/queue-name"
 	// AnnotationPrefix is the domain of our annotations and labels.
 	AnnotationPrefix   = "kubectl-kinetic.github.io/"
 	AnnotationStore    = AnnotationPrefix + "store"

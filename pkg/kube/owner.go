@@ -32,7 +32,7 @@ func (o owner) meta() *metav1.ObjectMeta {
 }
 
 // queue is the queue of Kueue that an owner that exists goes through, "" for none.
-func (o owner) queue() string { return o.meta().Labels[labelQueue] }
+func (o owner) queue() string { return o.meta().Labels[api.LabelQueue] }
 
 // kind is that of an owner that exists.
 func (o owner) kind(c *Client) kind {

@@ -96,7 +96,7 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "1", Annotations: map[string]string{api.AnnotationStore: "gs://team"},
 		Labels: map[string]string{api.LabelJobID: "a1"}}}
 	if job.Spec.Suspend = new(true); s.queue != "" {
-		job.Labels[labelQueue] = s.queue
+		job.Labels[api.LabelQueue] = s.queue
 	}
 	turn := Turn{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "kinetic-a1", UID: "1"}}},
 		Status: TurnStatus{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: "no room"}}}}

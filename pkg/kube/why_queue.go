@@ -11,11 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const (
-	labelQueue = "kueue.x-k8s.io/queue-name"
-	// gateQueue is how Kueue holds back the pods of a set; it suspends a Job.
-	gateQueue = "kueue.x-k8s.io/admission"
-)
+// gateQueue is how Kueue holds back the pods of a set; it suspends a Job.
+const gateQueue = "kueue.x-k8s.io/admission"
 
 var (
 	createdWorkload = lazily(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)

@@ -17,7 +17,6 @@ import (
 const (
 	labelInstance = "app.kubernetes.io/instance"
 	labelVersion  = "app.kubernetes.io/version"
-	labelQueue    = "kueue.x-k8s.io/queue-name"
 
 	selectGPU                = "cloud.google.com/gke-accelerator"
 	selectTPU                = "cloud.google.com/gke-tpu-accelerator"
@@ -93,7 +92,7 @@ func (p *patch) identity(s api.Spec) {
 		p.addEach(metadata+"/labels", s.Labels)
 	}
 	if s.Queue != "" {
-		p.replace(pointer(jobMetadata+"/labels", labelQueue), s.Queue)
+		p.replace(pointer(jobMetadata+"/labels", api.LabelQueue), s.Queue)
 	}
 	p.add(jobMetadata+"/annotations", annotations(s))
 	p.addEach(podMetadata+"/annotations", s.Annotations)

@@ -134,7 +134,7 @@ func checkReferences(t *testing.T, r Rendered, s api.Spec) {
 		if o.GetKind() != "ConfigMap" && (o.GetLabels()[api.LabelJobID] != s.ID || o.GetName() != s.JobName()) {
 			t.Errorf("%s %s with labels %v is not found as job %s", o.GetKind(), o.GetName(), o.GetLabels(), s.ID)
 		}
-		if _, queued := o.GetLabels()[labelQueue]; queued && o.GetKind() != jobKind.Kind && o.GetKind() != leaderWorkerSetKind.Kind {
+		if _, queued := o.GetLabels()[api.LabelQueue]; queued && o.GetKind() != jobKind.Kind && o.GetKind() != leaderWorkerSetKind.Kind {
 			t.Errorf("%s %s is in a queue, and only a workload waits", o.GetKind(), o.GetName())
 		}
 		for _, name := range namesIn(o) {

@@ -128,6 +128,9 @@ func validateLabels(labels map[string]string) error {
 		if err := metadataKey("--label", key); err != nil {
 			return err
 		}
+		if key == api.LabelQueue { // pods must not have it, and the name of a set depends on it
+			return fmt.Errorf("--label %s=%s: --queue %s says that", key, labels[key], labels[key])
+		}
 		if why := validation.IsValidLabelValue(labels[key]); len(why) > 0 {
 			return fmt.Errorf("--label %s=%s: %s", key, labels[key], plainly(why))
 		}
