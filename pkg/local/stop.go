@@ -28,14 +28,16 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 }
 
 func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, ending func() error) error {
+	told, killed := ending, ending
 	if ending == nil {
-		ending = func() error {
+		told = func() error { return nil } // the runner's own record says how it ended
+		killed = func() error {
 			_, err := w.record(ctx, r, r.newEnd(api.Cancelled, "it was cancelled", "cancel"))
 			return err
 		}
 	}
 	if r.Process.life() == alive {
-		if err := halt(ctx, r.Process, grace, ending); err != nil {
+		if err := halt(ctx, r.Process, grace, told, killed); err != nil {
 			return err
 		}
 	}
@@ -52,22 +54,22 @@ func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, endi
 	return nil
 }
 
-// halt ends a process: within grace by asking it to, then by force. record, whose
-// failure must not keep the job alive, is called before the kill, so that no watcher
-// takes that for a crash.
-func halt(ctx context.Context, p Process, grace time.Duration, record func() error) error {
+// halt ends a process: within grace by asking it to, then by force. told is called
+// once it was asked, killed before the kill, so that no watcher takes that for a
+// crash. Their failure must not keep the job alive.
+func halt(ctx context.Context, p Process, grace time.Duration, told, killed func() error) error {
 	if grace > 0 {
 		if err := terminate(p.PID); err != nil {
 			return err
 		}
-		failure := record()
+		failure := told()
 		waiting, cancel := context.WithTimeout(ctx, grace)
 		defer cancel()
 		if err := waitExit(waiting, p); err == nil || ctx.Err() != nil {
 			return errors.Join(failure, ctx.Err())
 		}
 	}
-	failure := record()
+	failure := killed()
 	if err := p.killGroup(); err != nil {
 		return errors.Join(failure, err)
 	}
