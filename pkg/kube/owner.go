@@ -181,8 +181,13 @@ func holding(pods []corev1.Pod) string {
 			}
 		}
 	}
-	if chips > 0 {
+	switch {
+	case chips == 1:
+		return "1 chip"
+	case chips > 0:
 		return fmt.Sprintf("%d chips", chips)
+	case len(pods) == 1:
+		return "1 host"
 	}
 	return fmt.Sprintf("%d hosts", len(pods))
 }

@@ -83,6 +83,8 @@ func TestStateOfSet(t *testing.T) {
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "8 chips"}},
 		"the leader never opened, on cpus": {set(), []corev1.Pod{unready(member(0, 1, running(2))), member(1, 2, running(2))},
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
+		"the leader has closed, and is alone": {set(), []corev1.Pod{unready(member(0, 1, running(2)))},
+			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "1 host"}},
 		"the outcome is known": {set(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five}},
 		"an outcome that is none": {set(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
