@@ -143,7 +143,10 @@ func (c *cluster) interrupt(ctx context.Context, id string, with follower) (dama
 	if err != nil {
 		return damage{}, cost, err
 	}
-	_, err = once(c.ours(context.WithoutCancel(ctx), "jobs", "cancel", id)())
+	// Whoever watches with client-go, and that is every controller and kubelet, asks a
+	// killed API server again after up to a minute: longer than jobs cancel waits for pods.
+	_, err = once(c.kubectl(context.WithoutCancel(ctx), "delete", "leaderworkersets", "--selector", "job-id="+id,
+		"--cascade=foreground", "--timeout", patience.String())())
 	return all.damage(), cost, err
 }
 
