@@ -44,12 +44,22 @@ func Of(word string, candidates []string, n int) []string {
 // Sentence is `did you mean "a", "b" or "c"?` for the nearest candidates, or
 // empty where none is near.
 func Sentence(word string, candidates []string) string {
-	words := Of(word, candidates, inSentence)
+	return sentence(Of(word, candidates, inSentence), strconv.Quote)
+}
+
+// OfFlag is Sentence for the name of a flag, without its dashes: `did you mean
+// --hosts?`
+func OfFlag(name string, flags []string) string {
+	return sentence(Of(name, flags, inSentence), func(flag string) string { return "--" + flag })
+}
+
+// sentence asks for one of some words, each as it is written there.
+func sentence(words []string, written func(string) string) string {
 	if len(words) == 0 {
 		return ""
 	}
 	for i, w := range words {
-		words[i] = strconv.Quote(w)
+		words[i] = written(w)
 	}
 	last := len(words) - 1
 	if last == 0 {

@@ -87,8 +87,6 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 func checkHosts(r api.Request, acc api.Accelerator) error {
 	hosts := max(r.Hosts, acc.Hosts)
 	switch {
-	case hosts > api.MaxHosts:
-		return fmt.Errorf("--hosts %d: a job has %d at most", r.Hosts, api.MaxHosts)
 	case acc.Kind == api.TPU && r.Hosts == acc.Hosts:
 		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts, and it is these (%s): leave it out", r.Hosts, accelerator.Describe(acc))
 	case acc.Kind == api.TPU && r.Hosts > 0:

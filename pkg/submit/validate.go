@@ -31,7 +31,7 @@ func validate(r api.Request) error {
 		validateMemory(r.Memory),
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
-		validateBounds(r),
+		validateMaxRuntime(r),
 		validateImage(r.Image),
 		validateDebug(r),
 		validateMap(r),
@@ -167,15 +167,9 @@ func metadataKey(flag, key string) error {
 	return nil
 }
 
-func validateBounds(r api.Request) error {
+func validateMaxRuntime(r api.Request) error {
 	if r.MaxRuntime < 0 {
 		return fmt.Errorf("--max-runtime %s: must be more than nothing", r.MaxRuntime)
-	}
-	if r.Retries > api.MaxRestarts {
-		return fmt.Errorf("--retries %d: want 0 to %d", r.Retries, api.MaxRestarts)
-	}
-	if r.MaxDisruptions > api.MaxRestarts {
-		return fmt.Errorf("--max-disruptions %d: want 0 to %d", r.MaxDisruptions, api.MaxRestarts)
 	}
 	return nil
 }

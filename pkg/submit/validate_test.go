@@ -39,8 +39,6 @@ func TestValidate(t *testing.T) {
 		"a label that --queue sets": {api.Request{Labels: map[string]string{api.LabelQueue: "team"}}, "--label kueue.x-k8s.io/queue-name=team: --queue team says that$"},
 		"an annotation of ours":     {api.Request{Annotations: map[string]string{api.AnnotationStore: "x"}}, "kinetic sets this key itself"},
 		"annotation that's no text": {api.Request{Annotations: map[string]string{"a": "\xff"}}, "UTF-8"},
-		"too many retries":          {api.Request{Retries: 10_001}, "--retries 10001: want 0 to 10000"},
-		"too many disruptions":      {api.Request{MaxDisruptions: 10_001}, "--max-disruptions 10001: want 0 to 10000"},
 		"compute class":             {api.Request{ComputeClass: "Any TPU"}, `--compute-class "Any TPU"`},
 		"negative runtime":          {api.Request{MaxRuntime: -1}, "--max-runtime"},
 		"an image mode":             {api.Request{Image: "bundled"}, "comes with a later version"},

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
 // Main runs the command of one binary with the process's arguments and streams
@@ -60,8 +64,27 @@ func prepare(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if meant := meantFlag(c, err); meant != "" {
+			return Usagef("%w; %s See %s --help", err, meant, c.CommandPath())
+		}
 		return Usagef("%w; see %s --help", err, c.CommandPath())
 	})
+}
+
+// meantFlag asks for the flag that may have been meant by one that there is not; ""
+// where the error is another, or no flag is like it.
+func meantFlag(c *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	typed := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -queue is read as letters
+	if len(typed) == 1 {
+		return ""
+	}
+	var flags []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+	return nearest.OfFlag(typed, flags)
 }
 
 // classify gives errors that cobra found before a RunE started exit code 2.

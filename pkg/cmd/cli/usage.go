@@ -84,43 +84,41 @@ func usage(c *cobra.Command, sections []Section) string {
 	return b.String()
 }
 
-// countValue is a flag that takes a whole number.
-type countValue struct {
+// numberValue is a flag that takes a whole number.
+type numberValue struct {
 	number *int
-	// least is the first number that it takes, words is that for people.
-	least int
-	words string
+	// least and most are the first and the last number that it takes, words is the
+	// first for people.
+	least, most int
+	words       string
 }
 
-// CountVar defines a flag of a number that can't be negative. A variable that is
-// negative before means that it was not given.
-func CountVar(fs *pflag.FlagSet, p *int, name, usage string) {
-	fs.Var(&countValue{p, 0, "0"}, name, usage)
-}
+// Unbounded is the most of a number that only the API server bounds.
+const Unbounded = math.MaxInt32
 
-// NumberVar defines a flag of a number that is 1 or more. A variable that is 0
-// before means that it was not given.
-func NumberVar(fs *pflag.FlagSet, p *int, name, usage string) {
-	fs.Var(&countValue{p, 1, "1"}, name, usage)
+// NumberVar defines a flag of a whole number, and which it takes. A variable that is
+// less before means that it was not given.
+func NumberVar(fs *pflag.FlagSet, p *int, least, most int, name, usage string) {
+	fs.Var(&numberValue{p, least, most, strconv.Itoa(least)}, name, usage)
 }
 
 // LinesVar defines a flag of a number of lines, of which -1 is all, as for kubectl.
 func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
-	fs.Var(&countValue{p, -1, "-1 (all)"}, name, usage)
+	fs.Var(&numberValue{p, -1, Unbounded, "-1 (all)"}, name, usage)
 }
 
 // Set implements pflag.Value.
-func (v *countValue) Set(s string) error {
+func (v *numberValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < v.least || n > math.MaxInt32 {
-		return fmt.Errorf("want a whole number from %s to %d", v.words, math.MaxInt32)
+	if err != nil || n < v.least || n > v.most {
+		return fmt.Errorf("want a whole number from %s to %d", v.words, v.most)
 	}
 	*v.number = n
 	return nil
 }
 
 // String implements pflag.Value.
-func (v *countValue) String() string {
+func (v *numberValue) String() string {
 	if *v.number <= 0 {
 		return ""
 	}
@@ -128,4 +126,4 @@ func (v *countValue) String() string {
 }
 
 // Type implements pflag.Value.
-func (v *countValue) Type() string { return "number" }
+func (v *numberValue) Type() string { return "number" }

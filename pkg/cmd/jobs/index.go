@@ -20,7 +20,7 @@ const noIndex = -1
 // indexVar adds --index to the flags of a command.
 func indexVar(flags *pflag.FlagSet, index *int) {
 	*index = noIndex
-	cli.CountVar(flags, index, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
+	cli.NumberVar(flags, index, 0, cli.Unbounded, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
 }
 
 // checkIndex holds that an --index is one of the job's inputs.

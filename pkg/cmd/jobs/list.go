@@ -40,7 +40,7 @@ func (c *command) list() *cobra.Command {
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Also jobs of which only the store tells any more, as --status NOT_FOUND does.")
 	own.Completions = completeStates()
-	cli.CountVar(own.Flags, &f.limit, "limit", "Print at most this many, the newest.")
+	cli.NumberVar(own.Flags, &f.limit, 0, cli.Unbounded, "limit", "Print at most this many, the newest.")
 	sub := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},

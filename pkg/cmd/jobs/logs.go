@@ -34,7 +34,7 @@ func (c *command) logs() *cobra.Command {
 	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines, of each host.")
 	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
-	cli.CountVar(own.Flags, &f.attempt, "attempt", "Only what this attempt printed, counted from 1.")
+	cli.NumberVar(own.Flags, &f.attempt, 1, cli.Unbounded, "attempt", "Only what this attempt printed, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
 	return c.finish(&cobra.Command{

@@ -83,7 +83,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
 	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string; NAME=@file.json reads a file.")
 	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
-	cli.NumberVar(fs, &f.chunk, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
+	cli.NumberVar(fs, &f.chunk, 1, cli.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
 	fs.StringVar(&f.resume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
@@ -95,9 +95,9 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
 	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
-	cli.NumberVar(fs, &f.hosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
-	cli.NumberVar(fs, &f.slices, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
-	cli.NumberVar(fs, &f.parallelism, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
+	cli.NumberVar(fs, &f.hosts, 1, api.MaxHosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
+	cli.NumberVar(fs, &f.slices, 1, api.MaxHosts, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
+	cli.NumberVar(fs, &f.parallelism, 1, api.MaxChunks, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, the default for several hosts; no Pathways runtime is started) or local.")
 	fs.StringVar(&f.image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
@@ -116,8 +116,8 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
-	cli.CountVar(fs, &f.retries, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
-	cli.CountVar(fs, &f.maxDisruptions, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
+	cli.NumberVar(fs, &f.retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
+	cli.NumberVar(fs, &f.maxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
