@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,17 +34,22 @@ func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
 	context.AfterFunc(ctx, stop)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // caught, not ignored: children don't inherit that
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		usual := debug.SetGCPercent(shortGCPercent)
+		time.AfterFunc(shortLife, func() { debug.SetGCPercent(usual) })
 	}
 	klog.SetLogger(klog.Logger{}) // what client-go says to its developers comes with -v
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	return Run(ctx, newCommand(streams), os.Args[1:], streams)
 }
 
-// gcPercent lets the heap grow to five times what lives before the garbage
-// collector looks at it: commands live for milliseconds and hold little, and
-// collecting was a fifth of the time of a dry-run.
-const gcPercent = 400
+// Most commands live for milliseconds and hold little, and collecting was a fifth of
+// the time of a dry-run: their heap may grow to five times what lives before the
+// garbage collector looks at it. Those that live longer follow something, perhaps for
+// days: a quarter of their memory was garbage.
+const (
+	shortGCPercent = 400
+	shortLife      = 2 * time.Second
+)
 
 // Run executes a root command and tells its error on ErrOut.
 func Run(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) int {
