@@ -89,6 +89,9 @@ type Status struct {
 	Holding string `json:"holding,omitempty"`
 	// Pod is the UID of the pod that runs, "" where none does or it is not known.
 	Pod string `json:"-"`
+	// Late says of the pod that runs that it was made so long after its job that others
+	// may have run before it and be gone, so that Started may be too late.
+	Late bool `json:"-"`
 	// Elsewhere names the machine that a local job runs on, when it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
 }

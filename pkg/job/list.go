@@ -62,9 +62,7 @@ func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entr
 		return nil, err
 	}
 	chosen := f.choose(entries)
-	if detail >= api.TellReasons {
-		p.complete(ctx, chosen)
-	}
+	p.complete(ctx, chosen, detail)
 	return chosen, err
 }
 
@@ -84,15 +82,11 @@ func (f Filter) choose(entries []Entry) []Entry {
 // that have none any more.
 func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, error) {
 	entries := make([]Entry, len(found))
-	var unnamed []*Entry
 	for i, w := range found {
 		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
 			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Node: w.Node, Status: w.Status}
-		if w.Bucket != "" {
-			unnamed = append(unnamed, &entries[i])
-		}
 	}
-	p.name(ctx, unnamed)
+	p.name(ctx, entries)
 	p.settle(ctx, entries)
 	if !f.Stored {
 		return entries, nil
@@ -110,77 +104,58 @@ const (
 
 // name asks the handles what jobs of the Python tool run: their workloads don't
 // tell. A list without those names is better than none.
-func (p Place) name(ctx context.Context, unnamed []*Entry) {
+func (p Place) name(ctx context.Context, entries []Entry) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for _, e := range unnamed {
-		g.Go(func() error {
-			s, err := p.storeAt(e.Store)
-			if err != nil {
-				return nil
-			}
-			if h, err := readHandle(ctx, s, e.ID); err == nil {
-				e.Function, e.Accelerator = h.FuncName, h.Accelerator
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // there are none
+	unnamed := func(e Entry) bool { return e.Function == "" && e.State != api.NotFound }
+	p.ask(entries, unnamed, func(e *Entry, j *Job) {
+		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+			e.Function, e.Accelerator = h.FuncName, h.Accelerator
+		}
+	})
 }
 
 // settle asks the store how those jobs have ended whose workloads can't tell.
 func (p Place) settle(ctx context.Context, entries []Entry) {
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i := range entries {
-		e := &entries[i]
-		if !unsettled(e.Status) {
-			continue
-		}
-		g.Go(func() error {
-			s, err := p.storeAt(e.Store)
-			if err != nil {
-				e.Status.Holding = "" // nobody knows whether it has ended
-				return nil
-			}
-			j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
-			e.Status = j.settled(ctx, e.Status)
-			e.State = e.Status.State
-			return nil
-		})
-	}
-	_ = g.Wait() // there are none
+	p.ask(entries, func(e Entry) bool { return unsettled(e.Status) }, func(e *Entry, j *Job) {
+		e.Status = j.settled(ctx, e.Status)
+		e.State = e.Status.State
+	})
 }
 
-// complete asks the store for what pods tell that are gone: which attempt of a job
-// runs, when the first began, and how many hosts it has.
-func (p Place) complete(ctx context.Context, entries []Entry) {
+// complete asks the store for what pods tell that are gone: when a job began, and for
+// a list that tells reasons which attempt of it runs, and how many hosts it has.
+func (p Place) complete(ctx context.Context, entries []Entry, detail api.Detail) {
+	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
+	sizeless := func(e Entry) bool { return e.Hosts == 0 && p.Backend != api.BackendLocal && detail >= api.TellReasons }
+	p.ask(entries, again, func(e *Entry, j *Job) {
+		if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
+			e.Status = numbered(e.Status, attempts)
+		}
+	})
+	p.ask(entries, sizeless, func(e *Entry, j *Job) {
+		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+			e.Hosts = atATime(h)
+		}
+	})
+}
+
+// ask calls do for each of the entries that is wanted, for some at the same time, with
+// what the store has of its job: where that can't be opened, every look fails.
+func (p Place) ask(entries []Entry, wanted func(Entry) bool, do func(*Entry, *Job)) {
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i := range entries {
 		e := &entries[i]
-		sizeless := e.Hosts == 0 && p.Backend != api.BackendLocal
-		if e.Status.Pod == "" && !sizeless {
+		if !wanted(*e) {
 			continue
 		}
 		g.Go(func() error {
 			s, err := p.storeAt(e.Store)
 			if err != nil {
-				return nil
+				s = store.None(err)
 			}
-			j := &Job{Handle: api.Handle{JobID: e.ID}, Store: s}
-			if e.Status.Pod != "" {
-				if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
-					e.Status = numbered(e.Status, attempts)
-				}
-			}
-			if sizeless {
-				if h, err := readHandle(ctx, s, e.ID); err == nil {
-					e.Hosts = atATime(h)
-				}
-			}
+			do(e, &Job{Handle: api.Handle{JobID: e.ID}, Store: s})
 			return nil
 		})
 	}

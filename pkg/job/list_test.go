@@ -105,26 +105,29 @@ func TestEntriesOfASharedStore(t *testing.T) {
 	}
 }
 
-// The pods of earlier attempts may be gone: their records tell the number. Where
-// there are none, what the cluster says stands.
+// The pods of earlier attempts may be gone: their records tell the number, and when
+// the first began. Where there are none, what the cluster says stands. A list without
+// reasons asks for those alone of which it is likely.
 func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	running := func(id, pod string) Found {
-		return Found{ID: id, Status: api.Status{State: api.Running, Attempt: 1, Pod: pod}}
+		return Found{ID: id, Status: api.Status{State: api.Running, Attempt: 1, Pod: pod, Late: id == "late"}}
 	}
 	p := Place{Store: storeWith(t, map[string]string{
 		"again/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
 		"again/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
+		"late/attempts/1.json":  `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
+		"late/attempts/2.json":  `{"version":1,"attempt":2,"uid":"b"}`,
 		"fresh/attempts/1.json": `{"version":1,"attempt":1,"uid":"a"}`,
 	})}
-	found := []Found{running("again", "b"), running("fresh", "b"), running("silent", "b"), {ID: "waits", Status: api.Status{State: api.Pending, Attempt: 3}}}
+	found := []Found{running("again", "b"), running("late", "b"), running("fresh", "b"), running("silent", "b"), {ID: "waits", Status: api.Status{State: api.Pending, Attempt: 3}}}
 	for i := range found {
 		found[i].Store = p.Store.URL()
 	}
 	p.List = func(context.Context, api.Detail) ([]Found, error) { return found, nil }
 	for detail, want := range map[api.Detail]map[string]int{
-		api.TellStates:  {"again": 1, "fresh": 1, "silent": 1, "waits": 3},
-		api.TellReasons: {"again": 2, "fresh": 2, "silent": 1, "waits": 3},
+		api.TellStates:  {"again": 1, "late": 2, "fresh": 1, "silent": 1, "waits": 3},
+		api.TellReasons: {"again": 2, "late": 2, "fresh": 2, "silent": 1, "waits": 3},
 	} {
 		entries, err := p.Entries(t.Context(), Filter{}, detail)
 		if err != nil {
@@ -133,8 +136,8 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 		got := map[string]int{}
 		for _, e := range entries {
 			got[e.ID] = e.Status.Attempt
-			if e.ID == "again" && e.Status.Started.Equal(first) != (detail == api.TellReasons) {
-				t.Errorf("detail %d: it began at %v", detail, e.Status.Started)
+			if again := e.ID == "again" || e.ID == "late"; again && e.Status.Started.Equal(first) != (want[e.ID] == 2) {
+				t.Errorf("detail %d: %s began at %v", detail, e.ID, e.Status.Started)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -24,12 +24,15 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 			for _, e := range entries {
 				told[keyOf(e)] = e
 			}
-			return seen(f.choose(entries))
+			chosen := f.choose(entries)
+			p.complete(ctx, chosen, detail)
+			return seen(chosen)
 		}
 		changes := Filter{}.choose(f.changed(told, entries))
 		if len(changes) == 0 {
 			return nil
 		}
+		p.complete(ctx, changes, detail)
 		return seen(changes)
 	})
 }

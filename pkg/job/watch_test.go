@@ -12,7 +12,7 @@ import (
 )
 
 func found(id string, state api.State, message string) Found {
-	return Found{ID: id, Namespace: "ml", Function: "train", Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	return Found{ID: id, Namespace: "ml", Function: "train", Hosts: 1, Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		Status: api.Status{State: state, Message: message}}
 }
 
@@ -65,6 +65,39 @@ func TestWatchEntries(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A watch tells as a list does when a job began whose first pods are gone.
+func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
+	late := Found{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running, Pod: "b", Late: true}}
+	p := Place{Store: storeWith(t, map[string]string{
+		"late/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
+		"late/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
+	})}
+	late.Store = p.Store.URL()
+	over := errors.New("over")
+	for name, steps := range map[string][][]Found{"at first": {{late}}, "later": {nil, {late}}} {
+		t.Run(name, func(t *testing.T) {
+			p.Watch = func(_ context.Context, _ api.Detail, seen func([]Found) error) error {
+				for _, step := range steps {
+					if err := seen(step); err != nil {
+						return err
+					}
+				}
+				return over
+			}
+			var got time.Time
+			err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []Entry) error {
+				for _, e := range entries {
+					got = e.Status.Started
+				}
+				return nil
+			})
+			if want := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC); !errors.Is(err, over) || !got.Equal(want) {
+				t.Errorf("it began at %v, want %v; error %v", got, want, err)
 			}
 		})
 	}

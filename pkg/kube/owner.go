@@ -151,7 +151,7 @@ func stateOfSet(set *metav1.PartialObjectMetadata, pods []corev1.Pod) api.Status
 	case set.DeletionTimestamp != nil && slices.ContainsFunc(leaders, hasPrinted):
 		s.State, s.Message = api.Running, ending
 	case workerOf(last).State.Running != nil:
-		s.Pod = string(last.UID)
+		s.Pod, s.Late = string(last.UID), late(leaders[0], &set.ObjectMeta)
 		if !startsAgain(pods) {
 			s.State = api.Running
 		}

@@ -16,7 +16,7 @@ import (
 
 // set is a LeaderWorkerSet of this program, with further annotations.
 func set(annotations ...string) *metav1.PartialObjectMetadata {
-	s := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "keras-pathways-x", Namespace: "ml", UID: "the-set",
+	s := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "keras-pathways-x", Namespace: "ml", UID: "the-set", CreationTimestamp: at(0),
 		Annotations: map[string]string{api.AnnotationStore: "gs://team"}}}
 	for i := 0; i < len(annotations); i += 2 {
 		s.Annotations[annotations[i]] = annotations[i+1]
@@ -87,9 +87,10 @@ func TestStateOfSet(t *testing.T) {
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "1 host"}},
 		"the outcome is known": {set(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five}},
-		"an outcome that is none": {set(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
-		"told to end early":       {deletedSet(), []corev1.Pod{member(0, 1, waiting(""))}, api.Status{State: api.Pending, Attempt: 1}},
-		"told to end":             {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+		"a late leader may not be the first": {set(), []corev1.Pod{member(1, 20, running(21)), member(0, 20, running(21))}, api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC(), Pod: "h0-20", Late: true}},
+		"an outcome that is none":            {set(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
+		"told to end early":                  {deletedSet(), []corev1.Pod{member(0, 1, waiting(""))}, api.Status{State: api.Pending, Attempt: 1}},
+		"told to end":                        {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
 
 		"Python: runs": {pythonSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
 		"Python: done, and started again": {pythonSet(), []corev1.Pod{restarted(member(0, 1, running(7)), 0), member(1, 1, running(2))},

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -53,9 +54,19 @@ func stateOf(j *batchv1.Job, pods []corev1.Pod) api.Status {
 	case j.DeletionTimestamp != nil && slices.ContainsFunc(leaders, hasPrinted): // no other attempt follows, even if this one's container has ended
 		s.State, s.Message = api.Running, ending
 	case workerOf(last).State.Running != nil:
-		s.State, s.Pod = api.Running, string(last.UID)
+		s.State, s.Pod, s.Late = api.Running, string(last.UID), late(leaders[0], &j.ObjectMeta)
 	}
 	return s
+}
+
+// soon is how long after its job a pod is made that is taken for the first. Whatever
+// ran before it did not run for longer.
+const soon = 10 * time.Second
+
+// late tells of the first of a job's pods that are there whether others may have been
+// before it.
+func late(p corev1.Pod, owner *metav1.ObjectMeta) bool {
+	return p.CreationTimestamp.Sub(owner.CreationTimestamp.Time) > soon
 }
 
 // stateOfMap is stateOf for a Job of many calls, of which no pod tells the end.
@@ -157,6 +168,9 @@ func ended(t *corev1.ContainerStateTerminated, attempt int, started time.Time) a
 	}
 	s.Reason, s.Message, s.Attempt = told.Reason, told.Message, cmp.Or(told.Attempt, attempt)
 	s.ExitCode = &told.ExitCode
+	if !told.Started.IsZero() {
+		s.Started = told.Started // of the first attempt, whose pod may be gone
+	}
 	if !told.Finished.IsZero() {
 		s.Finished = told.Finished
 	}
@@ -195,9 +209,8 @@ func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod, attemp
 	if told == nil {
 		return s
 	}
-	last := workerOf(*told)
-	s.Started = startOf(last)
-	if t := last.State.Terminated; t != nil {
+	s.Started = firstStart(pods)
+	if t := workerOf(*told).State.Terminated; t != nil {
 		code := int(t.ExitCode)
 		s.ExitCode = &code
 	}

@@ -93,7 +93,7 @@ func TestStateOfMap(t *testing.T) {
 }
 
 func job(conditions ...batchv1.JobCondition) *batchv1.Job {
-	return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(0)}, Status: batchv1.JobStatus{Conditions: conditions}}
 }
 
 func deleted(j *batchv1.Job) *batchv1.Job {
@@ -108,6 +108,8 @@ func failedCondition(kind batchv1.JobConditionType, reason, message string) batc
 func TestStateOf(t *testing.T) {
 	code := func(n int) *int { return &n }
 	two, five, nine := at(2).UTC(), at(5).UTC(), at(9).UTC()
+	later := terminated(137, "OOMKilled", "")
+	later.Terminated.StartedAt = at(4)
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
@@ -121,8 +123,8 @@ func TestStateOf(t *testing.T) {
 		"over before the Job controller knows": {job(), []corev1.Pod{pod("a", 1, terminated(0, "Completed", ""))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
 		"the runner's own words": {job(), []corev1.Pod{pod("a", 1, terminated(1, "Error",
-			`{"version":1,"state":"FAILED","reason":"Exception","message":"ValueError: bad","exit_code":1,"attempt":3,"started":"2026-01-01T00:00:02Z","finished":"2026-01-01T00:00:04.5Z"}`))},
-			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: code(1), Attempt: 3, Started: two, Finished: five.Add(-500 * time.Millisecond)}},
+			`{"version":1,"state":"FAILED","reason":"Exception","message":"ValueError: bad","exit_code":1,"attempt":3,"started":"2026-01-01T00:00:01Z","finished":"2026-01-01T00:00:04.5Z"}`))},
+			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: code(1), Attempt: 3, Started: at(1).UTC(), Finished: five.Add(-500 * time.Millisecond)}},
 		"words that contradict the exit code are nobody's": {job(), []corev1.Pod{pod("a", 1, terminated(7, "Error", `{"state":"SUCCEEDED"}`))},
 			api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(7), Attempt: 1, Started: two, Finished: five}},
 		"told to end, and saving": {deleted(job()), []corev1.Pod{pod("a", 1, running(2))},
@@ -136,12 +138,14 @@ func TestStateOf(t *testing.T) {
 		"told to end, nothing has run": {deleted(job()), nil, api.Status{State: api.Pending}},
 		"killed, and will start again": {job(), []corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Pending, Attempt: 1, Started: two}},
+		"a pod that is so late may not be the first": {job(), []corev1.Pod{pod("b", 20, running(21))},
+			api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC(), Pod: "b", Late: true}},
 		"the second attempt runs": {job(), []corev1.Pod{pod("b", 6, running(7)), pod("a", 1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Running, Attempt: 2, Started: two, Pod: "b"}},
 		"the second attempt ended it": {job(), []corev1.Pod{pod("a", 1, terminated(143, "Error", "")), pod("b", 6, terminated(0, "Completed", ""))},
 			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five}},
 		"retries used up": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
-			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, terminated(137, "OOMKilled", ""))},
+			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, later)},
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; --memory asks for more",
 				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine}},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
