@@ -52,7 +52,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 func TestOldIsByTheClockOfTheCluster(t *testing.T) {
 	created := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
 	p := Place{Workload: &late{}, List: func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{ID: "a", Created: created}}, nil
+		return []Found{{Function: "f", ID: "a", Created: created}}, nil
 	}}
 	for name, tt := range map[string]struct {
 		before time.Time
