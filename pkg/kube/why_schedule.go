@@ -155,11 +155,18 @@ func (c complaint) onNodes(p corev1.Pod) string {
 	return foreign(strings.TrimPrefix(c.what, "node(s) "))
 }
 
-// hasPoolToItself tells of a pod whether LeaderWorkerSet keeps a node pool for its
-// slice, which it does by rules of affinity.
+// hasPoolToItself tells of a pod whether a node pool is kept for its slice by rules of
+// affinity: those of an Indexed Job, or those that LeaderWorkerSet makes of an annotation.
 func hasPoolToItself(p corev1.Pod) bool {
 	const domain = "leaderworkerset.sigs.k8s.io/"
-	return p.Annotations[domain+"exclusive-topology"] != "" || p.Annotations[domain+"subgroup-exclusive-topology"] != ""
+	if p.Annotations[domain+"exclusive-topology"] != "" || p.Annotations[domain+"subgroup-exclusive-topology"] != "" {
+		return true
+	}
+	rules := p.Spec.Affinity
+	return rules != nil && rules.PodAffinity != nil &&
+		slices.ContainsFunc(rules.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
+			return t.TopologyKey == "cloud.google.com/gke-nodepool"
+		})
 }
 
 // asked says how much of a resource the pod's worker asks for.

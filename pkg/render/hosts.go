@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
@@ -71,6 +73,29 @@ func indexedJob(s api.Spec) group {
 		components: []string{path.Join(componentsDir, "indexedjob")},
 		patches:    []groupPatch{{jobKind, p}},
 	}
+}
+
+// nodePool keeps a slice of a TPU together, which is a node pool: where several have its
+// topology, no job has a part of a pool of which another has one, or both would wait for
+// the rest for ever. LeaderWorkerSet chooses the pool of each slice by itself, but sees
+// the sets of one namespace alone.
+func (p *patch) nodePool(s api.Spec) {
+	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 {
+		return
+	}
+	rule := func(r ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
+		return corev1.PodAffinityTerm{TopologyKey: "cloud.google.com/gke-nodepool", LabelSelector: &metav1.LabelSelector{MatchExpressions: r}}
+	}
+	apart := rule(
+		metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpExists},
+		metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpNotIn, Values: []string{s.ID}})
+	apart.NamespaceSelector = &metav1.LabelSelector{} // all
+	affinity := corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{apart}}}
+	if s.Backend != api.BackendPathways {
+		together := rule(metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpIn, Values: []string{s.ID}})
+		affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{together}}
+	}
+	p.add(podSpec+"/affinity", affinity)
 }
 
 // parallelism is where the Job says how many hosts its LeaderWorkerSet has.

@@ -49,6 +49,7 @@ func jobPatch(s api.Spec, r program) patch {
 	p.resources(s)
 	p.accelerator(s)
 	p.capacity(s)
+	p.nodePool(s)
 	if s.ServiceAccount != "" {
 		p.replace(podSpec+"/serviceAccountName", s.ServiceAccount)
 	}
