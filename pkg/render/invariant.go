@@ -109,8 +109,8 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 	return verifyRunner(before, after, configMap)
 }
 
-// verifyFields looks at what finds a job's objects, counts its hosts and starts
-// them again together.
+// verifyFields looks at what finds a job's objects, counts its hosts, starts them again
+// together and lets them into a queue.
 func verifyFields(was, is *unstructured.Unstructured) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.GetLabels()[key] != was.GetLabels()[key] {
@@ -124,6 +124,9 @@ func verifyFields(was, is *unstructured.Unstructured) error {
 		if found && !reflect.DeepEqual(before, after) {
 			return broken("the job's "+strings.Join(field, "."), fmt.Sprint(before), fmt.Sprint(after))
 		}
+	}
+	if queue := is.GetLabels()[api.LabelQueue]; is.GetKind() == leaderWorkerSetKind.Kind && queue != was.GetLabels()[api.LabelQueue] {
+		return fmt.Errorf("it sets the label %s of a LeaderWorkerSet to %q, for which the set's name may be too long: use --queue instead", api.LabelQueue, queue)
 	}
 	return nil
 }

@@ -230,6 +230,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"the command of the workers":       {patches(set("op: replace, path: " + template + "workerTemplate/spec/containers/0/command, value: [sh]")), "the command of container kinetic-worker"},
 		"the label of the workers":         {patches(set("op: remove, path: " + template + "workerTemplate/metadata/labels/job-id")), "the pod's label job-id"},
 		"a Job, which is not there":        {patches(patchJob("op: replace, path: /spec/backoffLimit, value: 7")), "no object matches target {kind: Job}"},
+		"a queue":                          {patches(set("op: add, path: /metadata/labels/kueue.x-k8s.io~1queue-name, value: a")), `to "a", for which the set's name may be too long: use --queue instead`},
 		"the set renamed":                  {patches(set("op: replace, path: /metadata/name, value: mine")), "it removes or renames the job keras-pathways-cpu-"},
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {

@@ -129,7 +129,7 @@ func validateLabels(labels map[string]string) error {
 			return err
 		}
 		if key == api.LabelQueue { // pods must not have it, and the name of a set depends on it
-			return fmt.Errorf("--label %s=%s: --queue %s says that", key, labels[key], labels[key])
+			return fmt.Errorf("--label %s=%s: use --queue %s instead", key, labels[key], labels[key])
 		}
 		if why := validation.IsValidLabelValue(labels[key]); len(why) > 0 {
 			return fmt.Errorf("--label %s=%s: %s", key, labels[key], plainly(why))

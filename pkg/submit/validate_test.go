@@ -36,7 +36,7 @@ func TestValidate(t *testing.T) {
 		"label key":                 {api.Request{Labels: map[string]string{"a b": "c"}}, `--label "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character$`},
 		"label value":               {api.Request{Labels: map[string]string{"a": "b c"}}, `--label a=b c: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character$`},
 		"a label of ours":           {api.Request{Labels: map[string]string{"job-id": "x"}}, "kinetic sets this key itself"},
-		"a label that --queue sets": {api.Request{Labels: map[string]string{api.LabelQueue: "team"}}, "--label kueue.x-k8s.io/queue-name=team: --queue team says that$"},
+		"a label that --queue sets": {api.Request{Labels: map[string]string{api.LabelQueue: "team"}}, "--label kueue.x-k8s.io/queue-name=team: use --queue team instead$"},
 		"an annotation of ours":     {api.Request{Annotations: map[string]string{api.AnnotationStore: "x"}}, "kinetic sets this key itself"},
 		"annotation that's no text": {api.Request{Annotations: map[string]string{"a": "\xff"}}, "UTF-8"},
 		"compute class":             {api.Request{ComputeClass: "Any TPU"}, `--compute-class "Any TPU"`},
