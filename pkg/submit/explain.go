@@ -283,18 +283,18 @@ func (j ExplainedJob) capacity() string {
 
 // restarts says after how much the job, or each pod of a map, starts again.
 func (j ExplainedJob) restarts() string {
-	return fmt.Sprintf("after %s and %s", upTo(*j.Retries, "crash", "crashes"), upTo(*j.MaxDisruptions, "loss of its machine", "losses of its machine"))
+	return upTo(*j.Retries, "crash", "crashes") + "; " + upTo(*j.MaxDisruptions, "loss of a machine", "losses of a machine")
 }
 
-// upTo is "no crash", "1 crash", "up to 3 crashes".
+// upTo is "never after a crash", "after 1 crash", "after up to 3 crashes".
 func upTo(n int, one, more string) string {
 	switch n {
 	case 0:
-		return "no " + one
+		return "never after a " + one
 	case 1:
-		return "1 " + one
+		return "after 1 " + one
 	}
-	return fmt.Sprintf("up to %d %s", n, more)
+	return fmt.Sprintf("after up to %d %s", n, more)
 }
 
 // spread says how the inputs of a map are spread over pods.

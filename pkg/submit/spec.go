@@ -75,7 +75,7 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 	case r.FlexStart && acc.Kind == api.CPU:
 		return errors.New("--flex-start is for accelerators: name one with --accelerator, or leave it out")
 	case r.FlexStart && r.MaxRuntime > maxFlexStart:
-		return fmt.Errorf("--max-runtime %s and --flex-start exclude each other: such machines are there for 7 days at most (168h)", r.MaxRuntime)
+		return fmt.Errorf("--max-runtime %s and --flex-start exclude each other: flex-start machines last at most 7 days (168h)", r.MaxRuntime)
 	case r.FlexStart && !accelerator.HasFlexStart(acc):
 		return fmt.Errorf("--flex-start and --accelerator %s exclude each other: GKE has no flex-start for TPU %s", r.Accelerator, acc.Name)
 	}
@@ -88,9 +88,9 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 	hosts := max(r.Hosts, acc.Hosts)
 	switch {
 	case acc.Kind == api.TPU && r.Hosts == acc.Hosts:
-		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts, and it is these (%s): leave it out", r.Hosts, accelerator.Describe(acc))
+		return fmt.Errorf("--hosts %d: a TPU's topology already determines its hosts (%s): leave it out", r.Hosts, accelerator.Describe(acc))
 	case acc.Kind == api.TPU && r.Hosts > 0:
-		return fmt.Errorf("--hosts %d: the topology of a TPU says its hosts (%s): %s", r.Hosts, accelerator.Describe(acc), otherHosts(r, acc))
+		return fmt.Errorf("--hosts %d: a TPU's topology determines its hosts (%s): %s", r.Hosts, accelerator.Describe(acc), otherHosts(r, acc))
 	}
 	if err := checkSlices(r, acc); err != nil {
 		return err
