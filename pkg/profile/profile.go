@@ -52,7 +52,7 @@ func Read(env func(string) string) (File, error) {
 		return File{Path: path}, nil
 	}
 	if err != nil {
-		return File{}, fmt.Errorf("reading the profiles: %w", err)
+		return File{}, fmt.Errorf("reading the profiles: %w: name a file with KINETIC_PROFILES_FILE that can be read", err)
 	}
 	file, err := parse(data)
 	if err != nil {

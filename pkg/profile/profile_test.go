@@ -138,8 +138,8 @@ func TestReadRejects(t *testing.T) {
 	}
 	t.Run("a directory", func(t *testing.T) {
 		dir := t.TempDir()
-		if _, err := Read(variables{"KINETIC_PROFILES_FILE": dir}.get); err == nil || !strings.Contains(err.Error(), dir) {
-			t.Errorf("got %v, want the path %s in it", err, dir)
+		if _, err := Read(variables{"KINETIC_PROFILES_FILE": dir}.get); err == nil || !strings.Contains(err.Error(), dir+": is a directory: name a file with KINETIC_PROFILES_FILE that can be read") {
+			t.Errorf("got %v, want the path %s in it, and what to do", err, dir)
 		}
 	})
 }

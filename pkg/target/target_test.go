@@ -270,13 +270,15 @@ func TestGKEIsTold(t *testing.T) {
 	}
 }
 
+const mendConfig = ": mend the file, or name another with --kubeconfig or KUBECONFIG"
+
 func TestResolveRejectsABrokenKubeconfig(t *testing.T) {
 	for name, text := range map[string]string{"no YAML": "{", "no kubeconfig": "apiVersion: v1\nkind: Pod\n"} {
 		t.Run(name, func(t *testing.T) {
 			config, path := load(t, text)
 			_, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, config, Need{})
-			if err == nil || !strings.HasPrefix(err.Error(), "reading the kubeconfig: ") || !strings.Contains(err.Error(), path) {
-				t.Errorf("got %v, want the path %s in it", err, path)
+			if err == nil || !strings.HasPrefix(err.Error(), "reading the kubeconfig: ") || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), mendConfig) {
+				t.Errorf("got %v, want the path %s in it, and what to do", err, path)
 			}
 		})
 	}
@@ -285,8 +287,8 @@ func TestResolveRejectsABrokenKubeconfig(t *testing.T) {
 		flags := genericclioptions.NewConfigFlags(false)
 		flags.KubeConfig = &path
 		_, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, flags.ToRawKubeConfigLoader(), Need{})
-		if err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("got %v, want the path %s in it", err, path)
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), mendConfig) {
+			t.Errorf("got %v, want the path %s in it, and what to do", err, path)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -52,7 +54,7 @@ func (c *Connection) ClusterWorkload(where target.Target, namespace string, obje
 	}
 	client, err := kube.NewClient(config, namespace, c.tell)
 	if err != nil {
-		return nil, err
+		return nil, Usage(fmt.Errorf("%w: %s", err, mendSetting))
 	}
 	return kube.New(client, objects), nil
 }

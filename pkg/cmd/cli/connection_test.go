@@ -22,6 +22,10 @@ clusters:
   cluster: {server: "https://192.0.2.1"}
 - name: kind-dev
   cluster: {server: "https://127.0.0.1:6443"}
+- name: misspelt
+  cluster: {server: "::1::"}
+- name: broken
+  cluster: {server: "https://127.0.0.1:6443", certificate-authority-data: aaaa}
 contexts:
 - name: gke_acme-ml_us-central1-a_main
   context: {cluster: gke_acme-ml_us-central1-a_main, user: token, namespace: research}
@@ -37,6 +41,12 @@ contexts:
   context: {cluster: kind-dev, user: old}
 - name: nowhere
   context: {cluster: nowhere, user: token}
+- name: unfinished
+  context: {user: token}
+- name: misspelt
+  context: {cluster: misspelt, user: token}
+- name: broken
+  context: {cluster: broken, user: token}
 - name: certificate
   context: {cluster: kind-dev, user: certificate}
 users:
@@ -121,6 +131,9 @@ func TestRESTRejects(t *testing.T) {
 		"another plugin, without one":     {"path", "/nowhere/some-plugin, which is not installed or not on PATH: install it, or mend users[].user.exec.command"},
 		"credentials of long ago":         {"old", "auth-provider: gcp, which Kubernetes no longer knows: install it with `gcloud components"},
 		"a cluster that is not there":     {"nowhere", "the kubeconfig has no cluster nowhere, which the context names: mend the kubeconfig, or choose another context with --context"},
+		"a context without a cluster":     {"unfinished", "the cluster of context unfinished: the kubeconfig says no cluster for it: mend the kubeconfig, or choose another context with --context"},
+		"an address that is none":         {"misspelt", "preparing a client for ::1::: parse \"http://::1::\": invalid port \"::1::\" after host: mend the kubeconfig or the flag that goes before it, or choose another context with --context"},
+		"an authority that is none":       {"broken", "unable to load root certificates: unable to parse bytes as PEM block: mend the kubeconfig or the flag"},
 		"a certificate that is not there": {"certificate", "unable to read client-cert /nowhere/client.crt"},
 	}
 	for name, tt := range tests {
@@ -130,7 +143,7 @@ func TestRESTRejects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = c.REST(where)
+			_, err = c.ClusterWorkload(where, "", nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q in it", err, tt.want)
 			}
@@ -181,7 +194,7 @@ func TestConnectionCompletes(t *testing.T) {
 		"profiles":      {`{"profiles": {"big": {"project": "acme-ml", "zone": "us-west1", "cluster": "main"}, "a": {"project": "p", "zone": "z", "cluster": "c"}}}`, "--profile", "a\tp z c\nbig\tacme-ml us-west1 main\n:4\n"},
 		"no profiles":   {"{}", "--profile", ":4\n"},
 		"a broken file": {"{", "--profile", ":1\n"},
-		"contexts":      {"{", "--context", "certificate\ngke_acme-ml_us-central1-a_main\nhinted\nkind-dev\nnowhere\nold\npath\nplugin\n:4\n"},
+		"contexts":      {"{", "--context", "broken\ncertificate\ngke_acme-ml_us-central1-a_main\nhinted\nkind-dev\nmisspelt\nnowhere\nold\npath\nplugin\nunfinished\n:4\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -55,16 +55,31 @@ func (c *Connection) load(t target.Target) (*rest.Config, error) {
 	}
 	raw, err := c.config.RawConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		return nil, fmt.Errorf("reading the kubeconfig: %w: %s", err, mendConfig)
 	}
 	if context := raw.Contexts[t.Context]; context != nil && raw.Clusters[context.Cluster] == nil && c.overrides.ClusterInfo.Server == "" {
-		return nil, fmt.Errorf("the kubeconfig has no cluster %s, which the context names: mend the kubeconfig, or choose another context with --context", context.Cluster)
+		return nil, missingCluster(context.Cluster)
 	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(raw, t.Context, c.overrides, c.loading).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("%w: mend the kubeconfig, or choose another context with --context", err)
+		return nil, fmt.Errorf("%w: %s", err, mendSetting)
 	}
 	return config, nil
+}
+
+// What to do about a kubeconfig that leads nowhere, and about a setting that a flag may
+// have made.
+const (
+	mendConfig  = "mend the kubeconfig, or choose another context with --context"
+	mendSetting = "mend the kubeconfig or the flag that goes before it, or choose another context with --context"
+)
+
+// missingCluster is about a context whose cluster the kubeconfig doesn't have.
+func missingCluster(name string) error {
+	if name == "" {
+		return errors.New("the kubeconfig says no cluster for it: " + mendConfig)
+	}
+	return fmt.Errorf("the kubeconfig has no cluster %s, which the context names: %s", name, mendConfig)
 }
 
 // way names how a cluster is reached.
