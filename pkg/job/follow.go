@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -24,9 +25,12 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var told api.Status
-	o.Ended = func(ctx context.Context) (ended bool) {
-		told, ended = j.told(ctx)
+	var told atomic.Pointer[api.Status] // each of several logs may have the line that tells an end
+	o.Ended = func(ctx context.Context) bool {
+		s, ended := j.told(ctx)
+		if ended {
+			told.Store(&s)
+		}
 		return ended
 	}
 	first := make(chan api.Status, 1)
@@ -36,7 +40,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func
 		switch {
 		case err != nil:
 			cancel(err) // nobody reads any more: stop watching too
-		case told.State == api.Succeeded:
+		case isSuccess(told.Load()):
 			cancel(errOver)
 		}
 		written <- err
@@ -58,13 +62,15 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func
 		<-written
 		return status, nil
 	}
-	if logErr := <-written; told.State.Ended() && logErr == nil {
-		return told, nil
+	if logErr := <-written; told.Load() != nil && logErr == nil {
+		return *told.Load(), nil
 	} else if err == nil {
 		return status, logErr
 	}
 	return status, context.Cause(ctx)
 }
+
+func isSuccess(end *api.Status) bool { return end != nil && end.State == api.Succeeded }
 
 // told is the end that the store tells, if it does.
 func (j *Job) told(ctx context.Context) (api.Status, bool) {

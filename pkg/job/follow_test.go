@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +78,33 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 				t.Errorf("got %s and %q, want %s", got, out.String(), tt.want)
 			}
 		})
+	}
+}
+
+// chorus is a cluster where the logs of several hosts seem to tell the end, one of them
+// after the job was cleaned up.
+type chorus struct {
+	slow
+	store store.Store
+}
+
+func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ io.Writer) error {
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { o.Ended(ctx) })
+	}
+	all.Wait()
+	defer o.Ended(ctx)
+	return c.store.Delete(ctx, store.End("a1"))
+}
+
+// A call can print the line by which its log tells the end.
+func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
+	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: chorus{slow{steps: steps{{State: api.Running}}}, s}}
+	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, io.Discard, nil)
+	if err != nil || status.State != api.Succeeded {
+		t.Errorf("got %+v, %v, want a success", status, err)
 	}
 }
 
