@@ -115,10 +115,7 @@ class GroupRunner(Runner):
             self._link.attend(POLL_SECONDS)
 
     def _rest(self):
-        """Waits for SIGTERM, because a host that leaves is started again.
-
-        It blocks instead of polling, because the accelerators are held until it returns.
-        """
+        """Waits for SIGTERM, because a host that leaves is started again. It does not poll: accelerators are held until it returns."""
         numbers = (signal.SIGTERM, signal.SIGINT)
         signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
         if not self._terminated:

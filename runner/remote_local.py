@@ -8,6 +8,8 @@ import time
 
 from remote_runner import AlreadyExists, Log, NotFound, Runner, RunnerError, Spool, directory_of, write_all
 
+RETRY_DELAYS = (0.1, 0.5, 2.0)
+
 HELP = {  # the value and the meaning of each of the runner's flags
     "--job": ("ID", "of the job"),
     "--store": ("URL", "gs://bucket, or file:// and an absolute path"),
@@ -42,7 +44,7 @@ class FileStore:
 
     Writes are atomic: a reader sees an object whole or not at all. What is
     half-written lies below .tmp, as the client's does, and is synced before it
-    gets its name.
+    gets its name. What the operating system refuses is tried a few times.
     """
 
     parallel = 1  # how many objects are best read at a time
@@ -78,21 +80,22 @@ class FileStore:
         """Writes an object, in place of an older one."""
         self._put(name, source, os.replace)
 
-    def exists(self, name):
-        """Whether there is such an object."""
-        return os.path.exists(os.path.join(self.root, name))
-
-    def list(self, folder):
-        """Yields the names of the objects in a folder, without it."""
-        path = os.path.join(self.root, folder)
-        yield from os.listdir(path) if os.path.isdir(path) else ()
-
     def nothing(self, *_):
         """Files do not expire, are not waited for, and have no connection."""
 
     renew = insist = hurry = disconnect = nothing
 
     def _put(self, name, source, publish):
+        for delay in RETRY_DELAYS:
+            try:
+                return self._try_to_put(name, source, publish)
+            except FileExistsError:
+                raise
+            except OSError:
+                time.sleep(delay)
+        return self._try_to_put(name, source, publish)
+
+    def _try_to_put(self, name, source, publish):
         path = os.path.join(self.root, name)
         temporary = os.path.join(self.root, ".tmp", f"runner-{os.getpid()}-{time.time_ns()}")
         for folder in (os.path.dirname(path), os.path.dirname(temporary)):

@@ -10,23 +10,50 @@ child that dies is followed by another one for the rest.
 
 import json
 import os
+import re
 from functools import partial
 from itertools import chain, islice
 
 from remote_runner import (
-    AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, LIST_PAGE, Outcome, Place, Runner, RunnerError, Supervisor, VERSION,
+    AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, GCSStore, Outcome, Place, Request, Runner, RunnerError, Supervisor, VERSION,
     blob_name, copy_verified, empty_directory, encode_json, file_blocks, in_parallel, job_name, late_import,
-    load_function, outcome_of, retried, run_child, timestamp, value_of, whole_number, wind_up,
+    load_function, outcome_of, run_child, timestamp, value_of, whole_number, wind_up,
 )
 
 RECORD = 512  # bytes: a pipe of 64 KiB holds the numbers of 128 results, and the child waits before there are more
 STOP = -1  # instead of a number
-TRIES = 2  # of an input with which the child dies
+LIST_PAGE = 1000  # names
 
 
 def results_name(job, name=""):
     """The result of an input, {index}.json or {index}.pkl; or the folder of them."""
     return job_name(job, f"results/{name}")
+
+
+def ranges(text):
+    """The numbers of 0-0,5-9; [] of no text."""
+    if text and not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*", text):
+        raise RunnerError(f"--only: {text!r:.80} are no ranges of numbers")
+    pairs = (part.split("-") for part in text.split(",") if part)
+    return [range(int(first), int(last) + 1) for first, last in pairs]
+
+
+class MapStore(GCSStore):
+    """A store that can be asked what there is."""
+
+    def exists(self, name):
+        """Whether there is such an object."""
+        return self._md5(name) is not None
+
+    def list(self, folder):
+        """Yields the names of the objects in a folder, without it."""
+        prefix, doing, more = self._quote(self._prefix + folder, safe=""), f"list {self.url(folder)}", ""
+        while more is not None:
+            path = f"/storage/v1/b/{self._bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
+            status, _, data = self.ask(doing, Request("GET", f"{path}&pageToken={self._quote(more, safe='')}"))
+            page = self._expect(status, data, doing, "list")
+            yield from (os.path.basename(item["name"]) for item in page.get("items", ()))
+            more = page.get("nextPageToken")
 
 
 def listed_results(store, job):
@@ -53,7 +80,7 @@ def known_results(store, job, numbers):
 
 def chunk_of(options, chunk):
     """The numbers of the inputs in a chunk."""
-    numbers = chain.from_iterable(options.only or [range(options.inputs)])
+    numbers = chain.from_iterable(ranges(options.only) or [range(options.inputs)])
     return set(islice(numbers, chunk * options.chunk, (chunk + 1) * options.chunk))
 
 
@@ -183,6 +210,9 @@ class MapRunner(Runner):
             raise RunnerError(f"JOB_COMPLETION_INDEX={index!r:.80}, by which a pod knows its chunk of a map, {exc}") from None
         self._done = set()
 
+    def _open_store(self):
+        return MapStore(self._options.store)
+
     def _record_name(self, number):
         return job_name(self._options.job, f"attempts/{self._chunk}-{number}.json")
 
@@ -231,8 +261,8 @@ class MapRunner(Runner):
         name = results_name(self._options.job, str(number))
         try:
             if outcome.pickled:
-                retried(lambda: store.write(name + ".pkl", lambda: file_blocks(os.path.join(folder, "result.pkl"))))
-            retried(lambda: store.create(name + ".json", lambda: self._input_result(number, outcome, folder)))
+                store.write(name + ".pkl", lambda: file_blocks(os.path.join(folder, "result.pkl")))
+            store.create(name + ".json", lambda: self._input_result(number, outcome, folder))
         except AlreadyExists:
             pass  # of a pod that was taken for lost
         self._done.add(number)

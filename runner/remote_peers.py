@@ -3,10 +3,9 @@
 """How the runners of a job on several hosts talk.
 
 The runner of every other host, a member, connects to that of host 0, the
-leader, once: a host that loses its leader is lost. It says who it is, and how
-its call ended when its log is in the store; the leader answers with the number
-of the attempt, and says when the call need not go on because another failed.
-Both are worked on when somebody looks: there is no thread.
+leader, once. It says who it is, and how its call ended when its log is in the
+store; the leader answers with the number of the attempt, and says when the call
+need not go on because another failed. There is no thread.
 """
 
 import json

@@ -4,17 +4,14 @@
 """Runs one call of a Kinetic job: fetch, verify, run, publish.
 
 The standard library only, for Python 3.9 and later, so that it works in any
-image with a python3. It fetches the call and the bundle by the
-SHA-256 that the manifest names, runs the call in a child process, keeps what
-the child prints, and publishes log, result and end to the store.
+image with a python3. The manifest names call and bundle by their SHA-256.
 
-The process is two halves. The supervisor copies the child's output, passes
-signals on and watches the clocks; a thread beside it publishes what is printed
-meanwhile. The child is a fork of it that becomes the user's program, or imports
-the user's function and calls it. No thread exists when it is forked.
+The supervisor copies the child's output, passes signals on and watches the
+clocks; a thread beside it publishes what is printed meanwhile. The child is a
+fork that becomes the user's program, or imports the user's function and calls
+it. No thread exists when it is forked.
 
-What only some jobs need is in files beside this one, which lie there where they
-are needed: see neighbour.
+What only some jobs need is in files beside this one: see neighbour.
 
 Exit codes: 0 done, 1-123 the call's own, 124 out of time, 125 the runner or
 the store failed, 137 the call was killed, 143 terminated.
@@ -61,8 +58,7 @@ BLOCK = 1 * MIB  # how much of a file is in memory at a time
 CALL_LIMIT = 256 * MIB
 INDEX_LIMIT = 64 * MIB  # compressed, and again decoded: about half a million files
 PIPE_READ = 64 * KIB
-# After a read of fewer bytes the runner lets lines gather for a moment: one at
-# a time, each costs it more than it cost the call to print.
+# After a read of fewer bytes lines gather for a moment: each read costs more than the call's print.
 FEW_BYTES, GATHER_SECONDS = 2 * KIB, 0.002
 PART_BYTES = 8 * MIB
 PART_SECONDS = 30.0
@@ -70,7 +66,6 @@ SPOOL_BYTES = 256 * MIB  # of log that may wait for the store before the call's 
 THREAD_SECONDS = 10.0  # for threads that the function left to finish their work
 DRAIN_SECONDS = 1.0  # for output that outlives the call
 DEADLINE_GRACE = 10.0
-RETRY_DELAYS = (0.1, 0.5, 2.0)
 # Kubernetes kills the runner at least three seconds after the end of --grace.
 PUBLISH_GRACE = 2.5
 TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
@@ -96,9 +91,8 @@ JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 RESERVED_IDS = ("blobs", "outputs", "default", "_groups")
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
-# The very last line that a pod prints tells who follows its log that the job has
-# ended. It is in no part of the log, and where the call's own last line has no end,
-# that is said behind it. The client looks for both.
+# The very last line of a pod tells who follows its log that the job has ended. It is in
+# no part of the log. Where the call's own last line has no end, that is said behind it.
 END_LINE = "kinetic: job {} has ended"
 NO_LINE_END = " [no line end]"
 
@@ -130,10 +124,9 @@ class Stopped(BaseException):
 # -------- small things
 
 
-def timestamp(seconds=None):
+def timestamp():
     """UTC as RFC 3339 with microseconds, always 27 characters long."""
-    micros = time.time_ns() // 1000 if seconds is None else int(seconds * 1_000_000)
-    whole, fraction = divmod(micros, 1_000_000)
+    whole, fraction = divmod(time.time_ns() // 1000, 1_000_000)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + ".%06dZ" % fraction
 
 
@@ -190,16 +183,6 @@ def text_of(exc):
         return str(exc)
     except Exception:
         return f"<unprintable {type(exc).__name__} object>"
-
-
-def retried(action):
-    """Calls action until the operating system lets it through, a few times."""
-    for delay in RETRY_DELAYS:
-        try:
-            return action()
-        except OSError:
-            time.sleep(delay)
-    return action()
 
 
 def late_import(name):
@@ -287,10 +270,7 @@ def in_parallel(action, items, count):
 
 
 def copy_verified(store, name, sha256, limit, sink):
-    """Copies an object of at most limit bytes to sink and checks its SHA-256.
-
-    Returns the number of bytes. What sink got must not be used if this raises.
-    """
+    """Copies an object of at most limit bytes to sink, which must forget them if this raises; returns how many there are."""
     digest, size = hashlib.sha256(), 0
     with store.open(name) as source:
         while block := source.read(BLOCK):
@@ -329,7 +309,6 @@ CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
 TOKEN_MARGIN = 120.0  # seconds before its expiry in which a token is not used any more
 ANSWER_LIMIT = 1 * MIB  # of an answer that is not an object
-LIST_PAGE = 1000  # names
 RENEW_SECONDS = 86_400.0
 RENEW_AGE = 20 * 86_400  # buckets may have a rule that deletes objects of 30 days
 
@@ -338,19 +317,12 @@ class Transient(Exception):
     """A request failed in a way that may mend itself; the message says how."""
 
 
-class Request:
-    """What is asked: body is None, or a callable that yields the bytes anew."""
-
-    def __init__(self, method, path, headers=(), body=None):
-        self.method, self.path, self.headers, self.body = method, path, headers, body
+# What is asked. body is None, or a callable that yields the bytes anew.
+Request = namedtuple("Request", "method path headers body", defaults=((), None))
 
 
 class Endpoint:
-    """A server that speaks HTTP. Connections are used again.
-
-    HTTPS_PROXY and its like are not looked at: they are meant for the call,
-    and a pod reaches the metadata server and Google's storage without one.
-    """
+    """A server that speaks HTTP. Connections are used again. HTTPS_PROXY and its like are meant for the call."""
 
     def __init__(self, url, authority=None):
         self._client = late_import("http.client")
@@ -542,9 +514,8 @@ class MetadataServer:
 class GCSStore:
     """A store in a bucket, by the JSON API of Google Cloud Storage or of an emulator.
 
-    Sources are callables that yield the object's bytes anew, so that a write can
-    be tried again. Every request is repeated while that may help; what is written
-    is checked by its MD5.
+    Every request is repeated while that may help, so sources are callables that
+    yield the bytes anew. What is written is checked by its MD5.
     """
 
     parallel = PARALLEL_READS
@@ -594,20 +565,6 @@ class GCSStore:
     def write(self, name, source):
         """Writes an object, in place of an older one."""
         self._upload(name, source, {}, "")
-
-    def exists(self, name):
-        """Whether there is such an object."""
-        return self._md5(name) is not None
-
-    def list(self, folder):
-        """Yields the names of the objects in a folder, without it."""
-        prefix, doing, more = self._quote(self._prefix + folder, safe=""), f"list {self.url(folder)}", ""
-        while more is not None:
-            path = f"/storage/v1/b/{self._bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
-            status, _, data = self.ask(doing, Request("GET", f"{path}&pageToken={self._quote(more, safe='')}"))
-            page = self._expect(status, data, doing, "list")
-            yield from (os.path.basename(item["name"]) for item in page.get("items", ()))
-            more = page.get("nextPageToken")
 
     def renew(self, name):
         """Makes an object young again, where it is, before a rule of the bucket deletes it."""
@@ -972,10 +929,7 @@ def check_tree(files, dirs, where):
 
 
 def fetch_bundle(store, index, scratch, workspace):
-    """Writes the files of the index to the workspace, a new directory.
-
-    Every blob is verified before the first file is written.
-    """
+    """Writes the files of the index to the workspace, a new directory, once every blob is verified."""
     paths = [os.path.join(scratch, f"blob-{number}") for number in range(len(index.blobs))]
     in_parallel(lambda pair: fetch_blob(store, *pair), list(zip(index.blobs, paths)), store.parallel)
     for directory in index.dirs:
@@ -1053,8 +1007,8 @@ def empty_directory(path):
 class Spool:
     """The log on disk, every line with its time, and which of it is still to be published.
 
-    A file that is kept is the whole log and only grows; else the file holds
-    little more than what is pending. One thread appends while another publishes.
+    A file that is kept is the whole log; another holds little more than what is
+    pending. One thread appends while another publishes.
     """
 
     def __init__(self, path, keep):
@@ -1296,10 +1250,7 @@ def show_path(path):
 
 
 def write_pickle(value, path):
-    """Pickles the value to a file with protocol 4; whether that was possible.
-
-    cloudpickle is used where the image has it and plain pickle fails.
-    """
+    """Pickles the value to a file, by cloudpickle if the image has it and plain pickle fails; whether that was possible."""
     for name in ("pickle", "cloudpickle"):
         try:
             dump = pickle.dump if name == "pickle" else importlib.import_module(name).dump
@@ -1587,7 +1538,7 @@ def convert_all(values, value, call):
 
 
 def bad_result(value, problem, scratch):
-    """The outcome of a call whose value has no JSON form. The value is kept as far as that is possible."""
+    """The outcome of a call whose value has no JSON form, and is kept if that is possible."""
     try:
         text = repr(value)
     except Exception as exc:
@@ -1614,7 +1565,7 @@ def left(code, title):
 
 
 def raised(exc, workspace):
-    """The outcome of a call that raised: the traceback as the user would see it at home."""
+    """The outcome of a call that raised, with the traceback that it has at home."""
     name, message = type_name(type(exc)), text_of(exc)
     try:
         hide_runner(exc)
@@ -1626,7 +1577,7 @@ def raised(exc, workspace):
 
 
 def hide_runner(exc):
-    """Takes the frames that led into the user's code off an exception. Those it is chained to never had them."""
+    """Takes the frames that led into the user's code off an exception."""
     ours = hide_runner.__code__.co_filename[: -len("runner.py")]  # and its neighbours
     library = os.path.dirname(os.__file__)
     machinery = (ours, "<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
@@ -1639,7 +1590,7 @@ def hide_runner(exc):
 
 
 def tell(text):
-    """Prints to stderr, after what the user's code has printed, even if that has replaced sys.stderr."""
+    """Prints to stderr, after what the user's code has printed."""
     flush()
     try:
         write_all(2, encode_text(text))
@@ -1656,7 +1607,7 @@ def flush():
 
 
 def wind_up():
-    """Ends the interpreter's life as Python does, except that it does not wait for ever for threads."""
+    """Ends the interpreter as Python does, but does not wait for ever for threads."""
     threading = sys.modules.get("threading")
     if threading is not None and hasattr(threading, "enumerate"):
         others = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
@@ -1679,8 +1630,7 @@ def wind_up():
 class Errands:
     """What is sent to the store while the call runs: full parts of the log, and what must not expire.
 
-    The supervisor must not wait for the network, so a thread does it, which
-    exists only while there is something to do.
+    A thread does it, for the supervisor must not wait, and exists only meanwhile.
     """
 
     def __init__(self, spool, parts, renew):
@@ -1759,11 +1709,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 
 class Supervisor:
-    """Runs a child to its end: copies its output, passes signals on, keeps the clocks.
+    """Runs a child to its end.
 
     From SIGTERM on the child has the time of --grace, about four fifths of what
-    Kubernetes gives the pod. The rest is the runner's, for publishing. Another
-    SIGTERM changes nothing.
+    Kubernetes gives the pod; the rest is for publishing.
 
     On several hosts the link says when the others need no more of this call.
     """
@@ -1783,8 +1732,7 @@ class Supervisor:
     def run(self, become, terminated):
         """Forks, calls become() in the child, and returns the child's wait status.
 
-        terminated is the handler of SIGTERM and SIGINT from here on. It is
-        called at once; what they mean for the child is done in the loop.
+        terminated handles SIGTERM and SIGINT from here on; the loop does what they mean for the child.
         """
         self._wake, wake_write = os.pipe()
         os.set_blocking(self._wake, False)
@@ -1953,7 +1901,7 @@ class Runner:
     def run(self):
         """Runs and publishes; returns the exit code."""
         try:
-            self._store = open_store(self._options.store)
+            self._store = self._open_store()
             code = self._exit_code_without_call()
             if code is not None:
                 return code
@@ -2047,10 +1995,9 @@ class Runner:
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
 
-        An attempt that crashed has said so in its record (see _record_crash).
-        One that was preempted, drained or lost with its node was told to end, or
-        had no time for a word: a record without a reason is a disruption. So is
-        a crash that took the runner with it; --retries bounds how many there are.
+        An attempt that crashed has said so in its record (see _record_crash). One
+        that was preempted, drained or lost with its node was told to end, or had no
+        time for a word. So had a crash that took the runner with it.
         """
         number, disruptions = 1, 0
         while True:
@@ -2074,7 +2021,7 @@ class Runner:
         """The document that the object has: this one, or an older one."""
         data = encode_json(document)
         try:
-            retried(lambda: self._store.create(name, lambda: [data], metadata))
+            self._store.create(name, lambda: [data], metadata)
             return document
         except AlreadyExists:
             return self._read(name)
@@ -2087,7 +2034,7 @@ class Runner:
         """Adds to the record of this attempt that it ended by itself, not at SIGTERM."""
         if self._record and outcome.exit_code != EXIT_TERMINATED:
             data = encode_json(dict(self._record, reason=outcome.reason, message=outcome.message, finished=finished))
-            retried(lambda: self._store.write(self._record_name(self._attempt), lambda: [data]))
+            self._store.write(self._record_name(self._attempt), lambda: [data])
 
     def _spent(self, disruptions):
         """The outcome of a job that has crashed or lost its pods too often before; else None."""
@@ -2101,6 +2048,9 @@ class Runner:
             return None
         self._say(outcome.message)
         return outcome
+
+    def _open_store(self):
+        return open_store(self._options.store)
 
     def _open_log(self):
         return Log(Spool(os.path.join(self._scratch, "log"), keep=False), 1)
@@ -2152,9 +2102,8 @@ class Runner:
                 pass  # no room for the spool; stderr still works
         tell(f"kinetic: {text}\n")
 
-    # Publishing: log, result, end, termination message, in this order. When time
-    # is short, the log is what tells how far the call came, and its larger part
-    # went to the store at SIGTERM; a large value must not keep the rest from it.
+    # Publishing: log, result, end, termination message, in this order. When time is
+    # short, the log tells how far the call came; a large value must not be before it.
     # Whoever sees an end may rely on the log and the result.
 
     def _publish(self, outcome):
@@ -2178,8 +2127,8 @@ class Runner:
         self._publish_rest_of_log(outcome)
         if outcome.pickled:
             pickled = os.path.join(self._scratch, "result.pkl")
-            retried(lambda: store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled)))
-        retried(lambda: store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished)))
+            store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled))
+        store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished))
         if not self._ends_job(outcome):
             self._record_crash(outcome, finished)
             return None
@@ -2197,7 +2146,7 @@ class Runner:
         if self._log is None:
             return
         try:
-            retried(lambda: self._parts.publish_all(self._log.spool))
+            self._parts.publish_all(self._log.spool)
         except Unreachable:
             raise  # the result would wait as long, for nothing
         except (RunnerError, OSError) as exc:
@@ -2294,13 +2243,6 @@ def whole_number(text):
     return int(text)
 
 
-def ranges(text):
-    """Numbers, as in 0-0,5-9."""
-    if not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*", text):
-        raise ValueError("are no ranges of numbers")
-    return [range(int(first), int(last) + 1) for first, last in (part.split("-") for part in text.split(","))]
-
-
 def seconds(text):
     """A number of seconds, 0 or more."""
     try:
@@ -2325,7 +2267,7 @@ FLAGS = {  # what makes the value, and its default; HELP of remote_local.py says
     "--map": (sha256_hex, ""),
     "--chunk": (whole_number, 1),
     "--inputs": (whole_number, 0),
-    "--only": (ranges, ()),
+    "--only": (str, ""),
     "--release": (str, ""),
     "--chips": (str, ""),
     "--grace": (seconds, 25.0),
@@ -2337,10 +2279,7 @@ FLAGS = {  # what makes the value, and its default; HELP of remote_local.py says
 
 
 def parse_options(argv):
-    """The command line as options; RunnerError if it is wrong.
-
-    The library's parser would take a tenth of the time in which a call starts.
-    """
+    """The command line as options. The library's parser would take a tenth of the time in which a call starts."""
     values = {name: default for name, (_, default) in FLAGS.items()}
     words = iter(argv)
     for word in words:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -327,16 +328,28 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestTheRunnerFitsIntoAConfigMap: the design allows it 128 KiB.
+// TestTheRunnerFitsIntoAConfigMap: the design allows it 128 KiB, whatever a job
+// that may be rendered needs of it.
 func TestTheRunnerFitsIntoAConfigMap(t *testing.T) {
+	largest, whose := 0, ""
 	for name, s := range family {
-		size := 0
-		for _, source := range theRunner(s).files {
-			size += len(source)
+		for _, debug := range []bool{false, true} {
+			s.Debug, s.StoreCredentials = debug, "keys"
+			if check(s) != nil {
+				continue
+			}
+			size := 0
+			for _, source := range theRunner(s).files {
+				size += len(source)
+			}
+			if size > largest {
+				largest, whose = size, fmt.Sprintf("%s with credentials, debugged: %t", name, debug)
+			}
 		}
-		if size >= 128<<10 {
-			t.Errorf("the runner of %s has %d bytes", name, size)
-		}
+	}
+	t.Logf("%d bytes: %s", largest, whose)
+	if largest > 128<<10 {
+		t.Errorf("the runner of %s has %d bytes", whose, largest)
 	}
 }
 

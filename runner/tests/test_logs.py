@@ -133,14 +133,28 @@ class LogPartsTest(SpoolCase):
         self.assertEqual(list(store.parts), ["job/logs/0/1-1.log", "job/logs/0/1-2.log"])
         self.assertEqual(b"".join(store.parts.values()), want)
 
-    def test_retries(self):
-        with unittest.mock.patch.object(remote_runner, "RETRY_DELAYS", (0, 0)):
-            store = FailingStore(failures=2)
-            remote_runner.retried(lambda: store.create("x", lambda: [b"1"]))
-            self.assertEqual(store.parts, {"x": b"1"})
-            store = FailingStore(failures=3)
-            with self.assertRaises(OSError):
-                remote_runner.retried(lambda: store.create("x", lambda: [b"1"]))
+
+class FileStoreTest(RunnerCase):
+    def test_what_is_refused_is_tried_again(self):
+        local = remote_runner.neighbour("remote_local")
+        store, tries = local.FileStore(self.store_url), []
+
+        def refused(times):
+            tries.append(times)
+            if len(tries) <= times:
+                raise OSError("not now")
+            return [b"1"]
+
+        with unittest.mock.patch.object(local, "RETRY_DELAYS", (0, 0)):
+            store.create("x", lambda: refused(2))
+            with store.open("x") as file:
+                self.assertEqual(file.read(), b"1")
+            with self.assertRaises(remote_runner.AlreadyExists):
+                store.create("x", lambda: refused(0))
+            tries.clear()
+            with self.assertRaisesRegex(OSError, "not now"):
+                store.write("x", lambda: refused(9))
+        self.assertEqual(tries, [9] * 3)
 
 
 class Logs(RunnerCase):

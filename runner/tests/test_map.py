@@ -6,14 +6,15 @@ import signal
 import time
 import unittest
 
-from fixture import JOB, RunnerCase, command, function, sha256
+from bucket import BUCKET
+from fixture import JOB, command, function, sha256
 from test_pod import PodCase
 
 SQUARE = "def f(n):\n  return n * n"
 
 
-class MapCase(RunnerCase):
-    """A test that runs pods of a map, in a store of files."""
+class MapCase(PodCase):
+    """A test that runs pods of a map."""
 
     pods = 0
 
@@ -66,7 +67,7 @@ class Maps(MapCase):
         self.assertIn("some in chunk 2", ran.out)
         ran = self.chunk(SQUARE, inputs, "--only", "1,2")
         self.assertEqual(ran.code, 125)
-        self.assertIn("are no ranges of numbers", ran.err)
+        self.assertIn("are no ranges of numbers", ran.out)
 
     def test_kinds_of_inputs(self):
         source = "def f(*args, **kwargs):\n  return [args, kwargs]"
@@ -105,15 +106,20 @@ class Maps(MapCase):
         self.assertEqual(self.values(3), [[1], [1, 2], [1, 2, 3]])
 
     def test_a_result_is_stored_while_the_next_call_goes_on_in_silence(self):
-        stored = os.path.join(self.store, JOB, "results", "0.json")
+        stored = f"http://{self.bucket.host}/storage/v1/b/{BUCKET}/o/{JOB}%2Fresults%2F0.json"
         source = f"""\
-            import os, time
+            import time, urllib.error, urllib.request
+            def is_stored():
+                try:
+                    return urllib.request.urlopen({stored!r}).status == 200
+                except urllib.error.HTTPError:
+                    return False
             def f(n):
                 for _ in range(n * 2000):
-                    if os.path.exists({stored!r}):
+                    if is_stored():
                         break
                     time.sleep(0.01)
-                return os.path.exists({stored!r})
+                return is_stored()
         """
         self.chunk(source, [0, 1])
         self.assertEqual(self.values(2), [False, True])
@@ -147,7 +153,7 @@ class Maps(MapCase):
     def test_a_thousand_inputs(self):
         begin = time.monotonic()
         ran = self.chunk(SQUARE, list(range(1000)))
-        print(f"\n1,000 inputs in a store of files: {time.monotonic() - begin:.2f} s")
+        print(f"\n1,000 inputs in a bucket: {time.monotonic() - begin:.2f} s")
         self.assertEqual((ran.code, self.values(1000)), (0, [n * n for n in range(1000)]), ran.out)
 
 
@@ -182,8 +188,8 @@ class Deaths(MapCase):
         self.assertEqual((ran.code, self.values(3)), (124, [0, None, None]), ran.out)
 
 
-class Resumed(PodCase, MapCase):
-    """What the next pod does, on a bucket."""
+class Resumed(MapCase):
+    """What the next pod does."""
 
     WAITS = "import os, signal\ndef f(n):\n  print('call', n, flush=True)\n  if n == 3 and {!r} == os.environ['KINETIC_ATTEMPT']: signal.pause()\n  return [n, os.environ['KINETIC_HOST']]"
 
