@@ -89,8 +89,8 @@ func (c *counter) in(ctx context.Context, j *Job, s api.Status) api.Status {
 	return numbered(s, c.attempts)
 }
 
-// numbered is a status with the attempt that its pod is, of a job that began with the
-// first of those that are recorded.
+// numbered sets the attempt number of the status's pod, and the start of the first
+// recorded attempt.
 func numbered(s api.Status, attempts []api.Attempt) api.Status {
 	if s.Attempt = numberOf(attempts, s.Pod); s.Attempt > 1 {
 		s.Started = attempts[0].Started

@@ -170,8 +170,9 @@ func outcome(set *metav1.PartialObjectMetadata) (api.End, bool) {
 	return end, err == nil && end.State.Ended()
 }
 
-// holding says what pods keep from others.
+// holding says what pods keep from others. One without a node keeps nothing.
 func holding(pods []corev1.Pod) string {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return p.Spec.NodeName == "" })
 	chips := int64(0)
 	for _, p := range pods {
 		for _, c := range p.Spec.Containers {

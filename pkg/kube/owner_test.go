@@ -54,6 +54,12 @@ func withChips(p corev1.Pod, n string) corev1.Pod {
 	return p
 }
 
+// unplaced is a pod without a node.
+func unplaced(p corev1.Pod) corev1.Pod {
+	p.Spec.NodeName = ""
+	return p
+}
+
 // restarted is a container that runs again after an end.
 func restarted(p corev1.Pod, code int32) corev1.Pod {
 	p.Status.ContainerStatuses[1].LastTerminationState = terminated(code, "", "")
@@ -83,6 +89,8 @@ func TestStateOfSet(t *testing.T) {
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "8 chips"}},
 		"the leader never opened, on cpus": {set(), []corev1.Pod{unready(member(0, 1, running(2))), member(1, 2, running(2))},
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
+		"the leader has closed, and another has no node": {set(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), unplaced(withChips(member(1, 2, waiting("")), "4"))},
+			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "4 chips"}},
 		"the leader has closed, and is alone": {set(), []corev1.Pod{unready(member(0, 1, running(2)))},
 			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "1 host"}},
 		"the outcome is known": {set(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
@@ -125,6 +133,8 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 	two, five, nine := at(2).UTC(), at(5).UTC(), at(9).UTC()
 	told := terminated(1, "Error", `{"version":1,"state":"FAILED","reason":"Exception","message":"ValueError: bad, on host 1","exit_code":1,"attempt":1}`)
 	broken := failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+	killedLater := indexed(0, terminated(137, "Error", ""))
+	killedLater.Status.ContainerStatuses[1].State.Terminated.FinishedAt = at(8)
 	aMap := job()
 	aMap.Spec.BackoffLimitPerIndex = new(int32(3))
 	tests := map[string]struct {
@@ -142,6 +152,8 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
 		"host 1 crashed, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(0, terminated(143, "Error", "")), indexed(1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+		"host 1 crashed, and another was killed because it did not end": {groupJob(broken), []corev1.Pod{killedLater, indexed(1, terminated(137, "OOMKilled", ""))},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
 
 		"a map goes on after a call": {aMap, []corev1.Pod{indexed(0, terminated(0, "Completed", ""))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
 	}
@@ -155,10 +167,9 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 }
 
 func TestWhyAGroupWaits(t *testing.T) {
-	unplaced := func(host int, says string) corev1.Pod {
-		p := member(host, 1, corev1.ContainerState{})
+	unscheduled := func(host int, says string) corev1.Pod {
+		p := unplaced(member(host, 1, corev1.ContainerState{}))
 		p.Status.ContainerStatuses = nil
-		p.Spec.NodeName = ""
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: says}}
 		return p
 	}
@@ -174,6 +185,8 @@ func TestWhyAGroupWaits(t *testing.T) {
 	endedAgain := member(0, 1, terminated(125, "Error", ""))
 	endedAgain.Status.ContainerStatuses[1].LastTerminationState = told
 	const again = "host 1: t.py:die was killed by signal 9; all hosts start again"
+	killedLater := member(0, 1, terminated(137, "Error", ""))
+	killedLater.Status.ContainerStatuses[1].State.Terminated.FinishedAt = at(30)
 	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
 		Message: `create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: pods "keras-pathways-x-0-1" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`}
 	tests := map[string]struct {
@@ -182,9 +195,9 @@ func TestWhyAGroupWaits(t *testing.T) {
 		want   string
 	}{
 		"nothing is known": {nil, nil, ""},
-		"one host has no node": {[]corev1.Pod{member(0, 1, waiting("ContainerCreating")), unplaced(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
+		"one host has no node": {[]corev1.Pod{member(0, 1, waiting("ContainerCreating")), unscheduled(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
 			"1 of 2 hosts have a node; host 1: no node has room: 3 of 3 with too little cpu free"},
-		"all slices are taken": {[]corev1.Pod{unplaced(0, "0/270 nodes are available: 2 node(s) had untolerated taint(s), 260 node(s) didn't match Pod's node affinity/selector, 8 Insufficient google.com/tpu. no new claims to deallocate, preemption: 0/270 nodes are available: 262 Preemption is not helpful for scheduling, 8 No preemption victims found for incoming pod.")}, nil,
+		"all slices are taken": {[]corev1.Pod{unscheduled(0, "0/270 nodes are available: 2 node(s) had untolerated taint(s), 260 node(s) didn't match Pod's node affinity/selector, 8 Insufficient google.com/tpu. no new claims to deallocate, preemption: 0/270 nodes are available: 262 Preemption is not helpful for scheduling, 8 No preemption victims found for incoming pod.")}, nil,
 			"0 of 2 hosts have a node; host 0: no node has room: 8 of 270 with too little google.com/tpu free, 2 with a taint, 260 "},
 		"a host was evicted": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(evictedPod)}, nil,
 			"host 1: evicted from node node, which is being drained; all hosts start again"},
@@ -196,11 +209,13 @@ func TestWhyAGroupWaits(t *testing.T) {
 		"then it is removed":                        {[]corev1.Pod{removed(startedAgain), removed(member(1, 1, terminated(143, "Error", "")))}, nil, again},
 		"a host crashed without a word of its own": {[]corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "OOMKilled", ""))}, nil,
 			"host 1: out of memory: it used all of its 2Gi; --memory asks for more; all hosts start again"},
+		"another was killed because it did not end": {[]corev1.Pod{removed(killedLater), removed(member(1, 1, terminated(137, "OOMKilled", "")))}, nil,
+			"host 1: out of memory: it used all of its 2Gi; --memory asks for more; all hosts start again"},
 		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
 			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
 		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},
 		"an image":           {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, running(2))}, nil, "1 of 2 hosts are running; host 0: image"},
-		"the others run": {[]corev1.Pod{member(0, 1, running(2)), unplaced(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
+		"the others run": {[]corev1.Pod{member(0, 1, running(2)), unscheduled(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
 			"1 of 2 hosts are running; host 1: no node has room: 3 of 3 with too little cpu free"},
 	}
 	for name, tt := range tests {

@@ -57,7 +57,7 @@ func (l *turnList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// turnVersion is the API of Workloads that every Kueue has.
+// turnVersion is the API of Workloads that Kueue v0.14 and v0.15 serve.
 var turnVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
 
 func addTurns(s *runtime.Scheme) error {

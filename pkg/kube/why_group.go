@@ -51,13 +51,9 @@ func (s Situation) brokenOff(pods []corev1.Pod) string {
 			return ofHost(p, taken)
 		}
 	}
-	for _, p := range pods {
-		// What its container does after it was started again is no cause.
-		c := workerOf(p)
-		if t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated); t != nil && isCrash(t) {
-			p.DeletionTimestamp = nil // it was removed after that
-			return ofHost(p, s.crashed(p, t).Sentence)
-		}
+	if p := firstCrashed(pods); p != nil {
+		p.DeletionTimestamp = nil // it was removed after that
+		return ofHost(*p, s.crashed(*p, crashOf(*p)).Sentence)
 	}
 	return "a host was lost, or has crashed"
 }
@@ -118,12 +114,14 @@ func (s Situation) host(p corev1.Pod) Reason {
 // call ended by itself, or which crashed; others are ended because of it.
 func decisive(pods []corev1.Pod) corev1.Pod {
 	hosts := newestOfHosts(pods)
-	for _, tells := range []func(corev1.Pod) bool{failedByItself, crashedAlone, func(p corev1.Pod) bool { return disruption(p) != "" }} {
-		for _, p := range hosts {
-			if tells(p) {
-				return p
-			}
-		}
+	if i := slices.IndexFunc(hosts, failedByItself); i >= 0 {
+		return hosts[i]
+	}
+	if p := firstCrashed(hosts); p != nil {
+		return *p
+	}
+	if i := slices.IndexFunc(hosts, func(p corev1.Pod) bool { return disruption(p) != "" }); i >= 0 {
+		return hosts[i]
 	}
 	return hosts[len(hosts)-1]
 }
@@ -133,12 +131,26 @@ func failedByItself(p corev1.Pod) bool {
 	return t != nil && t.ExitCode != 0 && final(t.ExitCode)
 }
 
-func crashedAlone(p corev1.Pod) bool {
-	t := workerOf(p).State.Terminated
-	return t != nil && isCrash(t)
+// firstCrashed is the pod that crashed before any other, nil if none did. Others are
+// told to end because of it, and those that don't obey are killed.
+func firstCrashed(pods []corev1.Pod) *corev1.Pod {
+	var first *corev1.Pod
+	for _, p := range pods {
+		if t := crashOf(p); t != nil && (first == nil || t.FinishedAt.Before(&crashOf(*first).FinishedAt)) {
+			first = &p
+		}
+	}
+	return first
 }
 
-// isCrash tells of an end whether neither the call's own code nor a signal to end led to it.
-func isCrash(t *corev1.ContainerStateTerminated) bool {
-	return !final(t.ExitCode) && t.ExitCode != exitTerminated
+// crashOf is how the container of a pod crashed, nil where it didn't, or the call's own
+// code or a signal to end has ended it. What it does after it was started again is no
+// cause.
+func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
+	c := workerOf(p)
+	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)
+	if t == nil || final(t.ExitCode) || t.ExitCode == exitTerminated {
+		return nil
+	}
+	return t
 }
