@@ -1,5 +1,7 @@
 package api
 
+import "strconv"
+
 // Map is how a function that is called once for each of many inputs is spread over
 // pods: each makes the calls of one chunk of inputs that follow each other.
 type Map struct {
@@ -56,4 +58,25 @@ func (m Map) ChunkOf(input int) (chunk int, computed bool) {
 		before += r.Last - r.First + 1
 	}
 	return 0, false
+}
+
+// Verdict is what came of an input. Metadata of its result keeps it, so that a listing
+// shows how far a map is without reading the values.
+type Verdict struct {
+	// OK says that there is a value.
+	OK bool
+	// Pickled says that only a pickle has it exactly.
+	Pickled bool
+}
+
+// Metadata is a verdict beside its result.
+func (v Verdict) Metadata() map[string]string {
+	return map[string]string{"ok": strconv.FormatBool(v.OK), "pickled": strconv.FormatBool(v.Pickled)}
+}
+
+// VerdictOf is the verdict that a listing tells, and whether it tells one.
+func VerdictOf(metadata map[string]string) (v Verdict, told bool) {
+	ok, err := strconv.ParseBool(metadata["ok"])
+	pickled, err2 := strconv.ParseBool(metadata["pickled"])
+	return Verdict{OK: ok, Pickled: pickled}, err == nil && err2 == nil
 }

@@ -30,3 +30,17 @@ func TestChunkOf(t *testing.T) {
 		})
 	}
 }
+
+func TestVerdictOf(t *testing.T) {
+	pickle := "results/0.pkl"
+	for _, r := range []Result{{OK: true}, {}, {OK: true, Pickle: &pickle}, {Pickle: &pickle}} {
+		if v, told := VerdictOf(r.Verdict().Metadata()); !told || v.OK != r.OK || v.Pickled != (r.Pickle != nil) {
+			t.Errorf("%+v: got %+v, %v", r, v, told)
+		}
+	}
+	for _, metadata := range []map[string]string{nil, {"ok": "true"}, {"pickled": "false"}, {"ok": "yes", "pickled": "false"}} {
+		if _, told := VerdictOf(metadata); told {
+			t.Errorf("%v tells a verdict", metadata)
+		}
+	}
+}

@@ -172,6 +172,9 @@ type Result struct {
 	Finished time.Time    `json:"finished"`
 }
 
+// Verdict is what a listing of a map's results tells of it.
+func (r Result) Verdict() Verdict { return Verdict{OK: r.OK, Pickled: r.Pickle != nil} }
+
 // ResultError is the failure of a call as Python tells it.
 type ResultError struct {
 	Type      string `json:"type"`

@@ -81,13 +81,13 @@ type gathering struct {
 // look finds out which results are there, and tells how long that took.
 func (m *gathering) look(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	sizes, err := m.job.results(ctx)
+	results, err := m.job.results(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for input, size := range sizes {
+	for input, o := range results {
 		if input < len(m.sizes) && m.sizes[input] == 0 {
-			m.sizes[input] = size
+			m.sizes[input] = o.Size
 			m.progress.Done++
 		}
 	}

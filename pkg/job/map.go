@@ -3,7 +3,6 @@ package job
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -58,50 +57,75 @@ func (j *Job) Indexed(ctx context.Context, input int) (api.Result, error) {
 	return readJSON[api.Result](ctx, j.Store, store.ResultOf(j.ID(), input))
 }
 
-// results lists the inputs that have a result, and how many bytes those have.
-func (j *Job) results(ctx context.Context) (map[int]int64, error) {
+// results lists the inputs that have a result.
+func (j *Job) results(ctx context.Context) (map[int]store.Object, error) {
 	prefix := store.Results(j.ID())
 	objects, err := j.Store.List(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	sizes := make(map[int]int64, len(objects))
+	results := make(map[int]store.Object, len(objects))
 	for _, o := range objects {
 		input, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(o.Name, prefix), ".json"))
 		if err == nil && o.Name == store.ResultOf(j.ID(), input) {
-			sizes[input] = o.Size
+			results[input] = o
 		}
 	}
-	return sizes, nil
+	return results, nil
 }
 
-// Progress reads how far a map is; nil for another job, and for a map of which all
+// verdicts tells of each input that has a result what came of it. A bucket's listing
+// says so; of a store that keeps no metadata the results are read.
+func (j *Job) verdicts(ctx context.Context) (map[int]api.Verdict, error) {
+	results, err := j.results(ctx)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make(map[int]api.Verdict, len(results))
+	var untold []int
+	for input, o := range results {
+		if v, told := api.VerdictOf(o.Metadata); told {
+			verdicts[input] = v
+		} else {
+			untold = append(untold, input)
+		}
+	}
+	var mu sync.Mutex
+	err = eachRead(ctx, slices.Values(untold), results, func(ctx context.Context, input int) error {
+		r, err := optional(j.Indexed(ctx, input))
+		if err != nil || r == nil { // it was collected meanwhile
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		verdicts[input] = r.Verdict()
+		return nil
+	})
+	return verdicts, err
+}
+
+// Progress finds out how far a map is; nil for another job, and for a map of which all
 // values were collected and removed.
 func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 	if j.Handle.Map == nil {
 		return nil, nil
 	}
-	var done, failed atomic.Int64
-	err := j.eachResult(ctx, func(ctx context.Context, input int) error {
-		r, err := optional(j.Indexed(ctx, input))
-		if err != nil || r == nil { // it was collected meanwhile
-			return err
-		}
-		done.Add(1)
-		if !r.OK {
-			failed.Add(1)
-		}
-		return nil
-	})
+	verdicts, err := j.verdicts(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
 	}
-	if done.Load() == 0 {
+	if len(verdicts) == 0 {
 		if collected, err := j.Collected(ctx); collected || err != nil {
 			return nil, err
 		}
 	}
-	return &Progress{Done: int(done.Load()), Failed: int(failed.Load()), Total: j.Handle.Map.Inputs}, nil
+	p := Progress{Done: len(verdicts), Total: j.Handle.Map.Inputs}
+	for _, v := range verdicts {
+		if !v.OK {
+			p.Failed++
+		}
+	}
+	return &p, nil
 }
 
 // ReleaseMap removes what a map no longer needs of which all results were collected:
@@ -118,7 +142,11 @@ func (j *Job) ReleaseMap(ctx context.Context) error {
 
 // RemoveResults removes the results of a map.
 func (j *Job) RemoveResults(ctx context.Context) error {
-	return j.eachResult(ctx, func(ctx context.Context, input int) error {
+	results, err := j.results(ctx)
+	if err != nil {
+		return err
+	}
+	return each(ctx, maps.Keys(results), func(ctx context.Context, input int) error {
 		return j.Store.Delete(ctx, store.ResultOf(j.ID(), input))
 	})
 }
@@ -126,35 +154,24 @@ func (j *Job) RemoveResults(ctx context.Context) error {
 // Values lists the inputs, in order, whose values another map can take over: those
 // that JSON carries exactly.
 func (j *Job) Values(ctx context.Context) ([]int, error) {
-	var mu sync.Mutex
-	var inputs []int
-	err := j.eachResult(ctx, func(ctx context.Context, input int) error {
-		data, err := readObject(ctx, j.Store, store.ResultOf(j.ID(), input))
-		if err != nil {
-			return err
-		}
-		var r api.Result
-		if err := json.Unmarshal(data, &r); err != nil || !r.OK || r.Pickle != nil {
-			return nil // it is computed again
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		inputs = append(inputs, input)
-		return nil
-	})
-	slices.Sort(inputs)
-	return inputs, err
+	verdicts, err := j.verdicts(ctx)
+	maps.DeleteFunc(verdicts, func(_ int, v api.Verdict) bool { return !v.OK || v.Pickled })
+	return slices.Sorted(maps.Keys(verdicts)), err
 }
 
 // Inherit copies the values of these inputs from another map of the same ones, so
 // that the pods of this one skip them.
 func (j *Job) Inherit(ctx context.Context, old *Job, inputs []int) error {
-	return each(ctx, slices.Values(inputs), func(ctx context.Context, input int) error {
+	results, err := old.results(ctx)
+	if err != nil {
+		return err
+	}
+	return eachRead(ctx, slices.Values(inputs), results, func(ctx context.Context, input int) error {
 		data, err := readObject(ctx, old.Store, store.ResultOf(old.ID(), input))
 		if err != nil {
 			return err
 		}
-		err = j.Store.Create(ctx, store.ResultOf(j.ID(), input), bytes.NewReader(data), nil)
+		err = j.Store.Create(ctx, store.ResultOf(j.ID(), input), bytes.NewReader(data), api.Verdict{OK: true}.Metadata())
 		if errors.Is(err, store.ErrExists) { // of an earlier try of this submit
 			return nil
 		}
@@ -173,15 +190,6 @@ func (j *Job) Collected(ctx context.Context) (bool, error) {
 	return err == nil && len(results) == 0, err
 }
 
-// eachResult calls do for each input that has a result.
-func (j *Job) eachResult(ctx context.Context, do func(context.Context, int) error) error {
-	inputs, err := j.results(ctx)
-	if err != nil {
-		return err
-	}
-	return each(ctx, maps.Keys(inputs), do)
-}
-
 // each calls do for each input, for some at the same time.
 func each(ctx context.Context, inputs iter.Seq[int], do func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
@@ -190,4 +198,18 @@ func each(ctx context.Context, inputs iter.Seq[int], do func(context.Context, in
 		g.Go(func() error { return do(ctx, input) })
 	}
 	return g.Wait()
+}
+
+// eachRead is each for a do that reads these results: those in memory together have
+// heldBytes at most, or are a single one.
+func eachRead(ctx context.Context, inputs iter.Seq[int], results map[int]store.Object, do func(context.Context, int) error) error {
+	room := semaphore.NewWeighted(heldBytes)
+	return each(ctx, inputs, func(ctx context.Context, input int) error {
+		size := min(results[input].Size, heldBytes)
+		if err := room.Acquire(ctx, size); err != nil {
+			return err
+		}
+		defer room.Release(size)
+		return do(ctx, input)
+	})
 }

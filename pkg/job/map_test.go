@@ -10,7 +10,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -182,6 +185,9 @@ func TestInherit(t *testing.T) {
 	if r, err := j.Indexed(t.Context(), 0); err != nil || string(r.Value) != "1" {
 		t.Errorf("got %+v, %v", r, err)
 	}
+	if err := j.Inherit(t.Context(), old, []int{0, 2, 17}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of what was removed meanwhile: %v", err)
+	}
 }
 
 func TestProgress(t *testing.T) {
@@ -203,6 +209,93 @@ func TestProgress(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
 		}
+	}
+}
+
+// bucket is a store that keeps metadata.
+type bucket struct {
+	store.Store
+	mu       sync.Mutex
+	metadata map[string]map[string]string
+}
+
+func (b *bucket) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
+	b.mu.Lock()
+	b.metadata[name] = metadata
+	b.mu.Unlock()
+	return b.Store.Create(ctx, name, r, nil)
+}
+
+func (b *bucket) List(ctx context.Context, prefix string) ([]store.Object, error) {
+	objects, err := b.Store.List(ctx, prefix)
+	for i := range objects {
+		objects[i].Metadata = b.metadata[objects[i].Name]
+	}
+	return objects, err
+}
+
+// How far a map is, and what of it can be taken over, a bucket tells without a value
+// being read. What was taken over tells it, too.
+func TestVerdictsOfAListing(t *testing.T) {
+	j := aMap(t, 5, nil)
+	j.Store = &bucket{Store: j.Store, metadata: map[string]map[string]string{}}
+	for input, v := range map[int]api.Verdict{0: {OK: true}, 1: {}, 2: {OK: true, Pickled: true}, 4: {OK: true}} {
+		if err := j.Store.Create(t.Context(), store.ResultOf("m1", input), strings.NewReader("nobody can read this"), v.Metadata()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	progress := func(j *Job, want Progress) {
+		t.Helper()
+		got, err := j.Progress(t.Context())
+		if diff := cmp.Diff(&want, got); err != nil || diff != "" {
+			t.Errorf("%v, -want +got:\n%s", err, diff)
+		}
+	}
+	progress(j, Progress{Done: 4, Failed: 1, Total: 5})
+	values, err := j.Values(t.Context())
+	if diff := cmp.Diff([]int{0, 4}, values); err != nil || diff != "" {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+	next := &Job{Handle: api.Handle{JobID: "m2", Map: j.Handle.Map}, Store: j.Store}
+	if err := next.Inherit(t.Context(), j, values); err != nil {
+		t.Fatal(err)
+	}
+	progress(next, Progress{Done: 2, Total: 5})
+}
+
+// However many results are read, those in memory have heldBytes at most. One that is
+// larger has it for itself.
+func TestReadResultsHaveRoom(t *testing.T) {
+	for size, want := range map[int64]int64{1: 20, heldBytes / 4: 4, heldBytes * 2: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			results := map[int]store.Object{}
+			for input := range 20 {
+				results[input] = store.Object{Size: size}
+			}
+			var mu sync.Mutex
+			var reading, most, read int64
+			begin := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				reading++
+				most = max(most, reading)
+			}
+			end := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				reading--
+				read++
+			}
+			err := eachRead(t.Context(), maps.Keys(results), results, func(context.Context, int) error {
+				begin()
+				time.Sleep(time.Second) // of the bubble: until all that may read do
+				end()
+				return nil
+			})
+			if err != nil || most != want || read != 20 {
+				t.Errorf("%d bytes each: %v, %d read, %d at a time, want %d", size, err, read, most, want)
+			}
+		})
 	}
 }
 
