@@ -129,8 +129,11 @@ func (s Situation) between(p corev1.Pod) Reason {
 		return r
 	}
 	r.Sentence += s.setbacks(1 + news(p))
-	if disruption(p) != "" || s.retriesLeft() {
+	switch crashes, retries := s.crashes(), s.retries(); {
+	case disruption(p) != "":
 		r.Sentence += "; another attempt follows"
+	case crashes <= retries:
+		r.Sentence += fmt.Sprintf("; retry %d of %d follows", crashes, retries)
 	}
 	return r
 }
@@ -149,7 +152,7 @@ func (s Situation) ends() bool {
 		return slices.ContainsFunc(s.Pods, hasEnded)
 	}
 	last := decisive(s.Pods)
-	return hasEnded(last) && disruption(last) == "" && !s.retriesLeft()
+	return hasEnded(last) && disruption(last) == "" && s.crashes() > s.retries()
 }
 
 // news is 1 for a pod whose disruption the sentence is about already.
@@ -160,15 +163,23 @@ func news(p corev1.Pod) int {
 	return 0
 }
 
-// retriesLeft tells whether the Job makes another pod after the last failure.
-func (s Situation) retriesLeft() bool {
-	counted := int32(0)
+// crashes are the ends of pods that count against the retries.
+func (s Situation) crashes() int {
+	n := 0
 	for _, p := range s.Pods {
 		if hasEnded(p) && disruption(p) == "" {
-			counted++
+			n++
 		}
 	}
-	return s.Job.Spec.BackoffLimit != nil && counted <= *s.Job.Spec.BackoffLimit
+	return n
+}
+
+// retries are after how many crashes the Job makes another pod.
+func (s Situation) retries() int {
+	if s.Job.Spec.BackoffLimit == nil {
+		return 0
+	}
+	return int(*s.Job.Spec.BackoffLimit)
 }
 
 // hasEnded tells whether nothing runs in a pod any more. The phase follows the
