@@ -25,6 +25,8 @@ type Entry struct {
 	// Hosts is how many there are at a time, 0 where that is not known: it is local,
 	// or a group that has no pods, of which no reasons were asked for.
 	Hosts int `json:"hosts,omitempty"`
+	// Map says that the job calls its function once for each of many inputs.
+	Map bool `json:"map,omitempty"`
 	// Node is where it runs, or ran last, while its pod is there.
 	Node string `json:"node,omitempty"`
 	// Status of the workload, or how the store says that the job ended.
@@ -84,7 +86,7 @@ func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, e
 	entries := make([]Entry, len(found))
 	for i, w := range found {
 		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
-			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Node: w.Node, Status: w.Status}
+			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Map: w.Map, Node: w.Node, Status: w.Status}
 	}
 	p.name(ctx, entries)
 	p.settle(ctx, entries)
@@ -236,5 +238,5 @@ func (p Place) storedEntry(ctx context.Context, id string, remnants bool) (*Entr
 		return nil, err
 	}
 	return &Entry{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
-		Created: h.CreatedAt, Store: p.Store.URL(), Hosts: atATime(h), Status: status}, nil
+		Created: h.CreatedAt, Store: p.Store.URL(), Hosts: atATime(h), Map: h.Map != nil, Status: status}, nil
 }

@@ -26,7 +26,9 @@ type Found struct {
 	// Bucket is that of a job of the Python tool, "" for any other.
 	Bucket string
 	// Hosts is how many there are at a time, 0 where that is not known.
-	Hosts   int
+	Hosts int
+	// Map says that the job calls its function once for each of many inputs.
+	Map     bool
 	Node    string
 	Created time.Time
 	Status  api.Status

@@ -28,6 +28,8 @@ type Record struct {
 	// Hosts is how many pods the job has at a time, 0 where that is not known: of a
 	// LeaderWorkerSet only its pods tell.
 	Hosts int
+	// Map says that the job calls its function once for each of many inputs.
+	Map bool
 	// Node is that of host 0's newest pod, "" before it is placed and after it is gone.
 	Node    string
 	Created time.Time
@@ -176,6 +178,7 @@ func newRecord(o owner, pods []corev1.Pod, status api.Status) Record {
 		Accelerator: cmp.Or(m.Annotations[api.AnnotationAccelerator], m.Labels[api.LabelAccelerator]),
 		Created:     m.CreationTimestamp.UTC(),
 		Hosts:       o.atATime(pods),
+		Map:         o.job != nil && isMap(o.job),
 		Status:      status,
 	}
 	if o.byPythonTool() {

@@ -29,6 +29,20 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 		Flags: c.given()}, nil
 }
 
+// JobsPlace is the jobs that exist in the cluster's namespace, or in all of them. It
+// contacts nothing.
+func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
+	where, err := c.ResolveJobs()
+	if err != nil {
+		return job.Place{}, Usage(err)
+	}
+	namespace := where.Namespace
+	if allNamespaces {
+		namespace = ""
+	}
+	return c.ClusterPlace(where, namespace, nil)
+}
+
 // openStore opens the usual store, if there is one.
 func openStore(url string) (store.Store, error) {
 	if url == "" {

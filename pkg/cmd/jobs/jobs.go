@@ -61,15 +61,7 @@ func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
 	if c.local {
 		return c.localPlace()
 	}
-	where, err := c.connection.ResolveJobs()
-	if err != nil {
-		return job.Place{}, cli.Usage(err)
-	}
-	namespace := where.Namespace
-	if allNamespaces {
-		namespace = ""
-	}
-	return c.connection.ClusterPlace(where, namespace, nil)
+	return c.connection.JobsPlace(allNamespaces)
 }
 
 func (c *command) localPlace() (job.Place, error) {

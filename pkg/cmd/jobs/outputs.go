@@ -244,7 +244,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 	if args[1] == "cp" && len(args) > 2 {
 		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), completionTime)
+	ctx, cancel := context.WithTimeout(sub.Context(), cli.OfferTime)
 	defer cancel()
 	j, err := c.attach(ctx, args[0])
 	if err != nil {

@@ -70,6 +70,7 @@ func newFlags() *flags {
 func (f *flags) sections() []cli.Section {
 	call := cli.NewSection("What runs")
 	f.addCall(call.Flags)
+	call.Completions = map[string]cobra.CompletionFunc{"map-resume": f.completeMaps}
 	placement := cli.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
 	outcome := cli.NewSection("What comes of it")

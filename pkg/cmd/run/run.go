@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -121,6 +122,13 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 		}
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeMaps offers the maps that have ended, whose values can be taken over.
+func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	place := func() (job.Place, error) { return f.connection.JobsPlace(false) }
+	ended := func(e job.Entry) bool { return e.Map && e.State.Ended() }
+	return cli.OfferIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // options hold only ready things.

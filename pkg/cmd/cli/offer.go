@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+const (
+	// OfferTime is how long somebody who pressed Tab waits for a cluster.
+	OfferTime = 2 * time.Second
+	// maxOffers is how many ids of a place are offered, the newest.
+	maxOffers = 100
+)
+
+// OfferIDs completes a word with the ids of the jobs of some places that are wanted,
+// with what they run and how they stand. Of a place that can't be reached there are none.
+func OfferIDs(ctx context.Context, word string, wanted func(job.Entry) bool, places ...func() (job.Place, error)) []string {
+	ctx, cancel := context.WithTimeout(ctx, OfferTime)
+	defer cancel()
+	var ids []string
+	for _, place := range places {
+		for _, e := range offered(ctx, place, func(e job.Entry) bool { return strings.HasPrefix(e.ID, word) && wanted(e) }) {
+			if id := fmt.Sprintf("%s\t%s %s", e.ID, e.Function, e.State); !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// offered are the newest of the jobs of a place that are wanted.
+func offered(ctx context.Context, place func() (job.Place, error), wanted func(job.Entry) bool) []job.Entry {
+	p, err := place()
+	if err != nil {
+		return nil
+	}
+	entries, _ := p.Entries(ctx, job.Filter{Stored: true}, api.TellStates)
+	entries = slices.DeleteFunc(entries, func(e job.Entry) bool { return !wanted(e) })
+	return entries[:min(len(entries), maxOffers)]
+}

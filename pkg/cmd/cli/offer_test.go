@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+func TestOfferIDs(t *testing.T) {
+	records, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := func(found ...job.Found) func() (job.Place, error) {
+		return func() (job.Place, error) {
+			return job.Place{Store: records, List: func(context.Context, api.Detail) ([]job.Found, error) { return found, nil }}, nil
+		}
+	}
+	gone := func() (job.Place, error) { return job.Place{}, errors.New("no kubeconfig") }
+	of := func(id string, isMap bool) job.Found {
+		return job.Found{ID: id, Function: "f", Map: isMap, Status: api.Status{State: api.Succeeded}}
+	}
+	var many []job.Found
+	for i := range 2 * maxOffers {
+		many = append(many, of(fmt.Sprintf("job-%03d", i), true))
+		many[i].Created = time.Unix(int64(i), 0)
+	}
+	all := func(job.Entry) bool { return true }
+	maps := func(e job.Entry) bool { return e.Map }
+	tests := map[string]struct {
+		word   string
+		wanted func(job.Entry) bool
+		places []func() (job.Place, error)
+		want   []string
+	}{
+		"of all places":                  {"a", all, []func() (job.Place, error){place(of("ab", false), of("b", false)), place(of("ac", false))}, []string{"ab\tf SUCCEEDED", "ac\tf SUCCEEDED"}},
+		"a job that two of them have":    {"a", all, []func() (job.Place, error){place(of("ab", false)), place(of("ab", false))}, []string{"ab\tf SUCCEEDED"}},
+		"a place that can't be reached":  {"", all, []func() (job.Place, error){gone, place(of("ab", false))}, []string{"ab\tf SUCCEEDED"}},
+		"only those that are wanted":     {"", maps, []func() (job.Place, error){place(of("ab", false), of("ac", true))}, []string{"ac\tf SUCCEEDED"}},
+		"the others take nobody's place": {"job-000", all, []func() (job.Place, error){place(many...)}, []string{"job-000\tf SUCCEEDED"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, OfferIDs(t.Context(), tt.word, tt.wanted, tt.places...)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	t.Run("not all of many", func(t *testing.T) {
+		if got := OfferIDs(t.Context(), "", all, place(many...)); len(got) != maxOffers || got[0] != "job-199\tf SUCCEEDED" {
+			t.Errorf("got %d, the first %v", len(got), got[:1])
+		}
+	})
+}
