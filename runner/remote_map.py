@@ -262,7 +262,8 @@ class MapRunner(Runner):
         try:
             if outcome.pickled:
                 store.write(name + ".pkl", lambda: file_blocks(os.path.join(folder, "result.pkl")))
-            store.create(name + ".json", lambda: self._input_result(number, outcome, folder))
+            verdict = {"ok": json.dumps(outcome.ok), "pickled": json.dumps(outcome.pickled)}
+            store.create(name + ".json", lambda: self._input_result(number, outcome, folder), verdict)
         except AlreadyExists:
             pass  # of a pod that was taken for lost
         self._done.add(number)

@@ -97,6 +97,12 @@ class Maps(MapCase):
         self.assertEqual((self.values(1), self.results(1)[0]["pickle"]), ([{"7": None}], "results/0.pkl"))
         self.assertTrue(self.exists("results/0.pkl"))
 
+    def test_a_listing_tells_what_came_of_an_input(self):
+        self.chunk("def f(n): return [n, 1 / n, float('nan') if n > 1 else 0]", [0, 1, 2])
+        told = [self.bucket.metadata(f"{JOB}/results/{number}.json") for number in range(3)]
+        verdicts = [("false", "false"), ("true", "false"), ("true", "true")]
+        self.assertEqual(told, [{"ok": ok, "pickled": pickled} for ok, pickled in verdicts])
+
     def test_a_coroutine(self):
         self.chunk("async def f(n): return n", [1, 2])
         self.assertEqual(self.values(2), [1, 2])
