@@ -58,6 +58,9 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	row("ID", "%s", h.JobID)
 	row("Function", "%s", function(h))
 	row("Status", "%s", describeState(d))
+	if gone := describeGone(d); gone != "" {
+		row("Workload", "%s", gone)
+	}
 	if d.Status.Next != "" {
 		row("Next", "%s", d.Status.Next)
 	}
@@ -110,17 +113,37 @@ func function(h api.Handle) string {
 	}
 }
 
-// describeState is the workload's state, with why it waits or how it ended.
+// describeState is the job's state, with why it waits or how it ended.
 func describeState(d job.Description) string {
 	s := d.Status
+	if isGone(d) {
+		s = d.End.Status()
+	}
 	switch {
-	case s.State == api.NotFound && d.End != nil:
-		return fmt.Sprintf("%s, %s", s.State, job.Outcome(d.End.Status()))
 	case s.State == api.NotFound, s.State != api.Failed && s.Message == "" && s.Holding == "":
 		return string(s.State)
 	default:
 		return fmt.Sprintf("%s, %s", s.State, job.Outcome(s))
 	}
+}
+
+// isGone tells of a job that has ended whether there is no workload of it any more.
+func isGone(d job.Description) bool { return d.Status.State == api.NotFound && d.End != nil }
+
+// describeGone says of a workload that is gone what it went with, as far as that shows;
+// "" of one that is there, or of which nothing is known.
+func describeGone(d job.Description) string {
+	switch {
+	case !isGone(d):
+		return ""
+	case d.End.Reason == api.Cancelled:
+		return "gone: the job was cancelled"
+	case d.End.State != api.Succeeded || d.HasResult || d.Inputs != nil || d.Handle.ByPythonTool():
+		return "gone"
+	case d.Handle.Map != nil:
+		return "gone: the results were collected"
+	}
+	return "gone: the result was collected"
 }
 
 // inputs tells how those of a map are spread, and stand.

@@ -62,3 +62,38 @@ func TestDescribedInputs(t *testing.T) {
 		}
 	}
 }
+
+// How a job ended is its status, though no workload tells it any more.
+func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
+	end := func(state api.State, reason api.Reason, message string) *api.End {
+		return &api.End{State: state, Reason: reason, Message: message}
+	}
+	ofMap := api.Handle{Map: &api.Map{Inputs: 1}}
+	gone := api.Status{State: api.NotFound}
+	tests := map[string]struct {
+		told     job.Description
+		status   string
+		workload string
+	}{
+		"it is there":            {job.Description{Status: api.Status{State: api.Running}}, "RUNNING", ""},
+		"it is there, and ended": {job.Description{Status: api.Status{State: api.Succeeded}, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", ""},
+		"nobody knows":           {job.Description{Status: gone}, "NOT_FOUND", ""},
+		"collected":              {job.Description{Status: gone, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", "gone: the result was collected"},
+		"not collected":          {job.Description{Status: gone, End: end(api.Succeeded, api.Completed, ""), HasResult: true}, "SUCCEEDED", "gone"},
+		"a map, collected":       {job.Description{Status: gone, Handle: ofMap, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", "gone: the results were collected"},
+		"a map, not collected":   {job.Description{Status: gone, Handle: ofMap, End: end(api.Succeeded, api.Completed, ""), Inputs: &job.Progress{}}, "SUCCEEDED", "gone"},
+		"of the Python tool":     {job.Description{Status: gone, Handle: api.Handle{BucketName: "b"}, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", "gone"},
+		"cancelled":              {job.Description{Status: gone, End: end(api.Failed, api.Cancelled, "cancelled")}, "FAILED, failed: cancelled", "gone: the job was cancelled"},
+		"failed":                 {job.Description{Status: gone, End: end(api.Failed, api.Exception, "ValueError: bad")}, "FAILED, failed: ValueError: bad", "gone"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := describeState(tt.told); got != tt.status {
+				t.Errorf("status %q, want %q", got, tt.status)
+			}
+			if got := describeGone(tt.told); got != tt.workload {
+				t.Errorf("workload %q, want %q", got, tt.workload)
+			}
+		})
+	}
+}
