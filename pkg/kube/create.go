@@ -152,9 +152,17 @@ func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[strin
 }
 
 // DryRun asks the API server to check every object, keeping none, and gives back
-// what it would make of them, in their order.
+// what it would make of them, in their order. Quotas, which it does not look at before
+// there are pods, are checked as for a job that starts.
 func (w *Workload) DryRun(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	p, err := w.split()
+	if err != nil {
+		return nil, err
+	}
 	if err := w.locate(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.checkQuotas(ctx, p.workload); err != nil {
 		return nil, err
 	}
 	all := make([]*unstructured.Unstructured, len(w.objects))

@@ -173,6 +173,8 @@ func inScope(p corev1.PodSpec, r corev1.ScopedResourceSelectorRequirement) bool 
 		return p.ActiveDeadlineSeconds == nil
 	case corev1.ResourceQuotaScopeNotBestEffort:
 		return asksForCompute(p)
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return looksAround(p)
 	case corev1.ResourceQuotaScopePriorityClass:
 		switch named := slices.Contains(r.Values, p.PriorityClassName); r.Operator {
 		case corev1.ScopeSelectorOpIn:
@@ -184,6 +186,15 @@ func inScope(p corev1.PodSpec, r corev1.ScopedResourceSelectorRequirement) bool 
 		}
 	}
 	return false
+}
+
+// looksAround tells pods that keep away from those of other namespaces, as the hosts of
+// a slice do.
+func looksAround(p corev1.PodSpec) bool {
+	return p.Affinity != nil && p.Affinity.PodAntiAffinity != nil &&
+		slices.ContainsFunc(p.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
+			return t.NamespaceSelector != nil
+		})
 }
 
 // asksForCompute tells pods that are no best effort.

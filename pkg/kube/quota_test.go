@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,9 +48,11 @@ func quotaOf(hard, used string, scopes ...corev1.ScopedResourceSelectorRequireme
 
 const (
 	textOfGroup = `{kind: Job, spec: {completions: 4, parallelism: 4, completionMode: Indexed, backoffLimit: 0, template: POD}}`
-	textOfMap   = `{kind: Job, spec: {completions: 40, parallelism: 10, completionMode: Indexed, backoffLimitPerIndex: 1, template: POD}}`
-	textOfJob   = `{kind: Job, spec: {template: POD}}`
-	textOfSet   = `{kind: LeaderWorkerSet, spec: {replicas: 1, leaderWorkerTemplate: {size: 4, leaderTemplate: POD, workerTemplate: POD}}}`
+	textOfSlice = `{kind: Job, spec: {completions: 4, parallelism: 4, completionMode: Indexed, backoffLimit: 0, template: {spec: {containers: [{name: kinetic-worker}],
+		affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaceSelector: {}}]}}}}}}`
+	textOfMap = `{kind: Job, spec: {completions: 40, parallelism: 10, completionMode: Indexed, backoffLimitPerIndex: 1, template: POD}}`
+	textOfJob = `{kind: Job, spec: {template: POD}}`
+	textOfSet = `{kind: LeaderWorkerSet, spec: {replicas: 1, leaderWorkerTemplate: {size: 4, leaderTemplate: POD, workerTemplate: POD}}}`
 )
 
 func TestWhatAJobTakesOfQuotas(t *testing.T) {
@@ -81,6 +84,8 @@ func TestWhatAJobTakesOfQuotas(t *testing.T) {
 		"for another priority":               {textOfSet, quotaOf("pods=0", "", scope(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpIn, "high")), ""},
 		"for all priorities but one":         {textOfSet, quotaOf("pods=0", "", scope(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpNotIn, "high")), "its 4 hosts"},
 		"for any priority":                   {textOfSet, quotaOf("pods=0", "", scope(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpExists)), "its 4 hosts"},
+		"for pods that look around":          {textOfSlice, quotaOf("pods=0", "", scope(corev1.ResourceQuotaScopeCrossNamespacePodAffinity, corev1.ScopeSelectorOpExists)), "its 4 hosts"},
+		"for those that others do not mind":  {textOfGroup, quotaOf("pods=0", "", scope(corev1.ResourceQuotaScopeCrossNamespacePodAffinity, corev1.ScopeSelectorOpExists)), ""},
 		"for what is not known here":         {textOfSet, quotaOf("pods=0", "", scope("Tomorrow", corev1.ScopeSelectorOpExists)), ""},
 	}
 	for name, tt := range tests {
@@ -137,6 +142,9 @@ func TestQuotasAreLookedAtBeforeAnythingIsMade(t *testing.T) {
 			}
 			if got := strings.Join(*told, "\n"); got != tt.says {
 				t.Errorf("says %q, want %q", got, tt.says)
+			}
+			if _, dry := w.DryRun(t.Context()); fmt.Sprint(dry) != fmt.Sprint(err) {
+				t.Errorf("a dry run: %v, want %v", dry, err)
 			}
 		})
 	}

@@ -8,13 +8,14 @@ import (
 
 // What the API server says when it refuses a pod.
 var (
-	createPrefix     = lazily(`^(?:Error creating: |create Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`)
+	createPrefix     = lazily(`^(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`)
 	noServiceAccount = lazily(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
 	overQuota        = lazily(`exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`)
 	quotaWants       = lazily(`failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`)
 	podSecurity      = lazily(`violates PodSecurity "([^"]*)": (.*)`)
 	noPriorityClass  = lazily(`no PriorityClass with name (\S+) was found`)
-	limitRange       = lazily(`(?:maximum|minimum) \S+ usage per \w+ is `)
+	limitRange       = lazily(`(?:maximum|minimum) \S+ usage per \w+ is | max limit to request ratio per \w+ is `)
+	belowRequest     = lazily(`Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of (\S+)`)
 	webhookDenied    = lazily(`admission webhook "([^"]*)" denied the request: (.*)`)
 )
 
@@ -58,6 +59,10 @@ func (s Situation) refusal(message string) Reason {
 	}
 	if limitRange().MatchString(text) {
 		return Reason{Sentence: fmt.Sprintf("the limits of namespace %s refuse the pod: %s", ns, foreign(text)),
+			Next: "kubectl describe limitrange -n " + ns, Hopeless: true}
+	}
+	if m := belowRequest().FindStringSubmatch(text); m != nil {
+		return Reason{Sentence: fmt.Sprintf("the pod asks for %s of %s and its limit is %s, which may be the default of namespace %s", foreign(m[1]), foreign(m[2]), foreign(m[3]), ns),
 			Next: "kubectl describe limitrange -n " + ns, Hopeless: true}
 	}
 	return Reason{Sentence: "the pod can't be created: " + foreign(text), Hopeless: strings.Contains(text, " is invalid: ")}
