@@ -54,9 +54,10 @@ func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, endi
 	return nil
 }
 
-// halt ends a process: within grace by asking it to, then by force. told is called
-// once it was asked, killed before the kill, so that no watcher takes that for a
-// crash. Their failure must not keep the job alive.
+// halt ends a process: within grace by asking it to, then by force. told runs after
+// SIGTERM, killed before SIGKILL, so that a watcher does not take the end for a crash,
+// and killed also after SIGTERM was enough, for a runner that was too young to know it
+// has recorded nothing. Their failure must not keep the job alive.
 func halt(ctx context.Context, p Process, grace time.Duration, told, killed func() error) error {
 	if grace > 0 {
 		if err := terminate(p.PID); err != nil {
@@ -65,7 +66,11 @@ func halt(ctx context.Context, p Process, grace time.Duration, told, killed func
 		failure := told()
 		waiting, cancel := context.WithTimeout(ctx, grace)
 		defer cancel()
-		if err := waitExit(waiting, p); err == nil || ctx.Err() != nil {
+		err := waitExit(waiting, p)
+		if err == nil {
+			return errors.Join(failure, killed())
+		}
+		if ctx.Err() != nil {
 			return errors.Join(failure, ctx.Err())
 		}
 	}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestStop(t *testing.T) {
@@ -56,6 +58,67 @@ func TestStop(t *testing.T) {
 			}
 			if last := <-watched; last.Reason != tt.reason {
 				t.Errorf("a watcher saw %+v, want %s", last, tt.reason)
+			}
+		})
+	}
+}
+
+func TestStopOfARunnerThatIsTooYoungToRecordIt(t *testing.T) {
+	f := newFixture(t)
+	f.start(t, "young", "line:ready", "pause")
+	f.until(t, "ready")
+	if err := f.Stop(t.Context(), jobID, patience, nil); err != nil {
+		t.Fatal(err)
+	}
+	if end := f.end(t); end == nil || end.Reason != api.Cancelled || end.By != "cancel" {
+		t.Errorf("recorded %+v, want that it was cancelled", end)
+	}
+}
+
+// Who gives an ending decides what is recorded, whatever the runner says.
+func TestStopWithAnEnding(t *testing.T) {
+	tests := map[string]struct {
+		words []string
+		grace time.Duration
+	}{
+		"gracefully":                  {[]string{"line:ready", "pause"}, patience},
+		"a runner that is too young":  {[]string{"young", "line:ready", "pause"}, patience},
+		"at once":                     {[]string{"line:ready", "pause"}, 0},
+		"a runner that does not obey": {[]string{"stubborn", "line:ready", "pause"}, time.Millisecond},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.start(t, tt.words...)
+			f.until(t, "ready")
+			ending := func() error {
+				own, theirs := filepath.Join(f.storeDir, "end.json"), filepath.Join(f.storeDir, store.End(jobID))
+				end := `{"version":1,"state":"FAILED","reason":"Cancelled","message":"by its owner","by":"cancel"}`
+				return errors.Join(os.MkdirAll(filepath.Dir(theirs), 0o700), os.WriteFile(own, []byte(end), 0o600), os.Rename(own, theirs))
+			}
+			if err := f.Stop(t.Context(), jobID, tt.grace, ending); err != nil {
+				t.Fatal(err)
+			}
+			f.noTraces(t)
+			if end := f.end(t); end == nil || end.Message != "by its owner" {
+				t.Errorf("recorded %+v, want that of the ending", end)
+			}
+		})
+	}
+}
+
+func TestStopWithAnEndingThatFails(t *testing.T) {
+	for name, grace := range map[string]time.Duration{"gracefully": patience, "at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.start(t, "line:ready", "pause")
+			f.until(t, "ready")
+			refused := errors.New("forbidden")
+			if err := f.Stop(t.Context(), jobID, grace, func() error { return refused }); !errors.Is(err, refused) {
+				t.Errorf("got %v, want %v", err, refused)
+			}
+			if record, err := f.read(jobID); err != nil || record.Process.life() == alive {
+				t.Errorf("it goes on, or is lost: %v", err)
 			}
 		})
 	}

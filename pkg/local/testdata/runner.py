@@ -5,6 +5,7 @@
 #   wait:FIFO    waits for a writer     pause      waits for a signal
 #   child:FIFO   leaves a child behind that ignores SIGTERM and keeps FIFO open
 #   stubborn     ignores SIGTERM        kill       dies by SIGKILL
+#   young        has no handler for SIGTERM
 #   crash:TEXT   prints to stderr and ends without a record
 #   exit:N       ends with this exit code
 import argparse, datetime, json, os, signal, sys
@@ -77,6 +78,8 @@ for word in os.environ.get("FAKE", "").split():
         leave_child(value)
     elif what == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    elif what == "young":
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
     elif what == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "crash":
