@@ -204,6 +204,12 @@ class LeaderRunner(GroupRunner):
         self._leave_mark(self._attempt)
         return disruptions
 
+    def _spent(self, disruptions):
+        spent = super()._spent(disruptions)
+        if spent is None and self._crashes:
+            self._say(f"attempt {self._attempt} begins ({self._crashes} of {self._options.retries} retries used)")
+        return spent
+
     def _publish(self, outcome):
         if not self._attempt and outcome.reason == TERMINATED and self._options.release:
             return EXIT_TERMINATED  # what there is may be of a job that has ended

@@ -146,4 +146,6 @@ class GroupCase(PodCase):
     def ready(self, *processes):
         """Waits until the call of each of these hosts runs."""
         for process in processes:
-            self.assertEqual(process.stdout.readline(), b"ready\n")
+            while (line := process.stdout.readline()).startswith(b"kinetic: attempt "):
+                pass
+            self.assertEqual(line, b"ready\n")

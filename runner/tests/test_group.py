@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from fixture import function, script
+from fixture import function, remote_runner as r, script
 from group import LEADERWORKERSET, WAIT, GroupCase
 
 # One host fails when all are at work, and the others would hang for ever.
@@ -158,6 +158,8 @@ class Restarts(GroupCase):
         leader, *_ = self.parked(*self.crash(2))
         self.assertEqual([leader.end[key] for key in ("state", "reason", "exit_code", "host", "attempt")], ["FAILED", "Killed", 137, 1, 2])
         self.assertRegex(leader.end["message"], "host 1: train.py:f was killed by SIGKILL")
+        self.assertEqual(leader.out.splitlines()[0], "kinetic: attempt 2 begins (1 of 1 retries used)")
+        self.assertNotIn("begins", ran.out)
 
     def test_crash_that_another_host_notices_first(self):
         # The peer of host 0 is killed only when host 0 has failed already.
@@ -183,7 +185,7 @@ class Restarts(GroupCase):
             processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
             self.ready(*processes)
             log = os.path.join(self.root, f"host-{host}-{attempt}", "scratch", "log")
-            self.eventually(lambda: os.path.getsize(log), *processes)
+            self.eventually(lambda: b"ready\n" in b"".join(r.file_blocks(log)), *processes)
             processes[host].kill()
             processes[host].wait()
             again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
@@ -196,7 +198,8 @@ class Restarts(GroupCase):
             self.assertIn(b"this container was restarted", processes[host].stderr.readline())
             ran = self.terminate(*processes)
             self.assertNotIn("ready", ran[host].out)
-            self.assertEqual(self.lines(host, attempt), ["ready"])
+            begins = ["kinetic: attempt 2 begins (1 of 1 retries used)"] * (attempt - 1)
+            self.assertEqual(self.lines(host, attempt), begins + ["ready"])
         self.assertFalse(self.exists("end.json"))
         third = self.hosts(function(), {"train.py": WAIT}, pod=3)
         leader, member = self.parked(*third)
