@@ -24,6 +24,8 @@ import (
 // waiting says how long a run looks after its job.
 type waiting struct {
 	detach, cleanup bool
+	// cleanupOlder extends cleanup to a job of an earlier command.
+	cleanupOlder bool
 	// cancel ends the job when its reader is interrupted, or goes away.
 	cancel  bool
 	timeout time.Duration
@@ -206,12 +208,11 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 
 // tell says what the job waits for, and that it runs.
 func tell(t *cli.Teller, j *job.Job, s api.Status) {
-	switch {
-	case j.Handle.Backend == api.BackendLocal: // it runs once it exists
-	case s.State == api.Pending:
-		t.Waiting(s)
-	case s.State == api.Running && j.Handle.Map != nil: // its progress is shown
-	default:
+	if j.Handle.Backend == api.BackendLocal { // it runs once it exists
+		return
+	}
+	t.Waiting(s)
+	if j.Handle.Map == nil { // of which the progress is shown
 		t.Running(s)
 	}
 }
