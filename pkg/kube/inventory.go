@@ -27,14 +27,14 @@ type inventory struct {
 	// those of pods that are gone tell as well.
 	events map[types.NamespacedName]map[types.UID]corev1.Event
 	// turns are kept by the UID of each of their owners, the workload among them.
-	turns map[types.UID]map[types.UID]Turn
+	turns map[types.UID]map[types.UID]turn
 	// ids are the jobs by the names of their workloads.
 	ids map[types.NamespacedName]key
 }
 
 func newInventory(detail api.Detail, now func() time.Time) *inventory {
 	return &inventory{detail: detail, now: now, owners: map[key]owner{}, pods: map[key]map[types.UID]corev1.Pod{},
-		events: map[types.NamespacedName]map[types.UID]corev1.Event{}, turns: map[types.UID]map[types.UID]Turn{}, ids: map[types.NamespacedName]key{}}
+		events: map[types.NamespacedName]map[types.UID]corev1.Event{}, turns: map[types.UID]map[types.UID]turn{}, ids: map[types.NamespacedName]key{}}
 }
 
 // put takes a new or changed object in and names the job that it tells of, if
@@ -54,7 +54,7 @@ func (n *inventory) put(o runtime.Object) (key, bool) {
 			insert(n.events, about, o.UID, *o)
 		}
 		return n.jobOf(o)
-	case *Turn:
+	case *turn:
 		for _, owner := range o.OwnerReferences {
 			insert(n.turns, owner.UID, o.UID, *o)
 		}
@@ -83,7 +83,7 @@ func (n *inventory) jobOf(e *corev1.Event) (key, bool) {
 }
 
 // jobOfTurn is the known job that a turn is of.
-func (n *inventory) jobOfTurn(t *Turn) (key, bool) {
+func (n *inventory) jobOfTurn(t *turn) (key, bool) {
 	for _, owner := range t.OwnerReferences {
 		k, ok := n.ids[types.NamespacedName{Namespace: t.Namespace, Name: owner.Name}]
 		if o := n.owners[k]; ok && o.exists() && o.meta().UID == owner.UID {
@@ -169,7 +169,7 @@ func (n *inventory) drop(o runtime.Object) (key, bool) {
 			remove(n.events, about, o.UID)
 		}
 		return n.jobOf(o)
-	case *Turn:
+	case *turn:
 		for _, owner := range o.OwnerReferences {
 			remove(n.turns, owner.UID, o.UID)
 		}
@@ -237,7 +237,7 @@ func (n *inventory) records(keys []key) []Record {
 			status = n.status(k)
 		}
 		if n.detail >= api.TellReasons && o.waits(status, n.podsOf(k)) {
-			explained(&status, Why(n.situation(k)))
+			explained(&status, why(n.situation(k)))
 		}
 		records = append(records, newRecord(o, n.podsOf(k), status))
 	}
@@ -255,9 +255,9 @@ func (n *inventory) podsOf(k key) []corev1.Pod {
 }
 
 // situation gathers what explains why a job waits.
-func (n *inventory) situation(k key) Situation {
+func (n *inventory) situation(k key) situation {
 	o := n.owners[k]
-	s := Situation{Job: o.job, Set: o.set, Pods: n.podsOf(k), Now: n.now()}
+	s := situation{Job: o.job, Set: o.set, Pods: n.podsOf(k), Now: n.now()}
 	for _, e := range n.events[types.NamespacedName{Namespace: k.namespace, Name: o.meta().Name}] {
 		s.Events = append(s.Events, e)
 	}

@@ -119,14 +119,14 @@ func trimmed(o runtime.Object) runtime.Object {
 		if !mayBeOfJob(o.InvolvedObject) {
 			return nil
 		}
-	case *Turn:
+	case *turn:
 		return trimmedTurn(o)
 	}
 	return o
 }
 
 // trimmedTurn is what a list tells of a turn, which may be one of other work.
-func trimmedTurn(t *Turn) runtime.Object {
+func trimmedTurn(t *turn) runtime.Object {
 	ours := slices.ContainsFunc(t.OwnerReferences, func(r metav1.OwnerReference) bool { return isJobName(r.Name) })
 	if !ours {
 		return nil

@@ -21,7 +21,7 @@ type snapshot struct {
 	owner
 	pods   map[types.UID]*corev1.Pod // there may be thousands, which are not copied
 	events map[types.UID]corev1.Event
-	turns  map[types.UID]Turn
+	turns  map[types.UID]turn
 	denied error        // to see whether there is a LeaderWorkerSet
 	sorted []corev1.Pod // what list gives, nil before it is asked
 }
@@ -35,7 +35,7 @@ func (s snapshot) unseen() error {
 }
 
 func newSnapshot() snapshot {
-	return snapshot{pods: map[types.UID]*corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]Turn{}}
+	return snapshot{pods: map[types.UID]*corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]turn{}}
 }
 
 // ofJob are the selections of one job, of whose pods no more is kept than tells how
@@ -181,7 +181,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 			if slices.Contains(ownerNames(o.InvolvedObject), workload.Name) {
 				return o
 			}
-		case *Turn:
+		case *turn:
 			if o.isOf(workload.UID) {
 				return o
 			}
@@ -224,7 +224,7 @@ func (s *snapshot) apply(ch change) {
 			if ch.deleted {
 				delete(s.events, o.UID)
 			}
-		case *Turn:
+		case *turn:
 			s.turns[o.UID] = *o
 			if ch.deleted {
 				delete(s.turns, o.UID)

@@ -210,7 +210,7 @@ func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	f := &feed{news: make(chan struct{})}
 	c := &Client{}
 	now := newSnapshot()
-	pod, event, turn := theirPod(running(1)), eventAbout("kinetic-a1-x"), Turn{}
+	pod, event, turn := theirPod(running(1)), eventAbout("kinetic-a1-x"), turn{}
 	for _, o := range []runtime.Object{&pod, &event, &turn} {
 		now.apply(change{object: o})
 	}

@@ -220,7 +220,7 @@ func TestWhyAGroupWaits(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Why(Situation{Set: set(), Pods: tt.pods, Events: tt.events, Now: time.Now()}).Sentence
+			got := why(situation{Set: set(), Pods: tt.pods, Events: tt.events, Now: time.Now()}).Sentence
 			if len(got) < len(tt.want) || got[:len(tt.want)] != tt.want || tt.want == "" && got != "" {
 				t.Errorf("got %q, want %q …", got, tt.want)
 			}
@@ -250,7 +250,7 @@ func TestAGroupThatRunsInPartSaysWhatItLacks(t *testing.T) {
 		}
 	}
 	hopeless := api.Status{State: api.Running}
-	if explained(&hopeless, Reason{Sentence: "1 of 2 hosts are running; …", Hopeless: true}); hopeless.Hopeless {
+	if explained(&hopeless, cause{Sentence: "1 of 2 hosts are running; …", Hopeless: true}); hopeless.Hopeless {
 		t.Error("a job that has begun is given up")
 	}
 }

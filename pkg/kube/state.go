@@ -201,7 +201,7 @@ func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod, attemp
 	case c.Reason == batchv1.JobReasonDeadlineExceeded:
 		s.Reason = api.DeadlineExceeded
 	}
-	s.Message = cmp.Or(Why(Situation{Job: j, Pods: pods}).Sentence, c.Message)
+	s.Message = cmp.Or(why(situation{Job: j, Pods: pods}).Sentence, c.Message)
 	told := firstFailed(pods)
 	if !isMap(j) && len(pods) > 0 {
 		told = new(decisive(pods))

@@ -192,7 +192,7 @@ func TestEnds(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := (Situation{Job: tt.job, Pods: tt.pods}).ends(); got != tt.want {
+			if got := (situation{Job: tt.job, Pods: tt.pods}).ends(); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})

@@ -9,29 +9,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Turn is the turn of a job in a queue: a Workload of Kueue, with what is read of it.
-type Turn struct {
+// turn is the turn of a job in a queue: a Workload of Kueue, with what is read of it.
+type turn struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	Status            TurnStatus `json:"status,omitempty"`
+	Status            turnStatus `json:"status,omitempty"`
 }
 
-// TurnStatus is how far a Turn is.
-type TurnStatus struct {
+// turnStatus is how far a turn is.
+type turnStatus struct {
 	Conditions      []metav1.Condition `json:"conditions,omitempty"`
-	AdmissionChecks []TurnCheck        `json:"admissionChecks,omitempty"`
+	AdmissionChecks []turnCheck        `json:"admissionChecks,omitempty"`
 }
 
-// TurnCheck is one more condition of a queue, such as that machines have been
+// turnCheck is one more condition of a queue, such as that machines have been
 // provisioned.
-type TurnCheck struct {
+type turnCheck struct {
 	Name    string `json:"name,omitempty"`
 	State   string `json:"state,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
 // DeepCopyObject implements runtime.Object.
-func (t *Turn) DeepCopyObject() runtime.Object {
+func (t *turn) DeepCopyObject() runtime.Object {
 	c := *t
 	c.ObjectMeta = *t.DeepCopy() // which is that of the metadata
 	c.Status.Conditions = slices.Clone(t.Status.Conditions)
@@ -43,16 +43,16 @@ func (t *Turn) DeepCopyObject() runtime.Object {
 type turnList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []Turn `json:"items"`
+	Items           []turn `json:"items"`
 }
 
 // DeepCopyObject implements runtime.Object.
 func (l *turnList) DeepCopyObject() runtime.Object {
 	c := *l
 	c.ListMeta = *l.DeepCopy()
-	c.Items = make([]Turn, len(l.Items))
+	c.Items = make([]turn, len(l.Items))
 	for i := range l.Items {
-		c.Items[i] = *l.Items[i].DeepCopyObject().(*Turn)
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*turn)
 	}
 	return &c
 }
@@ -61,7 +61,7 @@ func (l *turnList) DeepCopyObject() runtime.Object {
 var turnVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
 
 func addTurns(s *runtime.Scheme) error {
-	s.AddKnownTypeWithName(turnVersion.WithKind("Workload"), &Turn{})
+	s.AddKnownTypeWithName(turnVersion.WithKind("Workload"), &turn{})
 	s.AddKnownTypeWithName(turnVersion.WithKind("WorkloadList"), &turnList{})
 	metav1.AddToGroupVersion(s, turnVersion)
 	return nil
@@ -69,12 +69,12 @@ func addTurns(s *runtime.Scheme) error {
 
 // isOf tells whether it is the turn of the workload with the UID. The pods of a set
 // own it, too.
-func (t *Turn) isOf(uid types.UID) bool {
+func (t *turn) isOf(uid types.UID) bool {
 	return slices.ContainsFunc(t.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
 // condition finds a condition by its type, nil where there is none.
-func (t *Turn) condition(kind string) *metav1.Condition {
+func (t *turn) condition(kind string) *metav1.Condition {
 	for i, c := range t.Status.Conditions {
 		if c.Type == kind {
 			return &t.Status.Conditions[i]

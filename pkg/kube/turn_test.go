@@ -20,21 +20,21 @@ import (
 // A Workload of Kueue is found by its owner's UID: names come back.
 func TestInventoryFindsTheJobOfATurn(t *testing.T) {
 	s := recorded(t, "testdata/why/queue-set-waits.yaml")
-	turn := s.Turns[0]
+	its := s.Turns[0]
 	n := newInventory(api.TellReasons, time.Now)
 	want := n.putOwner(owner{set: s.Set})
-	if got, ok := n.put(&turn); !ok || got != want || len(n.situation(want).Turns) != 1 {
+	if got, ok := n.put(&its); !ok || got != want || len(n.situation(want).Turns) != 1 {
 		t.Errorf("it is of %v, %d of the job; want %v, 1", got, len(n.situation(want).Turns), want)
 	}
-	older := *turn.DeepCopyObject().(*Turn)
+	older := *its.DeepCopyObject().(*turn)
 	older.UID, older.OwnerReferences[0].UID = "2", "of-yesterday"
 	if got, ok := n.put(&older); ok || len(n.situation(want).Turns) != 1 {
 		t.Errorf("that of yesterday's namesake is of %v, and there are %d; want none and 1", got, len(n.situation(want).Turns))
 	}
-	if got, ok := n.drop(&turn); !ok || got != want || len(n.situation(want).Turns) != 0 {
+	if got, ok := n.drop(&its); !ok || got != want || len(n.situation(want).Turns) != 0 {
 		t.Errorf("dropped, it was of %v, %d of the job; want %v, 0", got, len(n.situation(want).Turns), want)
 	}
-	n.put(&turn)
+	n.put(&its)
 	if n.forget((&Client{}).turns()); len(n.situation(want).Turns) != 0 {
 		t.Error("forgotten, and still there")
 	}
@@ -43,14 +43,14 @@ func TestInventoryFindsTheJobOfATurn(t *testing.T) {
 func TestTheNewestTurnTells(t *testing.T) {
 	older := recorded(t, "testdata/why/queue-turn-waits.yaml")
 	s := recorded(t, "testdata/why/queue-turn-taken-back.yaml")
-	want := Why(s)
+	want := why(s)
 	older.Turns[0].CreationTimestamp = metav1.NewTime(s.Turns[0].CreationTimestamp.Add(-time.Second))
 	s.Turns = append(s.Turns, older.Turns...)
-	if got := Why(s); got != want {
+	if got := why(s); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	slices.Reverse(s.Turns)
-	if got := Why(s); got != want {
+	if got := why(s); got != want {
 		t.Errorf("the other way round: %+v, want %+v", got, want)
 	}
 }
@@ -98,8 +98,8 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if job.Spec.Suspend = new(true); s.queue != "" {
 		job.Labels[api.LabelQueue] = s.queue
 	}
-	turn := Turn{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "kinetic-a1", UID: "1"}}},
-		Status: TurnStatus{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: "no room"}}}}
+	its := turn{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "kinetic-a1", UID: "1"}}},
+		Status: turnStatus{Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: "no room"}}}}
 	list := func(kind, version string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: version} }
 	switch {
 	case resource == "jobs":
@@ -111,7 +111,7 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case resource == "workloads" && s.forbid:
 		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 	case resource == "workloads":
-		answerWith(w, http.StatusOK, turnList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/v1beta1"), Items: []Turn{turn}})
+		answerWith(w, http.StatusOK, turnList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/v1beta1"), Items: []turn{its}})
 	default: // there are no LeaderWorkerSets
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}

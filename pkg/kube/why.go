@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Situation is what a cluster knows about one job at one moment.
-type Situation struct {
+// situation is what a cluster knows about one job at one moment.
+type situation struct {
 	// Job is nil for a job that is a LeaderWorkerSet, and Set for any other.
 	Job *batchv1.Job
 	Set *metav1.PartialObjectMetadata
@@ -23,12 +23,12 @@ type Situation struct {
 	// those of others are passed over.
 	Events []corev1.Event
 	// Turns of the workload in a queue of Kueue: one, or none that can be read.
-	Turns []Turn
+	Turns []turn
 	Now   time.Time
 }
 
-// Reason says why a job waits or has failed.
-type Reason struct {
+// cause says why a job waits or has failed.
+type cause struct {
 	// Sentence is for people: one line of at most 300 characters that all print,
 	// lower case, without a full stop.
 	Sentence string
@@ -42,11 +42,11 @@ type Reason struct {
 	Hopeless bool
 }
 
-// Why explains a job that waits or has failed; the zero Reason means that there
+// why explains a job that waits or has failed; the zero cause means that there
 // is nothing to say. Everything it reads may have been written by strangers.
-func Why(s Situation) Reason {
+func why(s situation) cause {
 	if !s.owner().exists() {
-		return Reason{}
+		return cause{}
 	}
 	s.Pods = byAge(s.Pods)
 	r := s.why()
@@ -54,20 +54,20 @@ func Why(s Situation) Reason {
 	return r
 }
 
-func (s Situation) owner() owner { return owner{job: s.Job, set: s.Set} }
+func (s situation) owner() owner { return owner{job: s.Job, set: s.Set} }
 
 // meta is the metadata of the workload.
-func (s Situation) meta() *metav1.ObjectMeta { return s.owner().meta() }
+func (s situation) meta() *metav1.ObjectMeta { return s.owner().meta() }
 
 // why looks at the workload first, then at its newest pod: older ones are history.
-func (s Situation) why() Reason {
+func (s situation) why() cause {
 	if s.Job != nil {
 		if end := jobEnd(s.Job); end != nil {
 			return s.failed(end)
 		}
 	}
 	if s.meta().DeletionTimestamp != nil {
-		return Reason{Sentence: "it is being removed"}
+		return cause{Sentence: "it is being removed"}
 	}
 	if s.heldBack() {
 		return s.queued()
@@ -90,10 +90,10 @@ func (s Situation) why() Reason {
 }
 
 // living explains a pod that has not ended.
-func (s Situation) living(p corev1.Pod) Reason {
+func (s situation) living(p corev1.Pod) cause {
 	switch {
 	case p.DeletionTimestamp != nil:
-		return Reason{Sentence: fmt.Sprintf("pod %s is being removed%s", p.Name, prefixed(": ", disruption(p))), Next: describePod(p)}
+		return cause{Sentence: fmt.Sprintf("pod %s is being removed%s", p.Name, prefixed(": ", disruption(p))), Next: describePod(p)}
 	case p.Spec.NodeName == "":
 		return s.unscheduled(p)
 	case workerOf(p).State.Running != nil:
@@ -104,12 +104,12 @@ func (s Situation) living(p corev1.Pod) Reason {
 
 // unanswered is about a pod whose node has fallen silent. It may come back, so
 // the pod stays Running until its node has been given up.
-func (s Situation) unanswered(p corev1.Pod) Reason {
+func (s situation) unanswered(p corev1.Pod) cause {
 	e := s.newestOf(p, "NodeNotReady")
 	if ready := podCondition(p, corev1.PodReady); e == nil || ready == nil || ready.Status == corev1.ConditionTrue {
-		return Reason{}
+		return cause{}
 	}
-	return Reason{
+	return cause{
 		Sentence: fmt.Sprintf("node %s, where it runs, has not answered for %s", p.Spec.NodeName, s.since(e)),
 		Next:     "kubectl describe node " + p.Spec.NodeName,
 	}
@@ -117,7 +117,7 @@ func (s Situation) unanswered(p corev1.Pod) Reason {
 
 // between explains a pod that has ended while the Job has not: another one
 // follows, unless the call has ended by itself or the retries are used up.
-func (s Situation) between(p corev1.Pod) Reason {
+func (s situation) between(p corev1.Pod) cause {
 	if t := workerOf(p).State.Terminated; t != nil && final(t.ExitCode) {
 		return s.over(p)
 	}
@@ -140,7 +140,7 @@ func (s Situation) between(p corev1.Pod) Reason {
 
 // ends tells of a job that waits whether it was told to end, or its last attempt
 // has ended.
-func (s Situation) ends() bool {
+func (s situation) ends() bool {
 	switch {
 	case !s.owner().exists():
 		return false
@@ -164,7 +164,7 @@ func news(p corev1.Pod) int {
 }
 
 // crashes are the ends of pods that count against the retries.
-func (s Situation) crashes() int {
+func (s situation) crashes() int {
 	n := 0
 	for _, p := range s.Pods {
 		if hasEnded(p) && disruption(p) == "" {
@@ -175,7 +175,7 @@ func (s Situation) crashes() int {
 }
 
 // retries are after how many crashes the Job makes another pod.
-func (s Situation) retries() int {
+func (s situation) retries() int {
 	if s.Job.Spec.BackoffLimit == nil {
 		return 0
 	}
@@ -202,7 +202,7 @@ func describePod(p corev1.Pod) string {
 	return fmt.Sprintf("kubectl describe pod %s -n %s", p.Name, p.Namespace)
 }
 
-func (s Situation) describeJob() string {
+func (s situation) describeJob() string {
 	kind := "job"
 	if s.Set != nil {
 		kind = "leaderworkerset"
@@ -211,7 +211,7 @@ func (s Situation) describeJob() string {
 }
 
 // logs is the command for a job that has run: its own lines tell most.
-func (s Situation) logs() string {
+func (s situation) logs() string {
 	if id := s.meta().Labels[api.LabelJobID]; id != "" {
 		return fmt.Sprintf("kubectl kinetic jobs logs %s -n %s", id, s.meta().Namespace)
 	}

@@ -18,15 +18,15 @@ var (
 // autoscaler says what the newest event of the autoscaler tells, to stand behind
 // what the scheduler misses. The scheduler goes on complaining while a node is
 // on its way, so its events don't count here.
-func (s Situation) autoscaler(p corev1.Pod) Reason {
+func (s situation) autoscaler(p corev1.Pod) cause {
 	e := s.newestOf(p, "TriggeredScaleUp", "NotTriggerScaleUp", "FailedScaleUp")
 	if e == nil {
-		return Reason{}
+		return cause{}
 	}
 	message := oneLine(e.Message)
 	switch e.Reason {
 	case "TriggeredScaleUp":
-		return Reason{Sentence: fmt.Sprintf("a node has been on its way for %s%s", s.since(e), prefixed(": ", growth(message)))}
+		return cause{Sentence: fmt.Sprintf("a node has been on its way for %s%s", s.since(e), prefixed(": ", growth(message)))}
 	case "NotTriggerScaleUp":
 		return refusedScaleUp(message)
 	}
@@ -46,10 +46,10 @@ const listPools = "gcloud container node-pools list --cluster CLUSTER --location
 
 // refusedScaleUp leaves out the pools whose nodes would not fit anyway, unless
 // there are no others.
-func refusedScaleUp(message string) Reason {
+func refusedScaleUp(message string) cause {
 	m := noScaleUp().FindStringSubmatch(message)
 	if m == nil {
-		return Reason{Sentence: "the autoscaler adds none: " + foreign(message)}
+		return cause{Sentence: "the autoscaler adds none: " + foreign(message)}
 	}
 	var told []string
 	unfit := 0
@@ -69,9 +69,9 @@ func refusedScaleUp(message string) Reason {
 		told = append(told, foreign(m[1]))
 	}
 	if len(told) == 0 {
-		return Reason{Sentence: "the autoscaler adds none: no node pool that can grow fits", Next: listPools}
+		return cause{Sentence: "the autoscaler adds none: no node pool that can grow fits", Next: listPools}
 	}
-	return Reason{Sentence: "the autoscaler adds none: " + strings.Join(told, ", "), Next: listPools}
+	return cause{Sentence: "the autoscaler adds none: " + strings.Join(told, ", "), Next: listPools}
 }
 
 func pools(n int, one, many string) string {
@@ -83,22 +83,22 @@ func pools(n int, one, many string) string {
 
 // brokenScaleUp is a scale-up that Compute Engine refused. The autoscaler tries
 // again by itself.
-func brokenScaleUp(message string) Reason {
+func brokenScaleUp(message string) cause {
 	m := failedScaleUp().FindStringSubmatch(message)
 	if m == nil {
-		return Reason{Sentence: "adding a node failed: " + foreign(message)}
+		return cause{Sentence: "adding a node failed: " + foreign(message)}
 	}
 	where := foreign(m[1])
 	switch m[2] {
 	case "GCE out of resources":
-		return Reason{Sentence: "Google Cloud has no such machine free" + prefixed(" in ", where) + " (GCE out of resources); the autoscaler tries again"}
+		return cause{Sentence: "Google Cloud has no such machine free" + prefixed(" in ", where) + " (GCE out of resources); the autoscaler tries again"}
 	case "GCE quota exceeded":
-		r := Reason{Sentence: "the project's Compute Engine quota is used up" + prefixed(" in ", where) + " (GCE quota exceeded)"}
+		r := cause{Sentence: "the project's Compute Engine quota is used up" + prefixed(" in ", where) + " (GCE quota exceeded)"}
 		if region := zoneName().FindStringSubmatch(m[1]); region != nil {
 			r.Next = fmt.Sprintf(`gcloud compute regions describe %s --flatten=quotas --format="table(quotas.metric,quotas.usage,quotas.limit)"`, region[1])
 		}
 		return r
 	default:
-		return Reason{Sentence: "adding a node" + prefixed(" in ", where) + " failed: " + foreign(m[2])}
+		return cause{Sentence: "adding a node" + prefixed(" in ", where) + " failed: " + foreign(m[2])}
 	}
 }

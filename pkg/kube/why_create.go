@@ -21,10 +21,10 @@ var (
 
 // uncreated explains why no pod can be made. What it said
 // before the newest pod was made is no longer true.
-func (s Situation) uncreated(after time.Time) Reason {
+func (s situation) uncreated(after time.Time) cause {
 	e := s.newestOfMaker("FailedCreate")
 	if e == nil || eventTime(e).Before(after) {
-		return Reason{}
+		return cause{}
 	}
 	r := s.refusal(oneLine(e.Message))
 	if r.Next == "" {
@@ -33,39 +33,39 @@ func (s Situation) uncreated(after time.Time) Reason {
 	return r
 }
 
-func (s Situation) refusal(message string) Reason {
+func (s situation) refusal(message string) cause {
 	text, ns := createPrefix().ReplaceAllString(message, ""), s.meta().Namespace
 	if m := noServiceAccount().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("service account %s is missing in namespace %s", m[1], ns),
+		return cause{Sentence: fmt.Sprintf("service account %s is missing in namespace %s", m[1], ns),
 			Next: fmt.Sprintf("kubectl create serviceaccount %s -n %s", m[1], ns)}
 	}
 	if m := overQuota().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("quota %s of namespace %s is exceeded: %s", m[1], ns, foreign(shortfall(m[2], m[3], m[4]))),
+		return cause{Sentence: fmt.Sprintf("quota %s of namespace %s is exceeded: %s", m[1], ns, foreign(shortfall(m[2], m[3], m[4]))),
 			Next: fmt.Sprintf("kubectl describe quota %s -n %s", m[1], ns)}
 	}
 	if m := quotaWants().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("quota %s of namespace %s: %s", m[1], ns, foreign(m[2])),
+		return cause{Sentence: fmt.Sprintf("quota %s of namespace %s: %s", m[1], ns, foreign(m[2])),
 			Next: fmt.Sprintf("kubectl describe quota %s -n %s", m[1], ns)}
 	}
 	if m := podSecurity().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("namespace %s refuses the pod by its pod security level %s: %s", ns, foreign(m[1]), foreign(m[2])),
+		return cause{Sentence: fmt.Sprintf("namespace %s refuses the pod by its pod security level %s: %s", ns, foreign(m[1]), foreign(m[2])),
 			Next: fmt.Sprintf("kubectl get namespace %s --show-labels", ns), Hopeless: true}
 	}
 	if m := noPriorityClass().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("priority class %s does not exist", foreign(m[1])), Next: "kubectl get priorityclasses"}
+		return cause{Sentence: fmt.Sprintf("priority class %s does not exist", foreign(m[1])), Next: "kubectl get priorityclasses"}
 	}
 	if m := webhookDenied().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("the pod was refused by %s: %s", foreign(m[1]), foreign(m[2]))}
+		return cause{Sentence: fmt.Sprintf("the pod was refused by %s: %s", foreign(m[1]), foreign(m[2]))}
 	}
 	if limitRange().MatchString(text) {
-		return Reason{Sentence: fmt.Sprintf("the limits of namespace %s refuse the pod: %s", ns, foreign(text)),
+		return cause{Sentence: fmt.Sprintf("the limits of namespace %s refuse the pod: %s", ns, foreign(text)),
 			Next: "kubectl describe limitrange -n " + ns, Hopeless: true}
 	}
 	if m := belowRequest().FindStringSubmatch(text); m != nil {
-		return Reason{Sentence: fmt.Sprintf("the pod asks for %s of %s and its limit is %s, which may be the default of namespace %s", foreign(m[1]), foreign(m[2]), foreign(m[3]), ns),
+		return cause{Sentence: fmt.Sprintf("the pod asks for %s of %s and its limit is %s, which may be the default of namespace %s", foreign(m[1]), foreign(m[2]), foreign(m[3]), ns),
 			Next: "kubectl describe limitrange -n " + ns, Hopeless: true}
 	}
-	return Reason{Sentence: "the pod can't be created: " + foreign(text), Hopeless: strings.Contains(text, " is invalid: ")}
+	return cause{Sentence: "the pod can't be created: " + foreign(text), Hopeless: strings.Contains(text, " is invalid: ")}
 }
 
 // shortfall says how much of each resource was asked for and is used. The three

@@ -42,7 +42,7 @@ func disruption(p corev1.Pod) string {
 
 // setbacks says how often the job's pods were taken away if it was so often, to
 // stand behind a sentence. Most such pods are gone, so their events count as well.
-func (s Situation) setbacks(least int) string {
+func (s situation) setbacks(least int) string {
 	taken, preempted := map[string]bool{}, map[string]bool{}
 	for _, p := range s.Pods {
 		if c := podCondition(p, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {

@@ -18,12 +18,12 @@ var (
 )
 
 // failed explains a Job that has failed by its last pod; success needs no words.
-func (s Situation) failed(end *batchv1.JobCondition) Reason {
+func (s situation) failed(end *batchv1.JobCondition) cause {
 	if end.Type == batchv1.JobComplete || end.Type == batchv1.JobSuccessCriteriaMet {
-		return Reason{}
+		return cause{}
 	}
 	if end.Reason == batchv1.JobReasonDeadlineExceeded {
-		r := Reason{Sentence: "the job's time limit is over", Next: s.logs()}
+		r := cause{Sentence: "the job's time limit is over", Next: s.logs()}
 		if limit := s.Job.Spec.ActiveDeadlineSeconds; limit != nil {
 			r.Sentence += fmt.Sprintf(": activeDeadlineSeconds is %d", *limit)
 		}
@@ -32,7 +32,7 @@ func (s Situation) failed(end *batchv1.JobCondition) Reason {
 	if isMap(s.Job) {
 		return s.failedMap(end)
 	}
-	var r Reason
+	var r cause
 	least := 1
 	if len(s.Pods) > 0 {
 		last := decisive(s.Pods)
@@ -58,12 +58,12 @@ func (s Situation) failed(end *batchv1.JobCondition) Reason {
 
 // over explains how a pod ended: by the call's own word, else by who took the
 // pod away, else by what stopped its containers.
-func (s Situation) over(p corev1.Pod) Reason {
+func (s situation) over(p corev1.Pod) cause {
 	t := workerOf(p).State.Terminated
 	if t != nil && t.ExitCode == 0 {
-		return Reason{}
+		return cause{}
 	}
-	r := Reason{Next: s.logs()}
+	r := cause{Next: s.logs()}
 	switch {
 	case t != nil && final(t.ExitCode):
 		r.Sentence = ownWord(t)
@@ -100,8 +100,8 @@ func told(t *corev1.ContainerStateTerminated) string {
 }
 
 // crashed explains a worker that did not end by itself.
-func (s Situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) Reason {
-	r := Reason{Next: s.logs()}
+func (s situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) cause {
+	r := cause{Next: s.logs()}
 	switch {
 	case t.Reason == "OOMKilled":
 		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"

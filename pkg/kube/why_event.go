@@ -19,14 +19,14 @@ const (
 )
 
 // newestOf finds the newest event of a pod with one of the reasons.
-func (s Situation) newestOf(p corev1.Pod, reasons ...string) *corev1.Event {
+func (s situation) newestOf(p corev1.Pod, reasons ...string) *corev1.Event {
 	return s.newest(func(e *corev1.Event) bool {
 		return slices.Contains(reasons, e.Reason) && isAbout(e, "Pod", p.Name, p.UID)
 	})
 }
 
 // newestOfOwner finds the newest event of the Job or the set with one of the reasons.
-func (s Situation) newestOfOwner(reasons ...string) *corev1.Event {
+func (s situation) newestOfOwner(reasons ...string) *corev1.Event {
 	kind := "Job"
 	if s.Set != nil {
 		kind = setKind
@@ -38,7 +38,7 @@ func (s Situation) newestOfOwner(reasons ...string) *corev1.Event {
 
 // newestOfMaker finds the newest event, with one of the reasons, of what makes the
 // pods: the Job, or the StatefulSets of the leader and of the workers.
-func (s Situation) newestOfMaker(reasons ...string) *corev1.Event {
+func (s situation) newestOfMaker(reasons ...string) *corev1.Event {
 	if s.Set == nil {
 		return s.newestOfOwner(reasons...)
 	}
@@ -48,7 +48,7 @@ func (s Situation) newestOfMaker(reasons ...string) *corev1.Event {
 	})
 }
 
-func (s Situation) newest(chosen func(*corev1.Event) bool) *corev1.Event {
+func (s situation) newest(chosen func(*corev1.Event) bool) *corev1.Event {
 	var found *corev1.Event
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -86,7 +86,7 @@ func eventTime(e *corev1.Event) time.Time {
 }
 
 // since is the age of an event as kubectl writes ages.
-func (s Situation) since(e *corev1.Event) string {
+func (s situation) since(e *corev1.Event) string {
 	return duration.HumanDuration(max(0, s.Now.Sub(eventTime(e))))
 }
 

@@ -14,12 +14,12 @@ import (
 
 // waitsAsGroup explains a job on several hosts by the first of them that has
 // something to say: none runs its call before all have started.
-func (s Situation) waitsAsGroup(hosts int) Reason {
+func (s situation) waitsAsGroup(hosts int) cause {
 	pods := newestOfHosts(s.Pods)
 	if s.Set != nil && startsAgain(pods) {
-		return Reason{Sentence: s.brokenOff(pods) + "; all hosts start again", Next: s.logs()}
+		return cause{Sentence: s.brokenOff(pods) + "; all hosts start again", Next: s.logs()}
 	}
-	var first Reason
+	var first cause
 	for _, p := range pods {
 		if first.Sentence == "" {
 			first = s.host(p)
@@ -45,7 +45,7 @@ func startsAgain(pods []corev1.Pod) bool {
 }
 
 // brokenOff says why an attempt of a set is over.
-func (s Situation) brokenOff(pods []corev1.Pod) string {
+func (s situation) brokenOff(pods []corev1.Pod) string {
 	for _, p := range pods {
 		if taken := disruption(p); taken != "" {
 			return ofHost(p, taken)
@@ -97,8 +97,8 @@ func (o owner) waits(s api.Status, pods []corev1.Pod) bool {
 }
 
 // host explains one pod of a group.
-func (s Situation) host(p corev1.Pod) Reason {
-	var r Reason
+func (s situation) host(p corev1.Pod) cause {
+	var r cause
 	if hasEnded(p) {
 		r = s.over(p)
 	} else {

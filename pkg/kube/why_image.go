@@ -20,23 +20,23 @@ var (
 
 // unpulled explains an image that is not there. Between two attempts older
 // kubelets tell the cause in an event only.
-func (s Situation) unpulled(p corev1.Pod, c corev1.ContainerStatus, reason, message string) Reason {
+func (s situation) unpulled(p corev1.Pod, c corev1.ContainerStatus, reason, message string) cause {
 	image := foreign(imageOf(p, c))
 	switch reason {
 	case "InvalidImageName":
-		return Reason{Sentence: fmt.Sprintf("%q is no name of an image", image), Next: describePod(p), Hopeless: true}
+		return cause{Sentence: fmt.Sprintf("%q is no name of an image", image), Next: describePod(p), Hopeless: true}
 	case "ErrImageNeverPull":
-		return Reason{Sentence: fmt.Sprintf("image %s is not on node %s, and its pull policy is Never", image, p.Spec.NodeName), Next: describePod(p), Hopeless: true}
+		return cause{Sentence: fmt.Sprintf("image %s is not on node %s, and its pull policy is Never", image, p.Spec.NodeName), Next: describePod(p), Hopeless: true}
 	}
-	cause := pullCause(message)
-	if cause == "" {
+	said := pullCause(message)
+	if said == "" {
 		if e := s.newest(func(e *corev1.Event) bool {
 			return e.Reason == "Failed" && isAbout(e, "Pod", p.Name, p.UID) && strings.HasPrefix(e.Message, "Failed to pull image")
 		}); e != nil {
-			cause = pullCause(oneLine(e.Message))
+			said = pullCause(oneLine(e.Message))
 		}
 	}
-	return pullReason(p, image, cause)
+	return pullReason(p, image, said)
 }
 
 // pullCause is what the registry, or the way to it, said in the end.
@@ -49,21 +49,21 @@ func pullCause(message string) string {
 	return pulledName().ReplaceAllString(text, "")
 }
 
-func pullReason(p corev1.Pod, image, cause string) Reason {
-	r := Reason{Sentence: fmt.Sprintf("image %s can't be pulled%s", image, prefixed(": ", foreign(cause))), Next: describePod(p)}
+func pullReason(p corev1.Pod, image, said string) cause {
+	r := cause{Sentence: fmt.Sprintf("image %s can't be pulled%s", image, prefixed(": ", foreign(said))), Next: describePod(p)}
 	repo := artifactRepo().FindStringSubmatch(image)
 	// An address may have any word in it.
-	switch words := address().ReplaceAllString(cause, ""); {
+	switch words := address().ReplaceAllString(said, ""); {
 	case wrongMachine().MatchString(words):
 		r.Sentence = fmt.Sprintf("image %s was not built for the processor of node %s", image, p.Spec.NodeName)
 		r.Hopeless = true
 	case denied().MatchString(words):
-		r.Sentence = fmt.Sprintf("image %s can't be pulled, access is denied: %s", image, foreign(cause))
+		r.Sentence = fmt.Sprintf("image %s can't be pulled, access is denied: %s", image, foreign(said))
 		if repo != nil {
 			r.Next = fmt.Sprintf("gcloud artifacts repositories get-iam-policy %s --location=%s --project=%s", repo[3], repo[1], repo[2])
 		}
 	case noImage().MatchString(words):
-		r.Sentence = fmt.Sprintf("image %s does not exist: the registry says %s", image, foreign(cause))
+		r.Sentence = fmt.Sprintf("image %s does not exist: the registry says %s", image, foreign(said))
 		r.Hopeless = true
 		if repo != nil {
 			r.Next = fmt.Sprintf("gcloud artifacts docker images list %s-docker.pkg.dev/%s/%s --include-tags", repo[1], repo[2], repo[3])

@@ -12,8 +12,8 @@ import (
 // failedMap explains a map of which pods have failed: which chunks they were of, and
 // the first of the errors. What a call raises is the result of its input and fails
 // no pod.
-func (s Situation) failedMap(end *batchv1.JobCondition) Reason {
-	r := Reason{Sentence: foreign(end.Message), Next: s.logs()}
+func (s situation) failedMap(end *batchv1.JobCondition) cause {
+	r := cause{Sentence: foreign(end.Message), Next: s.logs()}
 	if failed := s.Job.Status.FailedIndexes; failed != nil && *failed != "" && s.Job.Spec.Completions != nil {
 		r.Sentence = fmt.Sprintf("%d of %d chunks failed: %s", countIndexes(*failed), *s.Job.Spec.Completions, cut(oneLine(*failed), indexesLimit))
 	}

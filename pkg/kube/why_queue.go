@@ -23,7 +23,7 @@ var (
 
 // heldBack tells of a job that is not to have pods yet, or none that run: a Job is
 // suspended; of a set in a queue a pod is gated.
-func (s Situation) heldBack() bool {
+func (s situation) heldBack() bool {
 	if s.Job != nil {
 		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend
 	}
@@ -34,10 +34,10 @@ func (s Situation) heldBack() bool {
 
 // queued explains a job that is held back. Kueue holds back what it has not
 // admitted, and again what it takes back.
-func (s Situation) queued() Reason {
+func (s situation) queued() cause {
 	queue, ns := s.owner().queue(), s.meta().Namespace
 	if queue == "" {
-		return Reason{
+		return cause{
 			Sentence: "the job is suspended",
 			Next: fmt.Sprintf(`kubectl patch job %s -n %s --type=merge -p '{"spec":{"suspend":false}}'`,
 				s.Job.Name, ns),
@@ -50,23 +50,23 @@ func (s Situation) queued() Reason {
 }
 
 // turn is the newest, should there be several.
-func (s Situation) turn() *Turn {
-	last := slices.MaxFunc(s.Turns, func(a, b Turn) int {
+func (s situation) turn() *turn {
+	last := slices.MaxFunc(s.Turns, func(a, b turn) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return &last
 }
 
 // says is what Kueue wants before a job's turn comes.
-func (t *Turn) says(queue string) Reason {
-	r := Reason{
+func (t *turn) says(queue string) cause {
+	r := cause{
 		Sentence: "waiting in queue " + queue,
 		Next:     fmt.Sprintf("kubectl describe workload %s -n %s", t.Name, t.Namespace),
 	}
 	reserved, evicted := t.condition("QuotaReserved"), t.condition("Evicted")
 	switch {
 	case reserved != nil && noQueue().MatchString(reserved.Message):
-		return Reason{
+		return cause{
 			Sentence: fmt.Sprintf("queue %s does not exist in namespace %s", queue, t.Namespace),
 			Next:     "kubectl get localqueues -n " + t.Namespace,
 		}
@@ -83,7 +83,7 @@ func (t *Turn) says(queue string) Reason {
 }
 
 // checks are what else a job that has its place in the queue waits for.
-func (t *Turn) checks() string {
+func (t *turn) checks() string {
 	var open []string
 	for _, c := range t.Status.AdmissionChecks {
 		if c.State != "Ready" {
@@ -102,8 +102,8 @@ func wanted(message string) string {
 const eventsLast = time.Hour
 
 // queuedByEvents is for those who may not read Workloads.
-func (s Situation) queuedByEvents(queue, ns string) Reason {
-	r := Reason{
+func (s situation) queuedByEvents(queue, ns string) cause {
+	r := cause{
 		Sentence: "waiting in queue " + queue,
 		Next:     fmt.Sprintf("kubectl describe localqueue %s -n %s", queue, ns),
 	}

@@ -47,11 +47,11 @@ func complaints(list string) []complaint {
 
 // unscheduled explains a pod without a node: what the scheduler misses, then
 // what the autoscaler does about it.
-func (s Situation) unscheduled(p corev1.Pod) Reason {
+func (s situation) unscheduled(p corev1.Pod) cause {
 	var says string
 	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
 		if c.Reason == corev1.PodReasonSchedulingGated {
-			return Reason{Sentence: "held back by " + gates(p), Next: describePod(p)}
+			return cause{Sentence: "held back by " + gates(p), Next: describePod(p)}
 		}
 		says = c.Message
 	}
@@ -65,9 +65,9 @@ func (s Situation) unscheduled(p corev1.Pod) Reason {
 	}
 	grows := s.autoscaler(p)
 	if says == "" && grows.Sentence == "" {
-		return Reason{}
+		return cause{}
 	}
-	r := Reason{Sentence: misses(p, oneLine(says)), Next: cmp.Or(grows.Next, nextForNodes(p))}
+	r := cause{Sentence: misses(p, oneLine(says)), Next: cmp.Or(grows.Next, nextForNodes(p))}
 	if r.Sentence == "" {
 		r.Sentence = "no node for it"
 	}

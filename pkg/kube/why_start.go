@@ -21,7 +21,7 @@ var (
 )
 
 // starting explains a pod that has a node and doesn't run yet.
-func (s Situation) starting(p corev1.Pod) Reason {
+func (s situation) starting(p corev1.Pod) cause {
 	for _, c := range byImportance(p) {
 		if w := c.State.Waiting; w != nil {
 			if r := s.stuck(p, c, w); r.Sentence != "" {
@@ -31,21 +31,21 @@ func (s Situation) starting(p corev1.Pod) Reason {
 	}
 	e := s.newestOf(p, "FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "Pulling", "Pulled")
 	if e == nil {
-		return Reason{}
+		return cause{}
 	}
 	switch e.Reason {
 	case "Pulled":
-		return Reason{}
+		return cause{}
 	case "Pulling":
 		image := strings.Trim(strings.TrimPrefix(oneLine(e.Message), "Pulling image "), `"`)
-		r := Reason{Sentence: "pulling image " + foreign(image), Next: describePod(p)}
+		r := cause{Sentence: "pulling image " + foreign(image), Next: describePod(p)}
 		if s.Now.Sub(eventTime(e)) >= longPull { // until then the time is no news
 			r.Sentence += " for " + s.since(e)
 		}
 		return r
 	case "FailedCreatePodSandBox":
 		text := strings.TrimPrefix(rpcStatus().ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
-		return Reason{Sentence: fmt.Sprintf("node %s can't set the pod up: %s", p.Spec.NodeName, foreign(text)), Next: describePod(p)}
+		return cause{Sentence: fmt.Sprintf("node %s can't set the pod up: %s", p.Spec.NodeName, foreign(text)), Next: describePod(p)}
 	}
 	return s.unmounted(p, e)
 }
@@ -69,7 +69,7 @@ func byImportance(p corev1.Pod) []corev1.ContainerStatus {
 
 // stuck explains the reason of a waiting container, where it is one that does
 // not pass by itself in a moment.
-func (s Situation) stuck(p corev1.Pod, c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) Reason {
+func (s situation) stuck(p corev1.Pod, c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) cause {
 	message := oneLine(w.Message)
 	switch w.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError",
@@ -80,13 +80,13 @@ func (s Situation) stuck(p corev1.Pod, c corev1.ContainerStatus, w *corev1.Conta
 	case "CreateContainerError", "RunContainerError":
 		return startError(p, imageOf(p, c), message)
 	case "CrashLoopBackOff":
-		r := Reason{Sentence: fmt.Sprintf("container %s crashes again and again", c.Name), Next: describePod(p)}
+		r := cause{Sentence: fmt.Sprintf("container %s crashes again and again", c.Name), Next: describePod(p)}
 		if t := c.LastTerminationState.Terminated; t != nil {
 			r.Sentence += fmt.Sprintf(": exit code %d%s", t.ExitCode, prefixed(", ", foreign(t.Reason)))
 		}
 		return r
 	}
-	return Reason{}
+	return cause{}
 }
 
 // imageOf is the image as the manifest names it: the status may have another
@@ -102,18 +102,18 @@ func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
 
 // configError is about what the container's environment comes from, or who it
 // runs as.
-func configError(p corev1.Pod, message string) Reason {
+func configError(p corev1.Pod, message string) cause {
 	if m := missingObject().FindStringSubmatch(message); m != nil {
 		return missing(p, m[1], m[2], "")
 	}
 	if strings.Contains(message, "runAsNonRoot") {
-		return Reason{Sentence: "the image runs as root, which the pod's security context does not allow: " + foreign(message), Next: describePod(p), Hopeless: true}
+		return cause{Sentence: "the image runs as root, which the pod's security context does not allow: " + foreign(message), Next: describePod(p), Hopeless: true}
 	}
-	return Reason{Sentence: "the container can't be configured: " + foreign(message), Next: describePod(p)}
+	return cause{Sentence: "the container can't be configured: " + foreign(message), Next: describePod(p)}
 }
 
-func missing(p corev1.Pod, kind, name, use string) Reason {
-	return Reason{
+func missing(p corev1.Pod, kind, name, use string) cause {
+	return cause{
 		Sentence: fmt.Sprintf("%s %s is missing in namespace %s%s", kind, name, p.Namespace, use),
 		Next:     fmt.Sprintf("kubectl get %s %s -n %s", kind, name, p.Namespace),
 	}
@@ -121,22 +121,22 @@ func missing(p corev1.Pod, kind, name, use string) Reason {
 
 // startError is a container whose program could not be started, in most cases
 // because the image has no python3.
-func startError(p corev1.Pod, image, message string) Reason {
+func startError(p corev1.Pod, image, message string) cause {
 	message = rpcStatus().ReplaceAllString(message, "")
 	if m := noProgram().FindStringSubmatch(message); m != nil {
 		program := foreign(m[1])
-		r := Reason{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: describePod(p), Hopeless: true}
+		r := cause{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: describePod(p), Hopeless: true}
 		if program == "python3" {
 			r.Sentence += ", which the runner needs (3.9 or newer): --image names another one"
 		}
 		return r
 	}
-	return Reason{Sentence: "the container can't be started: " + foreign(message), Next: describePod(p)}
+	return cause{Sentence: "the container can't be started: " + foreign(message), Next: describePod(p)}
 }
 
 // unmounted explains a volume. Of the kubelet's two messages the one that lists
 // the volumes it waits for says nothing about why.
-func (s Situation) unmounted(p corev1.Pod, e *corev1.Event) Reason {
+func (s situation) unmounted(p corev1.Pod, e *corev1.Event) cause {
 	const listing = "Unable to attach or mount volumes"
 	if strings.HasPrefix(e.Message, listing) {
 		cause := s.newest(func(e *corev1.Event) bool {
@@ -154,7 +154,7 @@ func (s Situation) unmounted(p corev1.Pod, e *corev1.Event) Reason {
 	if m := missingObject().FindStringSubmatch(text); m != nil {
 		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" is made of"))
 	}
-	r := Reason{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: describePod(p)}
+	r := cause{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: describePod(p)}
 	if m := gcsBucket().FindStringSubmatch(text); m != nil {
 		r.Sentence = fmt.Sprintf("volume %scan't be mounted from gs://%s: %s", volume, m[1], foreign(m[2]))
 		r.Next = "gcloud storage buckets describe gs://" + m[1]

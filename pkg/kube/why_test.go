@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // recorded reads a situation in the shape clusters give. A field that the API
 // doesn't have is an error.
-func recorded(t testing.TB, path string) Situation {
+func recorded(t testing.TB, path string) situation {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -35,12 +35,12 @@ func recorded(t testing.TB, path string) Situation {
 		Set    *metav1.PartialObjectMetadata `json:"set"`
 		Pods   []corev1.Pod                  `json:"pods"`
 		Events []corev1.Event                `json:"events"`
-		Turns  []Turn                        `json:"turns"`
+		Turns  []turn                        `json:"turns"`
 	}
 	if err := yaml.UnmarshalStrict(data, &file); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	return Situation{Job: file.Job, Set: file.Set, Pods: file.Pods, Events: file.Events, Turns: file.Turns, Now: file.Now.UTC()}
+	return situation{Job: file.Job, Set: file.Set, Pods: file.Pods, Events: file.Events, Turns: file.Turns, Now: file.Now.UTC()}
 }
 
 func recordings(t testing.TB) []string {
@@ -57,9 +57,9 @@ func recordings(t testing.TB) []string {
 func TestWhyOfRecordedSituations(t *testing.T) {
 	var got strings.Builder
 	for _, path := range recordings(t) {
-		r := Why(recorded(t, path))
+		r := why(recorded(t, path))
 		fmt.Fprintf(&got, "%s:\n", strings.TrimSuffix(filepath.Base(path), ".yaml"))
-		if r == (Reason{}) {
+		if r == (cause{}) {
 			fmt.Fprintln(&got, "  nothing to say")
 			continue
 		}
@@ -84,12 +84,12 @@ func TestWhyOfRecordedSituations(t *testing.T) {
 }
 
 func TestWhyOfNothing(t *testing.T) {
-	for name, s := range map[string]Situation{
+	for name, s := range map[string]situation{
 		"no job":              {},
 		"a job without a pod": {Job: &batchv1.Job{}},
 		"a pod that is made":  {Job: &batchv1.Job{}, Pods: []corev1.Pod{{}}},
 	} {
-		if r := Why(s); r != (Reason{}) {
+		if r := why(s); r != (cause{}) {
 			t.Errorf("%s: %+v, want nothing", name, r)
 		}
 	}
@@ -99,7 +99,7 @@ func TestWhyOfNothing(t *testing.T) {
 func TestWhyDoesNotDependOnOrder(t *testing.T) {
 	for _, path := range recordings(t) {
 		s := recorded(t, path)
-		want := Why(s)
+		want := why(s)
 		slices.Reverse(s.Pods)
 		slices.Reverse(s.Events)
 		slices.Reverse(s.Turns)
@@ -114,7 +114,7 @@ func TestWhyDoesNotDependOnOrder(t *testing.T) {
 			slices.Reverse(p.Status.ContainerStatuses)
 			slices.Reverse(p.Status.InitContainerStatuses)
 		}
-		if got := Why(s); got != want {
+		if got := why(s); got != want {
 			t.Errorf("%s backwards: %+v, want %+v", path, got, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestWhyPassesOverEventsOfOthers(t *testing.T) {
 		for i := range s.Events {
 			strange(&s.Events[i].InvolvedObject)
 		}
-		if r := Why(s); r != (Reason{}) {
+		if r := why(s); r != (cause{}) {
 			t.Errorf("events of %s: %+v, want nothing", what, r)
 		}
 	}
@@ -143,16 +143,16 @@ func TestWhyForgetsWhatIsOver(t *testing.T) {
 	s := recorded(t, "testdata/why/service-account-missing.yaml")
 	pending := recorded(t, "testdata/why/no-node-matches.yaml")
 	s.Pods = pending.Pods
-	if got, want := Why(s), Why(pending); got != want {
+	if got, want := why(s), why(pending); got != want {
 		t.Errorf("with a pod made: %+v, want %+v", got, want)
 	}
 	gone := recorded(t, "testdata/why/spot-taken-back-between-pods.yaml")
 	gone.Events = append(gone.Events, s.Events...)
-	if got := Why(gone).Sentence; !strings.HasPrefix(got, "service account kinetic is missing") {
+	if got := why(gone).Sentence; !strings.HasPrefix(got, "service account kinetic is missing") {
 		t.Errorf("the next pod can't be made: %q", got)
 	}
 	gone.Pods[0].CreationTimestamp = metav1.NewTime(gone.Now)
-	if got := Why(gone).Sentence; strings.Contains(got, "service account") {
+	if got := why(gone).Sentence; strings.Contains(got, "service account") {
 		t.Errorf("the pod was made since: %q", got)
 	}
 }
@@ -162,16 +162,16 @@ func TestWhyTellsOnlyOfALongPullHowLongItTakes(t *testing.T) {
 	s := recorded(t, "testdata/why/image-being-pulled.yaml")
 	began := s.newestOf(s.Pods[0], "Pulling")
 	s.Now = eventTime(began).Add(longPull - time.Second)
-	first := Why(s).Sentence
+	first := why(s).Sentence
 	s.Now = eventTime(began)
-	if second := Why(s).Sentence; first != second || !strings.HasPrefix(first, "pulling image ") {
+	if second := why(s).Sentence; first != second || !strings.HasPrefix(first, "pulling image ") {
 		t.Errorf("%q, then %q", first, second)
 	}
 }
 
 // FuzzWhy puts a text wherever a situation has one from elsewhere.
 func FuzzWhy(f *testing.F) {
-	var all []Situation
+	var all []situation
 	for i, path := range recordings(f) {
 		all = append(all, recorded(f, path))
 		for _, e := range all[i].Events {
@@ -205,7 +205,7 @@ func FuzzWhy(f *testing.F) {
 		for i := range s.Pods {
 			strange(&s.Pods[i], reason, text)
 		}
-		r := Why(s)
+		r := why(s)
 		for _, line := range []string{r.Sentence, r.Next} {
 			if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(line) {
 				t.Errorf("%q has what doesn't print", line)
@@ -217,10 +217,10 @@ func FuzzWhy(f *testing.F) {
 	})
 }
 
-func copied(s Situation) Situation {
+func copied(s situation) situation {
 	s.Job, s.Pods, s.Events, s.Turns = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Events), slices.Clone(s.Turns)
 	for i := range s.Turns {
-		s.Turns[i] = *s.Turns[i].DeepCopyObject().(*Turn)
+		s.Turns[i] = *s.Turns[i].DeepCopyObject().(*turn)
 	}
 	for i := range s.Pods {
 		s.Pods[i] = *s.Pods[i].DeepCopy()

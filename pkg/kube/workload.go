@@ -58,15 +58,15 @@ func (w *Workload) status(s snapshot) api.Status {
 	pods := s.list()
 	status := s.status(pods)
 	if s.exists() && s.owner.waits(status, pods) {
-		situation := Situation{Job: s.job, Set: s.set, Pods: pods, Events: slices.Collect(maps.Values(s.events)), Turns: slices.Collect(maps.Values(s.turns)), Now: w.client.now()}
-		explained(&status, Why(situation))
+		situation := situation{Job: s.job, Set: s.set, Pods: pods, Events: slices.Collect(maps.Values(s.events)), Turns: slices.Collect(maps.Values(s.turns)), Now: w.client.now()}
+		explained(&status, why(situation))
 		status.Ending = situation.ends()
 	}
 	return status
 }
 
 // explained adds to a status why the job waits. One that has begun is not given up.
-func explained(s *api.Status, why Reason) {
+func explained(s *api.Status, why cause) {
 	s.Message, s.Next, s.Hopeless = why.Sentence, why.Next, why.Hopeless && s.State == api.Pending
 }
 
