@@ -136,6 +136,12 @@ func (j *Job) attemptsOf(ctx context.Context, host int) ([]api.Attempt, error) {
 	return j.attemptsBelow(ctx, store.Attempts(j.ID()))
 }
 
+// Begun tells of a chunk of a map whether a pod has begun with it.
+func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
+	objects, err := j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk))
+	return len(objects) > 0, err
+}
+
 func (j *Job) attemptsBelow(ctx context.Context, prefix string) ([]api.Attempt, error) {
 	objects, err := j.Store.List(ctx, prefix)
 	if err != nil {

@@ -333,6 +333,9 @@ func TestAttemptsOf(t *testing.T) {
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("of %d: %q, %v, want %q", host, got, err, want)
 		}
+		if begun, err := j.Begun(t.Context(), host); host >= 0 && (err != nil || begun != (want != "")) {
+			t.Errorf("chunk %d has begun: %v, %v", host, begun, err)
+		}
 	}
 }
 

@@ -139,10 +139,14 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id s
 	}
 	out := cli.LogWriter(c.streams.Out)
 	o.Color = ui.Detect(c.streams.Out).Color
-	if !f.follow {
-		return c.printStored(ctx, j, o, out)
+	told := c.tellWaiting()
+	if ofInput {
+		told = c.tellInput(ctx, j, f.index, o.Host)
 	}
-	status, err := j.Follow(ctx, o, out, c.tellWaiting())
+	if !f.follow {
+		return printStored(ctx, j, o, out, told)
+	}
+	status, err := j.Follow(ctx, o, out, told)
 	if err = errors.Join(err, out.Close()); err != nil {
 		return cli.Interrupted(c.streams.ErrOut, j, err)
 	}
@@ -152,9 +156,9 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id s
 	return cli.SettleBelow(ctx, c.streams.ErrOut, c.streams.Out, j, status)
 }
 
-// printStored prints what there is. Where that is nothing, it says what the job waits
-// for, or that it never had the attempt.
-func (c *command) printStored(ctx context.Context, j *job.Job, o logs.Options, out io.WriteCloser) error {
+// printStored prints what there is. Where that is nothing, told hears how the job
+// stands, unless it never had the attempt.
+func printStored(ctx context.Context, j *job.Job, o logs.Options, out io.WriteCloser, told func(api.Status)) error {
 	counted := &counter{w: out}
 	err := errors.Join(j.Logs(ctx, o, counted), out.Close())
 	if err != nil || counted.n > 0 {
@@ -168,13 +172,29 @@ func (c *command) printStored(ctx context.Context, j *job.Job, o logs.Options, o
 	if err == nil && o.Attempt > attempts {
 		err = cli.Usagef("--attempt %d: job %s has had %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
 	}
-	c.tellWaiting()(status)
+	told(status)
 	return err
 }
 
 // tellWaiting says on standard error what a job waits for.
 func (c *command) tellWaiting() func(api.Status) {
 	return cli.NewTeller(ui.New(c.streams.ErrOut, c.clock.Now)).Waiting
+}
+
+// tellInput says on standard error what an input of a map waits for: what its job does
+// or, while that runs, its chunk.
+func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) func(api.Status) {
+	waiting, asked := c.tellWaiting(), false
+	return func(s api.Status) {
+		waiting(s)
+		if s.State != api.Running || asked {
+			return
+		}
+		asked = true
+		if begun, err := j.Begun(ctx, chunk); err == nil && !begun { // else the log tells
+			fmt.Fprintf(c.streams.ErrOut, "input %d has not begun: it waits for a pod to take chunk %d\n", index, chunk)
+		}
+	}
 }
 
 // counter counts the bytes that pass through it.
