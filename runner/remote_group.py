@@ -10,7 +10,7 @@ from collections import namedtuple
 
 from remote_runner import (
     BAD_RESULT, COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE,
-    LogParts, MESSAGE_LIMIT, Outcome, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool,
+    LogParts, MESSAGE_LIMIT, OUTSIDE, Outcome, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool,
     TERMINATED, Transient, Unreachable, attempt_name, encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
 )
 
@@ -223,6 +223,14 @@ class LeaderRunner(GroupRunner):
         self._leave_mark("")  # if it crashed, that is recorded
         return code
 
+    def _record_end(self, outcome, finished):
+        # Or a host whose runner was killed has recorded that before.
+        if self._record and "reason" not in self._read(self._record_name(self._attempt)):
+            super()._record_end(outcome, finished)
+
+    def _interruption(self, _):
+        return self._broken(self._lost if self._terminated else self._link.gone).message
+
     def _publish_to_store(self, outcome, finished):
         try:
             return super()._publish_to_store(outcome, finished)
@@ -253,7 +261,7 @@ class LeaderRunner(GroupRunner):
             names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
             message = f"{names} {were} lost (preempted, drained or crashed)"
         else:
-            message = "host 0 was told to end, by a preemption, a drain or a deletion"
+            message = f"host 0 was told to end, {OUTSIDE}"
         if self._options.release:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         message += "; an Indexed Job does not restart: use --backend pathways"
@@ -263,7 +271,7 @@ class LeaderRunner(GroupRunner):
 
     def _conclude(self, end, outcome=None):
         if end is None and self._final:
-            end = self._end(outcome, timestamp())  # which only the set is told
+            end = self._tried_end or self._end(outcome, timestamp())  # which only the set is told
         if end is not None and self._options.release:
             self._only_hurry()
             self._link.close()

@@ -293,5 +293,5 @@ class MapRunner(Runner):
         """Publishes the log. How the job has ended is known when all its pods have."""
         self._store.insist()
         self._publish_rest_of_log(outcome)
-        self._record_crash(outcome, finished)
+        self._record_end(outcome, finished)
         return None

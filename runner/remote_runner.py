@@ -85,6 +85,7 @@ EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
 # The cluster may start another attempt after these, so they end nothing.
 RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
 CRASHES = (EXIT_RUNNER, EXIT_KILLED)
+OUTSIDE = "by a preemption, a drain or a deletion"  # what SIGTERM means
 STOPPED = "Stopped"  # no end of a job: a host's call was ended because another one had failed
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
@@ -1891,6 +1892,7 @@ class Runner:
         self._attempt = 0  # none that is counted yet
         self._crashes = 0  # of the attempts before
         self._record = None  # attempts/{N}.json, once it is written
+        self._tried_end = None  # which may be stored, though the store said otherwise
         self._host, self._hosts = 0, 1
         self._link = None  # to the other hosts
         self._began = time.monotonic()
@@ -1995,7 +1997,7 @@ class Runner:
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
 
-        An attempt that crashed has said so in its record (see _record_crash). One
+        An attempt that crashed has said so in its record (see _record_end). One
         that was preempted, drained or lost with its node was told to end, or had no
         time for a word. So had a crash that took the runner with it.
         """
@@ -2030,11 +2032,19 @@ class Runner:
         with self._store.open(name) as file:
             return parse_document(file.read(BLOCK), self._store.url(name))
 
-    def _record_crash(self, outcome, finished):
-        """Adds to the record of this attempt that it ended by itself, not at SIGTERM."""
-        if self._record and outcome.exit_code != EXIT_TERMINATED:
-            data = encode_json(dict(self._record, reason=outcome.reason, message=outcome.message, finished=finished))
-            self._store.write(self._record_name(self._attempt), lambda: [data])
+    def _record_end(self, outcome, finished):
+        """Adds to the record of this attempt how it ended; with a reason, by which it counts as a crash, unless at SIGTERM."""
+        if not self._record:
+            return
+        if outcome.exit_code == EXIT_TERMINATED:
+            ending = {"message": self._interruption(outcome)}
+        else:
+            ending = {"message": outcome.message, "reason": outcome.reason}
+        data = encode_json(dict(self._record, finished=finished, **ending))
+        self._store.write(self._record_name(self._attempt), lambda: [data])
+
+    def _interruption(self, outcome):
+        return f"{outcome.message}, {OUTSIDE}"
 
     def _spent(self, disruptions):
         """The outcome of a job that has crashed or lost its pods too often before; else None."""
@@ -2130,9 +2140,9 @@ class Runner:
             store.write(job_name(job, "result.pkl"), lambda: file_blocks(pickled))
         store.write(job_name(job, "result.json"), lambda: self._result(outcome, finished))
         if not self._ends_job(outcome):
-            self._record_crash(outcome, finished)
+            self._record_end(outcome, finished)
             return None
-        end = self._end(outcome, finished)
+        end = self._tried_end = self._end(outcome, finished)
         metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
         # Or what a cancel, or a client that saw the workload go, has said before.
         return self._create_or_read(job_name(job, "end.json"), end, metadata)

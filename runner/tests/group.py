@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import ssl
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from fixture import RUNNER, TIMEOUT
@@ -78,7 +76,6 @@ def is_open(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@unittest.skipUnless(shutil.which("openssl"), "no openssl to make the API server's certificate")
 class GroupCase(PodCase):
     """A test whose hosts meet on a port of this machine.
 

@@ -304,7 +304,6 @@ class Connections(StoreCase):
         self.read("a")
         self.assertEqual(seen, ["gzip"])
 
-    @unittest.skipUnless(shutil.which("openssl"), "no openssl to make a certificate with")
     def test_certificate_of_a_stranger(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)

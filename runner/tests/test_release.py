@@ -5,6 +5,7 @@ import math
 import os
 import unittest
 
+from bucket import Fault
 from fixture import command, function
 from group import WAIT, GroupCase, is_open
 from test_pod import first_upload
@@ -34,6 +35,21 @@ class Refusals(GroupCase):
         end = self.ended(*self.hosts(function(), {"train.py": "def f(): print('ran')"}))
         self.assertEqual((end["state"], end["attempt"]), ("FAILED", 1))
         self.assertIn("cannot publish how the job ended", end["message"])
+
+    def test_an_end_that_is_stored_unknown_to_the_leader_is_the_end(self):
+        def upload(handler):
+            data = handler.body()
+            handler.body = lambda: data
+            if b"/end.json" not in data:
+                return handler.serve()
+            self.bucket.faults.insert(0, Fault(403, math.inf, ""))
+            handler.lose_answer()
+
+        self.bucket.fail(upload, times=math.inf, pattern="POST")
+        self.parked(*self.hosts(function(), {"train.py": "def f(): return 1"}))
+        ((*_, patch),) = self.api.patches
+        told = json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"])
+        self.assertEqual(told, self.document("end.json"))
 
     def test_no_attempt_can_be_counted(self):
         self.bucket.fail(503, times=math.inf)
