@@ -146,9 +146,9 @@ const (
 	// maxPathwaysName is the length of the longest name of a LeaderWorkerSet whose
 	// workers are created: StatefulSets append to it.
 	maxPathwaysName = 50
-	// maxQueuedName is that of one which leaves its queue: Kueue makes a label of
+	// MaxQueuedName is that of one which leaves its queue: Kueue makes a label of
 	// the pods, leaderworkerset-NAME-0-XXXXX, which has 63 characters at most.
-	maxQueuedName = 39
+	MaxQueuedName = 39
 )
 
 // uniqueEnd is the part of a job id that tells it from all others.
@@ -162,7 +162,7 @@ func (s Spec) JobName() string {
 	}
 	room := maxPathwaysName - len(PathwaysNamePrefix)
 	if s.Queue != "" {
-		room = maxQueuedName - len(PathwaysNamePrefix)
+		room = MaxQueuedName - len(PathwaysNamePrefix)
 	}
 	if len(s.ID) <= room {
 		return PathwaysNamePrefix + s.ID

@@ -99,6 +99,9 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	if workload == nil {
 		return taken
 	}
+	if err := checkQueue(workload); err != nil && taken == nil {
+		return errors.Join(err, w.undo(ctx, workload))
+	}
 	owner := metav1.OwnerReference{APIVersion: workload.GetAPIVersion(), Kind: workload.GetKind(), Name: workload.GetName(), UID: workload.GetUID()}
 	g, gctx := errgroup.WithContext(ctx)
 	var rights []*unstructured.Unstructured
@@ -183,10 +186,25 @@ func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*u
 		return made, err
 	}
 	made, err := w.client.createObject(ctx, w.collectionOf(o), o, modeDryRun)
-	if apierrors.IsAlreadyExists(err) && isShared(o) {
+	switch {
+	case apierrors.IsAlreadyExists(err) && isShared(o):
 		return o, nil
+	case err != nil:
+		return nil, err
 	}
-	return made, err
+	return made, checkQueue(made)
+}
+
+// checkQueue looks at a workload as the cluster has made it. Where a namespace has a queue
+// for all jobs that name none, Kueue puts them into it, and keeps a set with a long name
+// there for ever.
+func checkQueue(made *unstructured.Unstructured) error {
+	queue := made.GetLabels()[api.LabelQueue]
+	if made.GetKind() != setKind || queue == "" || len(made.GetName()) <= api.MaxQueuedName {
+		return nil
+	}
+	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs that name none, and never lets go of a LeaderWorkerSet whose name has more than %d characters: a shorter one is made with --queue %s",
+		made.GetName(), queue, made.GetNamespace(), api.MaxQueuedName, queue)
 }
 
 // createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,40 @@ func TestStartOfASet(t *testing.T) {
 	}
 	if s.objects[setPath] == nil || len(*told) > 0 {
 		t.Errorf("objects %v, told %q", s.objects, *told)
+	}
+}
+
+// A set that Kueue has put into the queue of its namespace, and would keep there because
+// of its long name, is not left there.
+func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
+	const longest = "keras-pathways-20260417-153012-abc12345"
+	for name, c := range map[string]struct {
+		name, queue string
+		refused     bool
+	}{
+		"a name that fits":            {longest, "default", false},
+		"one that is too long":        {longest + "6", "default", true},
+		"too long, without any queue": {longest + "6", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, _ := startSet(t)
+			set := theSet()
+			set.SetName(c.name)
+			if c.queue != "" {
+				set.SetLabels(map[string]string{api.LabelJobID: "a1", api.LabelQueue: c.queue})
+			}
+			w.objects = []*unstructured.Unstructured{runnerMap(), set}
+			_, dry := w.DryRun(t.Context())
+			err := w.Start(t.Context(), a1, nil)
+			for _, err := range []error{dry, err} {
+				if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "a shorter one is made with --queue default") {
+					t.Errorf("got %v", err)
+				}
+			}
+			if left := s.objects[path.Dir(setPath)+"/"+c.name] != nil; left == c.refused {
+				t.Errorf("the set is there: %t", left)
+			}
+		})
 	}
 }
 
