@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that tests and lint have what they need: Go, a C compiler (for the race
-# detector), make, git, Python and shellcheck. Installs with apt-get what is missing,
-# where it may; elsewhere says what to install. Go modules come with the first build.
+# detector), make, git, Python, OpenSSL (for certificates of the runner's tests) and
+# shellcheck. Installs with apt-get what is missing, where it may; elsewhere says what
+# to install. Go modules come with the first build.
 set -euo pipefail
 
 fail() { echo "prepare: $*" >&2; exit 1; }
@@ -16,6 +17,7 @@ need git git
 need make make
 need gcc gcc libc6-dev
 need python3 python3
+need openssl openssl
 need shellcheck shellcheck
 
 if ((${#missing[@]})); then

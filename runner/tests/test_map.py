@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 import unittest
 
 from bucket import BUCKET
