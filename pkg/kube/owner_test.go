@@ -135,6 +135,7 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 	broken := failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
 	killedLater := indexed(0, terminated(137, "Error", ""))
 	killedLater.Status.ContainerStatuses[1].State.Terminated.FinishedAt = at(8)
+	ended := terminated(143, "Error", `{"version":1,"state":"FAILED","reason":"Terminated","message":"f.py:ticks was terminated","exit_code":143}`)
 	aMap := job()
 	aMap.Spec.BackoffLimitPerIndex = new(int32(3))
 	tests := map[string]struct {
@@ -154,6 +155,10 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
 		"host 1 crashed, and another was killed because it did not end": {groupJob(broken), []corev1.Pod{killedLater, indexed(1, terminated(137, "OOMKilled", ""))},
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+		"host 0 is gone, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(1, ended)},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 0 was lost: its pod is gone", Attempt: 0, Started: two, Finished: nine}},
+		"host 0 is gone, after host 1 crashed": {groupJob(broken), []corev1.Pod{indexed(1, terminated(137, "OOMKilled", ""))},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Started: two, Finished: nine}},
 
 		"a map goes on after a call": {aMap, []corev1.Pod{indexed(0, terminated(0, "Completed", ""))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
 	}

@@ -202,19 +202,24 @@ func jobEnded(j *batchv1.Job, c *batchv1.JobCondition, pods []corev1.Pod, attemp
 		s.Reason = api.DeadlineExceeded
 	}
 	s.Message = cmp.Or(why(situation{Job: j, Pods: pods}).Sentence, c.Message)
-	told := firstFailed(pods)
-	if !isMap(j) && len(pods) > 0 {
-		told = new(decisive(pods))
-	}
-	if told == nil {
-		return s
-	}
 	s.Started = firstStart(pods)
-	if t := workerOf(*told).State.Terminated; t != nil {
-		code := int(t.ExitCode)
-		s.ExitCode = &code
+	if p := teller(j, pods); p != nil {
+		if t := workerOf(*p).State.Terminated; t != nil {
+			s.ExitCode = new(int(t.ExitCode))
+		}
 	}
 	return s
+}
+
+// teller is the pod whose exit code is that of a Job that failed, nil where none is.
+func teller(j *batchv1.Job, pods []corev1.Pod) *corev1.Pod {
+	switch {
+	case isMap(j):
+		return firstFailed(pods)
+	case len(pods) == 0 || lostHost(j, pods) >= 0:
+		return nil
+	}
+	return new(decisive(pods))
 }
 
 func memoryLimit(p corev1.Pod) string {

@@ -34,7 +34,9 @@ func (s situation) failed(end *batchv1.JobCondition) cause {
 	}
 	var r cause
 	least := 1
-	if len(s.Pods) > 0 {
+	if lost := lostHost(s.Job, s.Pods); lost >= 0 {
+		r.Sentence = fmt.Sprintf("host %d was lost: its pod is gone", lost)
+	} else if len(s.Pods) > 0 {
 		last := decisive(s.Pods)
 		switch r = s.over(last); {
 		case r.Sentence == "":
@@ -42,7 +44,7 @@ func (s situation) failed(end *batchv1.JobCondition) cause {
 			r.Sentence = fmt.Sprintf("host %d: %s", hostOf(last), r.Sentence)
 		}
 		least += news(last)
-	} else if e := s.newestOfOwner("SuccessfulCreate"); e != nil {
+	} else if e := s.newestOfOwner("SuccessfulCreate"); e != nil && !isGroup(s.Job) {
 		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
 		r.Sentence = fmt.Sprintf("its pod %s was deleted from outside", foreign(name))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -124,6 +125,21 @@ func decisive(pods []corev1.Pod) corev1.Pod {
 		return hosts[i]
 	}
 	return hosts[len(hosts)-1]
+}
+
+// lostHost is the first host of a Job that failed whose pod is gone, where no other tells
+// why: they were ended because of it. It is -1 where there is none.
+func lostHost(j *batchv1.Job, pods []corev1.Pod) int {
+	tells := func(p corev1.Pod) bool { return failedByItself(p) || crashOf(p) != nil || disruption(p) != "" }
+	if !isGroup(j) || len(pods) == 0 || slices.ContainsFunc(pods, tells) {
+		return -1
+	}
+	for host := range int(*j.Spec.Completions) {
+		if !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return hostOf(p) == host }) {
+			return host
+		}
+	}
+	return -1
 }
 
 func failedByItself(p corev1.Pod) bool {
