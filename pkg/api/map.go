@@ -10,9 +10,12 @@ type Map struct {
 	InputsSHA256 string `json:"inputs_sha256"`
 	// Inputs is how many there are, counted from 0.
 	Inputs int `json:"inputs"`
-	// Only are those that are computed, in order, where the others have their values
+	// Only are those that the pods have, in order, where the others have their values
 	// from an older map; none stands for all of them.
 	Only []Range `json:"only,omitempty"`
+	// Inherited is how many values were taken over. Only may have some of their inputs,
+	// too, which its pods then leave out.
+	Inherited int `json:"inherited,omitempty"`
 	// Chunk is how many of them a pod computes, but for the last one; at least 1.
 	Chunk int `json:"chunk"`
 	// Parallelism is how many pods run at a time, at least 1.

@@ -15,6 +15,8 @@ type Request struct {
 	KWArgs []string
 	// Map names the file of a map's inputs, "-" for standard input; "" is one call.
 	Map string
+	// MapResume is the id of the map whose values are taken over, "" for none.
+	MapResume string
 	// Chunk and Parallelism are those of the map, 0 for the default.
 	Chunk, Parallelism int
 

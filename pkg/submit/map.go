@@ -2,6 +2,7 @@ package submit
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -143,9 +144,9 @@ func absolute(name, cwd string) string {
 }
 
 // spread decides which pod calls the function with which inputs: all of them, or some.
-func spread(r api.Request, in inputs, only []api.Range) (*api.Map, error) {
+func spread(r api.Request, in inputs, only []api.Range) *api.Map {
 	if r.Map == "" {
-		return nil, nil
+		return nil
 	}
 	m := &api.Map{InputsSHA256: in.SHA256, Inputs: in.Count, Only: only, Chunk: r.Chunk, Parallelism: r.Parallelism}
 	if m.Parallelism == 0 {
@@ -154,11 +155,16 @@ func spread(r api.Request, in inputs, only []api.Range) (*api.Map, error) {
 	if m.Chunk == 0 {
 		m.Chunk = min(quotient(m.Computed(), m.Parallelism), defaultChunk)
 	}
-	if n := m.Chunks(); n > api.MaxChunks {
-		return nil, fmt.Errorf("--chunk %d: %d inputs are %d chunks then, and a job has %d at most: make it %d or more", m.Chunk, m.Inputs, n, api.MaxChunks, quotient(m.Inputs, api.MaxChunks))
-	}
 	m.Parallelism = min(m.Parallelism, m.Chunks())
-	return m, nil
+	return m
+}
+
+// checkChunks refuses a map of more pods than a job can have.
+func checkChunks(m *api.Map) error {
+	if m == nil || m.Chunks() <= api.MaxChunks {
+		return nil
+	}
+	return fmt.Errorf("--chunk %d: %d inputs are %d chunks then, and a job has %d at most: make it %d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))
 }
 
 // rereadWarnings has a sentence where a map has more pods than should read all of
@@ -168,7 +174,7 @@ func rereadWarnings(m *api.Map, size int64) []string {
 		return nil
 	}
 	pods := int(manyBytes / size)
-	return []string{fmt.Sprintf("each of the map's %d pods reads the whole file of inputs, together %d GiB: with --chunk %d they are fewer", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Inputs, pods))}
+	return []string{fmt.Sprintf("each of the map's %d pods reads the whole file of inputs, together %d GiB: with --chunk %d they are fewer", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
 }
 
 // CheckResume holds that the values of an older map are those of the plan's.
@@ -186,10 +192,11 @@ func (p Planned) CheckResume(old api.Handle) error {
 
 // Resume makes the pods of a plan compute the inputs alone of which an older map has
 // no value. values are the inputs that it has one of, in order, and not all of them.
-func (p *Planned) Resume(old *job.Job, values []int) (err error) {
+func (p *Planned) Resume(old *job.Job, values []int) (warnings []string, err error) {
 	p.From, p.Inherits = old, values
-	p.Spec.Map, err = spread(p.request, p.inputs, coarse(between(values, p.Spec.Map.Inputs)))
-	return err
+	p.Spec.Map = spread(p.request, p.inputs, coarse(between(values, p.inputs.Count)))
+	p.Spec.Map.Inherited = len(values)
+	return rereadWarnings(p.Spec.Map, p.inputs.Size), checkChunks(p.Spec.Map)
 }
 
 // between are the inputs that are not in a list in order.
@@ -208,21 +215,28 @@ func between(values []int, inputs int) []api.Range {
 // maxRanges is how many ranges of inputs the command line of each pod has room for.
 const maxRanges = 1000
 
-// coarse joins ranges with little between them until they are not too many. The
-// runner leaves out what has a value in any case.
+// coarse joins those ranges that have the least between them until they are not too
+// many. The runner leaves out what has a value in any case.
 func coarse(ranges []api.Range) []api.Range {
-	for distance := 2; len(ranges) > maxRanges; distance *= 2 {
-		joined := ranges[:1]
-		for _, r := range ranges[1:] {
-			if last := &joined[len(joined)-1]; r.First-last.Last <= distance {
-				last.Last = r.Last
-			} else {
-				joined = append(joined, r)
-			}
-		}
-		ranges = joined
+	before := func(i int) int { return ranges[i].First - ranges[i-1].Last }
+	var gaps []int // each by the range behind it
+	for i := 1; i < len(ranges); i++ {
+		gaps = append(gaps, i)
 	}
-	return ranges
+	slices.SortStableFunc(gaps, func(a, b int) int { return cmp.Compare(before(a), before(b)) })
+	closed := map[int]bool{}
+	for _, i := range gaps[:max(len(ranges)-maxRanges, 0)] {
+		closed[i] = true
+	}
+	var joined []api.Range
+	for i, r := range ranges {
+		if closed[i] {
+			joined[len(joined)-1].Last = r.Last
+		} else {
+			joined = append(joined, r)
+		}
+	}
+	return joined
 }
 
 // quotient is a/b, rounded up.

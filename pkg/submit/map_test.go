@@ -2,6 +2,7 @@ package submit
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 func TestSpread(t *testing.T) {
@@ -20,37 +22,45 @@ func TestSpread(t *testing.T) {
 		inputs, chunk, parallelism int
 		want                       api.Map
 		only                       []api.Range
-		err                        string
 	}{
-		"one of many":                {inputs: 40, only: []api.Range{{First: 7, Last: 7}}, want: api.Map{Chunk: 1, Parallelism: 1}},
-		"some of many":               {inputs: 100, only: []api.Range{{First: 0, Last: 19}, {First: 80, Last: 99}}, want: api.Map{Chunk: 3, Parallelism: 14}},
-		"one input":                  {inputs: 1, want: api.Map{Chunk: 1, Parallelism: 1}},
-		"a few":                      {inputs: 40, want: api.Map{Chunk: 3, Parallelism: 14}},
-		"a thousand":                 {inputs: 1000, want: api.Map{Chunk: 63, Parallelism: 16}},
-		"many":                       {inputs: 1_000_000, want: api.Map{Chunk: 1000, Parallelism: 16}},
-		"more at a time":             {inputs: 1000, parallelism: 100, want: api.Map{Chunk: 10, Parallelism: 100}},
-		"one pod for all":            {inputs: 1000, chunk: 1000, want: api.Map{Chunk: 1000, Parallelism: 1}},
-		"a chunk larger than all":    {inputs: 3, chunk: 10, parallelism: 5, want: api.Map{Chunk: 10, Parallelism: 1}},
-		"as many as there can be":    {inputs: 100_000, chunk: 1, want: api.Map{Chunk: 1, Parallelism: 16}},
-		"more chunks than there can": {inputs: 100_001, chunk: 1, err: "--chunk 1: 100001 inputs are 100001 chunks then, and a job has 100000 at most: make it 2 or more"},
+		"one of many":             {inputs: 40, only: []api.Range{{First: 7, Last: 7}}, want: api.Map{Chunk: 1, Parallelism: 1}},
+		"some of many":            {inputs: 100, only: []api.Range{{First: 0, Last: 19}, {First: 80, Last: 99}}, want: api.Map{Chunk: 3, Parallelism: 14}},
+		"one input":               {inputs: 1, want: api.Map{Chunk: 1, Parallelism: 1}},
+		"a few":                   {inputs: 40, want: api.Map{Chunk: 3, Parallelism: 14}},
+		"a thousand":              {inputs: 1000, want: api.Map{Chunk: 63, Parallelism: 16}},
+		"many":                    {inputs: 1_000_000, want: api.Map{Chunk: 1000, Parallelism: 16}},
+		"more at a time":          {inputs: 1000, parallelism: 100, want: api.Map{Chunk: 10, Parallelism: 100}},
+		"one pod for all":         {inputs: 1000, chunk: 1000, want: api.Map{Chunk: 1000, Parallelism: 1}},
+		"a chunk larger than all": {inputs: 3, chunk: 10, parallelism: 5, want: api.Map{Chunk: 10, Parallelism: 1}},
+		"as many as there can be": {inputs: 100_000, chunk: 1, want: api.Map{Chunk: 1, Parallelism: 16}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, inputs{Inputs: call.Inputs{SHA256: "in", Count: tt.inputs}}, tt.only)
-			if tt.err != "" {
-				if err == nil || err.Error() != tt.err {
-					t.Errorf("error %v, want %q", err, tt.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := spread(api.Request{Map: "in", Chunk: tt.chunk, Parallelism: tt.parallelism}, inputs{Inputs: call.Inputs{SHA256: "in", Count: tt.inputs}}, tt.only)
 			tt.want.Inputs, tt.want.InputsSHA256, tt.want.Only = tt.inputs, "in", tt.only
 			if diff := cmp.Diff(&tt.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// What counts is how many inputs are computed.
+func TestCheckChunks(t *testing.T) {
+	first := func(n int) []api.Range { return []api.Range{{First: 0, Last: n - 1}} }
+	for name, tt := range map[string]struct {
+		m    *api.Map
+		want string
+	}{
+		"no map":              {nil, ""},
+		"as many as can be":   {&api.Map{Inputs: 100_000, Chunk: 1}, ""},
+		"one more":            {&api.Map{Inputs: 100_001, Chunk: 1}, "--chunk 1: 100001 inputs are 100001 chunks then, and a job has 100000 at most: make it 2 or more"},
+		"few of them missing": {&api.Map{Inputs: 300_000, Only: first(100_000), Chunk: 1}, ""},
+		"many missing":        {&api.Map{Inputs: 300_000, Only: first(150_000), Chunk: 1}, "--chunk 1: 150000 inputs are 150000 chunks then, and a job has 100000 at most: make it 2 or more"},
+	} {
+		if err := checkChunks(tt.m); (err != nil) != (tt.want != "") || err != nil && err.Error() != tt.want {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
 	}
 }
 
@@ -94,15 +104,46 @@ func TestResume(t *testing.T) {
 		values[i] = i
 	}
 	for chunk, want := range map[int]api.Map{0: {Chunk: 1}, 10: {Chunk: 10}} {
-		p := Planned{request: api.Request{Map: "in", Chunk: chunk}, inputs: inputs{Inputs: call.Inputs{SHA256: "in", Count: 40}}}
+		p := Planned{request: api.Request{Map: "in", Chunk: chunk}, inputs: inputs{Inputs: call.Inputs{SHA256: "in", Count: 40, Size: 80}}}
 		p.Spec.Map = &api.Map{InputsSHA256: "in", Inputs: 40, Chunk: 3, Parallelism: 14}
 		old := &job.Job{}
-		if err := p.Resume(old, values); err != nil || p.From != old || len(p.Inherits) != 39 {
-			t.Errorf("%v, takes over %d values", err, len(p.Inherits))
+		if warnings, err := p.Resume(old, values); err != nil || warnings != nil || p.From != old || len(p.Inherits) != 39 {
+			t.Errorf("%v, %q, takes over %d values", err, warnings, len(p.Inherits))
 		}
-		want.InputsSHA256, want.Inputs, want.Parallelism, want.Only = "in", 40, 1, []api.Range{{First: 39, Last: 39}}
+		want.InputsSHA256, want.Inputs, want.Inherited, want.Parallelism, want.Only = "in", 40, 39, 1, []api.Range{{First: 39, Last: 39}}
 		if diff := cmp.Diff(&want, p.Spec.Map); diff != "" {
 			t.Errorf("--chunk %d: -want +got:\n%s", chunk, diff)
+		}
+	}
+}
+
+// A map that is resumed may have too many pods for a job, or for the size of its inputs.
+func TestResumeWithManyPods(t *testing.T) {
+	p := Planned{request: api.Request{Map: "in", Chunk: 1}, inputs: inputs{Inputs: call.Inputs{Count: 100_002, Size: 256 << 20}}}
+	if _, err := p.Resume(&job.Job{}, []int{0}); err == nil || !strings.Contains(err.Error(), "100001 inputs are 100001 chunks") {
+		t.Errorf("got %v", err)
+	}
+	warnings, err := p.Resume(&job.Job{}, []int{0, 1, 2})
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "99999 pods") {
+		t.Errorf("got %q, %v", warnings, err)
+	}
+}
+
+// How many pods a map that is resumed has is not decided with its plan.
+func TestPlanOfAResumedMap(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"f.py": "def f(n):\n    pass\n", "in": strings.Repeat("12345678901234567890\n", 100_001)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := api.Request{Target: "f.py:f", Map: "in", Chunk: 1, Image: "i", Backend: api.BackendGKE}
+	m := Machine{Cwd: dir, Home: dir, CacheDir: t.TempDir()}
+	for resume, want := range map[string]string{"": "100001 inputs are 100001 chunks", "m1": "<nil>"} {
+		r.MapResume = resume
+		p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
+		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(p.Warnings), "reads the whole file") {
+			t.Errorf("--map-resume %q: %v, want %s; warnings %q", resume, err, want, p.Warnings)
 		}
 	}
 }
@@ -131,6 +172,28 @@ func TestManyMissingInputs(t *testing.T) {
 	}
 }
 
+// What lies between the closest is computed, too, and no more.
+func TestCoarse(t *testing.T) {
+	var one, eighth []api.Range
+	for i := range 1250 {
+		one = append(one, api.Range{First: 9 * i * i, Last: 9*i*i + 1})
+		eighth = append(eighth, api.Range{First: 8 * i, Last: 8 * i})
+	}
+	for name, tt := range map[string]struct {
+		ranges      []api.Range
+		n, computed int
+	}{
+		"no more than there can be": {one[:maxRanges], maxRanges, 2 * maxRanges},
+		"one more":                  {one[:maxRanges+1], maxRanges, 2*maxRanges + 2 + 7},
+		"every eighth":              {eighth, maxRanges, 1250 + 250*7},
+	} {
+		got := coarse(tt.ranges)
+		if computed := (api.Map{Only: got}).Computed(); len(got) != tt.n || computed != tt.computed {
+			t.Errorf("%s: %d inputs in %d ranges, want %d in %d", name, computed, len(got), tt.computed, tt.n)
+		}
+	}
+}
+
 func TestRereadWarnings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		m    api.Map
@@ -140,6 +203,8 @@ func TestRereadWarnings(t *testing.T) {
 		"small inputs in many pods":  {api.Map{Inputs: 100_000, Chunk: 1}, 1 << 20, ""},
 		"large inputs in a few pods": {api.Map{Inputs: 100_000, Chunk: 1000}, 256 << 20, ""},
 		"large inputs in many pods": {api.Map{Inputs: 100_000, Chunk: 10}, 256 << 20,
+			"each of the map's 10000 pods reads the whole file of inputs, together 2500 GiB: with --chunk 250 they are fewer"},
+		"a fifth of them missing": {api.Map{Inputs: 500_000, Only: []api.Range{{First: 0, Last: 99_999}}, Chunk: 10}, 256 << 20,
 			"each of the map's 10000 pods reads the whole file of inputs, together 2500 GiB: with --chunk 250 they are fewer"},
 	} {
 		if got := strings.Join(rereadWarnings(&tt.m, tt.size), "\n"); got != tt.want {

@@ -84,8 +84,12 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if p.inputs, err = mapInputs(r, t, m); err != nil {
 		return p, err
 	}
-	if p.Spec.Map, err = spread(r, p.inputs, nil); err != nil {
-		return p, err
+	p.Spec.Map = spread(r, p.inputs, nil)
+	resumes := r.MapResume != "" // then Resume decides how many pods there are
+	if !resumes {
+		if err := checkChunks(p.Spec.Map); err != nil {
+			return p, err
+		}
 	}
 	if r.Map != "" && r.Retries < 0 {
 		p.Spec.Retries = mapRetries
@@ -101,7 +105,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if r.Debug && acc.Spot {
 		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
 	}
-	p.Warnings = append(p.Warnings, rereadWarnings(p.Spec.Map, p.inputs.Size)...)
+	if !resumes {
+		p.Warnings = append(p.Warnings, rereadWarnings(p.Spec.Map, p.inputs.Size)...)
+	}
 	p.identify(r, id)
 	return p, nil
 }

@@ -149,8 +149,8 @@ func describeGone(d job.Description) string {
 // inputs tells how those of a map are spread, and stand.
 func inputs(m api.Map, p *job.Progress) string {
 	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
-	if taken := m.Inputs - m.Computed(); taken > 0 {
-		text = fmt.Sprintf("%s, of which %s in %s, the others from an older map", ui.Number(m.Inputs), ui.Number(m.Computed()), ui.Count(m.Chunks(), "chunk"))
+	if m.Inherited > 0 {
+		text = fmt.Sprintf("%s, of which %s from an older map, the others in %s", ui.Number(m.Inputs), ui.Number(m.Inherited), ui.Count(m.Chunks(), "chunk"))
 	}
 	if p == nil {
 		return text + "; all values were collected and removed"

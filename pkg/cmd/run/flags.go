@@ -163,7 +163,7 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		return r, env, err
 	}
 	r = api.Request{
-		Map: f.inputs, Chunk: f.chunk, Parallelism: f.parallelism,
+		Map: f.inputs, MapResume: f.resume, Chunk: f.chunk, Parallelism: f.parallelism,
 		Command: f.command, KWArgs: f.args,
 		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: f.hosts, Slices: f.slices, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,

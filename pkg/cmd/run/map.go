@@ -15,10 +15,10 @@ import (
 // resumeFrom looks at the map whose values are to be taken over, and makes the plan
 // compute the others alone. Where there are none, it returns the older map.
 func (o *options) resumeFrom(ctx context.Context, p *submit.Planned, place *job.Place) (whole *job.Job, err error) {
-	if o.resume == "" {
+	if o.request.MapResume == "" {
 		return nil, nil
 	}
-	old, err := place.Attach(ctx, o.resume)
+	old, err := place.Attach(ctx, o.request.MapResume)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--map-resume: %w", err))
 	}
@@ -35,8 +35,12 @@ func (o *options) resumeFrom(ctx context.Context, p *submit.Planned, place *job.
 	case len(values) == p.Spec.Map.Inputs:
 		return old, nil
 	}
-	if err := p.Resume(old, values); err != nil {
+	warnings, err := p.Resume(old, values)
+	if err != nil {
 		return nil, cli.Usage(err)
+	}
+	for _, w := range warnings {
+		o.ui.Warn(w)
 	}
 	place.Workload, err = o.workload(*p)
 	return nil, err
@@ -71,17 +75,20 @@ func resumable(ctx context.Context, old *job.Job) error {
 }
 
 // again brings the values of a map of which nothing is missing, without another job.
+// What an earlier command made stays, unless its removal was asked for.
 func (o *options) again(ctx context.Context, old *job.Job) error {
 	o.ui.Phase("resumed", fmt.Sprintf("job %s has all %s values, and nothing is computed", old.ID(), ui.Number(old.Handle.Map.Inputs)))
 	if o.wait.detach {
 		return o.printHandle(old)
 	}
-	return o.follow(ctx, old)
+	reader := *o
+	reader.wait.cleanup = o.wait.cleanupOlder
+	return reader.follow(ctx, old)
 }
 
 // showMap writes the values of a map while it runs, and shows how far it is.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
-	last := job.Progress{Done: j.Handle.Map.Inputs - j.Handle.Map.Computed(), Total: j.Handle.Map.Inputs}
+	last := job.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
 	bar := o.ui.Telling("map", cli.MapProgress(last))
 	defer bar.Done()
 	end, err := cli.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p job.Progress) {

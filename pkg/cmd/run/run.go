@@ -146,8 +146,6 @@ type options struct {
 	machine      submit.Machine
 	connection   *cli.Connection
 	wait         waiting
-	// resume is the id of the map whose values are taken over, "" for none.
-	resume string
 }
 
 // mode is what the command does with a plan.
@@ -202,11 +200,15 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if local {
 		notes = append(notes, clusterOnly(c)...)
 	}
+	if !m.submits() {
+		request.MapResume = "" // what is shown without a look at the store is the map of all inputs
+	}
+	typed := c.Flags().Changed("cleanup")
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
-		mode: m, resume: f.resume, output: f.output, writeOverlay: f.writeOverlay,
+		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
-		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup && (!f.debug || c.Flags().Changed("cleanup")), cancel: f.cancelOnInterrupt || local},
+		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup && (!f.debug || typed), cleanupOlder: f.cleanup && typed, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
 

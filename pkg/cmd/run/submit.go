@@ -104,10 +104,14 @@ func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, d
 	return sent.Job, nil
 }
 
-// destination is where the job will live.
+// destination is where the job will live. For a map that is resumed, resumeFrom sets
+// what its pods do.
 func (o *options) destination(p submit.Planned) (job.Place, error) {
 	if p.Spec.Backend == api.BackendLocal {
 		return cli.LocalPlace(p.Spec.Store, p.Python)
+	}
+	if o.request.MapResume != "" {
+		return o.connection.ClusterPlace(o.place, p.Spec.Namespace, nil)
 	}
 	rendered, err := render.Objects(p.Spec, p.Overlay)
 	if err != nil {

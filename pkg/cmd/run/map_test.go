@@ -1,0 +1,75 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// ended is the workload of a job that has succeeded.
+type ended struct{ stopped *bool }
+
+func (ended) Start(context.Context, api.Spec, map[string]string) error { return fs.ErrExist }
+
+func (ended) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
+	s := api.Status{State: api.Succeeded}
+	seen(s)
+	return s, nil
+}
+
+func (ended) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
+
+func (e ended) Stop(context.Context, string, time.Duration, func() error) error {
+	*e.stopped = true
+	return nil
+}
+
+// An older map of which nothing is missing is only read: it stays, as whoever ran it
+// has left it, unless its removal is asked for.
+func TestResumedMapWithNothingMissing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wait waiting
+		kept bool
+	}{
+		"no word of a cleanup":   {waiting{cleanup: true}, true},
+		"a cleanup is asked for": {waiting{cleanup: true, cleanupOlder: true}, false},
+		"or refused":             {waiting{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stopped bool
+			old := &job.Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 2, Chunk: 1}}, Store: kept, Workload: ended{&stopped}}
+			for input := range 2 {
+				result := strings.NewReader(fmt.Sprintf(`{"version":1,"ok":true,"value":%d}`, input))
+				if err := kept.Create(t.Context(), store.ResultOf("m1", input), result, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+			o := &options{streams: streams, ui: ui.New(errOut, time.Now), clock: clock.RealClock{}, wait: tt.wait}
+			if err := o.again(t.Context(), old); err != nil || out.String() != "0\n1\n" {
+				t.Errorf("got %q, %v", out.String(), err)
+			}
+			results, err := kept.List(t.Context(), store.Results("m1"))
+			if err != nil || (len(results) == 2) != tt.kept || stopped == tt.kept {
+				t.Errorf("%d results are left, %v; the workload was removed: %v", len(results), err, stopped)
+			}
+		})
+	}
+}
