@@ -48,7 +48,7 @@ func (m Map) Computed() int {
 func (m Map) Chunks() int { return (m.Computed() + m.Chunk - 1) / m.Chunk }
 
 // ChunkOf is the chunk, from 0, that an input is in, and whether there is one: an
-// input whose value was taken over is in none.
+// input that Only leaves out is in none.
 func (m Map) ChunkOf(input int) (chunk int, computed bool) {
 	if len(m.Only) == 0 {
 		return input / m.Chunk, true
