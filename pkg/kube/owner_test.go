@@ -192,6 +192,8 @@ func TestWhyAGroupWaits(t *testing.T) {
 	const again = "host 1: t.py:die was killed by signal 9; all hosts start again"
 	killedLater := member(0, 1, terminated(137, "Error", ""))
 	killedLater.Status.ContainerStatuses[1].State.Terminated.FinishedAt = at(30)
+	killedWhenMade := member(1, 20, terminated(137, "Error", ""))
+	killedWhenMade.Status.ContainerStatuses[1].State.Terminated.FinishedAt = at(30)
 	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
 		Message: `create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: pods "keras-pathways-x-0-1" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`}
 	tests := map[string]struct {
@@ -207,6 +209,12 @@ func TestWhyAGroupWaits(t *testing.T) {
 		"a host was evicted": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(evictedPod)}, nil,
 			"host 1: evicted from node node, which is being drained; all hosts start again"},
 		"a host was lost": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), member(1, 1, running(2))}, nil,
+			"a host was lost, or has crashed; all hosts start again"},
+		"its pod was made anew before the others go": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(member(1, 20, waiting("ContainerCreating")))}, nil,
+			"host 1: its pod was deleted, or lost with its node; all hosts start again"},
+		"and is killed where it has hardly begun": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(killedWhenMade)}, nil,
+			"host 1: its pod was deleted, or lost with its node; all hosts start again"},
+		"it was made as the others were": {[]corev1.Pod{removed(member(0, 1, running(2))), removed(member(1, 4, running(5)))}, nil,
 			"a host was lost, or has crashed; all hosts start again"},
 		"the leader tells of the host that crashed": {[]corev1.Pod{member(0, 1, told), member(1, 1, running(2))}, nil, again},
 		"its container was started again":           {[]corev1.Pod{startedAgain, member(1, 1, running(2))}, nil, again},

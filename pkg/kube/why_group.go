@@ -56,7 +56,25 @@ func (s situation) brokenOff(pods []corev1.Pod) string {
 		p.DeletionTimestamp = nil // it was removed after that
 		return ofHost(*p, s.crashed(*p, crashOf(*p)).Sentence)
 	}
+	if p := madeAnew(pods); p != nil {
+		return ofHost(*p, "its pod was deleted, or lost with its node")
+	}
 	return "a host was lost, or has crashed"
+}
+
+// madeAnew is the pod of a host that was made long after the leader began: the one
+// before it is gone without a trace, for the pods of an attempt are made together.
+func madeAnew(pods []corev1.Pod) *corev1.Pod {
+	if len(pods) == 0 || hostOf(pods[0]) != 0 {
+		return nil
+	}
+	began := startOf(workerOf(pods[0]))
+	for _, p := range pods[1:] {
+		if !began.IsZero() && p.CreationTimestamp.Sub(began) > soon {
+			return &p
+		}
+	}
+	return nil
 }
 
 // ofHost says of which host a sentence is. Host 0 speaks for others, too, and says so.
@@ -167,6 +185,9 @@ func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
 	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)
 	if t == nil || final(t.ExitCode) || t.ExitCode == exitTerminated {
 		return nil
+	}
+	if removal := p.DeletionTimestamp; removal != nil && !t.FinishedAt.Before(removal) {
+		return nil // its time to end was over
 	}
 	return t
 }
