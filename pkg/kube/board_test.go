@@ -140,7 +140,7 @@ func (h hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 		return
 	}
-	_, _ = io.WriteString(w, log)
+	_, _ = io.WriteString(w, from(log, "", r.URL.Query().Get("tailLines")))
 	if r.URL.Query().Get("follow") != "" {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
@@ -209,6 +209,51 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	s := r.stream(member(1, 4, running(4)), o, io.Discard)
 	if p := s.point(); p.Host != 1 || p.Pod != "h0-3" {
 		t.Errorf("its point is %+v, want host 1 of its leader", p)
+	}
+}
+
+// The last lines of a host whose pods are all gone are in the store, too. What begins
+// after that is followed from its first line.
+func TestTheLastLinesOfAHostWhosePodsAreGone(t *testing.T) {
+	leader := member(0, 3, running(4))
+	for name, tt := range map[string]struct {
+		tail   int
+		follow bool
+		pods   []corev1.Pod
+		want   string
+	}{
+		"of an attempt that is over": {7, false, []corev1.Pod{member(0, 3, terminated(1, "", ""))}, "7 lines of h0-3\n"},
+		"while another one starts":   {7, false, []corev1.Pod{leader}, "7 lines of gone\n"},
+		"no lines":                   {0, false, []corev1.Pod{leader}, ""},
+		"its pod has them":           {1, false, []corev1.Pod{leader, member(1, 4, terminated(1, "", ""))}, "b\n"},
+		"and all that follows":       {1, true, []corev1.Pod{leader}, "1 lines of gone\na\nb\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r *reader
+			o := logs.Options{Follow: tt.follow, Tail: tt.tail, Host: 1, Hosts: 2}
+			o.Rest = func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
+				if tt.follow {
+					r.board.post(stands(leader, member(1, 4, terminated(0, "", ""))))
+					r.board.close(nil)
+				}
+				_, err := io.WriteString(w, stored(line(1, 0, fmt.Sprintf("%d lines of %s", p.Tail, p.Pod))))
+				return p, err
+			}
+			r = readerOf(t, hosts{map[string]string{"h1-4": line(5, 0, "a") + line(5, 1, "b")}}, o)
+			r.board = newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}}, false)
+			r.board.post(stands(tt.pods...))
+			read := r.printed
+			if tt.follow {
+				read = r.follow
+			}
+			var out strings.Builder
+			if err := r.all(t.Context(), &out, read); err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != tt.want {
+				t.Errorf("got %q, want %q", out.String(), tt.want)
+			}
+		})
 	}
 }
 

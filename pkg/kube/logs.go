@@ -141,18 +141,21 @@ func (r *reader) printed(ctx context.Context, host int, out lines) error {
 	return err
 }
 
-// before writes what the store has of the chosen attempts whose pods are gone, unless
-// only the end of the log is wanted, and gives the chosen pods that are there.
+// before writes what the store has of the chosen attempts whose pods are gone, and gives
+// the chosen pods that are there. Where only the end of the log is wanted, they have it, or
+// else the last attempt.
 func (r *reader) before(ctx context.Context, host int, out lines) ([]corev1.Pod, error) {
-	pods := r.chosen(r.board.ofHost(host))
-	if r.options.Rest == nil || r.options.Tail >= 0 {
+	pods, gone := r.chosen(r.board.ofHost(host)), r.goneOf(host)
+	begin := logs.Point{Host: host}
+	switch n := r.options.Tail; {
+	case r.options.Rest == nil || n == 0 || n > 0 && len(pods) > 0:
 		return pods, nil
+	case n > 0:
+		begin.Tail, gone = n, gone[max(len(gone)-1, 0):]
 	}
-	for _, a := range r.board.gone(host) {
-		if r.options.Attempt > 0 && r.options.Attempt != a.number {
-			continue
-		}
-		if _, err := r.options.Rest(ctx, logs.Point{Pod: string(a.leader), Host: host}, out); err != nil {
+	for _, a := range gone {
+		begin.Pod = string(a.leader)
+		if _, err := r.options.Rest(ctx, begin, out); err != nil {
 			return nil, err
 		}
 		if err := out.Next(); err != nil {
@@ -160,6 +163,13 @@ func (r *reader) before(ctx context.Context, host int, out lines) ([]corev1.Pod,
 		}
 	}
 	return pods, nil
+}
+
+// goneOf are the chosen attempts of a host whose pods are gone.
+func (r *reader) goneOf(host int) []attempt {
+	return slices.DeleteFunc(r.board.gone(host), func(a attempt) bool {
+		return r.options.Attempt > 0 && r.options.Attempt != a.number
+	})
 }
 
 // chosen are the pods of a host that the options ask for: those of one attempt, or
@@ -202,12 +212,16 @@ func (r *reader) follow(ctx context.Context, host int, out lines) error {
 	if err := r.board.begun(ctx); err != nil {
 		return err
 	}
-	if _, err := r.before(ctx, host, out); err != nil {
+	there, err := r.before(ctx, host, out)
+	if err != nil {
 		return err
 	}
 	live, drained, cancel := r.board.draining(ctx, r.out)
 	defer cancel()
 	o, done := r.options, map[types.UID]bool{}
+	if len(there) == 0 {
+		o.Tail = -1 // what begins from now on is all wanted
+	}
 	for {
 		pod, last, err := r.next(ctx, host, done)
 		if err != nil {

@@ -57,4 +57,7 @@ type Point struct {
 	// After, when set, takes the place of Lines: reading did not begin at the
 	// beginning, and the last line was printed then.
 	After time.Time
+	// Tail, when set, takes the place of all of them: so many lines from the end. From
+	// the point that reading then comes to nobody can go on.
+	Tail int
 }

