@@ -2033,15 +2033,12 @@ class Runner:
             return parse_document(file.read(BLOCK), self._store.url(name))
 
     def _record_end(self, outcome, finished):
-        """Adds to the record of this attempt how it ended; with a reason, by which it counts as a crash, unless at SIGTERM."""
-        if not self._record:
-            return
-        if outcome.exit_code == EXIT_TERMINATED:
-            ending = {"message": self._interruption(outcome)}
-        else:
-            ending = {"message": outcome.message, "reason": outcome.reason}
-        data = encode_json(dict(self._record, finished=finished, **ending))
-        self._store.write(self._record_name(self._attempt), lambda: [data])
+        """Adds to the record of this attempt how it ended. With a reason it counts as a crash, so SIGTERM has none."""
+        if self._record:
+            crash = {"message": outcome.message, "reason": outcome.reason}
+            ending = {"message": self._interruption(outcome)} if outcome.exit_code == EXIT_TERMINATED else crash
+            data = encode_json(dict(self._record, finished=finished, **ending))
+            self._store.write(self._record_name(self._attempt), lambda: [data])
 
     def _interruption(self, outcome):
         return f"{outcome.message}, {OUTSIDE}"
@@ -2100,6 +2097,7 @@ class Runner:
         return exited(call.title, code)
 
     def _failure(self, text, message=None):
+        self._only_hurry()
         self._say(text)
         return Outcome(RUNNER_FAILURE, EXIT_RUNNER, message or text)
 

@@ -26,14 +26,16 @@ class Disruptions(PodCase):
         self.pods = getattr(self, "pods", 0) + 1
         self.put(f"{JOB}/attempts/{self.pods}.json", b'{"version":1,"uid":"uid-%d"}' % self.pods)
 
-    def test_crash_is_recorded_and_termination_is_not(self):
+    def test_crash_is_recorded_with_a_reason_and_termination_without(self):
         self.assertEqual(self.attempt(self.CRASH).code, 137)
         self.assertEqual(self.attempt("echo ready; exec sleep 1000").code, 143)
         self.assertEqual(self.attempt("exit 7").code, 7)
         records = [self.document(f"attempts/{number}.json") for number in (1, 2, 3)]
         self.assertEqual([record.get("reason") for record in records], ["Killed", None, None])
         self.assertEqual([record["uid"] for record in records], ["uid-1", "uid-2", "uid-3"])
-        self.assertLessEqual(records[0]["started"], records[0]["finished"])
+        self.assertEqual(records[1]["message"], "sh was terminated, by a preemption, a drain or a deletion")
+        for record in records[:2]:
+            self.assertLessEqual(record["started"], record["finished"])
 
     def test_store_failure_is_recorded(self):
         argv = self.argv(command("true"), "0" * 64)
