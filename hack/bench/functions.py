@@ -1,5 +1,6 @@
 """What the jobs of the benchmarks call."""
 
+import os
 import time
 
 TEXT = "a line of a hundred characters, more or less, as training loops like to print them: loss 0.1234"
@@ -34,3 +35,11 @@ def leave(seconds):
     """Prints when it returns."""
     time.sleep(seconds)
     print(time.time())
+
+
+def fail(seconds):
+    """Raises on one host, telling when; the others go on."""
+    time.sleep(seconds)
+    if os.environ["KINETIC_HOST"] == "1":
+        raise RuntimeError(time.time())
+    time.sleep(600)

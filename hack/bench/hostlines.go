@@ -19,7 +19,7 @@ type hostLines struct {
 	rest         []byte
 	half         chan struct{} // closed when the number in the middle comes of the first host
 	full         chan struct{} // closed when the last lines of all hosts have come
-	begun        bool
+	halfway      bool
 }
 
 func newHostLines(hosts, lines int) *hostLines {
@@ -27,13 +27,13 @@ func newHostLines(hosts, lines int) *hostLines {
 }
 
 // Write takes a piece of what was printed.
-func (c *hostLines) Write(p []byte) (int, error) {
-	c.rest = append(c.rest, p...)
-	rest := c.rest
+func (h *hostLines) Write(p []byte) (int, error) {
+	h.rest = append(h.rest, p...)
+	rest := h.rest
 	for {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		if !whole {
-			c.rest = append(c.rest[:0], rest...)
+			h.rest = append(h.rest[:0], rest...)
 			return len(p), nil
 		}
 		rest = after
@@ -41,40 +41,40 @@ func (c *hostLines) Write(p []byte) (int, error) {
 		for range 2 {
 			var word []byte
 			word, words, _ = bytes.Cut(words, []byte{' '})
-			if n, err := strconv.Atoi(string(word)); err == nil && n >= 0 && n < c.lines {
-				c.count(string(host), n)
+			if n, err := strconv.Atoi(string(word)); err == nil && n >= 0 && n < h.lines {
+				h.count(string(host), n)
 				break
 			}
 		}
 	}
 }
 
-func (c *hostLines) count(host string, n int) {
-	t := c.tallies[host]
+func (h *hostLines) count(host string, n int) {
+	t := h.tallies[host]
 	if t == nil {
-		t = newTally(c.lines)
-		c.tallies[host] = t
+		t = newTally(h.lines)
+		h.tallies[host] = t
 	}
 	t.count(n)
-	if n == c.lines/2 && !c.begun {
-		c.begun = true
-		close(c.half)
+	if n == h.lines/2 && !h.halfway {
+		h.halfway = true
+		close(h.half)
 	}
-	if n == c.lines-1 && t.times[n] == 1 {
-		if c.absent--; c.absent == 0 {
-			close(c.full)
+	if n == h.lines-1 && t.times[n] == 1 {
+		if h.absent--; h.absent == 0 {
+			close(h.full)
 		}
 	}
 }
 
 // damage is that of all hosts, those included of which nothing came.
-func (c *hostLines) damage() damage {
+func (h *hostLines) damage() damage {
 	all := damage{}
-	for _, t := range c.tallies {
+	for _, t := range h.tallies {
 		all = all.plus(t.damage())
 	}
-	if missing := c.hosts - len(c.tallies); missing > 0 {
-		all.lost += missing * c.lines
+	if missing := h.hosts - len(h.tallies); missing > 0 {
+		all.lost += missing * h.lines
 	}
 	return all
 }
@@ -85,17 +85,17 @@ func (c *hostLines) damage() damage {
 func listen(ctx context.Context, cmd *exec.Cmd) (*hostLines, sample) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c := newHostLines(hostCount, linesOfEach)
-	return c, c.listen(ctx, cmd)
+	lines := newHostLines(hostCount, linesOfEach)
+	return lines, lines.listen(ctx, cmd)
 }
 
-func (c *hostLines) listen(ctx context.Context, cmd *exec.Cmd) sample {
+func (h *hostLines) listen(ctx context.Context, cmd *exec.Cmd) sample {
 	ended := make(chan struct{})
 	wall := make(chan time.Duration, 1)
 	start := time.Now()
 	go func() {
 		select {
-		case <-c.full:
+		case <-h.full:
 			wall <- time.Since(start)
 			select {
 			case <-time.After(grace):
@@ -110,7 +110,7 @@ func (c *hostLines) listen(ctx context.Context, cmd *exec.Cmd) sample {
 			_ = cmd.Process.Kill() // it may have ended
 		}
 	}()
-	cmd.Stdout = c
+	cmd.Stdout = h
 	_ = cmd.Run() // the lines tell
 	close(ended)
 	s := spent(cmd)

@@ -5,9 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -66,7 +64,7 @@ func (c *cluster) hosts(ctx context.Context) error {
 }
 
 // count tells how many requests followers send, and how often they say that they
-// keep one back.
+// hold one back.
 func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
 	var requests, waits []string
 	for _, cmd := range followers {
@@ -89,8 +87,8 @@ func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
 		requests = append(requests, strconv.FormatInt(api.count.Load(), 10))
 		waits = append(waits, strconv.Itoa(strings.Count(said.String(), "client-side throttling")))
 	}
-	c.row("requests for that", requests[0], requests[1], "", "")
-	c.row("of which it kept back itself", waits[0], waits[1], "", "0")
+	c.row(fmt.Sprintf("requests of jobs logs -f / stern, %d hosts", hostCount), requests[0], requests[1], "", "")
+	c.row("requests the client held back", waits[0], waits[1], "", "0")
 	return nil
 }
 
@@ -143,8 +141,8 @@ func (c *cluster) interrupt(ctx context.Context, id string, with follower) (dama
 	if err != nil {
 		return damage{}, cost, err
 	}
-	// Whoever watches with client-go, and that is every controller and kubelet, asks a
-	// killed API server again after up to a minute: longer than jobs cancel waits for pods.
+	// Controllers and kubelets, which watch through client-go, may wait up to a minute before
+	// they ask a restarted API server again: longer than jobs cancel waits for pods.
 	_, err = once(c.kubectl(context.WithoutCancel(ctx), "delete", "leaderworkersets", "--selector", "job-id="+id,
 		"--cascade=foreground", "--timeout", patience.String())())
 	return all.damage(), cost, err
@@ -180,72 +178,4 @@ func (c *cluster) allPrinted(ctx context.Context, id string) error {
 // followAll follows all pods of a job with kubectl.
 func (c *cluster) followAll(ctx context.Context, id string) *exec.Cmd {
 	return c.kubectl(ctx, "logs", "-f", "--selector", "job-id="+id, "--prefix", "--tail", "-1", "--max-log-requests", strconv.Itoa(hostCount))()
-}
-
-// release: from the return of the last host's function to the end of the last pod of
-// a LeaderWorkerSet, with no client that waits.
-func (c *cluster) release(ctx context.Context) error {
-	const number = 4
-	var after []sample
-	for i := range slowRuns {
-		id := fmt.Sprintf("release-%d", i)
-		if err := c.start(ctx, id, "leave", []string{"seconds=3"}, "--hosts", strconv.Itoa(number)); err != nil {
-			return err
-		}
-		gone, err := c.gone(ctx, id, number)
-		if err != nil {
-			return err
-		}
-		printed, err := c.ours(ctx, "jobs", "logs", id)().Output()
-		if err != nil {
-			return err
-		}
-		left, err := lastTime(string(printed))
-		if err != nil {
-			return err
-		}
-		after = append(after, sample{wall: gone.Sub(left)})
-	}
-	c.row(fmt.Sprintf("pods gone, after the last of %d hosts is done", number), ms(median(after)), "", "", "<= 3000 ms")
-	return nil
-}
-
-// gone is when the API server told that so many pods of a job had been removed.
-func (c *cluster) gone(ctx context.Context, id string, number int) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience) // of those that are gone already nothing is told
-	defer cancel()
-	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer body.Close()
-	for events := json.NewDecoder(body); ; {
-		var event struct{ Type string }
-		if err := events.Decode(&event); err != nil {
-			return time.Time{}, fmt.Errorf("watching the pods of job %s: %w", id, err)
-		}
-		if event.Type == "DELETED" {
-			number--
-		}
-		if number == 0 {
-			return time.Now(), nil
-		}
-	}
-}
-
-// lastTime is the latest of the times, in seconds, with which lines end.
-func lastTime(printed string) (time.Time, error) {
-	last := 0.0
-	for line := range strings.Lines(printed) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		seconds, err := strconv.ParseFloat(words[len(words)-1], 64)
-		if err != nil {
-			return time.Time{}, fmt.Errorf("a line without a time: %w", err)
-		}
-		last = max(last, seconds)
-	}
-	return time.UnixMicro(int64(last * 1e6)), nil
 }

@@ -114,9 +114,8 @@ func (c cluster) setup(e *testscript.Env) error {
 	return nil
 }
 
-// condition are those that the scripts have besides those of testscript: [torch] and
-// [kueue], that the cluster has what the script of that name adds to it, or can be
-// given it.
+// condition answers [torch] and [kueue]: whether the cluster has, or can be given, what
+// NAME.sh adds.
 func (c cluster) condition(name string) (bool, error) {
 	if !slices.Contains([]string{"torch", "kueue"}, name) {
 		return false, fmt.Errorf("unknown condition %q", name)

@@ -86,7 +86,7 @@ type faultsKey struct{}
 //
 //	store proxied           from here on the script and its jobs reach the store through faults
 //	store fails DURATION    it fails for so long, beginning with the next request
-//	store failed            holds that it did fail, more than once, and works again
+//	store failed            checks that it did fail, more than once, and works again
 func storeWord(ts *testscript.TestScript, neg bool, args []string) {
 	f := ts.Value(faultsKey{}).(*faults)
 	switch {

@@ -17,7 +17,7 @@ func Words() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually, "lines": lines}
 }
 
-// exits N COMMAND…: runs a command and holds its exit code.
+// exits N COMMAND…: runs a command and checks its exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits N COMMAND…")
@@ -59,7 +59,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("never printed %q", args[0])
 }
 
-// lines N FILE: holds that a file is the numbers from 0 up to N-1, each once and
+// lines N FILE: checks that a file is the numbers from 0 up to N-1, each once and
 // in order.
 func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
