@@ -10,8 +10,8 @@ from collections import namedtuple
 
 from remote_runner import (
     BAD_RESULT, COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE,
-    LogParts, MESSAGE_LIMIT, OUTSIDE, Outcome, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool,
-    TERMINATED, Transient, Unreachable, attempt_name, encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
+    LogParts, MESSAGE_LIMIT, Outcome, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool,
+    TERMINATED, Transient, Unreachable, encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
 )
 
 peers = neighbour("remote_peers")
@@ -145,12 +145,8 @@ class GroupRunner(Runner):
             attempt = file.read()
         if not attempt:
             return
-        name = attempt_name(self._options.job, attempt)
-        record = self._read(name)
-        if "reason" not in record:
-            message = f"host {self._host}: its runner was killed: it is likely that memory ran out"
-            data = encode_json(dict(record, reason=KILLED, message=message, finished=timestamp()))
-            self._store.write(name, lambda: [data])
+        message = f"host {self._host}: its runner was killed: it is likely that memory ran out"
+        self._amend(self._record_name(attempt), reason=KILLED, message=message, finished=timestamp())
         spool = Spool(os.path.join(self._scratch, "log"), keep=True)
         spool.renew()
         LogParts(self._store, self._options.job, self._host, attempt).publish_all(spool)
@@ -224,12 +220,8 @@ class LeaderRunner(GroupRunner):
         return code
 
     def _record_end(self, outcome, finished):
-        # Or a host whose runner was killed has recorded that before.
-        if self._record and "reason" not in self._read(self._record_name(self._attempt)):
-            super()._record_end(outcome, finished)
-
-    def _interruption(self, _):
-        return self._broken(self._lost if self._terminated else self._link.gone).message
+        told = self._terminated and outcome.reason == TERMINATED
+        super()._record_end(self._broken(self._lost) if told else outcome, finished)
 
     def _publish_to_store(self, outcome, finished):
         try:
@@ -261,7 +253,7 @@ class LeaderRunner(GroupRunner):
             names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
             message = f"{names} {were} lost (preempted, drained or crashed)"
         else:
-            message = f"host 0 was told to end, {OUTSIDE}"
+            message = "host 0 was told to end, by a preemption, a drain or a deletion"
         if self._options.release:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         message += "; an Indexed Job does not restart: use --backend pathways"

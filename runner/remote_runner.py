@@ -11,8 +11,6 @@ clocks; a thread beside it publishes what is printed meanwhile. The child is a
 fork that becomes the user's program, or imports the user's function and calls
 it. No thread exists when it is forked.
 
-What only some jobs need is in files beside this one: see neighbour.
-
 Exit codes: 0 done, 1-123 the call's own, 124 out of time, 125 the runner or
 the store failed, 137 the call was killed, 143 terminated.
 """
@@ -85,7 +83,6 @@ EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
 # The cluster may start another attempt after these, so they end nothing.
 RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
 CRASHES = (EXIT_RUNNER, EXIT_KILLED)
-OUTSIDE = "by a preemption, a drain or a deletion"  # what SIGTERM means
 STOPPED = "Stopped"  # no end of a job: a host's call was ended because another one had failed
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
@@ -1891,7 +1888,6 @@ class Runner:
         self._uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
         self._attempt = 0  # none that is counted yet
         self._crashes = 0  # of the attempts before
-        self._record = None  # attempts/{N}.json, once it is written
         self._tried_end = None  # which may be stored, though the store said otherwise
         self._host, self._hosts = 0, 1
         self._link = None  # to the other hosts
@@ -1997,9 +1993,9 @@ class Runner:
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
 
-        An attempt that crashed has said so in its record (see _record_end). One
-        that was preempted, drained or lost with its node was told to end, or had no
-        time for a word. So had a crash that took the runner with it.
+        An attempt that crashed has left a reason, see _amend. One that was
+        preempted, drained or lost with its node was told to end, or had no time for
+        a word; so had a crash that took the runner with it.
         """
         number, disruptions = 1, 0
         while True:
@@ -2008,7 +2004,7 @@ class Runner:
             if number == 1:
                 self._job_started = found.get("started", self._started)
             if found.get("uid") == self._uid:
-                self._attempt, self._record = number, found
+                self._attempt = number
                 return disruptions
             if "reason" in found:
                 self._crashes += 1
@@ -2033,15 +2029,16 @@ class Runner:
             return parse_document(file.read(BLOCK), self._store.url(name))
 
     def _record_end(self, outcome, finished):
-        """Adds to the record of this attempt how it ended. With a reason it counts as a crash, so SIGTERM has none."""
-        if self._record:
-            crash = {"message": outcome.message, "reason": outcome.reason}
-            ending = {"message": self._interruption(outcome)} if outcome.exit_code == EXIT_TERMINATED else crash
-            data = encode_json(dict(self._record, finished=finished, **ending))
-            self._store.write(self._record_name(self._attempt), lambda: [data])
+        if self._attempt:
+            crash = {} if outcome.exit_code == EXIT_TERMINATED else {"reason": outcome.reason}
+            self._amend(self._record_name(self._attempt), message=outcome.message, finished=finished, **crash)
 
-    def _interruption(self, outcome):
-        return f"{outcome.message}, {OUTSIDE}"
+    def _amend(self, name, **ending):
+        """Adds to the record of an attempt how it ended. One with a reason counts as a crash, and stays so."""
+        record = self._read(name)
+        if "reason" not in record:
+            data = encode_json(dict(record, **ending))
+            self._store.write(name, lambda: [data])
 
     def _spent(self, disruptions):
         """The outcome of a job that has crashed or lost its pods too often before; else None."""

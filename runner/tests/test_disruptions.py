@@ -33,7 +33,7 @@ class Disruptions(PodCase):
         records = [self.document(f"attempts/{number}.json") for number in (1, 2, 3)]
         self.assertEqual([record.get("reason") for record in records], ["Killed", None, None])
         self.assertEqual([record["uid"] for record in records], ["uid-1", "uid-2", "uid-3"])
-        self.assertEqual(records[1]["message"], "sh was terminated, by a preemption, a drain or a deletion")
+        self.assertEqual(records[1]["message"], "sh was terminated")
         for record in records[:2]:
             self.assertLessEqual(record["started"], record["finished"])
 
