@@ -117,6 +117,12 @@ func leaderWorkerSet(s api.Spec) group {
 		at := pointer(jobMetadata+"/annotations", key)
 		g.replacements = append(g.replacements, copied(at, leaderWorkerSetKind, at))
 	}
+	if s.Accelerator.Kind == api.TPU && s.Hosts == 1 {
+		// Each machine of such a pool is a slice, and has room for another job.
+		var set patch
+		set.remove(pointer(jobMetadata+"/annotations", "leaderworkerset.sigs.k8s.io/exclusive-topology"))
+		g.patches = []groupPatch{{leaderWorkerSetKind, set}}
+	}
 	if s.Slices == 1 {
 		return g
 	}

@@ -15,7 +15,7 @@ type patch []operation
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
-	Value any    `json:"value"`
+	Value any    `json:"value,omitempty"` // of all but remove
 }
 
 func (p *patch) add(path string, value any) {
@@ -24,6 +24,10 @@ func (p *patch) add(path string, value any) {
 
 func (p *patch) replace(path string, value any) {
 	*p = append(*p, operation{"replace", path, value})
+}
+
+func (p *patch) remove(path string) {
+	*p = append(*p, operation{Op: "remove", Path: path})
 }
 
 func (p *patch) test(path string, value any) {

@@ -151,6 +151,7 @@ var (
 		"lws-v6e-16-class":          testSpec(v6e16, pathways(1), computeClass),
 		"lws-v6e-16-everything":     testSpec(v6e16, pathways(2), everything, reservation),
 		"lws-v6e-8":                 testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), pathways(1)),
+		"lws-v4-4":                  testSpec(slice("v4", "tpu-v4-podslice", "2x2x1", 1), pathways(1)),
 		"lws-l4x2-2hosts":           testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), pathways(1)),
 		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), pathways(1)),
 		"lws-cpu-spot":              testSpec(cpu, hosts(2), pathways(1), spot),
