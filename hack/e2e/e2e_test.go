@@ -49,6 +49,7 @@ const cannot = 77
 type cluster struct {
 	bin     string // the folder of our binaries
 	scripts string // the folder of what changes the cluster
+	signal  string // the script that sends signals to runners
 	kubebox string // kubectl of the cluster's version, among others
 	storage string // URL of the emulator of Cloud Storage
 }
@@ -59,9 +60,9 @@ func here(t *testing.T) cluster {
 	if c.kubebox == "" {
 		t.Skip(`there is no cluster in this shell, which takes Linux and root: make cluster, then eval "$(make -s cluster-env)"`)
 	}
-	for folder, path := range map[*string]string{&c.bin: "../../bin", &c.scripts: "../cluster"} {
+	for absolute, path := range map[*string]string{&c.bin: "../../bin", &c.scripts: "../cluster", &c.signal: "signal.sh"} {
 		var err error
-		if *folder, err = filepath.Abs(path); err != nil {
+		if *absolute, err = filepath.Abs(path); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,6 +104,7 @@ func (c cluster) setup(e *testscript.Env) error {
 		"KINETIC_NAMESPACE": name,
 		"KINETIC_STORE":     "gs://" + name,
 		"SCRIPTS":           c.scripts,
+		"SIGNAL":            c.signal,
 		"CLUSTER_HOME":      os.Getenv("HOME"), // where its binaries are
 	} {
 		e.Setenv(key, value)
