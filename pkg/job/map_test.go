@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -272,28 +272,24 @@ func TestReadResultsHaveRoom(t *testing.T) {
 			for input := range 20 {
 				results[input] = store.Object{Size: size}
 			}
-			var mu sync.Mutex
-			var reading, most, read int64
-			begin := func() {
-				mu.Lock()
-				defer mu.Unlock()
-				reading++
-				most = max(most, reading)
+			var reading atomic.Int64
+			var most int64
+			step, done := make(chan bool), make(chan error, 1)
+			go func() {
+				done <- eachRead(t.Context(), maps.Keys(results), results, func(context.Context, int) error {
+					reading.Add(1)
+					<-step
+					reading.Add(-1)
+					return nil
+				})
+			}()
+			for range results {
+				synctest.Wait()
+				most = max(most, reading.Load())
+				step <- true
 			}
-			end := func() {
-				mu.Lock()
-				defer mu.Unlock()
-				reading--
-				read++
-			}
-			err := eachRead(t.Context(), maps.Keys(results), results, func(context.Context, int) error {
-				begin()
-				time.Sleep(time.Second) // of the bubble: until all that may read do
-				end()
-				return nil
-			})
-			if err != nil || most != want || read != 20 {
-				t.Errorf("%d bytes each: %v, %d read, %d at a time, want %d", size, err, read, most, want)
+			if err := <-done; err != nil || most != want {
+				t.Errorf("%d bytes each: %v, %d read at a time, want %d", size, err, most, want)
 			}
 		})
 	}
