@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // gateQueue is how Kueue holds back the pods of a set; it suspends a Job.
@@ -43,10 +45,24 @@ func (s situation) queued() cause {
 				s.Job.Name, ns),
 		}
 	}
-	if len(s.Turns) > 0 {
-		return s.turn().says(queue)
+	if len(s.Turns) == 0 {
+		return s.queuedByEvents(queue, ns)
 	}
-	return s.queuedByEvents(queue, ns)
+	if s.isKept() {
+		return cause{
+			Sentence: fmt.Sprintf("queue %s never lets go of a LeaderWorkerSet whose name has more than %d characters: a shorter one is made with --queue %s", queue, api.MaxQueuedName, queue),
+			Next:     fmt.Sprintf("kubectl describe workload %s -n %s", s.turn().Name, ns),
+		}
+	}
+	return s.turn().says(queue)
+}
+
+// isKept tells of a set that has had its turn whether its queue keeps it all the same:
+// Kueue can't label the pods of one with a long name.
+func (s situation) isKept() bool {
+	reserved := s.turn().condition("QuotaReserved")
+	return s.Set != nil && len(s.Set.Name) > api.MaxQueuedName && reserved != nil && reserved.Status == metav1.ConditionTrue &&
+		slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Labels[api.LabelQueue] == "" })
 }
 
 // turn is the newest, should there be several.
