@@ -18,7 +18,7 @@ import (
 func (s situation) waitsAsGroup(hosts int) cause {
 	pods := newestOfHosts(s.Pods)
 	if s.Set != nil && startsAgain(pods) {
-		return cause{Sentence: s.brokenOff(pods) + "; all hosts start again", Next: s.logs()}
+		return cause{Sentence: s.brokenOff(pods) + startAgain, Next: s.logs()}
 	}
 	var first cause
 	for _, p := range pods {
@@ -59,7 +59,22 @@ func (s situation) brokenOff(pods []corev1.Pod) string {
 	if p := madeAnew(pods); p != nil {
 		return ofHost(*p, "its pod was deleted, or lost with its node")
 	}
-	return "a host was lost, or has crashed"
+	return lostSomehow
+}
+
+// What is said of a set whose attempt is over, and why where nothing tells.
+const (
+	startAgain  = "; all hosts start again"
+	lostSomehow = "a host was lost, or has crashed"
+)
+
+// recalled is a status with the cause that the one before it told: that of an attempt
+// which is over does not change while its pods go, and take with them what they tell.
+func recalled(before, s api.Status) api.Status {
+	if strings.HasSuffix(s.Message, startAgain) && strings.HasSuffix(before.Message, startAgain) && before.Message != lostSomehow+startAgain {
+		s.Message = before.Message
+	}
+	return s
 }
 
 // madeAnew is the pod of a host that was made long after the leader began: the one
@@ -185,9 +200,6 @@ func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
 	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)
 	if t == nil || final(t.ExitCode) || t.ExitCode == exitTerminated {
 		return nil
-	}
-	if removal := p.DeletionTimestamp; removal != nil && !t.FinishedAt.Before(removal) {
-		return nil // its time to end was over
 	}
 	return t
 }

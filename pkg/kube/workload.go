@@ -39,7 +39,7 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 	var last api.Status
 	told := false
 	err := w.observe(ctx, id, func(s snapshot) bool {
-		status := w.status(s)
+		status := recalled(last, w.status(s))
 		if !told || !same(last, status) {
 			told, last = true, status
 			seen(status)
