@@ -37,6 +37,9 @@ type Found struct {
 // Place is where jobs live: their workloads, and the stores they use.
 type Place struct {
 	Workload Workload
+	// OfJobs is Workload for what is known to be a Job of Kubernetes: to look for one
+	// takes no right to see LeaderWorkerSets. nil where there is no difference.
+	OfJobs Workload
 	// Backend is that of the workloads.
 	Backend api.Backend
 	// Namespace and Cluster are where workloads are looked for, "" for all of
@@ -60,7 +63,15 @@ type Place struct {
 
 // Job is the job that a handle describes and whose records are in the usual store.
 func (p Place) Job(h api.Handle) *Job {
-	return &Job{Handle: h, Store: p.Store, Workload: p.Workload, Flags: p.Flags}
+	return &Job{Handle: h, Store: p.Store, Workload: p.workloadOf(h), Flags: p.Flags}
+}
+
+// workloadOf is what runs the job that a handle describes.
+func (p Place) workloadOf(h api.Handle) Workload {
+	if p.OfJobs != nil && strings.HasPrefix(h.K8sName, api.JobNamePrefix) {
+		return p.OfJobs
+	}
+	return p.Workload
 }
 
 // IDError is an id that names no job, or more than one.
@@ -82,7 +93,7 @@ func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	switch {
 	case err == nil:
-		j.Handle = handle
+		j.Handle, j.Workload = handle, p.workloadOf(handle)
 		return j, p.reaches(handle)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
@@ -132,7 +143,7 @@ func (p Place) AttachAll(ctx context.Context, prefixes []string) ([]*Job, error)
 	g.SetLimit(readers)
 	for i, j := range jobs {
 		g.Go(func() error {
-			recalled, err := j.recall(ctx)
+			recalled, err := p.recall(ctx, j)
 			if err == nil && !recalled && !runs[i] {
 				err = j.checkRemnant(ctx)
 			}
@@ -167,20 +178,20 @@ func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
 			return nil, err
 		}
 	}
-	_, err := j.recall(ctx)
+	_, err := p.recall(ctx, j)
 	return j, err
 }
 
 // recall reads the handle if there is one that can be read, and tells whether there
 // was. Only that of a newer version is an error.
-func (j *Job) recall(ctx context.Context) (bool, error) {
+func (p Place) recall(ctx context.Context, j *Job) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
 	if errors.As(err, &newer) {
 		return false, err
 	}
 	if err == nil {
-		j.Handle = handle
+		j.Handle, j.Workload = handle, p.workloadOf(handle)
 	}
 	return err == nil, nil
 }

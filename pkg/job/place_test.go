@@ -222,3 +222,32 @@ func TestPlaceWithoutAStore(t *testing.T) {
 		t.Errorf("listing what is stored, too: %v, %v", entries, err)
 	}
 }
+
+// Who looks for a Job of Kubernetes needs no right to see what else runs jobs.
+func TestAJobOfKubernetesIsLookedForAmongThose(t *testing.T) {
+	handle := func(id, name string) string {
+		return `{"version":1,"job_id":"` + id + `","backend":"gke","k8s_name":"` + name + `"}`
+	}
+	any, jobs := &steps{}, &steps{}
+	p := Place{Workload: any, OfJobs: jobs, Backend: api.BackendGKE, Store: storeWith(t, map[string]string{
+		"one/handle.json": handle("one", "kinetic-one"),
+		"set/handle.json": handle("set", "keras-pathways-set"),
+	}), List: func(context.Context, api.Detail) ([]Found, error) { return []Found{{ID: "bare"}}, nil }}
+	p.OpenStore = func(string) (store.Store, error) { return p.Store, nil }
+	for id, want := range map[string]Workload{"one": jobs, "on": jobs, "set": any, "bare": any} {
+		j, err := p.Attach(t.Context(), id)
+		if err != nil || j.Workload != want {
+			t.Errorf("attached to %s: %v, or to the wrong workload", id, err)
+		}
+		all, err := p.AttachAll(t.Context(), []string{id})
+		if err != nil || all[0].Workload != want {
+			t.Errorf("attached to %s, among all: %v, or to the wrong workload", id, err)
+		}
+	}
+	for id, want := range map[string]Workload{"one": jobs, "set": any} {
+		j, err := p.Open(t.Context(), Entry{ID: id, Store: p.Store.URL()})
+		if err != nil || j.Workload != want {
+			t.Errorf("opened %s: %v, or the wrong workload", id, err)
+		}
+	}
+}

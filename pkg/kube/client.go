@@ -22,8 +22,10 @@ type Client struct {
 	core, batch, lws, kueue rest.Interface
 
 	namespace string
-	codec     runtime.ParameterCodec
-	wire      *wire
+	// setless says that nobody looks for LeaderWorkerSets.
+	setless bool
+	codec   runtime.ParameterCodec
+	wire    *wire
 }
 
 // NewClient contacts nothing. An empty namespace means all of them, for listing.

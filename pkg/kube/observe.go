@@ -50,13 +50,25 @@ func (c *Client) ofJob(id string) []selection {
 	return parts
 }
 
+// OfJobs is the same for what is known to be a Job: it does not look for
+// LeaderWorkerSets, and starts nothing.
+func (w *Workload) OfJobs() *Workload {
+	c := *w.client
+	c.setless = true
+	return New(&c, nil)
+}
+
 // selections are what tells of jobs whose objects have the labels.
 func (c *Client) selections(labels string) []selection {
-	return []selection{
+	all := []selection{
 		{kind: c.jobs(), labels: labels, list: func() runtime.Object { return &batchv1.JobList{} }},
 		{kind: c.sets(), labels: labels, list: func() runtime.Object { return &metav1.PartialObjectMetadataList{} }},
 		{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }},
 	}
+	if c.setless {
+		all = slices.Delete(all, 1, 2)
+	}
+	return all
 }
 
 // reasons are what tells why jobs wait. Of jobs in a queue those are Kueue's

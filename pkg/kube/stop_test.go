@@ -116,6 +116,19 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	}
 }
 
+// One that is known to be a Job is missing all the same.
+func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
+	w := workloadWithoutSets(t).OfJobs()
+	last, watched := w.Watch(t.Context(), "a1", func(api.Status) {})
+	_, hosts := w.Hosts(t.Context(), "a1")
+	if err := errors.Join(watched, hosts); err != nil || last.State != api.NotFound {
+		t.Errorf("%s, %v; want that it is not found", last.State, err)
+	}
+	if err := w.Stop(t.Context(), "a1", 0, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Stop: %v, want that there is none", err)
+	}
+}
+
 // It does not matter for a Job.
 func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
 	w := workloadWithoutSets(t, batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml"}})

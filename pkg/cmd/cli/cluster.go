@@ -24,7 +24,7 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 	if err != nil {
 		return job.Place{}, Usage(err)
 	}
-	return job.Place{Workload: workload, Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+	return job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s,
 		Flags: c.given()}, nil
 }
