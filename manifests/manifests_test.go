@@ -97,7 +97,7 @@ func TestBaseBuildsAlone(t *testing.T) {
 // Failures of nobody are ignored before the codes are looked at; then every
 // code of the call is final, and none of the retryable ones is.
 func TestPodFailurePolicy(t *testing.T) {
-	rules := build(t, "base/job").job.Spec.PodFailurePolicy.Rules
+	rules := build(t, "testdata/cpu+failure-policy").job.Spec.PodFailurePolicy.Rules
 	if len(rules) != 2 {
 		t.Fatalf("got %d rules, want 2", len(rules))
 	}
@@ -147,9 +147,11 @@ func TestComponents(t *testing.T) {
 		"cpu+compute-class":               {platforms: "cpu", nodes: []string{class}, grace: 30},
 		"tpu+compute-class":               {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+indexedjob":                  {platforms: "cpu", grace: 30},
-		"cpu+map":                         {platforms: "cpu", grace: 30},
+		"cpu+failure-policy":              {platforms: "cpu", grace: 30},
+		"cpu+failure-policy+map":          {platforms: "cpu", grace: 30},
 		"gpu+indexedjob":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
 		"tpu+indexedjob":                  {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+leaderworkerset+references":  {platforms: "cpu", grace: 30},
 		"cpu+leaderworkerset":             {platforms: "cpu", grace: 30},
 		"gpu+leaderworkerset":             {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
 		"tpu+leaderworkerset":             {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
@@ -302,6 +304,16 @@ func TestLeaderWorkerSet(t *testing.T) {
 	}
 }
 
+// What is put on top finds the pods of a set.
+func TestReferences(t *testing.T) {
+	group := build(t, "testdata/cpu+leaderworkerset+references").set.Spec.LeaderWorkerTemplate
+	for _, pod := range []corev1.PodTemplateSpec{group.LeaderTemplate, group.WorkerTemplate} {
+		if pod.Labels["team"] != "vision" {
+			t.Errorf("the label is not among %v", pod.Labels)
+		}
+	}
+}
+
 // The loss of one host is the end of all.
 func TestIndexedJob(t *testing.T) {
 	s := build(t, "testdata/cpu+indexedjob").job.Spec
@@ -316,7 +328,7 @@ func TestIndexedJob(t *testing.T) {
 
 // Each chunk of a map fails by itself, and a call's own exit code is final.
 func TestMap(t *testing.T) {
-	s := build(t, "testdata/cpu+map").job.Spec
+	s := build(t, "testdata/cpu+failure-policy+map").job.Spec
 	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 2 || *s.Parallelism != 2 || s.BackoffLimit != nil ||
 		*s.BackoffLimitPerIndex != 0 || *s.MaxFailedIndexes != 2 {
 		t.Errorf("got %+v", s)

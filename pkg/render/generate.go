@@ -41,44 +41,43 @@ const (
 
 var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
 
-// generate makes the kustomization of a job. What is particular to the job stands in
-// it, on top of base and components. Where more comes after that, which makes it a
-// job on several hosts or is the user's component, it is the component job.
-func generate(s api.Spec, o Overlay, p program) (tree, error) {
+// generate makes the kustomization of a job: base and components for its pod, the
+// component job, which is what is particular to it, those that make the pod a Job or
+// several hosts, and the user's. Names are followed where something comes on top, now or
+// later: what a job has itself is not renamed.
+func generate(s api.Spec, o Overlay, p program, more bool) (tree, error) {
 	g := groupOf(s)
+	if more || !o.empty() {
+		g.components = slices.Concat(g.components, g.references)
+	}
 	files := tree{}
 	for _, dir := range slices.Concat([]string{baseDir}, componentsOf(s), g.components) {
 		if err := files.copyManifests(dir); err != nil {
 			return nil, err
 		}
 	}
+	if err := files.putJob(s, p); err != nil {
+		return nil, err
+	}
 	layers, err := g.write(files, s)
 	if err != nil {
 		return nil, err
 	}
+	k := types.Kustomization{
+		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
+		Resources:   []string{baseDir},
+		Components:  slices.Concat(componentsOf(s), []string{jobDir}, layers),
+		SortOptions: &types.SortOptions{Order: types.LegacySortOrder},
+	}
+	if !o.empty() {
+		k.Components = append(k.Components, overlayDir)
+	}
+	if g.adds || !o.empty() {
+		k.Namespace = s.Namespace
+	}
 	for name, content := range o.files {
 		files[path.Join(overlayDir, name)] = content
 	}
-	if !o.empty() {
-		layers = append(layers, overlayDir)
-	}
-	dir, k := "", jobKustomization(s, p)
-	if len(layers) > 0 {
-		dir = jobDir
-		k.TypeMeta = componentType
-		if err := files.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), k); err != nil {
-			return nil, err
-		}
-		k = types.Kustomization{Namespace: s.Namespace} // of what the layers add, too
-		layers = append([]string{jobDir}, layers...)
-	}
-	if err := files.putJob(s, p, dir); err != nil {
-		return nil, err
-	}
-	k.TypeMeta = types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}
-	k.Resources = []string{baseDir}
-	k.Components = append(componentsOf(s), layers...)
-	k.SortOptions = &types.SortOptions{Order: types.LegacySortOrder}
 	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), k)
 }
 
@@ -108,28 +107,24 @@ func componentsOf(s api.Spec) []string {
 	return names
 }
 
-// jobKustomization is what is particular to a job: its patch and its runner.
-func jobKustomization(s api.Spec, p program) types.Kustomization {
-	return types.Kustomization{
+// putJob stores what is particular to a job: its patch and its runner.
+func (t tree) putJob(s api.Spec, p program) error {
+	steps, err := jobPatch(s, p).encode()
+	if err != nil {
+		return fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
+	}
+	t[path.Join(jobDir, patchFile)] = steps
+	for name, source := range p.files {
+		t[path.Join(jobDir, name)] = source
+	}
+	return t.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), types.Kustomization{
+		TypeMeta: componentType,
 		Patches: []types.Patch{{
 			Path:   patchFile,
 			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},
 		}},
 		ConfigMapGenerator: []types.ConfigMapArgs{runnerConfigMap(s, p)},
-	}
-}
-
-// putJob stores the files that jobKustomization names, beside it in dir.
-func (t tree) putJob(s api.Spec, p program, dir string) error {
-	steps, err := jobPatch(s, p).encode()
-	if err != nil {
-		return fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
-	}
-	t[path.Join(dir, patchFile)] = steps
-	for name, source := range p.files {
-		t[path.Join(dir, name)] = source
-	}
-	return nil
+	})
 }
 
 func runnerConfigMap(s api.Spec, p program) types.ConfigMapArgs {

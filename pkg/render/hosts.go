@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -10,18 +9,25 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// group is what makes the pod of a job the pods of several hosts, or of a map:
-// components, and what puts the numbers of the job into their objects.
+// group is what makes the pod of a job a Job, the pods of several hosts, or those of a
+// map: components, and what puts the numbers of the job into their samples.
 type group struct {
-	components   []string
-	patches      []groupPatch
-	replacements []types.ReplacementField
+	components []string
+	patches    []groupPatch
+	// fill changes a sample itself, nil if none has to be.
+	fill func(tree) error
+	// adds tells that the components add objects that are in no namespace yet.
+	adds bool
+	// references lets kustomize follow names into what the components add.
+	references []string
 }
 
 // groupPatch is for the objects of one kind.
@@ -33,10 +39,11 @@ type groupPatch struct {
 var (
 	jobKind             = resid.Gvk{Group: "batch", Kind: "Job"}
 	leaderWorkerSetKind = resid.Gvk{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
-	roleBindingKind     = resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}
 )
 
-// groupOf is empty for a Job of one pod.
+// failurePolicy is for Jobs whose pods fail one by one.
+var failurePolicy = path.Join(componentsDir, "failure-policy")
+
 func groupOf(s api.Spec) group {
 	switch {
 	case s.Backend == api.BackendPathways:
@@ -46,7 +53,7 @@ func groupOf(s api.Spec) group {
 	case s.Map != nil:
 		return mapJob(s)
 	}
-	return group{}
+	return group{components: []string{failurePolicy}}
 }
 
 // mapJob replaces the samples of the component map.
@@ -57,7 +64,7 @@ func mapJob(s api.Spec) group {
 	p.replace("/spec/backoffLimitPerIndex", s.Retries)
 	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
 	return group{
-		components: []string{path.Join(componentsDir, "map")},
+		components: []string{failurePolicy, path.Join(componentsDir, "map")},
 		patches:    []groupPatch{{jobKind, p}},
 	}
 }
@@ -71,6 +78,7 @@ func indexedJob(s api.Spec) group {
 	p.replace(container+"/env/0/value", strconv.Itoa(s.Hosts))
 	return group{
 		components: []string{path.Join(componentsDir, "indexedjob")},
+		adds:       true,
 		patches:    []groupPatch{{jobKind, p}},
 	}
 }
@@ -98,24 +106,19 @@ func (p *patch) nodePool(s api.Spec) {
 	p.add(podSpec+"/affinity", affinity)
 }
 
-// parallelism is where the Job says how many hosts its LeaderWorkerSet has.
-const parallelism = "/spec/parallelism"
+const (
+	setDir  = componentsDir + "/leaderworkerset"
+	setFile = setDir + "/leaderworkerset.yaml"
+)
 
-// leaderWorkerSet replaces the samples of the components leaderworkerset and
-// slices. What the Job has is copied: a patch of the set, which holds two pods,
-// would take as long as all of a job on one host.
+// leaderWorkerSet fills in the sample of the component leaderworkerset, and replaces
+// those of the component slices.
 func leaderWorkerSet(s api.Spec) group {
 	const template = "/spec/leaderWorkerTemplate"
 	g := group{
-		components: []string{path.Join(componentsDir, "leaderworkerset")},
-		replacements: []types.ReplacementField{
-			copied(parallelism, leaderWorkerSetKind, template+"/size"),
-			copied(jobMetadata+"/namespace", roleBindingKind, "/subjects/0/namespace"),
-		},
-	}
-	for _, key := range slices.Sorted(maps.Keys(annotations(s))) {
-		at := pointer(jobMetadata+"/annotations", key)
-		g.replacements = append(g.replacements, copied(at, leaderWorkerSetKind, at))
+		components: []string{setDir},
+		fill:       func(t tree) error { return t.putSet(s) },
+		references: []string{path.Join(componentsDir, "references")},
 	}
 	if s.Accelerator.Kind == api.TPU && s.Hosts == 1 {
 		// Each machine of such a pool is a slice, and has room for another job.
@@ -138,30 +141,38 @@ func leaderWorkerSet(s api.Spec) group {
 	return g
 }
 
-// copied puts a field of the Job into another object.
-func copied(from string, kind resid.Gvk, to string) types.ReplacementField {
-	return types.ReplacementField{Replacement: types.Replacement{
-		Source: &types.SourceSelector{ResId: resid.ResId{Gvk: jobKind}, FieldPath: fieldPath(from)},
-		Targets: []*types.TargetSelector{{
-			Select:     &types.Selector{ResId: resid.ResId{Gvk: kind}},
-			FieldPaths: []string{fieldPath(to)},
-			Options:    &types.FieldOptions{Create: true},
-		}},
-	}}
-}
-
-// fieldPath is a JSON pointer as replacements spell it.
-func fieldPath(pointer string) string {
-	return strings.NewReplacer(".", `\.`, "/", ".", "~1", "/", "~0", "~").Replace(pointer[1:])
-}
-
-// write adds the components of the group, which go behind the job's, and tells
-// their directories.
-func (g group) write(files tree, s api.Spec) ([]string, error) {
-	if g.components == nil {
-		return nil, nil
+// putSet makes the sample of a set the one of the job. A patch would be slower: the set
+// has two pods by then.
+func (t tree) putSet(s api.Spec) error {
+	var set unstructured.Unstructured
+	if err := yaml.Unmarshal(t[setFile], &set.Object); err != nil {
+		return fmt.Errorf("reading the built-in manifests: %s: %w", setFile, err)
 	}
-	k := types.Kustomization{TypeMeta: componentType, Replacements: g.replacements}
+	set.SetNamespace(s.Namespace)
+	set.SetAnnotations(annotations(s))
+	if err := unstructured.SetNestedField(set.Object, int64(s.Hosts), "spec", "leaderWorkerTemplate", "size"); err != nil {
+		return fmt.Errorf("reading the built-in manifests: %s: %w", setFile, err)
+	}
+	text, err := marshal(&set)
+	if err != nil {
+		return fmt.Errorf("writing %s of the kustomization: %w", setFile, err)
+	}
+	t[setFile] = append(fmt.Appendf(nil, header, s.ID), text...)
+	return nil
+}
+
+// write adds what the components of the group need, and tells the directories that go
+// behind the job's.
+func (g group) write(files tree, s api.Spec) ([]string, error) {
+	if g.fill != nil {
+		if err := g.fill(files); err != nil {
+			return nil, err
+		}
+	}
+	if g.patches == nil {
+		return g.components, nil
+	}
+	k := types.Kustomization{TypeMeta: componentType}
 	for _, p := range g.patches {
 		file := strings.ToLower(p.gvk.Kind) + ".json"
 		steps, err := p.steps.encode()

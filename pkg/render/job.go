@@ -40,7 +40,10 @@ func jobPatch(s api.Spec, r program) patch {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
-	p.replace("/spec/backoffLimit", s.Retries)
+	if s.Backend != api.BackendPathways { // a set has its own
+		p.add(jobMetadata+"/annotations", annotations(s))
+		p.replace("/spec/backoffLimit", s.Retries)
+	}
 	p.replace(container+"/image", s.Image)
 	for _, arg := range arguments(s) {
 		p.add(container+"/args/-", literal(arg))
@@ -55,9 +58,6 @@ func jobPatch(s api.Spec, r program) patch {
 	}
 	if s.PriorityClass != "" {
 		p.replace(podSpec+"/priorityClassName", s.PriorityClass)
-	}
-	if s.Backend == api.BackendPathways {
-		p.add(parallelism, s.Hosts)
 	}
 	p.runner(r)
 	p.credentials(s)
@@ -95,7 +95,6 @@ func (p *patch) identity(s api.Spec) {
 	if s.Queue != "" {
 		p.replace(pointer(jobMetadata+"/labels", api.LabelQueue), s.Queue)
 	}
-	p.add(jobMetadata+"/annotations", annotations(s))
 	p.addEach(podMetadata+"/annotations", s.Annotations)
 }
 

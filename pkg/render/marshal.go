@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	goyaml "go.yaml.in/yaml/v2"
@@ -39,16 +40,17 @@ func marshal(o *unstructured.Unstructured) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	const indent = "    "
-	var texts []string // each stand-in, and what it stands for
+	var parts [][]byte
 	for i, key := range keys {
-		block := indented(standIn(i), indent)
-		if bytes.Count(out, []byte(block)) != 1 {
+		block := indented(standIn(i))
+		before, after, found := bytes.Cut(out, block)
+		if !found || bytes.Contains(after, block) { // somebody's text has it too
 			return goyaml.Marshal(o.Object)
 		}
-		texts = append(texts, block, indented(full[key].(string), indent))
+		parts = append(parts, before, indented(full[key].(string)))
+		out = after
 	}
-	return []byte(strings.NewReplacer(texts...).Replace(string(out))), nil
+	return bytes.Join(append(parts, out), nil), nil
 }
 
 // longData are the keys of a ConfigMap whose texts can be written as literal blocks
@@ -59,8 +61,8 @@ func longData(o *unstructured.Unstructured) []string {
 		return nil
 	}
 	var keys []string
-	for key, v := range data {
-		if text, ok := v.(string); ok && len(text) >= longText && isPlainBlock(text) {
+	for _, key := range slices.Sorted(maps.Keys(data)) { // as the encoder does
+		if text, ok := data[key].(string); ok && len(text) >= longText && isPlainBlock(text) {
 			keys = append(keys, key)
 		}
 	}
@@ -73,18 +75,24 @@ func isPlainBlock(text string) bool {
 	if text[0] == ' ' || text[0] == '\n' || !strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n") || strings.Contains(text, " \n") {
 		return false
 	}
-	return strings.IndexFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) < 0
+	for i := range len(text) { // by bytes: of more than one is no ASCII
+		if c := text[i]; c != '\n' && (c < ' ' || c > '~') {
+			return false
+		}
+	}
+	return true
 }
 
 // indented puts an indent before each line that is not empty.
-func indented(text, indent string) string {
-	var b strings.Builder
-	b.Grow(len(text) + len(text)/16)
+func indented(text string) []byte {
+	const indent = "    "
+	var b bytes.Buffer
+	b.Grow(len(text) + len(indent)*strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {
 		if line != "\n" {
 			b.WriteString(indent)
 		}
 		b.WriteString(line)
 	}
-	return b.String()
+	return b.Bytes()
 }

@@ -107,7 +107,7 @@ func TestOverlayIsAppliedLast(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, files, err := render(s, mustOverlay(t, c.files), testRunner(s))
+			r, files, err := render(s, mustOverlay(t, c.files), testRunner(s), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family["l4"], o, testRunner(family["l4"]))
+			_, _, err := render(family["l4"], o, testRunner(family["l4"]), false)
 			wantError(t, err, append(c.want, o.dir)...)
 		})
 	}
@@ -235,7 +235,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner(family["lws-cpu-4hosts"]))
+			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner(family["lws-cpu-4hosts"]), false)
 			if strings.HasSuffix(c.want, "\n") {
 				if err != nil {
 					t.Fatal(err)
@@ -270,7 +270,7 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family[c.spec], o, testRunner(family[c.spec]))
+			_, _, err := render(family[c.spec], o, testRunner(family[c.spec]), false)
 			if c.want != nil {
 				wantError(t, err, c.want...)
 			} else if err != nil {

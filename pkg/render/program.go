@@ -48,15 +48,6 @@ func theRunner(s api.Spec) program {
 	return program{files: files, hash: runner.Hash(files)}
 }
 
-// programFiles are the names that files of a program may have.
-func programFiles() []string {
-	names := []string{runner.File}
-	for _, part := range parts {
-		names = append(names, part.file)
-	}
-	return names
-}
-
 func (p program) configMap() string { return api.RunnerPrefix + p.hash }
 
 const runnerVolume = "runner"

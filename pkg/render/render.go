@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -26,7 +27,7 @@ type Rendered struct {
 // applied last; an error names the part of it that has no effect, or what it
 // broke. All errors are faults of the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
-	r, _, err := render(s, o, theRunner(s))
+	r, _, err := render(s, o, theRunner(s), false)
 	return r, err
 }
 
@@ -34,11 +35,11 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 // path: `kubectl kustomize` on it prints Rendered.YAML. It fails where Objects
 // fails.
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
-	_, files, err := render(s, o, theRunner(s))
+	_, files, err := render(s, o, theRunner(s), true)
 	return files, err
 }
 
-func render(s api.Spec, o Overlay, p program) (Rendered, tree, error) {
+func render(s api.Spec, o Overlay, p program, more bool) (Rendered, tree, error) {
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
@@ -47,7 +48,7 @@ func render(s api.Spec, o Overlay, p program) (Rendered, tree, error) {
 			return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 		}
 	}
-	files, err := generate(s, o, p)
+	files, err := generate(s, o, p, more)
 	if err != nil {
 		return Rendered{}, nil, err
 	}
@@ -95,17 +96,15 @@ func kustomize(system filesys.FileSystem, dir string) (resmap.ResMap, error) {
 // newRendered writes the stream as resmap.AsYaml does.
 func newRendered(resources resmap.ResMap) (Rendered, error) {
 	var r Rendered
+	var texts [][]byte
 	for _, resource := range resources.Resources() {
 		object, text, err := write(resource)
 		if err != nil {
 			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
 		}
-		if len(r.objects) > 0 {
-			r.yaml = append(r.yaml, "---\n"...)
-		}
-		r.yaml = append(r.yaml, text...)
-		r.objects = append(r.objects, object)
+		r.objects, texts = append(r.objects, object), append(texts, text)
 	}
+	r.yaml = bytes.Join(texts, []byte("---\n"))
 	return r, nil
 }
 

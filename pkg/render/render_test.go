@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // mustRender renders without an overlay.
 func mustRender(t *testing.T, s api.Spec) Rendered {
 	t.Helper()
-	r, _, err := render(s, Overlay{}, testRunner(s))
+	r, _, err := render(s, Overlay{}, testRunner(s), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,19 +71,14 @@ func TestGolden(t *testing.T) {
 func TestGoldenFiles(t *testing.T) {
 	for name, golden := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
 		t.Run(name, func(t *testing.T) {
-			_, files, err := render(family[name], Overlay{}, testRunner(family[name]))
+			_, files, err := render(family[name], Overlay{}, testRunner(family[name]), true)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var archive txtar.Archive
 			for _, name := range slices.Sorted(maps.Keys(files)) {
-				original, err := manifests.FS.ReadFile(name)
-				if err != nil {
+				if original, err := manifests.FS.ReadFile(name); err != nil || !bytes.Equal(original, files[name]) {
 					archive.Files = append(archive.Files, txtar.File{Name: name, Data: files[name]})
-					continue
-				}
-				if diff := cmp.Diff(string(original), string(files[name])); diff != "" {
-					t.Errorf("%s -built in +written:\n%s", name, diff)
 				}
 			}
 			compareGolden(t, filepath.Join("testdata", golden), txtar.Format(&archive))
@@ -216,17 +211,19 @@ func checkNoise(t *testing.T, value any, path string) {
 	}
 }
 
-// A set gets its annotations from the Job, as the texts that they are.
+// The annotations of a set are the texts that they are.
 func TestAnnotationsOfASet(t *testing.T) {
-	want := map[string]string{"a.b/c": "5", "x": "true", "y": "null", "z": "", "lines": "a\nb\n", "e": "1e3"}
-	s := testSpec(cpu, hosts(2), pathways(1), func(s *api.Spec) { s.Annotations = want })
-	set, err := workloadOf(mustRender(t, s), s.JobName())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := set.GetAnnotations()
-	if diff := cmp.Diff(annotations(s), got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
+	for _, text := range append(hostile, "5", "1e3", "lines\nof\n") {
+		s := testSpec(cpu, hosts(2), pathways(1), func(s *api.Spec) {
+			s.Name, s.Annotations = text, map[string]string{"a.b/c": text}
+		})
+		set, err := workloadOf(mustRender(t, s), s.JobName())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(annotations(s), set.GetAnnotations()); diff != "" {
+			t.Errorf("%.40q: -want +got:\n%s", text, diff)
+		}
 	}
 }
 
@@ -296,7 +293,11 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 		}
 		for _, o := range overlays {
 			dir := filepath.Join(t.TempDir(), "overlay")
-			r, files, err := render(s, o, testRunner(s))
+			r, _, err := render(s, o, testRunner(s), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, files, err := render(s, o, testRunner(s), true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -405,7 +406,7 @@ func TestObjectsMountTheRunner(t *testing.T) {
 				if data[file] != string(source) {
 					t.Errorf("the ConfigMap does not hold %s, byte for byte", file)
 				}
-				if !bytes.Equal(files[file], source) && !bytes.Equal(files["job/"+file], source) {
+				if !bytes.Equal(files["job/"+file], source) {
 					t.Errorf("the written overlay does not hold %s", file)
 				}
 			}

@@ -25,7 +25,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 			return err
 		}
 	}
-	plain, err := generate(s, Overlay{}, p)
+	plain, err := generate(s, Overlay{}, p, false)
 	if err != nil {
 		return err
 	}
