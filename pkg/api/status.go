@@ -147,11 +147,12 @@ type Attempt struct {
 	// UID is the pod's, or for a local job one made of process id and start time.
 	UID     string    `json:"uid"`
 	Started time.Time `json:"started"`
-	// Reason and Finished tell of an attempt that ended by itself and not the job
-	// with it: a crash. One that lost its machine has neither.
+	// Reason tells of an attempt that ended by itself and not the job with it: a
+	// crash. One that was told to end has none.
 	Reason Reason `json:"reason,omitempty"`
 	// Message is one sentence for people, which says of several hosts which it was.
-	Message  string    `json:"message,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Finished is zero of an attempt that goes on, or had no time for a word.
 	Finished time.Time `json:"finished,omitzero"`
 }
 

@@ -84,7 +84,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	return d, j.measure(ctx, &d)
 }
 
-// losses are what took the pods of attempts away that left no word, as far as the
+// losses are what took the pods of attempts away that have not crashed, as far as the
 // cluster knows.
 func (j *Job) losses(ctx context.Context, attempts []api.Attempt) ([]api.Loss, error) {
 	w, ok := j.Workload.(interface {
@@ -195,8 +195,9 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Loss) []Event 
 		}
 		before = a
 		events = append(events, Event{a.Started, what})
-		if a.Reason != "" {
-			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + " ended: " + cmp.Or(a.Message, crash(a.Reason))})
+		// The end of the job says more than that its last attempt was interrupted.
+		if over := d.End == nil || i < len(attempts)-1; a.Reason != "" || over && !a.Finished.IsZero() {
+			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + ending(a, d.Handle.Hosts)})
 		}
 	}
 	if len(attempts) == 0 && !d.Status.Started.IsZero() { // whose runner records none
@@ -224,8 +225,19 @@ func forwards(events []Event) []Event {
 	return events
 }
 
-// lost says of an attempt that left no word what took its pods away before the next
-// one began.
+// ending says how an attempt ended by its own word: crashed, or told to end.
+func ending(a api.Attempt, hosts int) string {
+	switch {
+	case a.Reason != "":
+		return " ended: " + cmp.Or(a.Message, crash(a.Reason))
+	case hosts > 1: // whose leader says which of them it was
+		return " was interrupted: " + a.Message
+	}
+	return " was interrupted by a preemption, a drain or a deletion"
+}
+
+// lost says of an attempt that has not crashed what took its pods away before the next
+// one began, as far as the cluster knows and the attempt has not said itself.
 func lost(a api.Attempt, next time.Time, losses []api.Loss) string {
 	if a.Reason != "" {
 		return ""
@@ -235,6 +247,9 @@ func lost(a api.Attempt, next time.Time, losses []api.Loss) string {
 		if !l.Time.Before(began) && l.Time.Before(next) {
 			return "; attempt " + itoa(a.Attempt) + " was lost: " + l.Why
 		}
+	}
+	if !a.Finished.IsZero() {
+		return ""
 	}
 	return "; attempt " + itoa(a.Attempt) + " was deleted, or lost its node"
 }

@@ -15,23 +15,31 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 	crashed := api.Attempt{Attempt: 1, Started: at(1), Reason: api.Killed, Finished: at(2)}
 	told := crashed
 	told.Message = "host 3: train.py:f was killed"
-	drained := api.Attempt{Attempt: 2, Started: at(3)}
+	silent := api.Attempt{Attempt: 2, Started: at(3)}
+	interrupted := api.Attempt{Attempt: 2, Started: at(3), Message: "host 1 was lost", Finished: at(4)}
 	last := api.Attempt{Attempt: 3, Started: at(4)}
-	d := Description{Handle: api.Handle{CreatedAt: at(0), Client: "v1"}, Status: api.Status{State: api.Succeeded, Started: at(1), Finished: at(5)}}
 	tests := map[string]struct {
+		hosts    int
 		attempts []api.Attempt
 		losses   []api.Loss
 		want     []Event
 	}{
-		"none recorded": {nil, nil, []Event{{at(1), "started"}}},
-		"one":           {[]api.Attempt{{Attempt: 1, Started: at(1)}}, nil, []Event{{at(1), "started"}}},
-		"a crash of a host": {[]api.Attempt{told, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
+		"none recorded": {1, nil, nil, []Event{{at(1), "started"}}},
+		"one":           {1, []api.Attempt{{Attempt: 1, Started: at(1)}}, nil, []Event{{at(1), "started"}}},
+		"a crash of a host": {4, []api.Attempt{told, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
 			{at(4), "started again, attempt 3"}}},
-		"a crash, then a drain": {[]api.Attempt{crashed, drained, last}, []api.Loss{{Time: at(1), Why: "not this one"}, {Time: at(4), Why: "nor this"}}, []Event{
+		"a crash, then a pod that left no word": {1, []api.Attempt{crashed, silent, last}, []api.Loss{{Time: at(1), Why: "not this one"}, {Time: at(4), Why: "nor this"}}, []Event{
 			{at(1), "started"}, {at(2), "attempt 1 ended: killed, as happens when memory runs out"},
 			{at(3), "started again, attempt 2"},
 			{at(4), "started again, attempt 3; attempt 2 was deleted, or lost its node"}}},
-		"losses that the cluster knows": {[]api.Attempt{{Attempt: 1, Started: at(1).Add(time.Second / 2)}, drained, last},
+		"hosts that were told to end": {4, []api.Attempt{told, interrupted, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
+			{at(3), "started again, attempt 2"}, {at(4), "attempt 2 was interrupted: host 1 was lost"}, {at(4), "started again, attempt 3"}}},
+		"a pod that was told to end": {1, []api.Attempt{interrupted, last}, nil, []Event{{at(3), "started"},
+			{at(4), "attempt 2 was interrupted by a preemption, a drain or a deletion"}, {at(4), "started again, attempt 3"}}},
+		"and the cluster knows by what": {1, []api.Attempt{interrupted, last}, []api.Loss{{Time: at(3), Why: "drained"}}, []Event{{at(3), "started"},
+			{at(4), "attempt 2 was interrupted by a preemption, a drain or a deletion"}, {at(4), "started again, attempt 3; attempt 2 was lost: drained"}}},
+		"the last is told by the end of the job": {1, []api.Attempt{interrupted}, nil, []Event{{at(3), "started"}}},
+		"losses that the cluster knows": {1, []api.Attempt{{Attempt: 1, Started: at(1).Add(time.Second / 2)}, silent, last},
 			[]api.Loss{{Time: at(1), Why: "preempted"}, {Time: at(3), Why: "drained"}, {Time: at(3), Why: "preempted"}}, []Event{
 				{at(1).Add(time.Second / 2), "started"},
 				{at(3), "started again, attempt 2; attempt 1 was lost: preempted"},
@@ -39,12 +47,25 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			d := Description{Handle: api.Handle{CreatedAt: at(0), Client: "v1", Hosts: tt.hosts}, Status: api.Status{State: api.Succeeded, Started: at(1)},
+				End: &api.End{State: api.Succeeded, Finished: at(5)}}
 			want := append([]Event{{at(0), "submitted by kubectl kinetic v1"}}, tt.want...)
 			want = append(want, Event{at(5), "succeeded"})
 			if diff := cmp.Diff(want, timeline(d, tt.attempts, tt.losses)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// The next attempt waits, perhaps for long.
+func TestTimelineOfAnAttemptThatWasInterrupted(t *testing.T) {
+	at := func(second int) time.Time { return time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC) }
+	d := Description{Handle: api.Handle{CreatedAt: at(0), Client: "v1", Hosts: 2}, Status: api.Status{State: api.Pending}}
+	want := []Event{{at(0), "submitted by kubectl kinetic v1"}, {at(1), "started"}, {at(2), "attempt 1 was interrupted: host 1 was lost"}}
+	got := timeline(d, []api.Attempt{{Attempt: 1, Started: at(1), Message: "host 1 was lost", Finished: at(2)}}, nil)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -58,20 +79,55 @@ func TestTimelineNeverRunsBackwards(t *testing.T) {
 	}
 }
 
-// grouped is a cluster where two hosts have pods, one of which is done.
-type grouped struct{ steps }
+// grouped is a cluster where two hosts have pods, one of which is done, and which knows
+// what happened to others.
+type grouped struct {
+	steps
+	losses []api.Loss
+}
 
 func (grouped) Hosts(context.Context, string) ([]api.Host, error) {
 	return []api.Host{{Host: 0, State: api.Succeeded}, {Host: 1, State: api.Running}}, nil
 }
 
-// The pods of a set outlive it by moments, in which they run nothing.
+func (g grouped) Losses(context.Context, string) ([]api.Loss, error) { return g.losses, nil }
+
+// The pods of a set outlive it by moments, in which they run nothing, unless it could
+// not be released.
 func TestDescribeTellsNoHostAsRunningOfAJobThatHasEnded(t *testing.T) {
-	for state, want := range map[api.State]int{api.Running: 2, api.Succeeded: 1, api.NotFound: 1} {
-		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Workload: grouped{steps{{State: state}}}}
-		d, err := j.Describe(t.Context())
-		if err != nil || len(d.Hosts) != want {
-			t.Errorf("%s: %v, %v; want %d", state, d.Hosts, err, want)
+	const end = `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`
+	tests := map[string]struct {
+		status api.Status
+		end    string
+		want   int
+	}{
+		"it runs":        {api.Status{State: api.Running}, "", 2},
+		"it has ended":   {api.Status{State: api.Succeeded}, end, 1},
+		"it is gone":     {api.Status{State: api.NotFound}, end, 1},
+		"it holds hosts": {api.Status{State: api.Running, Holding: "2 hosts"}, end, 2},
+	}
+	for name, tt := range tests {
+		objects := map[string]string{}
+		if tt.end != "" {
+			objects["a1/end.json"] = tt.end
 		}
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Workload: grouped{steps: steps{tt.status}}}
+		d, err := j.Describe(t.Context())
+		if err != nil || len(d.Hosts) != tt.want {
+			t.Errorf("%s: %v, %v; want %d", name, d.Hosts, err, tt.want)
+		}
+	}
+}
+
+func TestDescribeTellsWhatTheClusterKnowsOfALoss(t *testing.T) {
+	at := func(second int) time.Time { return time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC) }
+	j := &Job{Handle: api.Handle{JobID: "a1", Client: "v1", CreatedAt: at(0)},
+		Store: storeWith(t, map[string]string{"a1/attempts/1.json": `{"attempt":1,"started":"2026-01-01T00:00:01Z"}`,
+			"a1/attempts/2.json": `{"attempt":2,"started":"2026-01-01T00:00:03Z"}`}),
+		Workload: grouped{steps: steps{{State: api.Running}}, losses: []api.Loss{{Time: at(2), Why: "drained"}}}}
+	d, err := j.Describe(t.Context())
+	want := []Event{{at(0), "submitted by kubectl kinetic v1"}, {at(1), "started"}, {at(3), "started again, attempt 2; attempt 1 was lost: drained"}}
+	if diff := cmp.Diff(want, d.Timeline); diff != "" || err != nil {
+		t.Errorf("%v, (-want +got)\n%s", err, diff)
 	}
 }
