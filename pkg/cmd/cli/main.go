@@ -54,6 +54,9 @@ const (
 // Run executes a root command and tells its error on ErrOut.
 func Run(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) int {
 	prepare(root)
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		unquote(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
@@ -75,6 +78,17 @@ func prepare(root *cobra.Command) {
 		}
 		return Usagef("%w; see %s --help", err, c.CommandPath())
 	})
+}
+
+// unquote takes from the usages of flags the marks that name their values in a help
+// text: a shell would show them as they are.
+func unquote(c *cobra.Command) {
+	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
+	c.Flags().VisitAll(plain)
+	c.PersistentFlags().VisitAll(plain)
+	for _, sub := range c.Commands() {
+		unquote(sub)
+	}
 }
 
 // meantFlag asks for the flag that may have been meant by one that there is not; ""
