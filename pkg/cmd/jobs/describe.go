@@ -169,7 +169,7 @@ func outputs(d job.Description) string {
 	if d.Outputs == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d file(s), %s", d.Outputs, ui.Bytes(d.OutputBytes))
+	return ui.Count(d.Outputs, "file") + ", " + ui.Bytes(d.OutputBytes)
 }
 
 // hostCount is how many hosts a job has, and how many of them are there.
@@ -177,7 +177,7 @@ func hostCount(h api.Handle, there []api.Host) string {
 	if len(there) == 0 || len(there) >= h.Hosts {
 		return strconv.Itoa(h.Hosts)
 	}
-	return fmt.Sprintf("%d, of which %d have a pod", h.Hosts, len(there))
+	return fmt.Sprintf("%d, %d of them with a pod", h.Hosts, len(there))
 }
 
 // fewHosts are told one by one; more are told together where they are alike.

@@ -44,7 +44,7 @@ func TestPrintHosts(t *testing.T) {
 			}
 		})
 	}
-	if got := hostCount(api.Handle{Hosts: 256}, many[:3]); got != "256, of which 3 have a pod" {
+	if got := hostCount(api.Handle{Hosts: 256}, many[:3]); got != "256, 3 of them with a pod" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -135,7 +135,7 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id s
 		return err
 	}
 	if j.Handle.Map == nil && o.Host >= max(j.Handle.Hosts, 1) {
-		return cli.Usagef("--host %d: job %s has %d host(s), numbered from 0", o.Host, j.ID(), max(j.Handle.Hosts, 1))
+		return cli.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
 	}
 	out := cli.LogWriter(c.streams.Out)
 	o.Color = ui.Detect(c.streams.Out).Color

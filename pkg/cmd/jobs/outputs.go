@@ -79,7 +79,7 @@ func checkOutputArgs(sub *cobra.Command, args []string) error {
 		return cli.Usagef("outputs %s %q: want ls, cp or cat after the id%s", args[0], args[1], prefixed("; ", hint))
 	}
 	if n := len(args) - 2; n < verb.least || n > verb.most {
-		return cli.Usagef("outputs %s %s takes %s, got %d argument(s)", args[0], args[1], verb.args, n)
+		return cli.Usagef("outputs %s %s takes %s, got %s", args[0], args[1], verb.args, ui.Count(n, "argument"))
 	}
 	return nil
 }
