@@ -140,7 +140,7 @@ class GroupRunner(Runner):
             file.write(str(attempt))
 
     def _save_crash(self):
-        """Records that the container crashed, the runner too, as it does where memory runs out, and what it had printed."""
+        """Records that the container crashed with its runner, as where memory runs out, and what it had printed."""
         with open(self._mark, encoding="ascii") as file:
             attempt = file.read()
         if not attempt:
@@ -253,7 +253,8 @@ class LeaderRunner(GroupRunner):
             names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
             message = f"{names} {were} lost (preempted, drained or crashed)"
         else:
-            message = "host 0 was told to end, by a preemption, a drain or a deletion"
+            who = "its hosts were" if self._options.release else "host 0 was"
+            message = f"{who} told to end, by a preemption, a drain or a deletion"
         if self._options.release:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         message += "; an Indexed Job does not restart: use --backend pathways"

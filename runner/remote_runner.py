@@ -547,7 +547,7 @@ class GCSStore:
         self._until = min(self._until, moment)
 
     def disconnect(self):
-        """Closes all connections that are not in use; the next request makes new ones."""
+        """Closes the connections that are not in use."""
         self._server.disconnect()
         if self._account:
             self._account.disconnect()
@@ -1248,7 +1248,7 @@ def show_path(path):
 
 
 def write_pickle(value, path):
-    """Pickles the value to a file, by cloudpickle if the image has it and plain pickle fails; whether that was possible."""
+    """Whether the value could be pickled to a file, if need be by the cloudpickle of the image."""
     for name in ("pickle", "cloudpickle"):
         try:
             dump = pickle.dump if name == "pickle" else importlib.import_module(name).dump
@@ -2322,7 +2322,7 @@ def neighbour_path(name):
 
 def neighbour(name):
     """The module in a file beside this one."""
-    # It imports from here. But this is __main__: by its own name it would be loaded a second time.
+    # It imports from here, which is __main__: by its own name it would be loaded again.
     sys.modules.setdefault("remote_runner", sys.modules[__name__])
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, neighbour_path(name))

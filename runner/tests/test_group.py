@@ -270,7 +270,7 @@ class Restarts(GroupCase):
             self.assertEqual(ran.code, 143)
             self.assertIn("saved", self.lines(host))
             self.assertTrue(os.path.exists(os.path.join(self.root, f"saved-{host}")))
-        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "host 0 was told to end, by a preemption, a drain or a deletion"))
+        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "its hosts were told to end, by a preemption, a drain or a deletion"))
 
     def test_next_attempt(self):
         first = self.hosts(function(), {"train.py": WAIT}, pod=1)
