@@ -139,7 +139,7 @@ func (o *Outputs) File(ctx context.Context, at string) (Output, error) {
 		return Output{}, err
 	}
 	if found[0].Name != at {
-		return Output{}, &PathError{fmt.Sprintf("job %s: output %q is a folder, with %d files below it; name one of them", o.job.ID(), at, len(found))}
+		return Output{}, &PathError{fmt.Sprintf("job %s: output %q is a folder; name one of its files", o.job.ID(), at)}
 	}
 	return found[0], nil
 }

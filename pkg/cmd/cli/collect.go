@@ -35,13 +35,17 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	}
 	out := c.open(streams.Out)
 	err := j.Collect(ctx, out, c.Cleanup, func(r api.Result) error {
+		// The value first: on a terminal its line has no end before that.
+		if err := out.finish(); err != nil {
+			return err
+		}
 		for _, w := range r.Warnings {
 			fmt.Fprintln(streams.ErrOut, "warning: "+w)
 		}
 		if r.Pickle != nil {
 			fmt.Fprintf(streams.ErrOut, "the exact value stays, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
 		}
-		return out.finish()
+		return nil
 	})
 	out.discard()
 	if errors.Is(err, store.ErrNotFound) {
