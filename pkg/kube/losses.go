@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,8 +23,8 @@ func (w *Workload) Losses(ctx context.Context, id string) ([]api.Loss, error) {
 	return losses(s), nil
 }
 
-// losses of a snapshot. Of the same second the word of a pod comes before that of an
-// event, which says less, and that of a kubelet is the last, which does as it is told.
+// losses of a snapshot. The word of a pod comes before that of an event of the same
+// second, which says less.
 func losses(s snapshot) []api.Loss {
 	var all []api.Loss
 	for _, p := range s.list() {
@@ -33,15 +32,9 @@ func losses(s snapshot) []api.Loss {
 			all = append(all, api.Loss{Time: podCondition(p, corev1.DisruptionTarget).LastTransitionTime.UTC(), Why: why})
 		}
 	}
-	tellers := []func(corev1.Event) string{lossOf}
-	if s.set == nil { // of whose hosts all are told to end when one is lost
-		tellers = append(tellers, killed)
-	}
-	for _, tells := range tellers {
-		for _, e := range s.events {
-			if why := tells(e); why != "" {
-				all = append(all, api.Loss{Time: eventTime(&e).UTC(), Why: why})
-			}
+	for _, e := range s.events {
+		if why := lossOf(e); why != "" {
+			all = append(all, api.Loss{Time: eventTime(&e).UTC(), Why: why})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b api.Loss) int { return a.Time.Compare(b.Time) })
@@ -62,16 +55,6 @@ func lossOf(e corev1.Event) string {
 		return "its node was lost or closed to it"
 	}
 	return ""
-}
-
-// killed is what a kubelet tells of a pod that it was told to end, without knowing why; ""
-// for any other event.
-func killed(e corev1.Event) string {
-	worker := "spec.containers{" + api.ContainerName + "}"
-	if e.InvolvedObject.Kind != "Pod" || e.Reason != "Killing" || e.InvolvedObject.FieldPath != worker {
-		return ""
-	}
-	return fmt.Sprintf("its pod on node %s was deleted or evicted, as by a drain", e.Source.Host)
 }
 
 // isTaintEviction tells of a pod that leaves its node, and not that it may stay.

@@ -3,8 +3,6 @@ package kube
 import (
 	"net/http"
 	"path"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,28 +27,18 @@ func TestLosses(t *testing.T) {
 		{"Job", "Stopped", "Preempted to accommodate a workload (UID: 4039) due to prioritization in the ClusterQueue"},
 		{"Workload", "Preempted", "it is told by the Job"},
 		{"Pod", "Killing", "Stopping container kinetic-worker"},
-		{"Pod", "Killing", "Stopping container gke-gcsfuse-sidecar"},
-		{"Pod", "Preempted", "Preempted by pod 5a7c on node n2"},
 	} {
-		s.events[types.UID(rune('a'+i))] = corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: e.kind, FieldPath: "spec.containers{" + e.message[strings.LastIndexByte(e.message, ' ')+1:] + "}"},
-			Reason: e.reason, Message: e.message, Source: corev1.EventSource{Host: "n3"}, LastTimestamp: metav1.NewTime(at(min(i, 5)).Time)}
+		s.events[types.UID(rune('a'+i))] = corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: e.kind}, Reason: e.reason, Message: e.message,
+			LastTimestamp: metav1.NewTime(at(i).Time)}
 	}
 	want := []api.Loss{
 		{Time: at(0).UTC(), Why: "preempted by a pod of higher priority"},
 		{Time: at(1).UTC(), Why: "its node was lost or closed to it"},
 		{Time: at(3).UTC(), Why: "Kueue took its turn back: Preempted to accommodate a workload due to prioritization in the ClusterQueue"},
-		{Time: at(5).UTC(), Why: "preempted by a pod of higher priority"},
-		{Time: at(5).UTC(), Why: "its pod on node n3 was deleted or evicted, as by a drain"},
 		{Time: at(7).UTC(), Why: "evicted from node n1, which is being drained"},
 	}
 	if diff := cmp.Diff(want, losses(s)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-	// Of a set all hosts are told to end when one is lost.
-	s.set = set()
-	want = slices.DeleteFunc(want, func(l api.Loss) bool { return strings.HasPrefix(l.Why, "its pod") })
-	if diff := cmp.Diff(want, losses(s)); diff != "" {
-		t.Errorf("of a set (-want +got)\n%s", diff)
 	}
 }
 
