@@ -7,9 +7,9 @@ import (
 	"path"
 	"slices"
 
+	goyaml "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/manifests"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -145,9 +145,9 @@ func runnerConfigMap(s api.Spec, p program) types.ConfigMapArgs {
 	}}
 }
 
-// put stores v as YAML below a comment.
-func (t tree) put(name, comment string, v any) error {
-	text, err := yaml.Marshal(v)
+// put stores a kustomization below a comment.
+func (t tree) put(name, comment string, v types.Kustomization) error {
+	text, err := goyaml.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("writing %s of the kustomization: %w", name, err)
 	}

@@ -134,32 +134,28 @@ func write(resource *resource.Resource) (*unstructured.Unstructured, []byte, err
 	return &object, text, object.UnmarshalJSON(data)
 }
 
-// plain copies a value with the types that Kubernetes' own code expects. It
+// plain gives a value, in its place, the types that Kubernetes' own code expects. It
 // reports false where there are others than texts, whole numbers and booleans.
-func plain(v any) (any, bool) {
+func plain(v any) (_ any, ok bool) {
 	switch v := v.(type) {
 	case nil, string, bool:
 		return v, true
 	case int:
 		return int64(v), true
 	case []any:
-		list := make([]any, len(v))
 		for i, e := range v {
-			var ok bool
-			if list[i], ok = plain(e); !ok {
+			if v[i], ok = plain(e); !ok {
 				return nil, false
 			}
 		}
-		return list, true
+		return v, true
 	case map[string]any:
-		object := make(map[string]any, len(v))
 		for key, e := range v {
-			var ok bool
-			if object[key], ok = plain(e); !ok {
+			if v[key], ok = plain(e); !ok {
 				return nil, false
 			}
 		}
-		return object, true
+		return v, true
 	}
 	return nil, false
 }
