@@ -44,7 +44,7 @@ def find_group(options, environ):
 
 
 def rendezvous(group, chips):
-    """What lets torch and JAX on all hosts, each with chips like gpu:8, find each other without arguments."""
+    """What torch and JAX on all hosts, each with chips like gpu:8, find each other by."""
     kind, _, count = chips.partition(":")
     host, hosts = str(group.host), str(group.hosts)
     found = {"MASTER_ADDR": group.leader, "MASTER_PORT": str(TORCH_PORT), "WORLD_SIZE": hosts, "RANK": host}
@@ -115,7 +115,7 @@ class GroupRunner(Runner):
             self._link.attend(POLL_SECONDS)
 
     def _rest(self):
-        """Waits for SIGTERM, because a host that leaves is started again. It does not poll: accelerators are held until it returns."""
+        """Waits for SIGTERM, for a host that leaves is started again; without polling, for accelerators are held until it returns."""
         numbers = (signal.SIGTERM, signal.SIGINT)
         signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
         if not self._terminated:
@@ -323,7 +323,7 @@ class MemberRunner(GroupRunner):
 
 
 class StrayRunner(LeaderRunner):
-    """The attempt on a host that is not told its place: it ends the job, for if it left it would be started again for ever."""
+    """The attempt on a host that is not told its place: it ends the job, or it would be started again for ever."""
 
     def __init__(self, options, problem):
         super().__init__(options, Group(0, 1, "", 1))

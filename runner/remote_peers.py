@@ -19,7 +19,7 @@ from remote_runner import (
 )
 
 GROUP_PORT = 8482  # of the leader's runner; the manifest's readiness probe has it too
-# Connections that wait until the leader has fetched its bundle: all hosts', and one of the readiness probe every two seconds.
+# Connections that wait while the leader fetches its bundle: all hosts', and the readiness probe's.
 BACKLOG = 4096
 LINE_LIMIT = 1 * MIB
 TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones

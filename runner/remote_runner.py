@@ -238,7 +238,7 @@ def open_store(url):
 
 
 def in_parallel(action, items, count):
-    """Calls action with each item, in count threads that are gone when this returns, and raises the first failure."""
+    """Calls action with each item, in count threads; raises the first failure when they have ended."""
     waiting, failures = list(reversed(items)), []
 
     def work():
@@ -268,7 +268,7 @@ def in_parallel(action, items, count):
 
 
 def copy_verified(store, name, sha256, limit, sink):
-    """Copies an object of at most limit bytes to sink, which must forget them if this raises; returns how many there are."""
+    """Copies an object to sink, which must forget the bytes if this raises; returns how many there are."""
     digest, size = hashlib.sha256(), 0
     with store.open(name) as source:
         while block := source.read(BLOCK):
@@ -381,7 +381,7 @@ class Endpoint:
 
 
 def tls_context(authority=None):
-    """How TLS is spoken: with every certificate verified, by a file with the authority's or by those of the image."""
+    """TLS that verifies every certificate, by the authority's file or by those of the image."""
     try:
         ssl = late_import("ssl")
     except ImportError:
@@ -429,7 +429,7 @@ class Answer:
 
 
 class Account:
-    """Whom the store is asked as: keeps the access token of a source, and gets another when it ends."""
+    """Whom the store is asked as: keeps the access token of a source."""
 
     def __init__(self, source):
         self._source = source  # MetadataServer, or KeyFile of remote_credentials.py
@@ -539,7 +539,7 @@ class GCSStore:
         return self.url(f"{job}/outputs")
 
     def insist(self):
-        """From now on an outage is waited for much longer: what is to be written took the whole call to make."""
+        """From now on an outage is waited for much longer: the whole call made what is to be written."""
         self._patience = PUBLISH_SECONDS
 
     def hurry(self, moment):
@@ -737,7 +737,7 @@ def measure(source):
 
 
 def multipart(fields, source, size):
-    """Headers and body of an upload: what describes the object, then its bytes. They are not held in memory."""
+    """Headers and body of an upload, which is not held in memory."""
     boundary = os.urandom(16).hex()
     head = (
         f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n".encode()
@@ -762,7 +762,7 @@ def age_of(fields, headers):
 
 
 def server_time(headers):
-    """When the server sent this answer, in seconds since 1970 by its own clock; by ours where it does not say."""
+    """When the server sent this answer, in seconds since 1970, by its own clock if it says so."""
     date = headers["Date"]
     return late_import("email.utils").parsedate_to_datetime(date).timestamp() if date else time.time()
 
@@ -978,7 +978,7 @@ def cut(source, file, target):
 
 
 def new_path(workspace, file):
-    """Where the file goes. Its directories are made; they are never links, for only the runner has written here."""
+    """Where the file goes. Its directories are made, and never links: only the runner has written here."""
     target = os.path.join(workspace, file.path)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.lexists(target):
@@ -1333,7 +1333,7 @@ DEBUGGED = "--debugged"  # as the runner's first word: what follows is a program
 
 
 class Place:
-    """Where a call runs: the directories, what is added to its environment, and who is told at once that it failed."""
+    """Where a call runs, what is added to its environment, and who is told at once that it failed."""
 
     def __init__(self, workspace, scratch, variables, watcher=None):
         self.workspace, self.scratch, self.variables = workspace, scratch, variables
@@ -1451,7 +1451,7 @@ def wait_for(awaitable):
 
 
 def forget_shadowed(entries):
-    """Lets a module of the workspace win over a standard one that only the runner has loaded so far."""
+    """Lets a module of the workspace win over a standard one that only the runner has loaded."""
     loaded = {name.partition(".")[0] for name in sys.modules}
     for name in loaded - STARTUP_MODULES - set(sys.builtin_module_names):
         files = (name + ".py", os.path.join(name, "__init__.py"))
@@ -1462,7 +1462,7 @@ def forget_shadowed(entries):
 
 
 def load_module(call, place):
-    """Imports the function's module: from the file where the call has one, whatever else has its name."""
+    """Imports the function's module, from the call's file where it has one."""
     if not call.file:
         return importlib.import_module(call.module)
     path = place.path(call.file)
@@ -1925,7 +1925,7 @@ class Runner:
             signal.signal(number, self._hurry)
 
     def _hurry(self, *_):
-        """Signal handler for when only publishing is left to do: it must end before Kubernetes' patience does."""
+        """Signal handler while publishing, which must end before Kubernetes' patience does."""
         if self._store is not None:
             self._store.hurry(time.monotonic() + self._options.grace + PUBLISH_GRACE)
 
@@ -1985,10 +1985,10 @@ class Runner:
         return disruptions
 
     def _meet(self):
-        """On several hosts: what must be known of the others before the call; an outcome if they need none of this host."""
+        """On several hosts: learns of the others; an outcome if they need no call here."""
 
     def _conclude(self, end, outcome=None):
-        """What is left to do when everything is published; end is None if the job has not ended, or nobody could be told."""
+        """What is left to do when everything is published; end is None if there is no end."""
 
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
@@ -2284,7 +2284,7 @@ FLAGS = {  # what makes the value, and its default; HELP of remote_local.py says
 
 
 def parse_options(argv):
-    """The command line as options. The library's parser would take a tenth of the time in which a call starts."""
+    """The command line as options. The library's parser takes a tenth of a call's time to start."""
     values = {name: default for name, (_, default) in FLAGS.items()}
     words = iter(argv)
     for word in words:
