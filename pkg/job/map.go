@@ -36,7 +36,7 @@ type MapOutcome struct {
 	// Failed are those whose call failed, in order.
 	Failed []FailedInput
 	// Missing are those without a result, in order: their pods failed, or were
-	// removed, before they came to them.
+	// removed, before there was one.
 	Missing []int
 	// Pickled are those whose exact value only a pickle has.
 	Pickled int

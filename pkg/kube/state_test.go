@@ -81,6 +81,9 @@ func TestStateOfMap(t *testing.T) {
 		"chunks failed, and the first pod tells": {brokenMap(), []corev1.Pod{indexed(3, terminated(125, "Error", "")), indexed(2, terminated(137, "OOMKilled", "")), indexed(1, terminated(0, "Completed", ""))},
 			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(137),
 				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: out of memory: it used all of its 2Gi; --memory asks for more"}},
+		"a chunk that took too long": {brokenMap(), []corev1.Pod{indexed(2, terminated(124, "Error", `{"state":"FAILED","reason":"DeadlineExceeded","message":"f.py:f ran longer than the 3 seconds of --max-runtime","exit_code":124}`))},
+			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(124),
+				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: f.py:f ran longer than the 3 seconds of --max-runtime, which is for a whole chunk"}},
 		"all done": {aMap(4, complete), []corev1.Pod{done}, api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: 1, Started: two, Finished: nine}},
 	}
 	for name, tt := range tests {

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // failedMap explains a map of which pods have failed: which chunks they were of, and
@@ -19,8 +22,17 @@ func (s situation) failedMap(end *batchv1.JobCondition) cause {
 	}
 	if p := firstFailed(s.Pods); p != nil {
 		r.Sentence += prefixed(fmt.Sprintf("; chunk %d: ", hostOf(*p)), s.over(*p).Sentence)
+		if tookTooLong(*p) {
+			r.Sentence += ", which is for a whole chunk"
+		}
 	}
 	return r
+}
+
+// tookTooLong tells whether --max-runtime ended a pod.
+func tookTooLong(p corev1.Pod) bool {
+	t := workerOf(p).State.Terminated
+	return t != nil && ended(t, 0, time.Time{}).Reason == api.DeadlineExceeded
 }
 
 // indexesLimit leaves room for an error beside a list of indexes.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -76,30 +78,99 @@ func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) er
 
 // tellFailures says which inputs have no value, and what to do about it.
 func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
-	failed, missing := end.Outcome.Failed, end.Outcome.Missing
-	for _, f := range failed {
-		fmt.Fprintln(w, ui.Clean(FailedInput(f)))
-	}
-	if len(missing) > 0 {
-		fmt.Fprintf(w, "%s of %s inputs have no result (the first is %d): their pods failed or were removed before reaching them\n",
-			ui.Number(len(missing)), ui.Number(j.Handle.Map.Inputs), missing[0])
+	failed := end.Outcome.Failed
+	for _, line := range failureLines(failed) {
+		fmt.Fprintln(w, ui.Clean(line))
 	}
 	if end.Status.State != api.Succeeded {
 		fmt.Fprintln(w, ui.Clean(fmt.Sprintf("job %s %s", j.ID(), job.Outcome(end.Status))))
 	}
-	fmt.Fprintf(w, "%s of %s inputs have no value; the job stays\n", ui.Number(len(failed)+len(missing)), ui.Number(j.Handle.Map.Inputs))
+	fmt.Fprintf(w, "%s; the values of the others stay\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
 	if len(failed) > 0 {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.PlaceFlag())
 	}
+	tellResume(w, j)
+}
+
+// tellResume says how to compute what a map has no value of.
+func tellResume(w io.Writer, j *job.Job) {
 	fmt.Fprintf(w, "next: run the same with --map-resume %s, which computes only those\n", j.ID())
+}
+
+// withoutValue says how many of a map's inputs have no value, and why.
+func withoutValue(o job.MapOutcome, inputs int) string {
+	of := func(n int) string { return fmt.Sprintf("%s of %s inputs", ui.Number(n), ui.Number(inputs)) }
+	failed, missing := len(o.Failed), len(o.Missing)
+	if missing == 0 {
+		return of(failed) + " failed"
+	}
+	first := fmt.Sprintf("have no result (the first is %d)", o.Missing[0])
+	if failed == 0 {
+		return of(missing) + " " + first
+	}
+	return fmt.Sprintf("%s have no value: %s failed, %s %s", of(failed+missing), ui.Number(failed), ui.Number(missing), first)
+}
+
+// failureLines are a line for each error, with the inputs that it is of: one of the
+// module, say, is that of all of them.
+func failureLines(failed []job.FailedInput) []string {
+	var errs []string // in the order in which they come first
+	inputs := map[string][]int{}
+	for _, f := range failed {
+		text := inputError(f)
+		if inputs[text] == nil {
+			errs = append(errs, text)
+		}
+		inputs[text] = append(inputs[text], f.Input)
+	}
+	for i, text := range errs {
+		errs[i] = namedInputs(inputs[text]) + ": " + text
+	}
+	return errs
+}
+
+// namedInputs writes inputs, which are in order: input 3, or inputs 1, 3, 5-9.
+func namedInputs(inputs []int) string {
+	if len(inputs) == 1 {
+		return fmt.Sprintf("input %d", inputs[0])
+	}
+	var parts []string
+	for from := 0; from < len(inputs); {
+		to := from
+		for to+1 < len(inputs) && inputs[to+1] == inputs[to]+1 {
+			to++
+		}
+		part := strconv.Itoa(inputs[from])
+		if to > from {
+			part += "-" + strconv.Itoa(inputs[to])
+		}
+		parts = append(parts, part)
+		from = to + 1
+	}
+	return "inputs " + strings.Join(parts, ", ")
 }
 
 // FailedInput is the failure of one input in a line.
 func FailedInput(f job.FailedInput) string {
+	return fmt.Sprintf("input %d: %s", f.Input, inputError(f))
+}
+
+func inputError(f job.FailedInput) string {
 	if f.Error.Type == "" {
-		return fmt.Sprintf("input %d: %s", f.Input, f.Error.Message)
+		return f.Error.Message
 	}
-	return fmt.Sprintf("input %d: %s: %s", f.Input, f.Error.Type, f.Error.Message)
+	return f.Error.Type + ": " + f.Error.Message
+}
+
+// settleInputs ends a command that has seen a job succeed. The pods of a map do, even
+// where an input has failed.
+func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
+	p, err := j.Progress(ctx)
+	if err != nil || p == nil || p.Failed == 0 {
+		return err
+	}
+	fmt.Fprintf(w, "%s of %s inputs failed; which and why: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.PlaceFlag())
+	return Exit(ExitFailed)
 }
 
 // MapProgress says how far a map is.

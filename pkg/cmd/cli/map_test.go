@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Whoever leaves a map hears how to come back to its values.
@@ -22,20 +23,64 @@ func TestInterruptedMap(t *testing.T) {
 }
 
 func TestTellFailures(t *testing.T) {
-	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2000, Chunk: 1}}}
-	end := MapEnd{Status: api.Status{State: api.Failed, Message: "Job has failed indexes"}, Outcome: job.MapOutcome{
-		Failed:  []job.FailedInput{{Input: 17, Error: api.ResultError{Type: "ValueError", Message: "no"}}},
-		Missing: []int{20, 21},
-	}}
-	const want = `input 17: ValueError: no
-2 of 2,000 inputs have no result (the first is 20): their pods failed or were removed before reaching them
-job a1 failed: Job has failed indexes
-3 of 2,000 inputs have no value; the job stays
-next: kubectl kinetic jobs logs a1 --index 17 -n ml
-next: run the same with --map-resume a1, which computes only those
-`
-	var said bytes.Buffer
-	if tellFailures(&said, j, end); said.String() != want {
-		t.Errorf("got\n%swant\n%s", said.String(), want)
+	succeeded, cancelled := api.Status{State: api.Succeeded}, api.Status{State: api.Failed, Message: "cancelled"}
+	bad := func(input int, message string) job.FailedInput {
+		return job.FailedInput{Input: input, Error: api.ResultError{Type: "ValueError", Message: message}}
+	}
+	const resume = "next: run the same with --map-resume a1, which computes only those\n"
+	for name, tt := range map[string]struct {
+		status  api.Status
+		outcome job.MapOutcome
+		want    string
+	}{
+		"both kinds": {cancelled, job.MapOutcome{Failed: []job.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
+			"input 17: ValueError: no\njob a1 failed: cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (the first is 20); the values of the others stay\n" +
+				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},
+		"no result": {cancelled, job.MapOutcome{Missing: []int{20, 21}},
+			"job a1 failed: cancelled\n2 of 2,000 inputs have no result (the first is 20); the values of the others stay\n" + resume},
+		"the same error is told once, where it came first": {succeeded, job.MapOutcome{Failed: []job.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
+			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; the values of the others stay\n" +
+				"next: kubectl kinetic jobs logs a1 --index 1 -n ml\n" + resume},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2000, Chunk: 1}}}
+			var said bytes.Buffer
+			if tellFailures(&said, j, MapEnd{tt.status, tt.outcome}); said.String() != tt.want {
+				t.Errorf("got\n%swant\n%s", said.String(), tt.want)
+			}
+		})
+	}
+}
+
+// A map of which an input failed is no success, whatever its pods say; one whose values
+// were collected is.
+func TestSettleOfAMap(t *testing.T) {
+	const good, bad = `{"version":1,"ok":true,"value":1}`, `{"version":1,"ok":false}`
+	for name, tt := range map[string]struct {
+		results []string
+		code    int
+		said    string
+	}{
+		"all have a value": {[]string{good, good}, ExitDone, ""},
+		"one failed":       {[]string{good, bad}, ExitFailed, "1 of 2 inputs failed; which and why: kubectl kinetic jobs result a1 -n ml\n"},
+		"collected":        {nil, ExitDone, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2, Chunk: 1}}, Store: kept}
+			for input, text := range tt.results {
+				if err := kept.Create(t.Context(), store.ResultOf("a1", input), strings.NewReader(text), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var said bytes.Buffer
+			err = Settle(t.Context(), &said, j, api.Status{State: api.Succeeded})
+			if CodeOf(err) != tt.code || said.String() != tt.said {
+				t.Errorf("exit code %d, said %q; want %d, %q", CodeOf(err), said.String(), tt.code, tt.said)
+			}
+		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Settle ends a command that has seen how a job ended: nothing to say where it
-// succeeded, else one block on w, and the exit code that goes with it.
+// succeeded with all of a map's inputs, else one block on w, and the exit code that goes with it.
 func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, false)
 }
@@ -28,7 +28,7 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 	Remember(ctx, w, j, s)
 	switch s.State {
 	case api.Succeeded:
-		return nil
+		return settleInputs(ctx, w, j)
 	case api.NotFound:
 		return fmt.Errorf("job %s: %s", j.ID(), withoutWorkload(ctx, j, s))
 	}

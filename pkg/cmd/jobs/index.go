@@ -60,7 +60,7 @@ func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error)
 func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 	s, err := j.Status(ctx)
 	if err == nil && (s.State == api.Succeeded || s.State == api.Failed) {
-		s.State, s.Message = api.Failed, "it has no result: its pod failed, or was removed, before it came to it"
+		s.State, s.Message = api.Failed, "it has no result: its pod failed, or was removed, before there was one"
 	}
 	return s, err
 }
@@ -76,7 +76,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("input %d of job %s has no result: it was collected and removed, or its pod failed before it came to it", index, j.ID())
+		return fmt.Errorf("input %d of job %s has no result: it was collected and removed, or its pod failed before there was one", index, j.ID())
 	case err != nil:
 		return err
 	case r.OK:

@@ -119,7 +119,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
 	cli.NumberVar(fs, &f.retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
 	cli.NumberVar(fs, &f.maxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
-	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call when it has run this long: 90, 90s, 15m, 1h30m.")
+	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
 func (f *flags) addOutcome(fs *pflag.FlagSet) {
