@@ -212,6 +212,16 @@ func TestWhyAGroupWaits(t *testing.T) {
 			"host 1: its pod was deleted, or lost with its node; all hosts start again"},
 		"it was made as the others were": {[]corev1.Pod{removed(member(0, 1, running(2))), removed(member(1, 4, running(5)))}, nil,
 			"a host was lost, or has crashed; all hosts start again"},
+		"a worker is removed": {[]corev1.Pod{member(0, 1, running(2)), removed(member(1, 1, running(2)))}, nil,
+			"host 1: its pod was deleted, or lost with its node; all hosts start again"},
+		"the leader is removed": {[]corev1.Pod{removed(member(0, 1, running(2))), member(1, 1, running(2))}, nil,
+			"host 0: its pod was deleted, or lost with its node; all hosts start again"},
+		"the leader is removed for another": {[]corev1.Pod{removed(member(0, 1, running(2))), member(1, 4, waiting("ContainerCreating"))}, nil,
+			"a host was lost, or has crashed; all hosts start again"},
+		"all are removed": {[]corev1.Pod{removed(member(0, 1, running(2))), removed(member(1, 1, running(2)))}, nil,
+			"a host was lost, or has crashed; all hosts start again"},
+		"one is left, and removed": {[]corev1.Pod{removed(member(0, 1, running(2)))}, nil,
+			"a host was lost, or has crashed; all hosts start again"},
 		"the leader tells of the host that crashed": {[]corev1.Pod{member(0, 1, told), member(1, 1, running(2))}, nil, again},
 		"its container was started again":           {[]corev1.Pod{startedAgain, member(1, 1, running(2))}, nil, again},
 		"and has ended again":                       {[]corev1.Pod{endedAgain, member(1, 1, running(2))}, nil, again},
@@ -224,6 +234,7 @@ func TestWhyAGroupWaits(t *testing.T) {
 			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
 		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},
 		"an image":           {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, running(2))}, nil, "1 of 2 hosts are running; host 0: image"},
+		"all have a node":    {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, waiting("ImagePullBackOff"))}, nil, "host 0: image"},
 		"the others run": {[]corev1.Pod{member(0, 1, running(2)), unscheduled(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
 			"1 of 2 hosts are running; host 1: no node has room: 3 of 3 with too little cpu free"},
 	}
@@ -237,19 +248,32 @@ func TestWhyAGroupWaits(t *testing.T) {
 	}
 }
 
-// Pods that go take with them what they tell.
+// Pods that go take with them what they tell, and what took their place has not run.
 func TestACauseIsRecalled(t *testing.T) {
-	const cause, unknown = "host 1: exit code 137; all hosts start again", "a host was lost, or has crashed; all hosts start again"
-	for name, tt := range map[string]struct{ before, now, want string }{
-		"it is gone":             {cause, unknown, cause},
-		"another pod ends":       {cause, "host 2: exit code 137, killed from outside; all hosts start again", cause},
-		"there was none":         {"", unknown, unknown},
-		"it was of another kind": {"no node has room", unknown, unknown},
-		"there is another":       {unknown, cause, cause},
-		"it is of the past":      {cause, "", ""},
+	const cause, other, unknown = "host 1: exit code 137" + startAgain, "host 2: exit code 137, killed from outside" + startAgain, lostSomehow + startAgain
+	waits := func(message string) api.Status { return api.Status{State: api.Pending, Message: message} }
+	runs := func(pod string) api.Status { return api.Status{State: api.Running, Pod: pod} }
+	for name, tt := range map[string]struct {
+		seen []api.Status
+		want string // the last message
+	}{
+		"it is gone":                    {[]api.Status{waits(cause), waits(unknown)}, cause},
+		"another pod ends":              {[]api.Status{waits(cause), waits(unknown), waits(other)}, cause},
+		"there was none":                {[]api.Status{waits(""), waits(unknown)}, unknown},
+		"it was of another kind":        {[]api.Status{waits("no node has room"), waits(unknown)}, unknown},
+		"there is another":              {[]api.Status{waits(unknown), waits(cause)}, cause},
+		"it is of the past":             {[]api.Status{waits(cause), waits("")}, ""},
+		"nobody tells for a while":      {[]api.Status{waits(cause), waits(""), waits(other)}, cause},
+		"its leader runs for a while":   {[]api.Status{runs("a"), {State: api.Pending, Pod: "a", Message: cause}, runs("a"), waits(other)}, cause},
+		"another attempt ran":           {[]api.Status{{State: api.Pending, Pod: "a", Message: cause}, runs("b"), waits(other)}, other},
+		"another attempt did not begin": {[]api.Status{waits(cause), waits("no node has room"), waits(other)}, other},
 	} {
-		if got := recalled(api.Status{Message: tt.before}, api.Status{Message: tt.now}).Message; got != tt.want {
-			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		var now, told api.Status
+		for _, s := range tt.seen {
+			now, told = recalled(told, s)
+		}
+		if now.Message != tt.want {
+			t.Errorf("%s: got %q, want %q", name, now.Message, tt.want)
 		}
 	}
 }

@@ -32,7 +32,9 @@ func (s situation) waitsAsGroup(hosts int) cause {
 	if first.Sentence == "" || len(pods) == 0 {
 		return first
 	}
-	first.Sentence = fmt.Sprintf("%s; %s", progress(pods, max(hosts, len(pods))), first.Sentence)
+	if far := progress(pods, max(hosts, len(pods))); far != "" {
+		first.Sentence = far + "; " + first.Sentence
+	}
 	return first
 }
 
@@ -56,8 +58,10 @@ func (s situation) brokenOff(pods []corev1.Pod) string {
 		p.DeletionTimestamp = nil // it was removed after that
 		return ofHost(*p, s.crashed(*p, crashOf(*p)).Sentence)
 	}
-	if p := madeAnew(pods); p != nil {
-		return ofHost(*p, "its pod was deleted, or lost with its node")
+	for _, find := range []func([]corev1.Pod) *corev1.Pod{madeAnew, leavesAlone} {
+		if p := find(pods); p != nil {
+			return ofHost(*p, "its pod was deleted, or lost with its node")
+		}
 	}
 	return lostSomehow
 }
@@ -68,13 +72,22 @@ const (
 	lostSomehow = "a host was lost, or has crashed"
 )
 
-// recalled is a status with the cause that the one before it told: that of an attempt
-// which is over does not change while its pods go, and take with them what they tell.
-func recalled(before, s api.Status) api.Status {
-	if strings.HasSuffix(s.Message, startAgain) && strings.HasSuffix(before.Message, startAgain) && before.Message != lostSomehow+startAgain {
-		s.Message = before.Message
+// recalled is a status with the cause that was told first when its attempt was over:
+// that does not change while the pods go, and take with them what they tell. told is the
+// status that had it, and next the one to recall from now on: none once another attempt
+// has something to say.
+func recalled(told, s api.Status) (now, next api.Status) {
+	isOver := strings.HasSuffix(s.Message, startAgain)
+	switch {
+	case isOver && (told.Message == "" || told.Message == lostSomehow+startAgain):
+		return s, s
+	case isOver:
+		s.Message = told.Message
+		return s, told
+	case s.Message != "" || s.State == api.Running && s.Pod != told.Pod:
+		return s, api.Status{}
 	}
-	return s
+	return s, told
 }
 
 // madeAnew is the pod of a host that was made long after the leader began: the one
@@ -92,6 +105,23 @@ func madeAnew(pods []corev1.Pod) *corev1.Pod {
 	return nil
 }
 
+// leavesAlone is the pod of the only host that was told to end, while its call runs and
+// all others are there: somebody deleted it. A set's controller takes the leader's away
+// first when it has lost another, whose pod it then makes anew.
+func leavesAlone(pods []corev1.Pod) *corev1.Pod {
+	leaves := func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }
+	i := slices.IndexFunc(pods, leaves)
+	if i < 0 || slices.ContainsFunc(pods[i+1:], leaves) || len(pods) < sizeOfSet(pods) {
+		return nil
+	}
+	worker := workerOf(pods[i])
+	younger := func(p corev1.Pod) bool { return p.CreationTimestamp.After(startOf(worker)) }
+	if lastEnd(worker) != nil || i == 0 && slices.ContainsFunc(pods, younger) {
+		return nil
+	}
+	return &pods[i]
+}
+
 // ofHost says of which host a sentence is. Host 0 speaks for others, too, and says so.
 func ofHost(p corev1.Pod, sentence string) string {
 	if hostOf(p) == 0 && strings.HasPrefix(sentence, "host ") {
@@ -100,7 +130,7 @@ func ofHost(p corev1.Pod, sentence string) string {
 	return fmt.Sprintf("host %d: %s", hostOf(p), sentence)
 }
 
-// progress is how far the hosts of a job are.
+// progress is how far the hosts of a job are, "" where all have a node and none runs.
 func progress(pods []corev1.Pod, hosts int) string {
 	placed, running := 0, 0
 	for _, p := range pods {
@@ -111,8 +141,11 @@ func progress(pods []corev1.Pod, hosts int) string {
 			running++
 		}
 	}
-	if running > 0 {
+	switch {
+	case running > 0:
 		return fmt.Sprintf("%d of %d hosts are running", running, hosts)
+	case placed == hosts:
+		return ""
 	}
 	return fmt.Sprintf("%d of %d hosts have a node", placed, hosts)
 }

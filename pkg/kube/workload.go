@@ -36,10 +36,11 @@ func New(c *Client, objects []*unstructured.Unstructured) *Workload {
 // Watch calls seen with the job's status at once and on every change, and
 // returns the one that it ended in.
 func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
-	var last api.Status
+	var last, over api.Status
 	told := false
 	err := w.observe(ctx, id, func(s snapshot) bool {
-		status := recalled(last, w.status(s))
+		var status api.Status
+		status, over = recalled(over, w.status(s))
 		if !told || !same(last, status) {
 			told, last = true, status
 			seen(status)
