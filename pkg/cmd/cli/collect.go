@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -48,8 +49,11 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		return nil
 	})
 	out.discard()
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
+	case errors.Is(err, syscall.EPIPE):
+		return Unread(ctx, streams.ErrOut, j, err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -89,11 +90,15 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 	if len(failed) > 0 {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.PlaceFlag())
 	}
-	tellResume(w, j)
+	TellResume(w, j)
 }
 
-// tellResume says how to compute what a map has no value of.
-func tellResume(w io.Writer, j *job.Job) {
+// TellResume says how to compute what a map has no value of. Of another job it says
+// nothing.
+func TellResume(w io.Writer, j *job.Job) {
+	if j.Handle.Map == nil {
+		return
+	}
 	fmt.Fprintf(w, "next: run the same with --map-resume %s, which computes only those\n", j.ID())
 }
 
@@ -191,6 +196,8 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return NoMapResults(ctx, streams.ErrOut, j, end.Status)
+	case errors.Is(err, syscall.EPIPE):
+		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
 		return Interrupted(streams.ErrOut, j, err)
 	}

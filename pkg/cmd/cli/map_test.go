@@ -3,8 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
+	"syscall"
 	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -18,6 +22,47 @@ func TestInterruptedMap(t *testing.T) {
 		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: m}}
 		if code := CodeOf(Interrupted(&said, j, context.Canceled)); code != ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
+		}
+	}
+}
+
+// standing is a workload that stands in a state.
+type standing struct {
+	job.Workload
+	state api.State
+}
+
+func (w standing) Watch(ctx context.Context, _ string, seen func(api.Status)) (api.Status, error) {
+	s := api.Status{State: w.state}
+	if seen(s); s.State.Ended() {
+		return s, nil
+	}
+	<-ctx.Done()
+	return s, ctx.Err()
+}
+
+// Where the reader of a map goes away, it stays or goes on, and its values with it.
+func TestUnreadMap(t *testing.T) {
+	for state, want := range map[api.State]string{
+		api.Running:   "nobody reads the output any more; job a1 goes on: kubectl kinetic jobs result a1 -n ml\n",
+		api.Succeeded: "nobody reads the output any more; job a1 keeps its values: kubectl kinetic jobs result a1 -n ml\n",
+	} {
+		kept, err := store.OpenFile("file://" + t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: kept, Workload: standing{state: state}}
+		if err := kept.Create(t.Context(), store.ResultOf("a1", 0), strings.NewReader(`{"version":1,"ok":true,"value":1}`), nil); err != nil {
+			t.Fatal(err)
+		}
+		streams, _, _, said := genericiooptions.NewTestIOStreams()
+		streams.Out = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
+		err = CollectMap(t.Context(), t.Context(), streams, j, Collection{Cleanup: true})
+		if !errors.Is(err, syscall.EPIPE) || said.String() != want {
+			t.Errorf("%s: %v, said %q, want %q", state, err, said.String(), want)
+		}
+		if _, err := j.Indexed(t.Context(), 0); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -114,3 +114,21 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 		return err
 	}
 }
+
+// Unread ends a command whose reader went away, as `| head` does, before it had all:
+// the job goes on, or keeps what it has.
+func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
+	kept, back := "its log", "logs -f"
+	switch {
+	case j.Handle.Map != nil:
+		kept, back = "its values", "result"
+	case j.Handle.CallKind == api.CallFunction:
+		kept, back = "its result", "result"
+	}
+	how := "goes on"
+	if s, unknown := j.Status(ctx); unknown == nil && s.State.Ended() {
+		how = "keeps " + kept
+	}
+	fmt.Fprintf(w, "nobody reads the output any more; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.PlaceFlag())
+	return err
+}

@@ -233,6 +233,8 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	switch {
 	case errors.Is(end.err, syscall.EPIPE) && o.wait.cancel:
 		return o.abandoned(ctx, j)
+	case errors.Is(end.err, syscall.EPIPE):
+		return cli.Unread(ctx, o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
 		return cli.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
 	case end.err != nil:
@@ -275,6 +277,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	}
 	<-done
 	fmt.Fprintf(o.streams.ErrOut, "job %s was ended; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+	cli.TellResume(o.streams.ErrOut, j)
 	return cli.Exit(cli.ExitInterrupted)
 }
 
@@ -284,6 +287,7 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	if err := o.end(ctx, j); err != nil {
 		return err
 	}
+	cli.TellResume(o.streams.ErrOut, j)
 	return cli.Exit(cli.ExitFailed)
 }
 
