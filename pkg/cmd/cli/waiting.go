@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -12,8 +14,29 @@ import (
 // states that read alike, so what was just said is not said again.
 type Teller struct {
 	ui      *ui.UI
-	said    string
+	said    reason
 	attempt int // the last that was told to run
+}
+
+// reason is what was said of a state of an attempt.
+type reason struct {
+	text    string
+	attempt int
+}
+
+// isOf tells whether two reasons are the same. Numbers alone make no other one of an
+// attempt: nodes come and go, and are counted.
+func (r reason) isOf(other reason) bool {
+	return r.text == other.text || r.attempt == other.attempt && withoutDigits(r.text) == withoutDigits(other.text)
+}
+
+func withoutDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // NewTeller tells on u.
@@ -36,14 +59,14 @@ func (t *Teller) Running(s api.Status) {
 	case s.Message != "":
 		t.state(s, s.Message)
 	case attempt != t.attempt:
-		t.attempt, t.said = attempt, ""
+		t.attempt, t.said = attempt, reason{}
 		t.ui.Phase("running", fmt.Sprintf("attempt %d", attempt))
 	}
 }
 
 func (t *Teller) state(s api.Status, detail string) {
-	said := string(s.State) + detail + s.Next
-	if said == t.said {
+	said := reason{string(s.State) + detail + s.Next, s.Attempt}
+	if said.isOf(t.said) {
 		return
 	}
 	t.said = said

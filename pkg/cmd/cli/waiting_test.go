@@ -12,6 +12,9 @@ import (
 func TestTeller(t *testing.T) {
 	pulls := api.Status{State: api.Pending, Message: "pulling image a", Next: "kubectl get pod"}
 	const pulled = "PENDING     waiting: pulling image a\n  kubectl get pod\n"
+	waits := func(attempt int, message string) api.Status {
+		return api.Status{State: api.Pending, Attempt: attempt, Message: message}
+	}
 	runs := api.Status{State: api.Running, Attempt: 1}
 	tests := map[string]struct {
 		seen []api.Status
@@ -24,6 +27,8 @@ func TestTeller(t *testing.T) {
 		"a part of it is lost": {[]api.Status{{State: api.Running, Message: "its node is silent", Next: "kubectl get node"}}, "RUNNING     its node is silent\n"},
 		"it has failed by now": {[]api.Status{{State: api.Failed, Message: "out of memory"}}, ""},
 		"the same again":       {[]api.Status{pulls, pulls, {State: api.Pending}, pulls}, pulled},
+		"nodes come and go":    {[]api.Status{waits(1, "2 of 9 with a taint"), waits(1, "3 of 10 with a taint"), waits(1, "3 of 10 cordoned")}, "PENDING     waiting: 2 of 9 with a taint\nPENDING     waiting: 3 of 10 cordoned\n"},
+		"another retry":        {[]api.Status{waits(1, "retry 1 of 2 follows"), waits(2, "retry 2 of 2 follows"), waits(3, "retry 2 of 2 follows")}, "PENDING     waiting: retry 1 of 2 follows\nPENDING     waiting: retry 2 of 2 follows\n"},
 		"it runs":              {[]api.Status{runs, runs}, "running     attempt 1 (0.0s)\n"},
 		"the attempt before":   {[]api.Status{runs, pulls, runs, pulls, {State: api.Running, Attempt: 2}}, "running     attempt 1 (0.0s)\n" + pulled + "running     attempt 2 (0.0s)\n"},
 		"anew after it ran":    {[]api.Status{pulls, runs, pulls}, pulled + "running     attempt 1 (0.0s)\n" + pulled},
