@@ -100,7 +100,9 @@ func misses(p corev1.Pod, message string) string {
 	if len(list) == 0 {
 		return "no node for it: " + foreign(m[2])
 	}
-	slices.SortStableFunc(list, func(a, b complaint) int { return cmp.Compare(distance(a), distance(b)) })
+	slices.SortFunc(list, func(a, b complaint) int { // by what stays when the numbers change
+		return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(a.what, b.what))
+	})
 	head := "no node fits"
 	if distance(list[0]) == 0 {
 		head = "no node has room"
