@@ -100,17 +100,15 @@ func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, e
 const (
 	// readers is how many documents are read at a time.
 	readers = 16
-	// nameTime is how long a list waits for the names of functions.
-	nameTime = 5 * time.Second
+	// askTime is how long a list waits for what a store may add to it.
+	askTime = 5 * time.Second
 )
 
 // name asks the handles what jobs of the Python tool run: their workloads don't
-// tell. A list without those names is better than none.
+// tell.
 func (p Place) name(ctx context.Context, entries []Entry) {
-	ctx, cancel := context.WithTimeout(ctx, nameTime)
-	defer cancel()
 	unnamed := func(e Entry) bool { return e.Function == "" && e.State != api.NotFound }
-	p.ask(entries, unnamed, func(e *Entry, j *Job) {
+	p.ask(ctx, entries, unnamed, func(ctx context.Context, e *Entry, j *Job) {
 		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
 			e.Function, e.Accelerator = h.FuncName, h.Accelerator
 		}
@@ -119,7 +117,7 @@ func (p Place) name(ctx context.Context, entries []Entry) {
 
 // settle asks the store how those jobs have ended whose workloads can't tell.
 func (p Place) settle(ctx context.Context, entries []Entry) {
-	p.ask(entries, func(e Entry) bool { return unsettled(e.Status) }, func(e *Entry, j *Job) {
+	p.ask(ctx, entries, func(e Entry) bool { return unsettled(e.Status) }, func(ctx context.Context, e *Entry, j *Job) {
 		e.Status = j.settled(ctx, e.Status)
 		e.State = e.Status.State
 	})
@@ -130,12 +128,12 @@ func (p Place) settle(ctx context.Context, entries []Entry) {
 func (p Place) complete(ctx context.Context, entries []Entry, detail api.Detail) {
 	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
 	sizeless := func(e Entry) bool { return e.Hosts == 0 && p.Backend != api.BackendLocal && detail >= api.TellReasons }
-	p.ask(entries, again, func(e *Entry, j *Job) {
+	p.ask(ctx, entries, again, func(ctx context.Context, e *Entry, j *Job) {
 		if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
 			e.Status = numbered(e.Status, attempts)
 		}
 	})
-	p.ask(entries, sizeless, func(e *Entry, j *Job) {
+	p.ask(ctx, entries, sizeless, func(ctx context.Context, e *Entry, j *Job) {
 		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
 			e.Hosts = atATime(h)
 		}
@@ -143,8 +141,12 @@ func (p Place) complete(ctx context.Context, entries []Entry, detail api.Detail)
 }
 
 // ask calls do for each of the entries that is wanted, for some at the same time, with
-// what the store has of its job: where that can't be opened, every look fails.
-func (p Place) ask(entries []Entry, wanted func(Entry) bool, do func(*Entry, *Job)) {
+// what the store has of its job: where that can't be opened, every look fails. A list
+// that lacks what a store would add is better than none, so it doesn't wait for long.
+func (p Place) ask(ctx context.Context, entries []Entry, wanted func(Entry) bool, do func(context.Context, *Entry, *Job)) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	stores := map[string]store.Store{}
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i := range entries {
@@ -152,12 +154,19 @@ func (p Place) ask(entries []Entry, wanted func(Entry) bool, do func(*Entry, *Jo
 		if !wanted(*e) {
 			continue
 		}
-		g.Go(func() error {
+		if stores[e.Store] == nil {
 			s, err := p.storeAt(e.Store)
 			if err != nil {
 				s = store.None(err)
 			}
-			do(e, &Job{Handle: api.Handle{JobID: e.ID}, Store: s})
+			if e.Store != p.Store.URL() {
+				defer s.Close()
+			}
+			stores[e.Store] = s
+		}
+		j := &Job{Handle: api.Handle{JobID: e.ID}, Store: stores[e.Store]}
+		g.Go(func() error {
+			do(ctx, e, j)
 			return nil
 		})
 	}

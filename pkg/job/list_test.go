@@ -2,8 +2,10 @@ package job
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,6 +105,50 @@ func TestEntriesOfASharedStore(t *testing.T) {
 	if _, err := p.Attach(t.Context(), "here"); err != nil {
 		t.Error(err)
 	}
+}
+
+// silent is a store that never answers.
+type silent struct{ store.Store }
+
+func (silent) Open(ctx context.Context, _ string) (io.ReadCloser, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (silent) List(ctx context.Context, _ string) ([]store.Object, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// What only the store could add to a list is missing then, and the store was opened once.
+func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		killed := api.Status{State: api.Failed, Reason: api.Killed, Pod: "p", Late: true}
+		var found []Found
+		for _, id := range []string{"a", "b", "job-0a0a0a0a"} {
+			found = append(found, Found{ID: id, Store: "file:///other", Status: killed})
+		}
+		opened := 0
+		p := Place{Namespace: "ml", Store: storeWith(t, nil),
+			List: func(context.Context, api.Detail) ([]Found, error) { return found, nil },
+			OpenStore: func(string) (store.Store, error) {
+				opened++
+				return silent{store.None(nil)}, nil
+			}}
+		start := time.Now()
+		entries, err := p.Entries(t.Context(), Filter{}, api.TellReasons)
+		if err != nil || len(entries) != len(found) {
+			t.Errorf("%d entries, want %d: %v", len(entries), len(found), err)
+		}
+		for _, e := range entries {
+			if diff := cmp.Diff(killed, e.Status); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", e.ID, diff)
+			}
+		}
+		if waited := time.Since(start); waited > 4*askTime || opened > 4 {
+			t.Errorf("it waited for %s, and opened the store %d times", waited, opened)
+		}
+	})
 }
 
 // The pods of earlier attempts may be gone: their records tell the number, and when
