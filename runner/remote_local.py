@@ -76,8 +76,8 @@ class FileStore:
         except FileExistsError:
             raise AlreadyExists(f"{self.url(name)} exists already") from None
 
-    def write(self, name, source):
-        """Writes an object, in place of an older one."""
+    def write(self, name, source, _generation=None):
+        """Writes an object, in place of an older one. Files have no generation."""
         self._put(name, source, os.replace)
 
     def nothing(self, *_):

@@ -558,11 +558,11 @@ class GCSStore:
 
     def create(self, name, source, metadata=None):
         """Writes an object that must not exist yet; AlreadyExists if it does."""
-        self._upload(name, source, {"metadata": metadata} if metadata else {}, "&ifGenerationMatch=0")
+        self._upload(name, source, {"metadata": metadata} if metadata else {}, 0)
 
-    def write(self, name, source):
-        """Writes an object, in place of an older one."""
-        self._upload(name, source, {}, "")
+    def write(self, name, source, generation=None):
+        """Writes an object, in place of an older one; AlreadyExists if that is not of the given generation."""
+        self._upload(name, source, {}, generation)
 
     def renew(self, name):
         """Makes an object young again, where it is, before a rule of the bucket deletes it."""
@@ -651,10 +651,11 @@ class GCSStore:
         except ValueError:
             raise RunnerError(f"cannot {doing}: {self._server.name} answered no JSON: {data!r:.200}") from None
 
-    def _upload(self, name, source, fields, condition):
+    def _upload(self, name, source, fields, generation):
         size, md5 = measure(source)
         kind = CONTENT_TYPES.get(os.path.splitext(name)[1], "application/octet-stream")
         headers, body = multipart(dict(fields, name=self._prefix + name, contentType=kind, md5Hash=md5), source, size)
+        condition = "" if generation is None else f"&ifGenerationMatch={generation}"
         path = f"/upload/storage/v1/b/{self._bucket}/o?uploadType=multipart{condition}"
         doing = f"write {self.url(name)}"
         status, _, data = self.ask(doing, Request("POST", path, headers, body))
@@ -663,7 +664,7 @@ class GCSStore:
             if self._md5(name) == md5:
                 return
             raise AlreadyExists(f"{self.url(name)} exists already")
-        permission = "create" if condition else "create and storage.objects.delete"
+        permission = "create" if generation == 0 else "create and storage.objects.delete"
         if self._expect(status, data, doing, permission).get("md5Hash") != md5:
             raise RunnerError(f"cannot {doing}: it was changed on its way, its MD5 is not {md5}: submit the job again")
 
@@ -678,7 +679,7 @@ class GCSReader:
 
     def __init__(self, store, name):
         self._store, self._name = store, name
-        self._done, self._generation, self._answer = 0, None, None
+        self._done, self.generation, self._answer = 0, None, None
         self._retry(self._connect)
 
     def __enter__(self):
@@ -711,11 +712,11 @@ class GCSReader:
         headers, path = (("Accept-Encoding", "gzip"),), self._store.path(self._name) + "?alt=media"
         if self._done:
             headers += (("Range", f"bytes={self._done}-"),)
-            path += f"&generation={self._generation}" if self._generation else ""
+            path += f"&generation={self.generation}" if self.generation else ""
         answer = self._store.send(Request("GET", path, headers))
         if answer.status != (206 if self._done else 200):
             self._refuse(answer.status, answer.content())
-        self._generation = self._generation or answer.headers["x-goog-generation"]
+        self.generation = self.generation or answer.headers["x-goog-generation"]
         self._answer = answer
 
     def _refuse(self, status, data):
@@ -1993,9 +1994,10 @@ class Runner:
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
 
-        An attempt that crashed has left a reason, see _amend. One that was
-        preempted, drained or lost with its node was told to end, or had no time for
-        a word; so had a crash that took the runner with it.
+        An attempt that crashed has left a reason, see _amend. A record without one
+        is a disruption: the pod was preempted, drained or lost with its node, and was
+        told to end or had no time for a word; so had a crash that took the runner
+        with it.
         """
         number, disruptions = 1, 0
         while True:
@@ -2035,10 +2037,16 @@ class Runner:
 
     def _amend(self, name, **ending):
         """Adds to the record of an attempt how it ended. One with a reason counts as a crash, and stays so."""
-        record = self._read(name)
-        if "reason" not in record:
+        while True:
+            with self._store.open(name) as file:
+                record = parse_document(file.read(BLOCK), self._store.url(name))
+            if "reason" in record:
+                return
             data = encode_json(dict(record, **ending))
-            self._store.write(name, lambda: [data])
+            try:
+                return self._store.write(name, lambda: [data], getattr(file, "generation", None))
+            except AlreadyExists:
+                pass  # another host has written
 
     def _spent(self, disruptions):
         """The outcome of a job that has crashed or lost its pods too often before; else None."""

@@ -63,8 +63,8 @@ func checkHosts(s api.Spec) error {
 		return fmt.Errorf("job %s is on %d hosts; %d slices of %s have %d", s.ID, s.Hosts, s.Slices, s.AcceleratorText, s.Slices*s.Accelerator.Hosts)
 	case s.Backend == api.BackendGKE && s.Slices > 1:
 		return fmt.Errorf("job %s has %d slices; only backend pathways joins slices", s.ID, s.Slices)
-	case s.Debug && s.Hosts > 1:
-		return fmt.Errorf("job %s is debugged on %d hosts; a debugger is for one", s.ID, s.Hosts)
+	case s.Debug && isGroup(s):
+		return fmt.Errorf("job %s is debugged with backend %s on %d hosts; a debugger is for one, with backend gke", s.ID, s.Backend, s.Hosts)
 	case s.Retries < 0 || s.Retries > api.MaxRestarts:
 		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, api.MaxRestarts)
 	case several && s.Retries > 0:

@@ -237,7 +237,8 @@ class Handler(BaseHTTPRequestHandler):
         stored = Stored(content, 0, fields.get("metadata"))
         if fields["md5Hash"] != stored.resource("")["md5Hash"]:
             return self.error(400, "Provided MD5 hash doesn't match calculated MD5 hash")
-        if self.query.get("ifGenerationMatch") == "0" and fields["name"] in self.server.objects:
+        old = self.server.objects.get(fields["name"])
+        if self.query.get("ifGenerationMatch", "") not in ("", str(old.generation if old else 0)):
             return self.error(412, "At least one of the pre-conditions you specified did not hold.")
         self.server.put(fields["name"], content, fields.get("metadata"))
         self.answer(200, json.dumps(self.server.objects[fields["name"]].resource(fields["name"])).encode())

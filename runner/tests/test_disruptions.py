@@ -37,6 +37,22 @@ class Disruptions(PodCase):
         for record in records[:2]:
             self.assertLessEqual(record["started"], record["finished"])
 
+    def test_crash_that_another_host_records_meanwhile_stays(self):
+        crash = {"version": 1, "uid": "uid-1", "reason": "Killed", "message": "host 1: its runner was killed"}
+
+        def meanwhile(handler):
+            data = handler.body()
+            handler.body = lambda: data
+            if b"sh was terminated" in data and b"attempts/1.json" in data:
+                self.put(f"{JOB}/attempts/1.json", json.dumps(crash).encode())
+                fault.times = 0
+            handler.serve()
+
+        self.bucket.fail(meanwhile, times=1000, pattern="POST")
+        (fault,) = self.bucket.faults
+        self.assertEqual(self.attempt("echo ready; exec sleep 1000").code, 143)
+        self.assertEqual((self.document("attempts/1.json"), fault.times), (crash, 0))
+
     def test_store_failure_is_recorded(self):
         argv = self.argv(command("true"), "0" * 64)
         self.assertEqual(self.finish(self.start(argv)).code, 125)
