@@ -70,6 +70,7 @@ func (w *Workload) Ready(ctx context.Context) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.checkQuotas(ctx, p.workload) })
+	g.Go(func() error { w.checkKueue(ctx, p.workload); return nil })
 	for _, o := range p.shared {
 		g.Go(func() error { return w.share(ctx, o) })
 	}
@@ -168,6 +169,7 @@ func (w *Workload) DryRun(ctx context.Context) ([]*unstructured.Unstructured, er
 	if err := w.checkQuotas(ctx, p.workload); err != nil {
 		return nil, err
 	}
+	w.checkKueue(ctx, p.workload)
 	all := make([]*unstructured.Unstructured, len(w.objects))
 	for i, o := range w.objects {
 		made, err := w.dryRun(ctx, o)

@@ -1,0 +1,68 @@
+package kube
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// A job that names a queue is told that nothing looks after it, and runs; without one
+// nobody asks.
+func TestAQueueWithoutKueue(t *testing.T) {
+	const group = "/apis/kueue.x-k8s.io"
+	served := map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": "kueue.x-k8s.io"}
+	for name, tt := range map[string]struct {
+		queue string
+		has   map[string]any
+		fails bool
+		told  bool
+	}{
+		"no Kueue":          {queue: "mine", told: true},
+		"Kueue":             {queue: "mine", has: served},
+		"nobody may tell":   {queue: "mine", fails: true},
+		"no queue is named": {},
+	} {
+		for what, do := range map[string]func(*Workload) error{
+			"start":   func(w *Workload) error { return w.Start(t.Context(), a1, nil) },
+			"dry run": func(w *Workload) error { _, err := w.DryRun(t.Context()); return err },
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				s, w, told := startSet(t)
+				if tt.queue != "" {
+					for _, o := range w.objects {
+						if isWorkload(o) {
+							o.SetLabels(map[string]string{api.LabelJobID: "a1", api.LabelQueue: tt.queue})
+						}
+					}
+				}
+				if tt.has != nil {
+					s.objects[group] = tt.has
+				}
+				asked := 0
+				s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.URL.Path != group {
+						return false
+					}
+					asked++
+					if tt.fails {
+						fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+					}
+					return tt.fails
+				}
+				if err := do(w); err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.Join(*told, ""); strings.HasPrefix(got, "queue mine: the cluster has no Kueue") != tt.told || got != "" && !tt.told {
+					t.Errorf("told %q", got)
+				}
+				if want := len(tt.queue) / len("mine"); asked != want {
+					t.Errorf("asked %d times, want %d", asked, want)
+				}
+			})
+		}
+	}
+}
