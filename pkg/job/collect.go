@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -153,8 +155,9 @@ type Parts struct {
 
 // Cleanup removes parts of a job; a job that runs is ended. Blobs are shared
 // and never removed, nor is what others have put among the records. It can be
-// repeated when it was cut off: the handle goes last.
-func (j *Job) Cleanup(ctx context.Context, p Parts) error {
+// repeated when it was cut off: the handle goes last. seen hears how many objects of
+// the store are gone.
+func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) error {
 	if p.Workload {
 		if err := j.stop(ctx, DefaultGrace, nil); err != nil {
 			return err
@@ -168,17 +171,33 @@ func (j *Job) Cleanup(ctx context.Context, p Parts) error {
 		return err
 	}
 	handle := store.Handle(j.ID())
-	g, removing := errgroup.WithContext(ctx)
-	g.SetLimit(mapReaders)
-	for _, o := range objects {
+	going := slices.DeleteFunc(objects, func(o store.Object) bool {
 		goes := p.Stored && store.IsRecord(j.ID(), o.Name) || p.Outputs && j.isOutput(o)
-		if !goes || o.Name == handle {
-			continue
-		}
-		g.Go(func() error { return j.Store.Delete(removing, o.Name) })
-	}
-	if err := g.Wait(); err != nil || !p.Stored {
+		return !goes || o.Name == handle
+	})
+	if err := j.remove(ctx, going, seen); err != nil || !p.Stored {
 		return err
 	}
 	return j.Store.Delete(ctx, handle)
+}
+
+// remove removes objects, some at the same time. seen hears how many are gone.
+func (j *Job) remove(ctx context.Context, objects []store.Object, seen func(done, total int)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(mapReaders)
+	var mu sync.Mutex
+	done := 0
+	for _, o := range objects {
+		g.Go(func() error {
+			if err := j.Store.Delete(ctx, o.Name); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			seen(done, len(objects))
+			return nil
+		})
+	}
+	return g.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,7 @@ func TestAJobThatCanNotBeStoppedKeepsWhatCameWithIt(t *testing.T) {
 	forbidden := errors.New("forbidden")
 	ends := map[string]func(*Job) error{
 		"Cancel":  func(j *Job) error { _, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); return err },
-		"Cleanup": func(j *Job) error { return j.Cleanup(t.Context(), Parts{Workload: true}) },
+		"Cleanup": func(j *Job) error { return j.Cleanup(t.Context(), Parts{Workload: true}, unseen) },
 		"Collect": func(j *Job) error {
 			return j.Collect(t.Context(), io.Discard, true, func(api.Result) error { return nil })
 		},
@@ -48,6 +49,9 @@ func TestAJobThatCanNotBeStoppedKeepsWhatCameWithIt(t *testing.T) {
 		}
 	}
 }
+
+// unseen is for a removal that nobody watches.
+func unseen(int, int) {}
 
 // slowStore is one whose removals come to an end when several have begun.
 type slowStore struct {
@@ -70,8 +74,12 @@ func TestCleanupRemovesSeveralObjectsAtATime(t *testing.T) {
 	begun := &sync.WaitGroup{}
 	begun.Add(3)
 	j.Store = slowStore{j.Store, begun}
-	if err := j.Cleanup(t.Context(), Parts{Stored: true}); err != nil {
+	var seen []string
+	if err := j.Cleanup(t.Context(), Parts{Stored: true}, func(done, total int) { seen = append(seen, fmt.Sprint(done, "/", total)) }); err != nil {
 		t.Fatal(err)
+	}
+	if want := []string{"1/3", "2/3", "3/3"}; !slices.Equal(seen, want) {
+		t.Errorf("seen %v, want %v", seen, want)
 	}
 	if left, err := j.Store.List(t.Context(), j.ID()); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
@@ -83,7 +91,7 @@ func TestCleanupThatFailsLeavesTheHandle(t *testing.T) {
 	j := aMap(t, 1, map[int]string{0: value("0")})
 	put(t, j, store.Handle(j.ID()), "{}")
 	j.Store = unremovable{j.Store}
-	if err := j.Cleanup(t.Context(), Parts{Stored: true}); !errors.Is(err, errOutage) {
+	if err := j.Cleanup(t.Context(), Parts{Stored: true}, unseen); !errors.Is(err, errOutage) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := j.Store.Open(t.Context(), store.Handle(j.ID())); err != nil {

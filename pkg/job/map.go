@@ -129,26 +129,24 @@ func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 }
 
 // ReleaseMap removes what a map no longer needs of which all results were collected:
-// its workload, the call and the results.
-func (j *Job) ReleaseMap(ctx context.Context) error {
+// its workload, the call and the results. seen hears how many of them are gone.
+func (j *Job) ReleaseMap(ctx context.Context, seen func(done, total int)) error {
 	if err := j.stop(ctx, 0, nil); err != nil {
 		return err
 	}
 	if err := j.Store.Delete(ctx, store.Call(j.ID())); err != nil {
 		return err
 	}
-	return j.RemoveResults(ctx)
+	return j.RemoveResults(ctx, seen)
 }
 
-// RemoveResults removes the results of a map.
-func (j *Job) RemoveResults(ctx context.Context) error {
+// RemoveResults removes the results of a map. seen hears how many are gone.
+func (j *Job) RemoveResults(ctx context.Context, seen func(done, total int)) error {
 	results, err := j.results(ctx)
 	if err != nil {
 		return err
 	}
-	return each(ctx, maps.Keys(results), func(ctx context.Context, input int) error {
-		return j.Store.Delete(ctx, store.ResultOf(j.ID(), input))
-	})
+	return j.remove(ctx, slices.Collect(maps.Values(results)), seen)
 }
 
 // Values lists the inputs, in order, whose values another map can take over: those
@@ -190,26 +188,21 @@ func (j *Job) Collected(ctx context.Context) (bool, error) {
 	return err == nil && len(results) == 0, err
 }
 
-// each calls do for each input, for some at the same time.
-func each(ctx context.Context, inputs iter.Seq[int], do func(context.Context, int) error) error {
+// eachRead calls do for each of these inputs, for some at the same time, to read their
+// results: those in memory together have heldBytes at most, or are a single one.
+func eachRead(ctx context.Context, inputs iter.Seq[int], results map[int]store.Object, do func(context.Context, int) error) error {
+	room := semaphore.NewWeighted(heldBytes)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(mapReaders)
 	for input := range inputs {
-		g.Go(func() error { return do(ctx, input) })
+		g.Go(func() error {
+			size := min(results[input].Size, heldBytes)
+			if err := room.Acquire(ctx, size); err != nil {
+				return err
+			}
+			defer room.Release(size)
+			return do(ctx, input)
+		})
 	}
 	return g.Wait()
-}
-
-// eachRead is each for a do that reads these results: those in memory together have
-// heldBytes at most, or are a single one.
-func eachRead(ctx context.Context, inputs iter.Seq[int], results map[int]store.Object, do func(context.Context, int) error) error {
-	room := semaphore.NewWeighted(heldBytes)
-	return each(ctx, inputs, func(ctx context.Context, input int) error {
-		size := min(results[input].Size, heldBytes)
-		if err := room.Acquire(ctx, size); err != nil {
-			return err
-		}
-		defer room.Release(size)
-		return do(ctx, input)
-	})
 }

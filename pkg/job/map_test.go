@@ -300,7 +300,7 @@ func TestReleaseMap(t *testing.T) {
 	for _, name := range []string{store.Call("m1"), store.Handle("m1")} {
 		put(t, j, name, "{}")
 	}
-	if err := j.ReleaseMap(t.Context()); err != nil {
+	if err := j.ReleaseMap(t.Context(), unseen); err != nil {
 		t.Fatal(err)
 	}
 	objects, err := j.Store.List(t.Context(), "m1/")

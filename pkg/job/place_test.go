@@ -147,7 +147,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x",
 		"a1/notes.txt": "x", "a1/b2/handle.json": "{}"})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s}
-	if err := j.Cleanup(t.Context(), Parts{Stored: true, Outputs: true}); err != nil {
+	if err := j.Cleanup(t.Context(), Parts{Stored: true, Outputs: true}, unseen); err != nil {
 		t.Fatal(err)
 	}
 	left, err := s.List(t.Context(), "a1/")

@@ -306,7 +306,7 @@ func withdraw(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	values, cancel := context.WithTimeout(ctx, resultsTime)
 	defer cancel()
-	if err := j.RemoveResults(values); err != nil {
+	if err := j.RemoveResults(values, func(int, int) {}); err != nil {
 		return err
 	}
 	ctx, cancel = context.WithTimeout(ctx, withdrawTime)

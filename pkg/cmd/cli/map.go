@@ -53,8 +53,8 @@ func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.St
 
 // SettleMap ends a command that has written the values of a map. It removes what is
 // not needed any more once every input has its value, else it says which has none,
-// and leaves the map whole.
-func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job, end MapEnd, cleanup bool) error {
+// and leaves the map whole. screen shows the removal.
+func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup bool) error {
 	Remember(ctx, streams.ErrOut, j, end.Status)
 	if n := end.Outcome.Pickled; n > 0 {
 		fmt.Fprintf(streams.ErrOut, "%s of the values stay, pickled, in %s/%s: JSON can't carry them exactly\n", ui.Number(n), j.Store.URL(), store.Results(j.ID()))
@@ -63,10 +63,22 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, j *job.J
 		if !cleanup {
 			return nil
 		}
-		return j.ReleaseMap(ctx)
+		return releaseMap(ctx, streams.ErrOut, screen, j)
 	}
 	tellFailures(streams.ErrOut, j, end)
 	return Exit(ExitFailed)
+}
+
+// releaseMap removes what a map no longer needs. It may be interrupted.
+func releaseMap(ctx context.Context, w io.Writer, screen *ui.UI, j *job.Job) error {
+	removal := NewRemoval(screen)
+	err := j.ReleaseMap(ctx, removal.OfJob())
+	removal.Done()
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	fmt.Fprintf(w, "interrupted; all values were written, and what is left of the job goes with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.PlaceFlag())
+	return Exit(ExitInterrupted)
 }
 
 // NoMapResults ends a command that found a map ended without any result.
@@ -188,8 +200,8 @@ func MapProgress(p job.Progress) string {
 }
 
 // CollectMap waits for a map, bounded by ctx, brings all values to their reader and,
-// where each input has one, cleans up.
-func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams, j *job.Job, c Collection) error {
+// where each input has one, cleans up, which screen shows.
+func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, c Collection) error {
 	out := c.open(streams.Out)
 	defer out.discard()
 	end, err := FollowMap(waiting, j, out, func(api.Status) {}, func(job.Progress) {})
@@ -204,5 +216,5 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	if err := out.complete(); err != nil {
 		return err
 	}
-	return SettleMap(ctx, streams, j, end, c.Cleanup)
+	return SettleMap(ctx, streams, screen, j, end, c.Cleanup)
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // Whoever leaves a map hears how to come back to its values.
@@ -57,13 +59,42 @@ func TestUnreadMap(t *testing.T) {
 		}
 		streams, _, _, said := genericiooptions.NewTestIOStreams()
 		streams.Out = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
-		err = CollectMap(t.Context(), t.Context(), streams, j, Collection{Cleanup: true})
+		err = CollectMap(t.Context(), t.Context(), streams, ui.New(streams.ErrOut, time.Now), j, Collection{Cleanup: true})
 		if !errors.Is(err, syscall.EPIPE) || said.String() != want {
 			t.Errorf("%s: %v, said %q, want %q", state, err, said.String(), want)
 		}
 		if _, err := j.Indexed(t.Context(), 0); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// interrupting is a store at which somebody loses patience.
+type interrupting struct {
+	store.Store
+	interrupt func()
+}
+
+func (s interrupting) Delete(ctx context.Context, _ string) error {
+	s.interrupt()
+	return ctx.Err()
+}
+
+func (standing) Stop(context.Context, string, time.Duration, func() error) error { return nil }
+
+// Whoever interrupts the removal of a map that was collected hears what removes the rest.
+func TestInterruptedRelease(t *testing.T) {
+	kept, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: interrupting{kept, cancel}, Workload: standing{}}
+	streams, _, _, said := genericiooptions.NewTestIOStreams()
+	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, true)
+	const want = "interrupted; all values were written, and what is left of the job goes with kubectl kinetic jobs cleanup a1 -n ml\n"
+	if CodeOf(err) != ExitInterrupted || said.String() != want {
+		t.Errorf("exit code %d, said %q, want %q", CodeOf(err), said.String(), want)
 	}
 }
 

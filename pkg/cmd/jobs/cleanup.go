@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 func (c *command) cancel() *cobra.Command {
@@ -34,7 +36,7 @@ func (c *command) cancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.forEach(found, func(j *job.Job) (string, error) {
+			return forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
 				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
 				if err != nil || !was.State.Ended() {
 					return "cancelled", err
@@ -50,9 +52,9 @@ func (c *command) cancel() *cobra.Command {
 // atATime is how many jobs are worked on at a time: each may take its grace.
 const atATime = 16
 
-// forEach does something to all jobs and prints what, if anything, it says of each.
-// It goes on after an error, so that one job does not protect the others.
-func (c *command) forEach(found []*job.Job, do func(*job.Job) (string, error)) error {
+// forEach does something to all jobs and prints on out what, if anything, it says of
+// each. It goes on after an error, so that one job does not protect the others.
+func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) error {
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	var mu sync.Mutex // of the output and of errs
@@ -63,7 +65,7 @@ func (c *command) forEach(found []*job.Job, do func(*job.Job) (string, error)) e
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil && said != "" {
-				_, err = fmt.Fprintln(c.streams.Out, j.ID(), said)
+				_, err = fmt.Fprintln(out, j.ID(), said)
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("job %s: %w", j.ID(), err))
@@ -123,9 +125,17 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 	for i, s := range found {
 		jobs[i] = s.job
 	}
-	return c.forEach(jobs, func(j *job.Job) (string, error) {
-		return "cleaned up", j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs})
+	screen := ui.New(c.streams.ErrOut, c.clock.Now)
+	removal := cli.NewRemoval(screen)
+	err = forEach(screen.Above(c.streams.Out), jobs, func(j *job.Job) (string, error) {
+		return "cleaned up", j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, removal.OfJob())
 	})
+	removal.Done()
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(c.streams.ErrOut, "interrupted; the same command cleans up the rest")
+		return cli.Exit(cli.ExitInterrupted)
+	}
+	return err
 }
 
 // standing is a job with the state that it was seen in, "" where nobody looked.

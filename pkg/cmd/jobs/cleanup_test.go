@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -16,7 +14,6 @@ import (
 // Each job waits until all have begun, which no two of them ever have one after the other.
 func TestForEachWorksOnManyAtATime(t *testing.T) {
 	var out bytes.Buffer
-	c := &command{streams: genericiooptions.IOStreams{Out: &out}}
 	var begun sync.WaitGroup
 	var found []*job.Job
 	for _, id := range []string{"a1", "b2", "c3"} {
@@ -24,7 +21,7 @@ func TestForEachWorksOnManyAtATime(t *testing.T) {
 		begun.Add(1)
 	}
 	refused := errors.New("refused")
-	err := c.forEach(found, func(j *job.Job) (string, error) {
+	err := forEach(&out, found, func(j *job.Job) (string, error) {
 		begun.Done()
 		begun.Wait()
 		switch j.ID() {

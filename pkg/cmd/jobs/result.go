@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 type resultFlags struct {
@@ -64,7 +65,7 @@ func (c *command) result() *cobra.Command {
 				return c.inputResult(ctx, waiting, j, f.index, collection)
 			}
 			if j.Handle.Map != nil {
-				return cli.CollectMap(ctx, waiting, c.streams, j, collection)
+				return cli.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
 			}
 			status, err := j.Wait(waiting, c.tellWaiting())
 			if err != nil {

@@ -240,7 +240,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case end.err != nil:
 		return cli.Interrupted(o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil:
-		return cli.SettleMap(ctx, o.streams, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
+		return cli.SettleMap(ctx, o.streams, o.ui, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 	case end.status.State != api.Succeeded:
 		return cli.SettleBelow(ctx, o.streams.ErrOut, o.logs(j), j, end.status)
 	}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// manyObjects is of how many the removal is shown: fewer are gone before anybody wonders.
+const manyObjects = 500
+
+// Removal shows how far the removal of what jobs have in the store is, where that is
+// much. It is safe for concurrent use.
+type Removal struct {
+	ui *ui.UI
+
+	mu          sync.Mutex
+	done, total int          // of all jobs
+	bar         *ui.Progress // nil as long as there is little
+}
+
+// NewRemoval shows on u.
+func NewRemoval(u *ui.UI) *Removal { return &Removal{ui: u} }
+
+// OfJob hears of one job how many of its objects are gone, of how many.
+func (r *Removal) OfJob() func(done, total int) {
+	var before, known int
+	return func(done, total int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.done += done - before
+		r.total += total - known
+		before, known = done, total
+		r.show()
+	}
+}
+
+func (r *Removal) show() {
+	text := fmt.Sprintf("%s/%s objects", ui.Number(r.done), ui.Number(r.total))
+	switch {
+	case r.bar != nil:
+		r.bar.Show(text)
+	case r.total >= manyObjects:
+		r.bar = r.ui.Telling("removing", text)
+	}
+}
+
+// Done takes off what is shown.
+func (r *Removal) Done() {
+	if r.bar != nil {
+		r.bar.Done()
+	}
+}
