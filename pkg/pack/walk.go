@@ -27,6 +27,7 @@ type walker struct {
 	tree
 	ignore  func(rel string, isDir bool) bool
 	exclude []string
+	except  fs.FileInfo
 	// seen maps the real path of each packaged directory to its rel.
 	seen  map[string]string
 	links []link
@@ -41,7 +42,7 @@ func walk(ctx context.Context, opts Options) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walker{tree: tree{root: root}, ignore: opts.Ignore, seen: map[string]string{}}
+	w := &walker{tree: tree{root: root}, ignore: opts.Ignore, except: opts.Except, seen: map[string]string{}}
 	if w.ignore == nil {
 		w.ignore = func(string, bool) bool { return false }
 	}
@@ -154,6 +155,9 @@ func (w *walker) entry(ctx context.Context, entry fs.DirEntry, abs, rel string) 
 func (w *walker) file(abs, rel string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		w.warn(rel, "it is a %s, not a regular file", kind(info.Mode()))
+		return nil
+	}
+	if w.except != nil && os.SameFile(info, w.except) {
 		return nil
 	}
 	if err := checkName(rel); err != nil {

@@ -124,6 +124,18 @@ func TestTheCacheIsNotPackaged(t *testing.T) {
 	}
 }
 
+func TestTheFileThatIsExceptedIsNotPackaged(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"a": "x", "d/out": "x", "out": "x", "link -> d/out": ""})
+	except, err := os.Stat(filepath.Join(root, "link"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "out", "d/"}, paths(plan(t, pack.Options{Root: root, Except: except}))); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may read everything")

@@ -188,6 +188,9 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err != nil {
 		return nil, err
 	}
+	if file, ok := streams.Out.(*os.File); ok {
+		machine.Output, _ = file.Stat() // of one that is closed there is nothing to leave out
+	}
 	place, err := resolve()
 	if err != nil {
 		// A mistake in what is to run is told before one in where.
