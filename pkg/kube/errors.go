@@ -86,12 +86,20 @@ func (c *Client) noNamespace() string {
 
 // forbidden names the right that is missing, and the Role that has it.
 func (c *Client) forbidden(need permission, err error) string {
-	words := fmt.Sprintf("forbidden: you need the verb %s on %s", need.verb, need.resource)
+	where, mend := "there", "ask an administrator for the Role kinetic-user, which is in manifests/rbac"
 	if c.namespace == "" {
-		return fmt.Sprintf("%s in the whole cluster; without --all-namespaces one namespace is enough: %v", words, err)
+		where, mend = "in the whole cluster", "without --all-namespaces one namespace is enough"
 	}
-	return fmt.Sprintf("%s there: ask an administrator for the Role kinetic-user, which is in manifests/rbac: %v", words, err)
+	whom, more := "", prefixed(": ", err.Error())
+	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it says the same
+		whom, more = " to "+m[1], m[2]
+	}
+	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", whom, need.verb, need.resource, where, mend, more)
 }
+
+// rbacRefusal is what an API server says of a right that somebody hasn't got: whose it
+// is, and what a cluster adds to it.
+var rbacRefusal = lazily(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
 
 // lacksRight tells a right that somebody hasn't got from other refusals, such as
 // a quota, which a Role doesn't mend.

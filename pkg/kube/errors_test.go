@@ -211,9 +211,13 @@ func TestWhyAServerRefuses(t *testing.T) {
 		want      []string
 	}{
 		"a right is missing": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac}, false,
-			[]string{"you need the verb list on jobs there", "kinetic-user", "manifests/rbac", rbac}},
+			[]string{"list jobs in namespace research: forbidden to bob: you need the verb list on jobs there: ask an administrator for the Role kinetic-user, which is in manifests/rbac"}},
+		"a right that GKE would give": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac + `: requires one of ["container.jobs.list"] permission(s).`}, false,
+			[]string{`manifests/rbac: requires one of ["container.jobs.list"] permission(s).`}},
+		"a right in words of its own": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "policy 7: interns cannot list jobs"}, false,
+			[]string{"forbidden: you need the verb list on jobs there", "manifests/rbac: policy 7: interns cannot list jobs"}},
 		"a right in one namespace only": {"", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac}, false,
-			[]string{"list jobs in all namespaces", "without --all-namespaces one namespace is enough", rbac}},
+			[]string{"list jobs in all namespaces", "you need the verb list on jobs in the whole cluster: without --all-namespaces one namespace is enough"}},
 		"a quota": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "exceeded quota: jobs"}, false,
 			[]string{"list jobs in namespace research: exceeded quota: jobs"}},
 		"a namespace that goes": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Details: terminating}, false,
@@ -229,7 +233,11 @@ func TestWhyAServerRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.status.Kind, c.status.APIVersion, c.status.Status = "Status", "v1", metav1.StatusFailure
-			holdError(t, listing(t, c.namespace, serve(t, c.status)), c.passes, c.want...)
+			err := listing(t, c.namespace, serve(t, c.status))
+			holdError(t, err, c.passes, c.want...)
+			if strings.Contains(err.Error(), `User "bob" cannot`) {
+				t.Errorf("it says twice what is missing: %v", err)
+			}
 		})
 	}
 }
