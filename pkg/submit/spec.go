@@ -39,14 +39,14 @@ func chooseAccelerator(r api.Request) (api.Accelerator, error) {
 	if err != nil {
 		return acc, fmt.Errorf("--%w", err)
 	}
-	if err := checkCapacity(r, acc); err != nil {
-		return acc, err
-	}
 	if r.Backend == api.BackendLocal {
 		if acc.Kind == api.CPU {
 			return acc, nil
 		}
 		return accelerator.Parse(string(api.CPU), accelerator.Options{})
+	}
+	if err := checkCapacity(r, acc); err != nil {
+		return acc, err
 	}
 	return acc, checkHosts(r, acc)
 }

@@ -76,6 +76,7 @@ func TestChooseAccelerator(t *testing.T) {
 		"flex-start of an old TPU":      {request: api.Request{Accelerator: "v4-8", FlexStart: true}, err: "--flex-start and --accelerator v4-8 exclude each other"},
 		"flex-start for a week":         {request: api.Request{Accelerator: "l4", FlexStart: true, MaxRuntime: 168 * time.Hour}, kind: api.GPU},
 		"flex-start for longer":         {request: api.Request{Accelerator: "l4", FlexStart: true, MaxRuntime: 168*time.Hour + 1}, err: "--max-runtime 168h0m0.000000001s and --flex-start exclude each other: flex-start machines last at most 7 days (168h)"},
+		"flex-start of a local job":     {request: api.Request{FlexStart: true, Reservation: "r", Backend: api.BackendLocal}, kind: api.CPU},
 		"flex-start of no accelerator":  {request: api.Request{FlexStart: true}, err: "--flex-start is for accelerators: name one with --accelerator, or leave it out"},
 		"a class and spot":              {request: api.Request{Spot: true, ComputeClass: "c"}, err: "--compute-class and spot capacity (--spot) exclude each other: the ComputeClass itself"},
 		"a class and a reservation":     {request: api.Request{Reservation: "r", ComputeClass: "c"}, err: "--compute-class and --reservation exclude each other"},

@@ -302,9 +302,6 @@ func (f *flags) checkMode(m mode, local bool) error {
 }
 
 func (o *options) run(ctx context.Context) error {
-	for _, n := range o.notes {
-		o.ui.Note(n)
-	}
 	identity := submit.RandomIdentity(o.clock.Now())
 	if !o.mode.submits() {
 		identity = submit.FixedIdentity()
@@ -312,6 +309,9 @@ func (o *options) run(ctx context.Context) error {
 	planned, err := submit.Plan(ctx, o.request, o.place, o.machine, identity)
 	if err != nil {
 		return planError(ctx, err)
+	}
+	for _, n := range o.notes {
+		o.ui.Note(n)
 	}
 	if err := planned.StoreAccess(); err != nil {
 		if o.mode.contacts() {
