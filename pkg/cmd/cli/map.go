@@ -98,7 +98,7 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 	if end.Status.State != api.Succeeded {
 		fmt.Fprintln(w, ui.Clean(fmt.Sprintf("job %s %s", j.ID(), job.Outcome(end.Status))))
 	}
-	fmt.Fprintf(w, "%s; the values of the others stay\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
+	fmt.Fprintf(w, "%s; what was computed stays\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
 	if len(failed) > 0 {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.PlaceFlag())
 	}

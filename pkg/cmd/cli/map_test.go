@@ -110,12 +110,12 @@ func TestTellFailures(t *testing.T) {
 		want    string
 	}{
 		"both kinds": {cancelled, job.MapOutcome{Failed: []job.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
-			"input 17: ValueError: no\njob a1 failed: cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (the first is 20); the values of the others stay\n" +
+			"input 17: ValueError: no\njob a1 failed: cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (the first is 20); what was computed stays\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},
 		"no result": {cancelled, job.MapOutcome{Missing: []int{20, 21}},
-			"job a1 failed: cancelled\n2 of 2,000 inputs have no result (the first is 20); the values of the others stay\n" + resume},
+			"job a1 failed: cancelled\n2 of 2,000 inputs have no result (the first is 20); what was computed stays\n" + resume},
 		"the same error is told once, where it came first": {succeeded, job.MapOutcome{Failed: []job.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
-			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; the values of the others stay\n" +
+			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; what was computed stays\n" +
 				"next: kubectl kinetic jobs logs a1 --index 1 -n ml\n" + resume},
 	} {
 		t.Run(name, func(t *testing.T) {
