@@ -9,9 +9,9 @@ import time
 from collections import namedtuple
 
 from remote_runner import (
-    BAD_RESULT, COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE,
-    LogParts, MESSAGE_LIMIT, Outcome, REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool,
-    TERMINATED, Transient, Unreachable, encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
+    DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE, LogParts, MESSAGE_LIMIT, Outcome,
+    REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool, TERMINATED, Transient, Unreachable,
+    encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
 )
 
 peers = neighbour("remote_peers")
@@ -251,7 +251,8 @@ class LeaderRunner(GroupRunner):
     def _broken(self, gone):
         if gone:
             names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
-            message = f"{names} {were} lost (preempted, drained or crashed)"
+            told = self._terminated or not gone.isdisjoint(self._link.outcomes)  # as when the job is cancelled
+            message = f"{names} {were} lost ({'cancelled, ' if told else ''}preempted, drained or crashed)"
         else:
             who = "its hosts were" if self._options.release else "host 0 was"
             message = f"{who} told to end, by a preemption, a drain or a deletion"
@@ -311,8 +312,6 @@ class MemberRunner(GroupRunner):
             self._meet()  # or nobody would know what failed
         self._save_log(outcome)
         self._write_termination_message(outcome, timestamp())
-        if outcome.reason == BAD_RESULT:
-            outcome = Outcome(COMPLETED, 0)  # the result is host 0's
         self._link.report(outcome)
         # To leave would have all hosts started again, or fail the job before the leader has published why.
         if self._options.release or not self._attempt:

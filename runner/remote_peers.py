@@ -196,8 +196,9 @@ class Leader:
         if message != dict(self._greeting, host=host) or type(host) is not int or not 0 < host < self._hosts:
             raise RunnerError(f"a connection to port {GROUP_PORT} is refused: it sent {message!r:.200}, which is not a greeting from a host of this job")
         if self.ending or host in self._members:
-            channel.send({"end": True})  # it is too late, or in the place of a host that is lost
-            raise RunnerError(f"host {host} was started anew, and has no part in this attempt")
+            channel.send({"end": True})
+            why = "was started anew" if host in self._members else "came after the job had failed"
+            raise RunnerError(f"host {host} {why}, and has no part in this attempt")
         self._members[host] = channel
         channel.send({"attempt": self.attempt})
         return host

@@ -1173,7 +1173,7 @@ class Values:
         more = [f"and {self._unsaid} more values like these"] if self._unsaid else []
         return self._notes + more
 
-    def plain(self, value, path=("$",)):
+    def plain(self, value, path=()):
         """The value as dicts, lists, strings, numbers, booleans and None."""
         if value is None or isinstance(value, (str, int)):
             return value
@@ -1238,9 +1238,9 @@ def convert(value, path):
 
 
 def show_path(path):
-    """$.loss[3]: how messages name a place in a value."""
-    text = path[0]
-    for step in path[1:]:
+    """value.loss[3]: how messages name a place in a value."""
+    text = "value" if path else "the value"
+    for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
@@ -1414,9 +1414,10 @@ def outcome_of(action, call, place):
 
 
 def call_function(call, place):
-    """The value of the call. Everything from here on is the user's code."""
+    """The value of the call, None where another host's is the result. Everything from here on is the user's code."""
     function, debugger = load_function(call, place)
-    return value_of(function, (), call.kwargs, debugger)
+    value = value_of(function, (), call.kwargs, debugger)
+    return value if place.variables["KINETIC_HOST"] == "0" else None
 
 
 def load_function(call, place):
@@ -1957,6 +1958,7 @@ class Runner:
         fetch_bundle(store, index, self._scratch, self._workspace)
         refused = self._meet()
         if refused is not None:
+            self._say(refused.message)
             return refused
         place = Place(self._workspace, self._scratch, self._variables(), self._link and os.getpid())
         if call.file and not os.path.isfile(place.path(call.file)):
@@ -2126,7 +2128,8 @@ class Runner:
             if self._store is not None:
                 end = self._publish_to_store(outcome, finished)
         except (RunnerError, OSError) as exc:
-            outcome = self._failure(f"cannot publish how the job ended: {text_of(exc)}")
+            text = f"cannot publish how the job ended: {text_of(exc)}"
+            outcome = self._failure(text, f"{outcome.message}; {text}" if outcome.message else text)
         self._write_termination_message(outcome, finished)
         if end is not None and self._log is not None:
             self._log.say_end(self._options.job)  # the very last: its readers leave

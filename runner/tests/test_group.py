@@ -3,9 +3,10 @@
 import json
 import os
 import signal
+import threading
 import unittest
 
-from fixture import function, remote_runner as r, script
+from fixture import TIMEOUT, function, remote_runner as r, script
 from group import LEADERWORKERSET, WAIT, GroupCase
 
 # One host fails when all are at work, and the others would hang for ever.
@@ -110,7 +111,7 @@ r.LogParts.publish_all = publish_all
     def test_value_of_another_host_does_not_matter(self):
         source = "import os\ndef f(): return 1 if os.environ['KINETIC_HOST'] == '0' else object()"
         leader, *_ = self.parked(*self.hosts(function(), {"train.py": source}))
-        self.assertEqual((leader.end["state"], leader.result["value"]), ("SUCCEEDED", 1))
+        self.assertEqual((leader.end["state"], leader.result["value"], self.lines(1)), ("SUCCEEDED", 1, []))
 
     def test_late_host(self):
         files = {"train.py": "def f(): print('ran')"}
@@ -129,6 +130,24 @@ r.LogParts.publish_all = publish_all
         self.eventually(lambda: os.path.exists(os.path.join(self.root, "host-3-0", "workspace", "train.py")), late)
         ran = self.terminate(*first, late)[-1]
         self.assertEqual((ran.code, ran.out), (143, "kinetic: the job was terminated before its call began\n"))
+
+    def test_host_that_comes_while_the_others_are_ended(self):
+        source = f"""
+            import os, signal
+            def f():
+                signal.signal(signal.SIGTERM, lambda *_: print("told", flush=True))
+                print("ready", flush=True)
+                while os.environ["KINETIC_HOST"] != "1" or not os.path.exists({self.root + "/go"!r}): os.sched_yield()
+                raise ValueError("boom")
+        """
+        change = "r.END_GRACE = g.peers.REPORT_SECONDS = 1000"
+        first = self.hosts(function(), {"train.py": source}, "--grace", "1000", numbers=(0, 1, 2), change=change)
+        self.ready(*first)
+        open(os.path.join(self.root, "go"), "w").close()
+        self.assertEqual(first[0].stdout.readline(), b"told\n")
+        late = self.host(3, function(), {"train.py": source})
+        self.assertEqual(first[0].stdout.readline(), b"kinetic: host 3 came after the job had failed, and has no part in this attempt\n")
+        self.assertEqual(late.stdout.readline(), b"kinetic: the job has ended or failed before the call began on this host\n")
 
     def test_store_that_a_host_cannot_read(self):
         self.bucket.fail(403, times=1, pattern="GET .*call.json")
@@ -215,8 +234,8 @@ class Restarts(GroupCase):
         self.assertLessEqual(record["started"], record["finished"])
         return record["message"]
 
-    def test_lost_host_is_nobodys_failure(self):
-        # The leader's call fails because the peer is lost.
+    def lose_host_1(self, number, **kwargs):
+        """What the leader has left, whose call fails because the other one was sent a signal."""
         gone = os.path.join(self.root, "gone")
         source = f"""
             import os
@@ -225,15 +244,43 @@ class Restarts(GroupCase):
                 while not os.path.exists({gone!r}): os.sched_yield()
                 raise RuntimeError("lost a peer")
         """
-        leader, member = self.hosts(function(), {"train.py": source})
+        leader, member = self.hosts(function(), {"train.py": source}, **kwargs)
         self.ready(leader, member)
-        member.kill()
+        member.send_signal(number)
         member.wait()
         open(gone, "w").close()
-        ran = self.finish(leader)
+        return self.finish(leader)
+
+    def test_lost_host_is_nobodys_failure(self):
+        ran = self.lose_host_1(signal.SIGKILL)
         self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []))
         self.assertIn(self.interruption(), ran.out)
         self.assertEqual(self.interruption(), "host 1 was lost (preempted, drained or crashed)")
+
+    def test_drained_host_is_nobodys_failure(self):
+        ran = self.lose_host_1(signal.SIGTERM)
+        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []))
+        self.assertEqual(self.interruption(), "host 1 was lost (cancelled, preempted, drained or crashed)")
+
+    def test_drained_host_of_a_job_is_nobodys_failure(self):
+        ran = self.lose_host_1(signal.SIGTERM, indexed=True)
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
+        self.assertIn("host 1 was lost (cancelled, preempted, drained or crashed); an Indexed Job", ran.end["message"])
+
+    def test_leader_that_is_told_to_end_before_its_attempt_counts(self):
+        asked, answer = threading.Event(), threading.Event()
+        self.addCleanup(answer.set)
+
+        def hold(handler):
+            asked.set()
+            answer.wait(TIMEOUT)
+            handler.error(503, "")
+
+        self.bucket.fail(hold, pattern="GET .*end.json")
+        leader = self.host(0, function(), {"train.py": WAIT})
+        self.assertTrue(asked.wait(TIMEOUT))
+        leader.send_signal(signal.SIGTERM)
+        self.assertEqual((self.finish(leader).code, self.exists("end.json"), self.api.patches), (143, False, []))
 
     def test_terminated_host_is_nobodys_failure(self):
         source = """
@@ -249,7 +296,7 @@ class Restarts(GroupCase):
         member.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(member).code, 143)
         self.assertEqual(self.terminate(leader)[0].code, 143)
-        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "host 1 was lost (preempted, drained or crashed)"))
+        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "host 1 was lost (cancelled, preempted, drained or crashed)"))
 
     def test_all_terminated_hosts_save(self):
         source = f"""
@@ -342,7 +389,7 @@ class Indexed(FailingCase):
         self.assertEqual(leader.stdout.readline(), b"kinetic: host 1 is lost\n")
         ran, *_ = self.terminate(leader, *others[1:])
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (cancelled, preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
 
     def test_all_are_told_to_end(self):
         processes = self.hosts(script(), {"train.py": "import signal\nprint('ready', flush=True)\nsignal.pause()"}, indexed=True)

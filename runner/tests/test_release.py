@@ -34,7 +34,13 @@ class Refusals(GroupCase):
         self.bucket.faults.insert(0, first_upload())
         end = self.ended(*self.hosts(function(), {"train.py": "def f(): print('ran')"}))
         self.assertEqual((end["state"], end["attempt"]), ("FAILED", 1))
-        self.assertIn("cannot publish how the job ended", end["message"])
+        self.assertRegex(end["message"], "^cannot publish how the job ended: cannot write gs://")
+
+    def test_the_end_of_a_failure_is_refused(self):
+        self.bucket.fail(403, times=math.inf, pattern="POST .*")
+        self.bucket.faults.insert(0, first_upload())
+        end = self.ended(*self.hosts(function(), {"train.py": "def f(): raise ValueError('boom')"}))
+        self.assertRegex(end["message"], "^ValueError: boom; cannot publish how the job ended: cannot write gs://")
 
     def test_an_end_that_is_stored_unknown_to_the_leader_is_the_end(self):
         def upload(handler):

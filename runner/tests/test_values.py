@@ -81,13 +81,13 @@ class PlainValues(unittest.TestCase):
 
     def test_lossy(self):
         cases = {
-            "nan": ({"loss": [1, 2, 3, math.nan]}, '{"loss":[1,2,3,null]}', "$.loss[3] is nan"),
-            "infinities": ([math.inf, -math.inf], "[null,null]", "$[1] is -inf"),
-            "nan in an array": (Array([math.nan]), "[null]", "$[0] is nan"),
-            "odd member name": ({"a b": math.nan}, '{"a b":null}', '$["a b"] is nan'),
-            "int key": ({1: 2}, '{"1":2}', "$ has the key 1, which is the text '1' here"),
-            "bool and none keys": ({"x": {True: 1, None: 2}}, '{"x":{"true":1,"null":2}}', "$.x has the key None"),
-            "float key": ({1.5: 0}, '{"1.5":0}', "$ has the key 1.5"),
+            "nan": ({"loss": [1, 2, 3, math.nan]}, '{"loss":[1,2,3,null]}', "value.loss[3] is nan"),
+            "infinities": ([math.inf, -math.inf], "[null,null]", "value[1] is -inf"),
+            "nan in an array": (Array([math.nan]), "[null]", "value[0] is nan"),
+            "odd member name": ({"a b": math.nan}, '{"a b":null}', 'value["a b"] is nan'),
+            "int key": ({1: 2}, '{"1":2}', "the value has the key 1, which is the text '1' here"),
+            "bool and none keys": ({"x": {True: 1, None: 2}}, '{"x":{"true":1,"null":2}}', "value.x has the key None"),
+            "float key": ({1.5: 0}, '{"1.5":0}', "the value has the key 1.5"),
         }
         for name, (value, want, warning) in cases.items():
             with self.subTest(name):
@@ -107,14 +107,14 @@ class PlainValues(unittest.TestCase):
         for _ in range(5000):
             deep = [deep]
         cases = {
-            "object": ({"model": object()}, "$.model is of type object, which has no JSON form"),
-            "type": ([Array], "$[0] is of type type, which has no JSON form"),
-            "bytes": ([b"x"], "$[0] is of type bytes"),
-            "set": ({1, 2}, "$ is of type set"),
-            "complex": (1j, "$ is of type complex"),
-            "tuple key": ({(1, 2): 3}, "$ has a key of type tuple"),
+            "object": ({"model": object()}, "value.model is of type object, which has no JSON form"),
+            "type": ([Array], "value[0] is of type type, which has no JSON form"),
+            "bytes": ([b"x"], "value[0] is of type bytes"),
+            "set": ({1, 2}, "the value is of type set"),
+            "complex": (1j, "the value is of type complex"),
+            "tuple key": ({(1, 2): 3}, "the value has a key of type tuple"),
             "keys that collide": ({1: "a", "1": "b"}, "two keys that are both '1'"),
-            "cycle": (loop, "$[0].again contains itself"),
+            "cycle": (loop, "value[0].again contains itself"),
             "depth": (deep, "nested more than 200 levels"),
             "array that never ends": (Endless(), "nested more than 200 levels"),
             "array that raises": (Broken(), "RuntimeError: on another device"),
@@ -137,8 +137,8 @@ class PublishedValues(RunnerCase):
     def test_nan_is_null_with_the_exact_value_in_the_pickle(self):
         ran = self.call("def f(): return {'loss': [1.0, float('nan')]}")
         self.assertEqual((ran.code, ran.result["value"], ran.result["pickle"]), (0, {"loss": [1.0, None]}, "result.pkl"))
-        self.assertIn("$.loss[1] is nan", ran.result["warnings"][0])
-        self.assertIn("kinetic: warning: the result: $.loss[1] is nan", ran.out)
+        self.assertIn("value.loss[1] is nan", ran.result["warnings"][0])
+        self.assertIn("kinetic: warning: the result: value.loss[1] is nan", ran.out)
         self.assertTrue(math.isnan(pickle.loads(self.read("result.pkl"))["loss"][1]))
 
     def test_nan_beside_something_unpicklable(self):
@@ -151,7 +151,7 @@ class PublishedValues(RunnerCase):
         ran = self.call("def f(): return {'when': {1, 2}}")
         error = ran.result["error"]
         self.assertEqual((ran.code, ran.end["reason"], error["type"], ran.result["pickle"]), (1, "BadResult", "TypeError", "result.pkl"))
-        self.assertIn("$.when is of type set", error["message"])
+        self.assertIn("value.when is of type set", error["message"])
         self.assertEqual(error["repr"], "{'when': {1, 2}}")
         self.assertEqual(pickle.loads(self.read("result.pkl")), {"when": {1, 2}})
         self.assertIsNone(ran.result["value"])
