@@ -13,7 +13,8 @@ import (
 )
 
 // Settle ends a command that has seen how a job ended: nothing to say where it
-// succeeded with all of a map's inputs, else one block on w, and the exit code that goes with it.
+// succeeded, with all inputs of a map, else one block on w, and the exit code that
+// goes with it.
 func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, false)
 }
