@@ -9,7 +9,7 @@ import time
 from collections import namedtuple
 
 from remote_runner import (
-    DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE, LogParts, MESSAGE_LIMIT, Outcome,
+    DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE, LogParts, Outcome,
     REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool, TERMINATED, Transient, Unreachable,
     encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,
 )
@@ -105,6 +105,11 @@ class GroupRunner(Runner):
     def _terminated(self):
         return self._save_by < math.inf
 
+    def _open_store(self):
+        store = super()._open_store()
+        store.insist()  # before the attempt is counted, to give up would end the job for good
+        return store
+
     def _hurry(self, *_):
         super()._hurry()
         self._save_by = min(self._save_by, time.monotonic() + self._options.grace)
@@ -140,7 +145,7 @@ class GroupRunner(Runner):
             file.write(str(attempt))
 
     def _save_crash(self):
-        """Records that the container crashed with its runner, as where memory runs out, and what it had printed."""
+        """Records that the container and its runner crashed, as happens when memory runs out, and saves what it had printed."""
         with open(self._mark, encoding="ascii") as file:
             attempt = file.read()
         if not attempt:
@@ -208,7 +213,7 @@ class LeaderRunner(GroupRunner):
 
     def _publish(self, outcome):
         if not self._attempt and outcome.reason == TERMINATED and self._options.release:
-            return EXIT_TERMINATED  # what there is may be of a job that has ended
+            return EXIT_TERMINATED  # publish nothing: the job may have ended already
         self._final = self._final or not self._attempt  # nothing bounds the attempts that are not counted
         if self._attempt and outcome.reason != TERMINATED:
             self._save_log(outcome)
@@ -244,7 +249,7 @@ class LeaderRunner(GroupRunner):
         if agreed is None:
             agreed = self._broken(link.gone)
         else:
-            agreed.message = shorten(f"host {agreed.host}: {agreed.message}", MESSAGE_LIMIT)
+            agreed.message = f"host {agreed.host}: {agreed.message}"
         self._say(agreed.message)
         return agreed
 
@@ -265,7 +270,7 @@ class LeaderRunner(GroupRunner):
 
     def _conclude(self, end, outcome=None):
         if end is None and self._final:
-            end = self._tried_end or self._end(outcome, timestamp())  # which only the set is told
+            end = self._tried_end or self._end(outcome, timestamp())  # told only in the set's annotation
         if end is not None and self._options.release:
             self._only_hurry()
             self._link.close()
@@ -283,7 +288,7 @@ class LeaderRunner(GroupRunner):
                     time.sleep(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)
         except (RunnerError, OSError, KeyError) as exc:
-            tell(f"kinetic: cannot release the hosts of the job, the next kubectl kinetic jobs command will: {text_of(exc)}\n")
+            tell(f"kinetic: cannot release the hosts of the job; the next kubectl kinetic jobs command will: {text_of(exc)}\n")
 
 
 class MemberRunner(GroupRunner):

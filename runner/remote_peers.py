@@ -71,8 +71,8 @@ def greeting(options, host):
 def verdict(outcomes, gone, hosts):
     """The outcome of an attempt, of those by host; None if it has none.
 
-    The first failure is the cause of the others. But they mean nothing where a
-    host is gone, which they may be due to: that is nobody's failure.
+    The first failure is the cause of the others. While a host is gone, failures
+    prove nothing: its loss may have caused them.
     """
     if all(host in outcomes and outcomes[host].ok for host in range(hosts)):
         return outcomes[0]
@@ -152,7 +152,7 @@ class Leader:
             channel.send({"end": True})
 
     def settled(self, terminated):
-        """Nothing is to be heard any more that would change the verdict."""
+        """Whether no outstanding report could change the verdict."""
         busy = [host for host, channel in self._members.items() if channel and host not in self.outcomes]
         if self.ending or terminated:
             return not busy or time.monotonic() >= self._end_by

@@ -1300,11 +1300,6 @@ class Outcome:
                 fields = json.load(file)
         except FileNotFoundError:
             return None
-        return cls.of(fields)
-
-    @classmethod
-    def of(cls, fields):
-        """The outcome that was saved or sent as these fields."""
         outcome = cls(fields["reason"], fields["exit_code"])
         outcome.__dict__.update(fields)
         return outcome
@@ -2118,7 +2113,8 @@ class Runner:
         tell(f"kinetic: {text}\n")
 
     # Publishing: log, result, end, termination message, in this order. When time is
-    # short, the log tells how far the call came; a large value must not be before it.
+    # short, the log tells how far the call came, so it goes first, ahead of a possibly
+    # large value.
     # Whoever sees an end may rely on the log and the result.
 
     def _publish(self, outcome):
@@ -2302,17 +2298,17 @@ def parse_options(argv):
         name, equals, text = word.partition("=")
         kind = FLAGS[name][0] if name in FLAGS else None
         if name not in FLAGS or equals and not kind:
-            raise RunnerError(f"{word!r:.80} is no flag; see --help")
+            raise RunnerError(f"{word!r:.80} is no flag")
         text = text if equals or not kind else next(words, None)
         if text is None:
-            raise RunnerError(f"{name} needs a value; see --help")
+            raise RunnerError(f"{name} needs a value")
         try:
             values[name] = kind(text) if kind else True
         except ValueError as exc:
-            raise RunnerError(f"{name}: {text!r:.80} {exc}; see --help") from None
+            raise RunnerError(f"{name}: {text!r:.80} {exc}") from None
     missing = [name for name, value in values.items() if value is REQUIRED]
     if missing:
-        raise RunnerError(f"missing flags: {', '.join(missing)}; see --help")
+        raise RunnerError(f"missing flags: {', '.join(missing)}")
     return types.SimpleNamespace(**{name[2:].replace("-", "_"): value for name, value in values.items()})
 
 
@@ -2357,7 +2353,8 @@ def main(argv):
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     if "--help" in argv:
-        print(neighbour("remote_local").usage())
+        here = os.path.exists(neighbour_path("remote_local"))  # not in a pod
+        print(neighbour("remote_local").usage() if here else "flags: " + " ".join(FLAGS))
         return 0
     try:
         runner = choose_runner(parse_options(argv), os.environ)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 import unittest
 
@@ -132,6 +133,12 @@ r.LogParts.publish_all = publish_all
         self.assertEqual((ran.code, ran.out), (143, "kinetic: the job was terminated before its call began\n"))
 
     def test_host_that_comes_while_the_others_are_ended(self):
+        self.host_comes_while_the_others_are_ended()
+
+    def test_host_of_a_job_that_comes_while_the_others_are_ended(self):
+        self.host_comes_while_the_others_are_ended(indexed=True)
+
+    def host_comes_while_the_others_are_ended(self, **kwargs):
         source = f"""
             import os, signal
             def f():
@@ -141,13 +148,32 @@ r.LogParts.publish_all = publish_all
                 raise ValueError("boom")
         """
         change = "r.END_GRACE = g.peers.REPORT_SECONDS = 1000"
-        first = self.hosts(function(), {"train.py": source}, "--grace", "1000", numbers=(0, 1, 2), change=change)
+        first = self.hosts(function(), {"train.py": source}, "--grace", "1000", numbers=(0, 1, 2), change=change, **kwargs)
         self.ready(*first)
         open(os.path.join(self.root, "go"), "w").close()
         self.assertEqual(first[0].stdout.readline(), b"told\n")
-        late = self.host(3, function(), {"train.py": source})
+        late = self.host(3, function(), {"train.py": source}, **kwargs)
         self.assertEqual(first[0].stdout.readline(), b"kinetic: host 3 came after the job had failed, and has no part in this attempt\n")
         self.assertEqual(late.stdout.readline(), b"kinetic: the job has ended or failed before the call began on this host\n")
+        with self.assertRaises(subprocess.TimeoutExpired):
+            late.wait(0.5)  # before the leader has published why
+
+    def test_host_that_does_not_end(self):
+        go = os.path.join(self.root, "go")
+        files = {"train.py": ONE_FAILS.format(go=go, what="raise ValueError('boom')")}
+        processes = self.hosts(function(), files, change="g.peers.REPORT_SECONDS = 0.5")
+        self.ready(*processes)
+        processes[2].send_signal(signal.SIGSTOP)
+        open(go, "w").close()
+        self.eventually(lambda: self.api.patches, *processes)
+        self.assertEqual((self.document("end.json")["host"], self.document("end.json")["message"]), (1, "host 1: ValueError: boom"))
+
+    def test_time_for_the_call_of_a_host_begins_when_all_have_met(self):
+        early = "init = r.Runner.__init__\ndef begun(self, *words):\n  init(self, *words)\n  self._began -= 1000\nr.Runner.__init__ = begun"
+        call, files = function(), {"train.py": "def f(): print('ran')"}
+        others = self.hosts(call, files, "--max-runtime", "500", numbers=(0, 2, 3))
+        leader, *_ = self.parked(*others, self.host(1, call, files, "--max-runtime", "500", change=early))
+        self.assertEqual((leader.end["state"], self.lines(1)), ("SUCCEEDED", ["ran"]))
 
     def test_store_that_a_host_cannot_read(self):
         self.bucket.fail(403, times=1, pattern="GET .*call.json")

@@ -201,6 +201,19 @@ class Channels(unittest.TestCase):
             while theirs.recv(r.MIB):
                 pass
 
+    def test_report_of_a_large_error_is_no_line_without_end(self):
+        outcome = r.Outcome("Exception", 1, "boom", dict.fromkeys(("type", "message", "traceback"), "\0" * 3_000_000))
+        self.assertLess(len(r.encode_json(p.report(outcome))), p.LINE_LIMIT)
+
+    def test_node_that_is_lost_is_noticed(self):
+        ours, theirs = connected()
+        with ours, theirs:
+            connection = p.Channel(ours).connection
+            self.assertTrue(connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+            for name, value in p.KEEPALIVE:
+                if hasattr(socket, name):
+                    self.assertEqual(connection.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)), value)
+
     def test_leader_that_is_late_is_not_asked_all_the_time(self):
         tries, now = [], [0.0]
         with unittest.mock.patch.object(p.Member, "_connect", lambda _: tries.append(now[0])), \

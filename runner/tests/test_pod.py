@@ -3,8 +3,11 @@
 import json
 import math
 import os
+import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -419,6 +422,17 @@ class Termination(PodCase):
         ran = self.finish(process)
         self.assertEqual(ran.code, 143)
         self.assertIn("saved 1", ran.log)
+
+
+class Flags(unittest.TestCase):
+    def test_help_has_all_flags(self):
+        self.assertEqual(list(remote_runner.neighbour("remote_local").HELP), list(remote_runner.FLAGS))
+
+    def test_help_in_a_pod(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(RUNNER, folder)
+            ran = subprocess.run([sys.executable, alone, "--help"], capture_output=True, text=True, check=True)
+        self.assertEqual(ran.stdout, "flags: " + " ".join(remote_runner.FLAGS) + "\n")
 
 
 if __name__ == "__main__":

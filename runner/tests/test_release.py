@@ -59,9 +59,14 @@ class Refusals(GroupCase):
 
     def test_no_attempt_can_be_counted(self):
         self.bucket.fail(503, times=math.inf)
-        change = "r.RETRY_SECONDS = 0.1"
+        change = "r.RETRY_SECONDS = r.PUBLISH_SECONDS = 0.1"
         end = self.ended(*self.hosts(function(), {"train.py": WAIT}, change=change))
         self.assertRegex(end["message"], "answered 503")
+
+    def test_outage_at_the_start_is_waited_for(self):
+        self.bucket.fail(503, times=8)
+        leader, *_ = self.parked(*self.hosts(function(), {"train.py": "def f(): print('ran')"}, change="r.RETRY_SECONDS = 0.001"))
+        self.assertEqual((leader.end["state"], leader.end["attempt"]), ("SUCCEEDED", 1))
 
     def test_no_store(self):
         end = self.ended(*self.hosts(function(), {"train.py": WAIT}, "--store", "gs://-"))
@@ -78,7 +83,11 @@ class Refusals(GroupCase):
         change = "r.RETRY_SECONDS = r.PUBLISH_SECONDS = 0.1"
         leader, member = self.hosts(function(), {"train.py": "def f(): print('ran')"}, change=change)
         self.assertEqual((self.finish(leader).code, self.api.patches), (125, []))
-        self.terminate(member)
+        self.bucket.faults.clear()
+        leader = self.host(0, function(), {"train.py": WAIT})
+        self.assertIn(b"this container was restarted", leader.stderr.readline())
+        self.terminate(leader, member)
+        self.assertNotIn("reason", self.document("attempts/1.json"), "its runner was not killed")
 
 
 class Release(GroupCase):
