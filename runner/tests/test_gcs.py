@@ -76,6 +76,14 @@ class Round:
             self.store.create("a", lambda: [b"3"])
         self.assertEqual(self.read("a"), b"2")
 
+    def test_write_replaces_one_generation(self):
+        self.store.write("a", lambda: [b"1"])
+        with self.store.open("a") as file:
+            self.store.write("a", lambda: [b"2"], file.generation)
+            with self.assertRaises(r.AlreadyExists):
+                self.store.write("a", lambda: [b"3"], file.generation)
+        self.assertEqual(self.read("a"), b"2")
+
     def test_missing_object(self):
         with self.assertRaisesRegex(r.NotFound, "gs://bucket/no/such does not exist"):
             self.store.open("no/such")
