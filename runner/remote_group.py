@@ -256,7 +256,7 @@ class LeaderRunner(GroupRunner):
     def _broken(self, gone):
         if gone:
             names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
-            told = self._terminated or not gone.isdisjoint(self._link.outcomes)  # as when the job is cancelled
+            told = not gone.isdisjoint(self._link.outcomes)  # to end, as when the job is cancelled
             message = f"{names} {were} lost ({'cancelled, ' if told else ''}preempted, drained or crashed)"
         else:
             who = "its hosts were" if self._options.release else "host 0 was"

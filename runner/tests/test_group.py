@@ -415,7 +415,7 @@ class Indexed(FailingCase):
         self.assertEqual(leader.stdout.readline(), b"kinetic: host 1 is lost\n")
         ran, *_ = self.terminate(leader, *others[1:])
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1 was lost (cancelled, preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
 
     def test_all_are_told_to_end(self):
         processes = self.hosts(script(), {"train.py": "import signal\nprint('ready', flush=True)\nsignal.pause()"}, indexed=True)
