@@ -1,0 +1,218 @@
+"""What a set of hosts makes of an attempt that is interrupted or crashes, and of the next one."""
+
+import json
+import os
+import signal
+import threading
+import unittest
+
+from fixture import TIMEOUT, function, remote_runner as r
+from group import WAIT, GroupCase
+
+
+class Restarts(GroupCase):
+    HOSTS = 2
+
+    def crash(self, pod, what="os.kill(os.getpid(), signal.SIGKILL)"):
+        source = f"import os, signal\ndef f():\n  if os.environ['KINETIC_HOST'] == '1': {what}\n  while True: signal.pause()"
+        return self.hosts(function(), {"train.py": source}, pod=pod)
+
+    def test_crashes_are_retried_until_they_are_too_many(self):
+        leader, member = self.crash(1)
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (137, False, []))
+        record = self.document("attempts/1.json")
+        self.assertEqual(record["reason"], "Killed")
+        self.assertRegex(record["message"], "host 1: train.py:f was killed by SIGKILL")
+        self.terminate(member)
+        leader, *_ = self.parked(*self.crash(2))
+        self.assertEqual([leader.end[key] for key in ("state", "reason", "exit_code", "host", "attempt")], ["FAILED", "Killed", 137, 1, 2])
+        self.assertRegex(leader.end["message"], "host 1: train.py:f was killed by SIGKILL")
+        self.assertEqual(leader.out.splitlines()[0], "kinetic: attempt 2 begins (1 of 1 retries used)")
+        self.assertNotIn("begins", ran.out)
+
+    def test_crash_that_another_host_notices_first(self):
+        # The peer of host 0 is killed only when host 0 has failed already.
+        source = """
+            import os, signal
+            def f():
+                signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+                print("ready", flush=True)
+                if os.environ["KINETIC_HOST"] == "1":
+                    while True: signal.pause()
+                while not os.path.exists(%r): os.sched_yield()
+                raise RuntimeError("lost a peer")
+        """
+        go = os.path.join(self.root, "go")
+        leader, member = self.hosts(function(), {"train.py": source % go}, change="r.END_GRACE = 1000")
+        self.ready(leader, member)
+        open(go, "w").close()
+        ran = self.finish(leader)
+        self.assertEqual((ran.code, self.exists("end.json"), self.document("attempts/1.json")["reason"]), (137, False, "Killed"))
+
+    def test_crashes_that_took_the_runner_along(self):
+        for attempt, host in ((1, 1), (2, 0)):
+            processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
+            self.ready(*processes)
+            log = os.path.join(self.root, f"host-{host}-{attempt}", "scratch", "log")
+            self.eventually(lambda: b"ready\n" in b"".join(r.file_blocks(log)), *processes)
+            processes[host].kill()
+            processes[host].wait()
+            again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
+            self.eventually(lambda: self.lines(host, attempt), again)
+            record = self.document(f"attempts/{attempt}.json")
+            self.assertEqual((record["reason"], record["message"]), ("Killed", f"host {host}: its runner was killed: it is likely that memory ran out"))
+            again.kill()
+            again.wait()
+            processes[host] = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
+            self.assertIn(b"this container was restarted", processes[host].stderr.readline())
+            ran = self.terminate(*processes)
+            self.assertNotIn("ready", ran[host].out)
+            self.assertEqual(self.document(f"attempts/{attempt}.json"), record, "the leader's word of the lost host undoes it")
+            begins = ["kinetic: attempt 2 begins (1 of 1 retries used)"] * (attempt - 1)
+            self.assertEqual(self.lines(host, attempt), begins + ["ready"])
+        self.assertFalse(self.exists("end.json"))
+        third = self.hosts(function(), {"train.py": WAIT}, pod=3)
+        leader, member = self.parked(*third)
+        self.assertEqual((leader.end["state"], leader.end["reason"]), ("FAILED", "Killed"))
+        self.assertIn("has crashed 2 times; --retries allows 1", leader.end["message"])
+        self.assertNotIn("ready", member.out)
+
+    def interruption(self):
+        """What is recorded of an attempt that counts as no crash."""
+        record = self.document("attempts/1.json")
+        self.assertNotIn("reason", record)
+        self.assertLessEqual(record["started"], record["finished"])
+        return record["message"]
+
+    def lose_host_1(self, number, **kwargs):
+        """What the leader has left, whose call fails because the other one was sent a signal."""
+        gone = os.path.join(self.root, "gone")
+        source = f"""
+            import os
+            def f():
+                print("ready", flush=True)
+                while not os.path.exists({gone!r}): os.sched_yield()
+                raise RuntimeError("lost a peer")
+        """
+        leader, member = self.hosts(function(), {"train.py": source}, **kwargs)
+        self.ready(leader, member)
+        member.send_signal(number)
+        member.wait()
+        open(gone, "w").close()
+        return self.finish(leader)
+
+    def test_lost_host_is_nobodys_failure(self):
+        ran = self.lose_host_1(signal.SIGKILL)
+        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []))
+        self.assertIn(self.interruption(), ran.out)
+        self.assertEqual(self.interruption(), "host 1 was lost (preempted, drained or crashed)")
+
+    def test_drained_host_is_nobodys_failure(self):
+        ran = self.lose_host_1(signal.SIGTERM)
+        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []))
+        self.assertEqual(self.interruption(), "host 1 was lost (cancelled, preempted, drained or crashed)")
+
+    def test_drained_host_of_a_job_is_nobodys_failure(self):
+        ran = self.lose_host_1(signal.SIGTERM, indexed=True)
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
+        self.assertIn("host 1 was lost (cancelled, preempted, drained or crashed); an Indexed Job", ran.end["message"])
+
+    def test_leader_that_is_told_to_end_before_its_attempt_counts(self):
+        asked, answer = threading.Event(), threading.Event()
+        self.addCleanup(answer.set)
+
+        def hold(handler):
+            asked.set()
+            answer.wait(TIMEOUT)
+            handler.error(503, "")
+
+        self.bucket.fail(hold, pattern="GET .*end.json")
+        leader = self.host(0, function(), {"train.py": WAIT})
+        self.assertTrue(asked.wait(TIMEOUT))
+        leader.send_signal(signal.SIGTERM)
+        self.assertEqual((self.finish(leader).code, self.exists("end.json"), self.api.patches), (143, False, []))
+
+    def test_terminated_host_is_nobodys_failure(self):
+        source = """
+            import os, signal, sys
+            def f():
+                if os.environ["KINETIC_HOST"] == "1":
+                    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+                print("ready", flush=True)
+                while True: signal.pause()
+        """
+        leader, member = self.hosts(function(), {"train.py": source})
+        self.ready(leader, member)
+        member.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(member).code, 143)
+        self.assertEqual(self.terminate(leader)[0].code, 143)
+        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "host 1 was lost (cancelled, preempted, drained or crashed)"))
+
+    def test_all_terminated_hosts_save(self):
+        source = f"""
+            import os, signal, sys, time
+            def save(*_):
+                time.sleep(0.2)
+                open(os.path.join({self.root!r}, "saved-" + os.environ["KINETIC_HOST"]), "w").close()
+                print("saved")
+                sys.exit(0)
+            def f():
+                signal.signal(signal.SIGTERM, save)
+                print("ready", flush=True)
+                while True: signal.pause()
+        """
+        processes = self.hosts(function(), {"train.py": source})
+        self.ready(*processes)
+        for host, ran in enumerate(self.terminate(*processes)):
+            self.assertEqual(ran.code, 143)
+            self.assertIn("saved", self.lines(host))
+            self.assertTrue(os.path.exists(os.path.join(self.root, f"saved-{host}")))
+        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "its hosts were told to end, by a preemption, a drain or a deletion"))
+
+    def test_next_attempt(self):
+        first = self.hosts(function(), {"train.py": WAIT}, pod=1)
+        self.ready(*first)
+        self.terminate(*first)
+        source = "import os\ndef f(): print('attempt', os.environ['KINETIC_ATTEMPT'])"
+        self.parked(*self.hosts(function(), {"train.py": source}, pod=2))
+        self.assertEqual([self.lines(host, 2) for host in (0, 1)], [["attempt 2"]] * 2)
+
+    def test_disruptions_are_bounded(self):
+        for attempt in (1, 2):
+            processes = self.hosts(function(), {"train.py": WAIT}, "--max-disruptions", "1", pod=attempt)
+            self.ready(*processes)
+            self.terminate(*processes)
+        self.assertEqual((self.exists("end.json"), self.api.patches), (False, []))
+        leader, member = self.parked(*self.hosts(function(), {"train.py": WAIT}, "--max-disruptions", "1", pod=3))
+        self.assertEqual([leader.end[key] for key in ("state", "reason", "attempt")], ["FAILED", "Disrupted", 3])
+        self.assertIn("--max-disruptions allows 1", leader.end["message"])
+        self.assertEqual(leader.end["started"], self.document("attempts/1.json")["started"])
+        self.assertNotIn("ready", leader.out + member.out)
+        ((*_, patch),) = self.api.patches
+        self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), leader.end)
+
+    def test_host_of_a_lost_pod_has_no_part(self):
+        processes = self.hosts(function(), {"train.py": WAIT}, pod=1)
+        self.ready(*processes)
+        processes[1].kill()
+        self.assertEqual(processes[0].stdout.readline(), b"kinetic: host 1 is lost\n")
+        another = self.host(1, function(), {"train.py": WAIT}, pod=2)
+        self.assertEqual(processes[0].stdout.readline(), b"kinetic: host 1 was started anew, and has no part in this attempt\n")
+        _, ran = self.terminate(processes[0], another)
+        self.assertNotIn("ready", ran.out)
+
+    def test_leader_that_starts_again_has_no_members_of_before(self):
+        leader, member = self.hosts(function(), {"train.py": WAIT}, pod=1)
+        self.ready(leader, member)
+        leader.kill()
+        leader.wait()
+        leader = self.host(0, function(), {"train.py": WAIT}, pod=2)
+        self.ready(leader)
+        self.assertEqual(self.document("attempts/2.json")["uid"], "uid-0-2")
+        _, ran = self.terminate(leader, member)
+        self.assertEqual((ran.code, self.lines(1, 2)), (143, []))
+
+
+if __name__ == "__main__":
+    unittest.main()
