@@ -59,12 +59,14 @@ func (f Filter) wantsState(s api.State) bool {
 func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entry, error) {
 	found, unread := p.List(ctx, detail)
 	f.Before = p.Time(f.Before)
-	entries, err := p.entries(ctx, found, f)
+	more := p.additions()
+	defer more.close()
+	entries, err := p.entries(ctx, found, f, more)
 	if err = errors.Join(unread, err); len(entries) == 0 {
 		return nil, err
 	}
 	chosen := f.choose(entries)
-	p.complete(ctx, chosen, detail)
+	more.complete(ctx, chosen, detail)
 	return chosen, err
 }
 
@@ -82,14 +84,14 @@ func (f Filter) choose(entries []Entry) []Entry {
 
 // entries describes workloads and, where the filter asks for them, the jobs
 // that have none any more.
-func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, error) {
+func (p Place) entries(ctx context.Context, found []Found, f Filter, more *additions) ([]Entry, error) {
 	entries := make([]Entry, len(found))
 	for i, w := range found {
 		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
 			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Map: w.Map, Node: w.Node, Status: w.Status}
 	}
-	p.name(ctx, entries)
-	p.settle(ctx, entries)
+	more.name(ctx, entries)
+	more.settle(ctx, entries)
 	if !f.Stored {
 		return entries, nil
 	}
@@ -97,81 +99,8 @@ func (p Place) entries(ctx context.Context, found []Found, f Filter) ([]Entry, e
 	return append(entries, stored...), err
 }
 
-const (
-	// readers is how many documents are read at a time.
-	readers = 16
-	// askTime is how long a list waits for what a store may add to it.
-	askTime = 5 * time.Second
-)
-
-// name asks the handles what jobs of the Python tool run: their workloads don't
-// tell.
-func (p Place) name(ctx context.Context, entries []Entry) {
-	unnamed := func(e Entry) bool { return e.Function == "" && e.State != api.NotFound }
-	p.ask(ctx, entries, unnamed, func(ctx context.Context, e *Entry, j *Job) {
-		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
-			e.Function, e.Accelerator = h.FuncName, h.Accelerator
-		}
-	})
-}
-
-// settle asks the store how those jobs have ended whose workloads can't tell.
-func (p Place) settle(ctx context.Context, entries []Entry) {
-	p.ask(ctx, entries, func(e Entry) bool { return unsettled(e.Status) }, func(ctx context.Context, e *Entry, j *Job) {
-		e.Status = j.settled(ctx, e.Status)
-		e.State = e.Status.State
-	})
-}
-
-// complete asks the store for what pods tell that are gone: when a job began, and for
-// a list that tells reasons which attempt of it runs, and how many hosts it has.
-func (p Place) complete(ctx context.Context, entries []Entry, detail api.Detail) {
-	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
-	sizeless := func(e Entry) bool { return e.Hosts == 0 && p.Backend != api.BackendLocal && detail >= api.TellReasons }
-	p.ask(ctx, entries, again, func(ctx context.Context, e *Entry, j *Job) {
-		if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
-			e.Status = numbered(e.Status, attempts)
-		}
-	})
-	p.ask(ctx, entries, sizeless, func(ctx context.Context, e *Entry, j *Job) {
-		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
-			e.Hosts = atATime(h)
-		}
-	})
-}
-
-// ask calls do for each of the entries that is wanted, for some at the same time, with
-// what the store has of its job: where that can't be opened, every look fails. A list
-// that lacks what a store would add is better than none, so it doesn't wait for long.
-func (p Place) ask(ctx context.Context, entries []Entry, wanted func(Entry) bool, do func(context.Context, *Entry, *Job)) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	stores := map[string]store.Store{}
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i := range entries {
-		e := &entries[i]
-		if !wanted(*e) {
-			continue
-		}
-		if stores[e.Store] == nil {
-			s, err := p.storeAt(e.Store)
-			if err != nil {
-				s = store.None(err)
-			}
-			if e.Store != p.Store.URL() {
-				defer s.Close()
-			}
-			stores[e.Store] = s
-		}
-		j := &Job{Handle: api.Handle{JobID: e.ID}, Store: stores[e.Store]}
-		g.Go(func() error {
-			do(ctx, e, j)
-			return nil
-		})
-	}
-	_ = g.Wait() // there are none
-}
+// readers is how many documents are read at a time.
+const readers = 16
 
 // atATime is how many pods a job has at a time.
 func atATime(h api.Handle) int {
@@ -179,14 +108,6 @@ func atATime(h api.Handle) int {
 		return h.Map.Parallelism
 	}
 	return h.Hosts
-}
-
-// storeAt opens the store of a job.
-func (p Place) storeAt(url string) (store.Store, error) {
-	if url == p.Store.URL() {
-		return p.Store, nil
-	}
-	return p.OpenStore(url)
 }
 
 // stored lists the jobs of the store that are not among the known ones. What

@@ -12,10 +12,12 @@ import (
 func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, seen func([]Entry) error) error {
 	told := map[jobKey]Entry{}
 	first := true
+	more := p.additions()
+	defer more.close()
 	return p.Watch(ctx, detail, func(found []Found) error {
 		stored := f
 		stored.Stored = f.Stored && first
-		entries, err := p.entries(ctx, found, stored)
+		entries, err := p.entries(ctx, found, stored, more)
 		if err != nil {
 			return err
 		}
@@ -25,14 +27,14 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 				told[keyOf(e)] = e
 			}
 			chosen := f.choose(entries)
-			p.complete(ctx, chosen, detail)
+			more.complete(ctx, chosen, detail)
 			return seen(chosen)
 		}
 		changes := Filter{}.choose(f.changed(told, entries))
 		if len(changes) == 0 {
 			return nil
 		}
-		p.complete(ctx, changes, detail)
+		more.complete(ctx, changes, detail)
 		return seen(changes)
 	})
 }

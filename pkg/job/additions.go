@@ -1,0 +1,121 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// askTime is how long a list waits for what stores may add to it.
+const askTime = 5 * time.Second
+
+// additions are what stores may add to a list of workloads. A list without them is
+// better than none: a store that does not answer in time is not asked again.
+type additions struct {
+	place  Place
+	mu     sync.Mutex
+	stores map[string]store.Store // others than the place's by their URLs, each opened once
+	silent map[string]bool        // those of the URLs that did not answer in time
+}
+
+// additions are closed in the end.
+func (p Place) additions() *additions {
+	return &additions{place: p, stores: map[string]store.Store{}, silent: map[string]bool{}}
+}
+
+func (a *additions) close() {
+	for _, s := range a.stores {
+		_ = s.Close() // it was only read
+	}
+}
+
+// name asks the handles what jobs of the Python tool run: their workloads don't
+// tell.
+func (a *additions) name(ctx context.Context, entries []Entry) {
+	unnamed := func(e Entry) bool { return e.Function == "" && e.State != api.NotFound }
+	a.ask(ctx, entries, unnamed, func(ctx context.Context, e *Entry, j *Job) {
+		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+			e.Function, e.Accelerator = h.FuncName, h.Accelerator
+		}
+	})
+}
+
+// settle asks the store how those jobs have ended whose workloads can't tell.
+func (a *additions) settle(ctx context.Context, entries []Entry) {
+	a.ask(ctx, entries, func(e Entry) bool { return unsettled(e.Status) }, func(ctx context.Context, e *Entry, j *Job) {
+		e.Status = j.settled(ctx, e.Status)
+		e.State = e.Status.State
+	})
+}
+
+// complete asks the store for what pods tell that are gone: when a job began, and for
+// a list that tells reasons which attempt of it runs, and how many hosts it has.
+func (a *additions) complete(ctx context.Context, entries []Entry, detail api.Detail) {
+	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
+	sizeless := func(e Entry) bool {
+		return e.Hosts == 0 && a.place.Backend != api.BackendLocal && detail >= api.TellReasons
+	}
+	either := func(e Entry) bool { return again(e) || sizeless(e) }
+	a.ask(ctx, entries, either, func(ctx context.Context, e *Entry, j *Job) {
+		if again(*e) {
+			if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
+				e.Status = numbered(e.Status, attempts)
+			}
+		}
+		if sizeless(*e) {
+			if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+				e.Hosts = atATime(h)
+			}
+		}
+	})
+}
+
+// ask calls do for each of the entries that is wanted, for some at the same time, with
+// what the store has of its job: where that can't be opened, every look fails.
+func (a *additions) ask(ctx context.Context, entries []Entry, wanted func(Entry) bool, do func(context.Context, *Entry, *Job)) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i := range entries {
+		e := &entries[i]
+		if !wanted(*e) {
+			continue
+		}
+		g.Go(func() error {
+			do(ctx, e, &Job{Handle: api.Handle{JobID: e.ID}, Store: a.storeAt(e.Store)})
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.silent[e.Store] = a.silent[e.Store] || ctx.Err() != nil
+			return nil
+		})
+	}
+	_ = g.Wait() // there are none
+}
+
+// storeAt is the store of a job.
+func (a *additions) storeAt(url string) store.Store {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.silent[url] {
+		return store.None(errors.New("it did not answer in time"))
+	}
+	if url == a.place.Store.URL() {
+		return a.place.Store
+	}
+	if s := a.stores[url]; s != nil {
+		return s
+	}
+	s, err := a.place.OpenStore(url)
+	if err != nil {
+		s = store.None(err)
+	}
+	a.stores[url] = s
+	return s
+}
