@@ -109,6 +109,11 @@ func (p *patch) nodePool(s api.Spec) {
 const (
 	setDir  = componentsDir + "/leaderworkerset"
 	setFile = setDir + "/leaderworkerset.yaml"
+
+	// Annotations by which LeaderWorkerSet gives the hosts of a set, or those of each
+	// of its slices, a node pool to themselves.
+	exclusiveTopology  = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+	exclusiveSubGroups = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 )
 
 // leaderWorkerSet fills in the sample of the component leaderworkerset, and replaces
@@ -123,7 +128,7 @@ func leaderWorkerSet(s api.Spec) group {
 	if s.Accelerator.Kind == api.TPU && s.Hosts == 1 {
 		// Each machine of such a pool is a slice, and has room for another job.
 		var set patch
-		set.remove(pointer(jobMetadata+"/annotations", "leaderworkerset.sigs.k8s.io/exclusive-topology"))
+		set.remove(pointer(jobMetadata+"/annotations", exclusiveTopology))
 		g.patches = []groupPatch{{leaderWorkerSetKind, set}}
 	}
 	if s.Slices == 1 {

@@ -110,7 +110,7 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 }
 
 // verifyFields looks at what finds a job's objects, counts its hosts, starts them again
-// together and lets them into a queue.
+// together, gives them node pools and lets them into a queue.
 func verifyFields(was, is *unstructured.Unstructured) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.GetLabels()[key] != was.GetLabels()[key] {
@@ -125,7 +125,12 @@ func verifyFields(was, is *unstructured.Unstructured) error {
 			return broken("the job's "+strings.Join(field, "."), fmt.Sprint(before), fmt.Sprint(after))
 		}
 	}
-	if queue := is.GetLabels()[api.LabelQueue]; is.GetKind() == leaderWorkerSetKind.Kind && queue != was.GetLabels()[api.LabelQueue] {
+	for _, key := range []string{exclusiveTopology, exclusiveSubGroups} {
+		if before, after := was.GetAnnotations()[key], is.GetAnnotations()[key]; before != "" && before != after {
+			return broken("the job's annotation "+key, before, after)
+		}
+	}
+	if queue := is.GetLabels()[api.LabelQueue]; queue != "" && is.GetKind() == leaderWorkerSetKind.Kind && queue != was.GetLabels()[api.LabelQueue] {
 		return fmt.Errorf("it sets the label %s of a LeaderWorkerSet to %q, for which the set's name may be too long: use --queue instead", api.LabelQueue, queue)
 	}
 	return nil
@@ -145,7 +150,8 @@ func workloadOf(r Rendered, name string) (*unstructured.Unstructured, error) {
 	return nil, fmt.Errorf("it removes or renames the job %s", name)
 }
 
-// verifyPod looks at the labels of a pod, and at the container that runs the call.
+// verifyPod looks at the labels of a pod, at its nodes, and at the container that runs
+// the call.
 func verifyPod(was, is corev1.PodTemplateSpec) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.Labels[key] != was.Labels[key] {
@@ -153,6 +159,9 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 		}
 	}
 	if err := verifyCapacity(is.Spec); err != nil {
+		return err
+	}
+	if err := verifyNodePool(was.Spec, is.Spec); err != nil {
 		return err
 	}
 	return verifyWorker(was.Spec, is.Spec)
@@ -171,6 +180,40 @@ func verifyCapacity(is corev1.PodSpec) error {
 		}
 	}
 	return nil
+}
+
+// verifyNodePool looks at what nodePool made: a patch of the affinity as a whole, and a
+// merge of its lists, would drop it without a word.
+func verifyNodePool(was, is corev1.PodSpec) error {
+	together, apart := podRules(was)
+	keptTogether, keptApart := podRules(is)
+	if !containsRules(keptTogether, together) || !containsRules(keptApart, apart) {
+		return errors.New("it removes the affinity that keeps each slice in a node pool of its own: add below affinity/nodeAffinity, or to the list that is there")
+	}
+	return nil
+}
+
+// podRules are what a pod requires of the pods around it.
+func podRules(pod corev1.PodSpec) (together, apart []corev1.PodAffinityTerm) {
+	if pod.Affinity == nil {
+		return nil, nil
+	}
+	if a := pod.Affinity.PodAffinity; a != nil {
+		together = a.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	if a := pod.Affinity.PodAntiAffinity; a != nil {
+		apart = a.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	return together, apart
+}
+
+func containsRules(all, some []corev1.PodAffinityTerm) bool {
+	for _, rule := range some {
+		if !slices.ContainsFunc(all, func(r corev1.PodAffinityTerm) bool { return reflect.DeepEqual(r, rule) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // verifyWorker looks at the container that runs the call.

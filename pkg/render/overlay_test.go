@@ -279,3 +279,51 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 		})
 	}
 }
+
+// A part of a node pool is of no use to anybody: what keeps jobs from having one stays,
+// whatever an overlay adds beside it.
+func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
+	set := func(step string) map[string]string {
+		return patches("- target: {kind: LeaderWorkerSet}\n  patch: |-\n    - {" + step + "}\n")
+	}
+	const affinity, workers = "/spec/template/spec/affinity", "/spec/leaderWorkerTemplate/workerTemplate/spec/affinity"
+	const nodes = "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: Exists}]}]}}"
+	const spread, list = "{topologyKey: rack, labelSelector: {matchLabels: {a: b}}}", "/requiredDuringSchedulingIgnoredDuringExecution"
+	const topology = "/metadata/annotations/leaderworkerset.sigs.k8s.io~1"
+	const lost = "it removes the affinity that keeps each slice in a node pool of its own: add below affinity/nodeAffinity"
+	for name, c := range map[string]struct {
+		spec  string
+		files map[string]string
+		want  string // empty where it is taken
+	}{
+		"an affinity in the place of ours": {"indexed-v6e-16", patches(patchJob("op: add, path: " + affinity + ", value: {nodeAffinity: " + nodes + "}")), lost},
+		"a merge of a list": {"indexed-v6e-16", patches("- target: {kind: Job}\n  patch: |-\n    apiVersion: batch/v1\n    kind: Job\n    metadata: {name: any}\n" +
+			"    spec: {template: {spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [" + spread + "]}}}}}\n"), lost},
+		"hosts that need not be together":   {"indexed-v6e-16", patches(patchJob("op: remove, path: " + affinity + "/podAffinity")), lost},
+		"the workers of a set":              {"lws-v6e-16-slices", set("op: remove, path: " + workers), lost},
+		"a set's slice anywhere":            {"lws-v5p-16", set("op: remove, path: " + topology + "exclusive-topology"), "the job's annotation leaderworkerset.sigs.k8s.io/exclusive-topology"},
+		"slices of a set in other places":   {"lws-v6e-16-slices", set("op: replace, path: " + topology + "subgroup-exclusive-topology, value: rack"), "the job's annotation leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"},
+		"a rule for nodes":                  {"indexed-v6e-16", patches(patchJob("op: add, path: " + affinity + "/nodeAffinity, value: " + nodes)), ""},
+		"one more rule for pods":            {"indexed-v6e-16", patches(patchJob("op: add, path: " + affinity + "/podAntiAffinity" + list + "/0, value: " + spread)), ""},
+		"an affinity of hosts without pool": {"indexed-cpu-4hosts", patches(patchJob("op: add, path: " + affinity + ", value: {nodeAffinity: " + nodes + "}")), ""},
+		"a set without pool in one rack":    {"lws-cpu-4hosts", set("op: add, path: " + topology + "exclusive-topology, value: rack"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := family[c.spec]
+			_, _, err := render(s, mustOverlay(t, c.files), testRunner(s), false)
+			if c.want != "" {
+				wantError(t, err, c.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestOverlayMayTakeASetOutOfItsQueue(t *testing.T) {
+	s := family["lws-cpu-everything"]
+	o := mustOverlay(t, patches("- target: {kind: LeaderWorkerSet}\n  patch: |-\n    - {op: remove, path: /metadata/labels/kueue.x-k8s.io~1queue-name}\n"))
+	if _, _, err := render(s, o, testRunner(s), false); err != nil {
+		t.Error(err)
+	}
+}
