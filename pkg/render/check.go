@@ -64,7 +64,7 @@ func checkHosts(s api.Spec) error {
 	case s.Backend == api.BackendGKE && s.Slices > 1:
 		return fmt.Errorf("job %s has %d slices; only backend pathways joins slices", s.ID, s.Slices)
 	case s.Debug && isGroup(s):
-		return fmt.Errorf("job %s is debugged with backend %s on %d hosts; a debugger is for one, with backend gke", s.ID, s.Backend, s.Hosts)
+		return fmt.Errorf("job %s is debugged with backend %s on several hosts or as a set; a debugger is for one host, with backend gke", s.ID, s.Backend)
 	case s.Retries < 0 || s.Retries > api.MaxRestarts:
 		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, api.MaxRestarts)
 	case several && s.Retries > 0:

@@ -43,11 +43,11 @@ var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: typ
 
 // generate makes the kustomization of a job: base and components for its pod, the
 // component job, which is what is particular to it, those that make the pod a Job or
-// several hosts, and the user's. Names are followed where something comes on top, now or
-// later: what a job has itself is not renamed.
-func generate(s api.Spec, o Overlay, p program, more bool) (tree, error) {
+// several hosts, and the user's. A tree that is written is kept, and something may come on
+// top of it: names are followed there, as with an overlay. Alone, nothing is renamed.
+func generate(s api.Spec, o Overlay, p program, written bool) (tree, error) {
 	g := groupOf(s)
-	if more || !o.empty() {
+	if written || !o.empty() {
 		g.components = slices.Concat(g.components, g.references)
 	}
 	files := tree{}

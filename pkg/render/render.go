@@ -39,7 +39,7 @@ func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
 	return files, err
 }
 
-func render(s api.Spec, o Overlay, p program, more bool) (Rendered, tree, error) {
+func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, error) {
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
@@ -48,7 +48,7 @@ func render(s api.Spec, o Overlay, p program, more bool) (Rendered, tree, error)
 			return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 		}
 	}
-	files, err := generate(s, o, p, more)
+	files, err := generate(s, o, p, written)
 	if err != nil {
 		return Rendered{}, nil, err
 	}
