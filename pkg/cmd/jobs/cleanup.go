@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ func (c *command) cancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
+			return errors.Join(forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
 				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
 				if err != nil || !was.State.Ended() {
 					return "cancelled", err
@@ -44,7 +45,7 @@ func (c *command) cancel() *cobra.Command {
 				cli.Release(ctx, c.streams.ErrOut, j, was)
 				fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.State)
 				return "", nil
-			})
+			})...)
 		}),
 	}, cli.NewSection("Flags"))
 }
@@ -53,28 +54,29 @@ func (c *command) cancel() *cobra.Command {
 const atATime = 16
 
 // forEach does something to all jobs and prints on out what, if anything, it says of
-// each. It goes on after an error, so that one job does not protect the others.
-func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) error {
+// each. It goes on after an error, so that one job does not protect the others, and
+// gives that of each job, nil for none.
+func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
 	var g errgroup.Group
 	g.SetLimit(atATime)
-	var mu sync.Mutex // of the output and of errs
-	var errs []error
-	for _, j := range found {
+	var mu sync.Mutex // of the output
+	errs := make([]error, len(found))
+	for i, j := range found {
 		g.Go(func() error {
 			said, err := do(j)
-			mu.Lock()
-			defer mu.Unlock()
 			if err == nil && said != "" {
+				mu.Lock()
+				defer mu.Unlock()
 				_, err = fmt.Fprintln(out, j.ID(), said)
 			}
 			if err != nil {
-				errs = append(errs, fmt.Errorf("job %s: %w", j.ID(), err))
+				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // errs has them all
-	return errors.Join(errs...)
+	return errs
 }
 
 type cleanupFlags struct {
@@ -127,15 +129,65 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 	}
 	screen := ui.New(c.streams.ErrOut, c.clock.Now)
 	removal := cli.NewRemoval(screen)
-	err = forEach(screen.Above(c.streams.Out), jobs, func(j *job.Job) (string, error) {
+	errs := forEach(screen.Above(c.streams.Out), jobs, func(j *job.Job) (string, error) {
+		if ctx.Err() != nil {
+			return "", errNotBegun
+		}
 		return "cleaned up", j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, removal.OfJob())
 	})
 	removal.Done()
-	if err != nil && ctx.Err() != nil {
-		fmt.Fprintln(c.streams.ErrOut, "interrupted; the same command cleans up the rest")
-		return cli.Exit(cli.ExitInterrupted)
+	return f.settle(c.streams.ErrOut, len(args) > 0, jobs, errs)
+}
+
+// errNotBegun is that of a job of which nothing was removed before an interrupt.
+var errNotBegun = fmt.Errorf("not begun: %w", context.Canceled)
+
+// settle ends a cleanup, which has an error or nil for each job. After an interrupt it
+// tells on w what failed by itself, and how to clean up the rest.
+func (f *cleanupFlags) settle(w io.Writer, named bool, jobs []*job.Job, errs []error) error {
+	var failed []error
+	var byID []string // those that the same command would not find
+	interrupted := false
+	for i, err := range errs {
+		if !errors.Is(err, context.Canceled) {
+			failed = append(failed, err)
+			continue
+		}
+		interrupted = true
+		if named || f.losesSight() && !errors.Is(err, errNotBegun) {
+			byID = append(byID, jobs[i].ID())
+		}
 	}
-	return err
+	err := errors.Join(failed...)
+	if !interrupted {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(w, "error: %v\n", err)
+	}
+	fmt.Fprintln(w, "interrupted; "+howToGoOn(named, byID))
+	return cli.Exit(cli.ExitInterrupted)
+}
+
+// losesSight tells whether a job whose workload was removed isn't chosen again: it has
+// another state now.
+func (f *cleanupFlags) losesSight() bool {
+	isNotFound := func(word string) bool { return strings.EqualFold(word, string(api.NotFound)) }
+	return f.workload && len(f.states) > 0 && !slices.ContainsFunc(f.states, isNotFound)
+}
+
+// howToGoOn says how to clean up what an interrupt has left. An id whose job is gone is
+// an error, and a wider choice of states would take jobs that nobody chose.
+func howToGoOn(named bool, byID []string) string {
+	ids := strings.Join(byID, " ")
+	switch {
+	case named:
+		return "the same command with these ids alone cleans up the rest: " + ids
+	case len(byID) > 0:
+		return "the same command cleans up the rest, but for what may have lost its workload, which needs its id in place of the filters: " + ids
+	default:
+		return "the same command cleans up the rest"
+	}
 }
 
 // standing is a job with the state that it was seen in, "" where nobody looked.
