@@ -38,8 +38,8 @@ type PlanOptions struct {
 	// Exclude lists absolute paths to leave out: a store or an output directory
 	// below the root, and local data that travels by itself.
 	Exclude []string
-	// Output is a file that is being written, nil for none, and left out.
-	Output fs.FileInfo
+	// Outputs are files that are being written, and left out.
+	Outputs []fs.FileInfo
 	// NoDefaultExcludes packages what is left out by default as well, but for
 	// .git and __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	NoDefaultExcludes bool
@@ -59,7 +59,7 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 		Root:     layout.Root,
 		Ignore:   ignore(layout.Root, rules, !opts.NoDefaultExcludes),
 		Exclude:  opts.Exclude,
-		Except:   opts.Output,
+		Except:   opts.Outputs,
 		CacheDir: opts.CacheDir,
 	})
 	var fileErr *pack.FileError

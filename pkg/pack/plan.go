@@ -30,8 +30,8 @@ type Options struct {
 	// Exclude lists absolute paths that are left out with all below them,
 	// whatever name leads there. Root itself and what contains it are not.
 	Exclude []string
-	// Except is a file that is left out, nil for none, whatever name leads there.
-	Except fs.FileInfo
+	// Except are files that are left out, whatever name leads there.
+	Except []fs.FileInfo
 	// CacheDir is where hashes are remembered from one plan to the next; "" for
 	// nowhere. It is never packaged.
 	CacheDir string

@@ -27,7 +27,7 @@ type walker struct {
 	tree
 	ignore  func(rel string, isDir bool) bool
 	exclude []string
-	except  fs.FileInfo
+	except  []fs.FileInfo
 	// seen maps the real path of each packaged directory to its rel.
 	seen  map[string]string
 	links []link
@@ -157,7 +157,7 @@ func (w *walker) file(abs, rel string, info fs.FileInfo) error {
 		w.warn(rel, "it is a %s, not a regular file", kind(info.Mode()))
 		return nil
 	}
-	if w.except != nil && os.SameFile(info, w.except) {
+	if slices.ContainsFunc(w.except, func(e fs.FileInfo) bool { return os.SameFile(info, e) }) {
 		return nil
 	}
 	if err := checkName(rel); err != nil {

@@ -1,6 +1,7 @@
 package pack_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,12 +125,16 @@ func TestTheCacheIsNotPackaged(t *testing.T) {
 	}
 }
 
-func TestTheFileThatIsExceptedIsNotPackaged(t *testing.T) {
+func TestTheFilesThatAreExceptedAreNotPackaged(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, map[string]string{"a": "x", "d/out": "x", "out": "x", "link -> d/out": ""})
-	except, err := os.Stat(filepath.Join(root, "link"))
-	if err != nil {
-		t.Fatal(err)
+	write(t, root, map[string]string{"a": "x", "d/out": "x", "out": "x", "err": "x", "link -> d/out": ""})
+	var except []fs.FileInfo
+	for _, name := range []string{"link", "err"} {
+		info, err := os.Stat(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		except = append(except, info)
 	}
 	if diff := cmp.Diff([]string{"a", "out", "d/"}, paths(plan(t, pack.Options{Root: root, Except: except}))); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)

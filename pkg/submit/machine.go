@@ -30,9 +30,9 @@ type Machine struct {
 	CacheDir string
 	// Exclude are absolute paths that are never packaged.
 	Exclude []string
-	// Output is what standard output is, nil where that is not known. A file of the
-	// project in its place changes from run to run, and is not packaged.
-	Output fs.FileInfo
+	// Outputs are what standard output and standard error are, as far as that is known.
+	// A file of the project in their place changes from run to run, and is not packaged.
+	Outputs []fs.FileInfo
 }
 
 // storageEmulator is the variable that Google's libraries and the runner know.

@@ -188,7 +188,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		return err
 	})
 	g.Go(func() (err error) {
-		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Output: m.Output,
+		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Outputs: m.Outputs,
 			NoDefaultExcludes: m.NoDefaultExcludes, SizeWarnBytes: m.SizeWarnBytes})
 		return err
 	})

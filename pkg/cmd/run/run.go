@@ -5,6 +5,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -188,9 +190,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err != nil {
 		return nil, err
 	}
-	if file, ok := streams.Out.(*os.File); ok {
-		machine.Output, _ = file.Stat() // of one that is closed there is nothing to leave out
-	}
+	machine.Outputs = filesOf(streams.Out, streams.ErrOut)
 	place, err := resolve()
 	if err != nil {
 		// A mistake in what is to run is told before one in where.
@@ -213,6 +213,21 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
 		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup && (!f.debug || typed), cleanupOlder: f.cleanup && typed, cancel: f.cancelOnInterrupt || local},
 	}, nil
+}
+
+// filesOf are the files that are written to. One that is closed is none.
+func filesOf(outputs ...io.Writer) []fs.FileInfo {
+	var files []fs.FileInfo
+	for _, w := range outputs {
+		file, ok := w.(*os.File)
+		if !ok {
+			continue
+		}
+		if info, err := file.Stat(); err == nil {
+			files = append(files, info)
+		}
+	}
+	return files
 }
 
 // clusterOnly says which of the flags that were given place a pod, which a local
