@@ -168,11 +168,11 @@ func TestManyMissingInputs(t *testing.T) {
 		}
 	}
 	if _, computed := missing.ChunkOf(0); computed {
-		t.Error("what is far from all that is missing is computed, too")
+		t.Error("what is far from all that is missing is in a chunk, too")
 	}
 }
 
-// What lies between the closest is computed, too, and no more.
+// What lies between the closest is in a chunk, too, and no more.
 func TestCoarse(t *testing.T) {
 	var one, eighth []api.Range
 	for i := range 1250 {
