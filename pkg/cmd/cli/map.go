@@ -111,7 +111,7 @@ func TellResume(w io.Writer, j *job.Job) {
 	if j.Handle.Map == nil {
 		return
 	}
-	fmt.Fprintf(w, "next: run the same with --map-resume %s, which computes only those\n", j.ID())
+	fmt.Fprintf(w, "next: run the same with --map-resume %s, which computes only what is missing\n", j.ID())
 }
 
 // withoutValue says how many of a map's inputs have no value, and why.

@@ -32,10 +32,14 @@ func TestInterruptedMap(t *testing.T) {
 type standing struct {
 	job.Workload
 	state api.State
+	err   error // of a look at it
 }
 
 func (w standing) Watch(ctx context.Context, _ string, seen func(api.Status)) (api.Status, error) {
 	s := api.Status{State: w.state}
+	if w.err != nil {
+		return s, w.err
+	}
 	if seen(s); s.State.Ended() {
 		return s, nil
 	}
@@ -66,6 +70,17 @@ func TestUnreadMap(t *testing.T) {
 		if _, err := j.Indexed(t.Context(), 0); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Where nobody can tell whether a job has ended, it isn't said to go on.
+func TestUnreadOfAJobThatCannotBeSeen(t *testing.T) {
+	var said bytes.Buffer
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Workload: standing{err: errors.New("connection refused")}}
+	err := Unread(t.Context(), &said, j, syscall.EPIPE)
+	const want = "nobody reads the output any more; job a1 may go on: kubectl kinetic jobs logs -f a1 -n ml\n"
+	if !errors.Is(err, syscall.EPIPE) || said.String() != want {
+		t.Errorf("%v, said %q, want %q", err, said.String(), want)
 	}
 }
 
@@ -103,7 +118,7 @@ func TestTellFailures(t *testing.T) {
 	bad := func(input int, message string) job.FailedInput {
 		return job.FailedInput{Input: input, Error: api.ResultError{Type: "ValueError", Message: message}}
 	}
-	const resume = "next: run the same with --map-resume a1, which computes only those\n"
+	const resume = "next: run the same with --map-resume a1, which computes only what is missing\n"
 	for name, tt := range map[string]struct {
 		status  api.Status
 		outcome job.MapOutcome

@@ -117,7 +117,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 }
 
 // Unread ends a command whose reader went away, as `| head` does, before it had all:
-// the job goes on, or keeps what it has.
+// the job goes on, as far as is known, or keeps what it has.
 func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	kept, back := "its log", "logs -f"
 	switch {
@@ -127,7 +127,10 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 		kept, back = "its result", "result"
 	}
 	how := "goes on"
-	if s, unknown := j.Status(ctx); unknown == nil && s.State.Ended() {
+	switch s, unknown := j.Status(ctx); {
+	case unknown != nil:
+		how = "may go on"
+	case s.State.Ended():
 		how = "keeps " + kept
 	}
 	fmt.Fprintf(w, "nobody reads the output any more; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.PlaceFlag())
