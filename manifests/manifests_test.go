@@ -154,6 +154,7 @@ func TestComponents(t *testing.T) {
 		"cpu+leaderworkerset+references":  {platforms: "cpu", grace: 30},
 		"cpu+leaderworkerset":             {platforms: "cpu", grace: 30},
 		"gpu+leaderworkerset":             {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"tpu+spot+leaderworkerset":        {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 		"tpu+leaderworkerset":             {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"tpu+spot+leaderworkerset+slices": {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 		"tpu+queue+priority-class+store-credentials+leaderworkerset": {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
@@ -270,6 +271,22 @@ func TestNamesOfAGroup(t *testing.T) {
 	want := []corev1.EnvVar{{Name: "KINETIC_HOSTS", Value: "2"}, {Name: "KINETIC_LEADER", Value: name + "-0." + name}}
 	if got := w.pods[0].Containers[0].Env[:2]; !slices.Equal(got, want) {
 		t.Errorf("the pods know %v, want %v", got, want)
+	}
+}
+
+// A kustomization that composes the components says which namespace they are for, or
+// leaves that to kubectl.
+func TestNamespaceOfASet(t *testing.T) {
+	for name, want := range map[string]string{"tpu+leaderworkerset": "", "tpu+spot+leaderworkerset": "ml"} {
+		w := build(t, filepath.Join("testdata", name))
+		for _, o := range []metav1.Object{&w.set, &w.role, &w.binding} {
+			if o.GetNamespace() != want {
+				t.Errorf("%s: a %T is in namespace %q, want %q", name, o, o.GetNamespace(), want)
+			}
+		}
+		if got := w.binding.Subjects[0].Namespace; want != "" && got != want {
+			t.Errorf("%s: the Role is for an account of namespace %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -107,8 +108,10 @@ func (p *patch) nodePool(s api.Spec) {
 }
 
 const (
-	setDir  = componentsDir + "/leaderworkerset"
-	setFile = setDir + "/leaderworkerset.yaml"
+	setDir      = componentsDir + "/leaderworkerset"
+	setFile     = setDir + "/leaderworkerset.yaml"
+	roleFile    = setDir + "/role.yaml"
+	bindingFile = setDir + "/rolebinding.yaml"
 
 	// Annotations by which LeaderWorkerSet gives the hosts of a set, or those of each
 	// of its slices, a node pool to themselves.
@@ -116,7 +119,7 @@ const (
 	exclusiveSubGroups = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 )
 
-// leaderWorkerSet fills in the sample of the component leaderworkerset, and replaces
+// leaderWorkerSet fills in the samples of the component leaderworkerset, and replaces
 // those of the component slices.
 func leaderWorkerSet(s api.Spec) group {
 	const template = "/spec/leaderWorkerTemplate"
@@ -146,23 +149,43 @@ func leaderWorkerSet(s api.Spec) group {
 	return g
 }
 
-// putSet makes the sample of a set the one of the job. A patch would be slower: the set
-// has two pods by then.
+// putSet makes the samples of a set, and of what its leader may do, those of the job. A
+// patch would be slower: the set has two pods by then.
 func (t tree) putSet(s api.Spec) error {
-	var set unstructured.Unstructured
-	if err := yaml.Unmarshal(t[setFile], &set.Object); err != nil {
-		return fmt.Errorf("reading the built-in manifests: %s: %w", setFile, err)
+	return errors.Join(
+		t.fill(setFile, s, func(set *unstructured.Unstructured) error {
+			set.SetAnnotations(annotations(s))
+			return unstructured.SetNestedField(set.Object, int64(s.Hosts), "spec", "leaderWorkerTemplate", "size")
+		}),
+		t.fill(roleFile, s, func(*unstructured.Unstructured) error { return nil }),
+		t.fill(bindingFile, s, func(binding *unstructured.Unstructured) error {
+			subjects, _, err := unstructured.NestedSlice(binding.Object, "subjects")
+			if err != nil {
+				return err
+			}
+			for _, account := range subjects {
+				account.(map[string]any)["namespace"] = s.Namespace
+			}
+			return unstructured.SetNestedSlice(binding.Object, subjects, "subjects")
+		}),
+	)
+}
+
+// fill puts a sample into the namespace of the job, and changes it as told.
+func (t tree) fill(file string, s api.Spec, change func(*unstructured.Unstructured) error) error {
+	var sample unstructured.Unstructured
+	if err := yaml.Unmarshal(t[file], &sample.Object); err != nil {
+		return fmt.Errorf("reading the built-in manifests: %s: %w", file, err)
 	}
-	set.SetNamespace(s.Namespace)
-	set.SetAnnotations(annotations(s))
-	if err := unstructured.SetNestedField(set.Object, int64(s.Hosts), "spec", "leaderWorkerTemplate", "size"); err != nil {
-		return fmt.Errorf("reading the built-in manifests: %s: %w", setFile, err)
+	sample.SetNamespace(s.Namespace)
+	if err := change(&sample); err != nil {
+		return fmt.Errorf("reading the built-in manifests: %s: %w", file, err)
 	}
-	text, err := marshal(&set)
+	text, err := marshal(&sample)
 	if err != nil {
-		return fmt.Errorf("writing %s of the kustomization: %w", setFile, err)
+		return fmt.Errorf("writing %s of the kustomization: %w", file, err)
 	}
-	t[setFile] = append(fmt.Appendf(nil, header, s.ID), text...)
+	t[file] = append(fmt.Appendf(nil, header, s.ID), text...)
 	return nil
 }
 
