@@ -173,7 +173,6 @@ class GroupRunner(Runner):
     def _save_log(self, outcome):
         """Publishes what there is of the log: the job may go on for long."""
         if self._parts is not None and self._log is not None:
-            self._store.insist()
             try:
                 self._publish_rest_of_log(outcome)
             except Unreachable as exc:

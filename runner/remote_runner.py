@@ -69,7 +69,7 @@ PUBLISH_GRACE = 2.5
 TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
 TERMINATION_VALUE_LIMIT = 3 * KIB
 TERMINATION_LOG = "/dev/termination-log"
-MESSAGE_LIMIT = 1000  # characters of a message in end.json
+MESSAGE_LIMIT = 1000  # characters of what a host says of its call in end.json
 REPR_LIMIT = 20_000
 MAX_DEPTH = 200  # of nesting in a returned value
 MAX_WARNINGS = 10
@@ -268,7 +268,10 @@ def in_parallel(action, items, count):
 
 
 def copy_verified(store, name, sha256, limit, sink):
-    """Copies an object to sink, which must forget the bytes if this raises; returns how many there are."""
+    """Copies an object of at most limit bytes to sink, checks its SHA-256 and returns its size.
+
+    sink must forget the bytes if this raises.
+    """
     digest, size = hashlib.sha256(), 0
     with store.open(name) as source:
         while block := source.read(BLOCK):
@@ -301,7 +304,7 @@ STORAGE_ROLE = "roles/storage.objectUser"
 PARALLEL_READS = 6
 REQUEST_SECONDS = 10.0  # without a byte from the server; less than every --grace
 RETRY_SECONDS = 60.0  # from the first failure in a row to the last
-PUBLISH_SECONDS = 600.0  # the same, when the call has ended; SIGTERM cuts it short
+PUBLISH_SECONDS = 600.0  # the same, when the call has ended, and always on several hosts; SIGTERM cuts it short
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8"}
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
@@ -1625,7 +1628,7 @@ def wind_up():
 class Errands:
     """What is sent to the store while the call runs: full parts of the log, and what must not expire.
 
-    A thread does it, for the supervisor must not wait, and exists only meanwhile.
+    A thread does it, because the supervisor must not wait; it exists only while there is something to send.
     """
 
     def __init__(self, spool, parts, renew):
@@ -1986,7 +1989,7 @@ class Runner:
         """On several hosts: learns of the others; an outcome if they need no call here."""
 
     def _conclude(self, end, outcome=None):
-        """What is left to do when everything is published; end is None if there is no end."""
+        """What is left to do when everything is published; end is None if the job goes on, or nobody could be told."""
 
     def _count_attempt(self):
         """Records this attempt, once for each pod, and counts those before it; returns how many were disrupted.
@@ -2114,8 +2117,7 @@ class Runner:
 
     # Publishing: log, result, end, termination message, in this order. When time is
     # short, the log tells how far the call came, so it goes first, ahead of a possibly
-    # large value.
-    # Whoever sees an end may rely on the log and the result.
+    # large value. Whoever sees an end may rely on the log and the result.
 
     def _publish(self, outcome):
         finished = timestamp()
