@@ -98,6 +98,7 @@ func TestTheNextPodToRead(t *testing.T) {
 		"the one after":           {wholeLog, "a", nil, "b"},
 		"none that has not begun": {wholeLog, "b", errors.New("over"), "over"},
 		"of a tail the last":      {logs.Options{Tail: 3, Host: -1, Attempt: 2}, "", nil, "b"},
+		"or that has begun":       {logs.Options{Tail: 3, Host: -1}, "", failure, "b"},
 		"and none before it":      {logs.Options{Tail: 3, Host: -1}, "b", failure, "forbidden"},
 		"one attempt":             {logs.Options{Tail: -1, Attempt: 2}, "", nil, "b"},
 		"and no other":            {logs.Options{Tail: -1, Attempt: 1}, "a", nil, "none"},
@@ -215,7 +216,7 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 // The last lines of a host whose pods are all gone are in the store, too. What begins
 // after that is followed from its first line.
 func TestTheLastLinesOfAHostWhosePodsAreGone(t *testing.T) {
-	leader := member(0, 3, running(4))
+	leader, begins := member(0, 3, running(4)), member(1, 4, waiting("ContainerCreating"))
 	for name, tt := range map[string]struct {
 		tail   int
 		follow bool
@@ -224,9 +225,12 @@ func TestTheLastLinesOfAHostWhosePodsAreGone(t *testing.T) {
 	}{
 		"of an attempt that is over": {7, false, []corev1.Pod{member(0, 3, terminated(1, "", ""))}, "7 lines of h0-3\n"},
 		"while another one starts":   {7, false, []corev1.Pod{leader}, "7 lines of gone\n"},
+		"and has a pod":              {7, false, []corev1.Pod{leader, begins}, "7 lines of gone\n"},
 		"no lines":                   {0, false, []corev1.Pod{leader}, ""},
 		"its pod has them":           {1, false, []corev1.Pod{leader, member(1, 4, terminated(1, "", ""))}, "b\n"},
+		"so has one that is over":    {1, false, []corev1.Pod{leader, member(1, 4, terminated(1, "", "")), member(1, 9, waiting(""))}, "b\n"},
 		"and all that follows":       {1, true, []corev1.Pod{leader}, "1 lines of gone\na\nb\n"},
+		"of a pod that waited, too":  {1, true, []corev1.Pod{leader, begins}, "1 lines of gone\na\nb\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r *reader

@@ -173,13 +173,14 @@ func (r *reader) goneOf(host int) []attempt {
 }
 
 // chosen are the pods of a host that the options ask for: those of one attempt, or
-// of the last one when only its last lines are wanted.
+// the last one that has begun when only its last lines are wanted.
 func (r *reader) chosen(pods []corev1.Pod) []corev1.Pod {
 	switch {
 	case r.options.Attempt > 0:
 		return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return r.board.attemptOf(p) != r.options.Attempt })
-	case r.options.Tail >= 0 && len(pods) > 0:
-		return pods[len(pods)-1:]
+	case r.options.Tail >= 0:
+		pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool { return !hasPrinted(p) })
+		return pods[max(len(pods)-1, 0):]
 	default:
 		return pods
 	}
