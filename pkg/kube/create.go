@@ -205,8 +205,8 @@ func checkQueue(made *unstructured.Unstructured) error {
 	if made.GetKind() != setKind || queue == "" || len(made.GetName()) <= api.MaxQueuedName {
 		return nil
 	}
-	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs that name none, and never lets go of a LeaderWorkerSet whose name has more than %d characters: a shorter one is made with --queue %s",
-		made.GetName(), queue, made.GetNamespace(), api.MaxQueuedName, queue)
+	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs that name none, and %s",
+		made.GetLabels()[api.LabelJobID], queue, made.GetNamespace(), keepsLongNames(queue))
 }
 
 // createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that

@@ -93,7 +93,7 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 			_, dry := w.DryRun(t.Context())
 			err := w.Start(t.Context(), a1, nil)
 			for _, err := range []error{dry, err} {
-				if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "a shorter one is made with --queue default") {
+				if (err != nil) != c.refused || c.refused && (!strings.HasPrefix(err.Error(), "job a1: ") || !strings.HasSuffix(err.Error(), "a shorter one is made with --queue default")) {
 					t.Errorf("got %v", err)
 				}
 			}

@@ -50,7 +50,7 @@ func (s situation) queued() cause {
 	}
 	if s.isKept() {
 		return cause{
-			Sentence: fmt.Sprintf("queue %s never lets go of a LeaderWorkerSet whose name has more than %d characters: a shorter one is made with --queue %s", queue, api.MaxQueuedName, queue),
+			Sentence: fmt.Sprintf("queue %s %s", queue, keepsLongNames(queue)),
 			Next:     fmt.Sprintf("kubectl describe workload %s -n %s", s.turn().Name, ns),
 		}
 	}
@@ -63,6 +63,11 @@ func (s situation) isKept() bool {
 	reserved := s.turn().condition("QuotaReserved")
 	return s.Set != nil && len(s.Set.Name) > api.MaxQueuedName && reserved != nil && reserved.Status == metav1.ConditionTrue &&
 		slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Labels[api.LabelQueue] == "" })
+}
+
+// keepsLongNames is what a queue does to such a set.
+func keepsLongNames(queue string) string {
+	return fmt.Sprintf("never lets go of a LeaderWorkerSet whose name has more than %d characters: a shorter one is made with --queue %s", api.MaxQueuedName, queue)
 }
 
 // turn is the newest, should there be several.
