@@ -84,6 +84,9 @@ type Status struct {
 	// Ending says of a pending job that it was told to end, or that nothing of it will
 	// run any more: its workload has not come to know it yet.
 	Ending bool `json:"-"`
+	// StartsAgain says of a job on several hosts that its attempt is over, and another
+	// one comes.
+	StartsAgain bool `json:"-"`
 	// Holding says what the job keeps from others although it has ended, or may
 	// have: its workload could not be released.
 	Holding string `json:"holding,omitempty"`

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -240,7 +241,11 @@ func TestWhyAGroupWaits(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := why(situation{Set: set(), Pods: tt.pods, Events: tt.events, Now: time.Now()}).Sentence
+			r := why(situation{Set: set(), Pods: tt.pods, Events: tt.events, Now: time.Now()})
+			got := r.Sentence
+			if over := strings.HasSuffix(got, startAgain); r.StartsAgain != over {
+				t.Errorf("its attempt is over: %t, want %t", r.StartsAgain, over)
+			}
 			if len(got) < len(tt.want) || got[:len(tt.want)] != tt.want || tt.want == "" && got != "" {
 				t.Errorf("got %q, want %q …", got, tt.want)
 			}
@@ -250,23 +255,29 @@ func TestWhyAGroupWaits(t *testing.T) {
 
 // Pods that go take with them what they tell, and what took their place has not run.
 func TestACauseIsRecalled(t *testing.T) {
-	const cause, other, unknown = "host 1: exit code 137" + startAgain, "host 2: exit code 137, killed from outside" + startAgain, lostSomehow + startAgain
+	const over, other, unknown = "host 1: exit code 137" + startAgain, "host 2: exit code 137, killed from outside" + startAgain, lostSomehow + startAgain
 	waits := func(message string) api.Status { return api.Status{State: api.Pending, Message: message} }
+	again := func(pod, message string) api.Status {
+		s := api.Status{State: api.Pending, Pod: pod}
+		explained(&s, cause{Sentence: message, StartsAgain: true})
+		return s
+	}
 	runs := func(pod string) api.Status { return api.Status{State: api.Running, Pod: pod} }
 	for name, tt := range map[string]struct {
 		seen []api.Status
 		want string // the last message
 	}{
-		"it is gone":                    {[]api.Status{waits(cause), waits(unknown)}, cause},
-		"another pod ends":              {[]api.Status{waits(cause), waits(unknown), waits(other)}, cause},
-		"there was none":                {[]api.Status{waits(""), waits(unknown)}, unknown},
-		"it was of another kind":        {[]api.Status{waits("no node has room"), waits(unknown)}, unknown},
-		"there is another":              {[]api.Status{waits(unknown), waits(cause)}, cause},
-		"it is of the past":             {[]api.Status{waits(cause), waits("")}, ""},
-		"nobody tells for a while":      {[]api.Status{waits(cause), waits(""), waits(other)}, cause},
-		"its leader runs for a while":   {[]api.Status{runs("a"), {State: api.Pending, Pod: "a", Message: cause}, runs("a"), waits(other)}, cause},
-		"another attempt ran":           {[]api.Status{{State: api.Pending, Pod: "a", Message: cause}, runs("b"), waits(other)}, other},
-		"another attempt did not begin": {[]api.Status{waits(cause), waits("no node has room"), waits(other)}, other},
+		"it is gone":                    {[]api.Status{again("", over), again("", unknown)}, over},
+		"another pod ends":              {[]api.Status{again("", over), again("", unknown), again("", other)}, over},
+		"there was none":                {[]api.Status{waits(""), again("", unknown)}, unknown},
+		"it was of another kind":        {[]api.Status{waits("no node has room"), again("", unknown)}, unknown},
+		"there is another":              {[]api.Status{again("", unknown), again("", over)}, over},
+		"it is of the past":             {[]api.Status{again("", over), waits("")}, ""},
+		"nobody tells for a while":      {[]api.Status{again("", over), waits(""), again("", other)}, over},
+		"its leader runs for a while":   {[]api.Status{runs("a"), again("a", over), runs("a"), again("", other)}, over},
+		"another attempt ran":           {[]api.Status{again("a", over), runs("b"), again("", other)}, other},
+		"an error in the same words":    {[]api.Status{waits("image x" + startAgain), again("", other)}, other},
+		"another attempt did not begin": {[]api.Status{again("", over), waits("no node has room"), again("", other)}, other},
 	} {
 		var now, told api.Status
 		for _, s := range tt.seen {

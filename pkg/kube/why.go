@@ -40,6 +40,8 @@ type cause struct {
 	// not allowed; or its pod breaks the rules of the namespace or of the API. What somebody else
 	// may still add (a service account, quota, a node, the right to pull) is not.
 	Hopeless bool
+	// StartsAgain says of a set that its attempt is over, and another one comes.
+	StartsAgain bool
 }
 
 // why explains a job that waits or has failed; the zero cause means that there

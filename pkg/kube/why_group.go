@@ -18,7 +18,7 @@ import (
 func (s situation) waitsAsGroup(hosts int) cause {
 	pods := newestOfHosts(s.Pods)
 	if s.Set != nil && startsAgain(pods) {
-		return cause{Sentence: s.brokenOff(pods) + startAgain, Next: s.logs()}
+		return cause{Sentence: s.brokenOff(pods) + startAgain, Next: s.logs(), StartsAgain: true}
 	}
 	var first cause
 	for _, p := range pods {
@@ -77,11 +77,10 @@ const (
 // status that had it, and next the one to recall from now on: none once another attempt
 // has something to say.
 func recalled(told, s api.Status) (now, next api.Status) {
-	isOver := strings.HasSuffix(s.Message, startAgain)
 	switch {
-	case isOver && (told.Message == "" || told.Message == lostSomehow+startAgain):
+	case s.StartsAgain && (told.Message == "" || told.Message == lostSomehow+startAgain):
 		return s, s
-	case isOver:
+	case s.StartsAgain:
 		s.Message = told.Message
 		return s, told
 	case s.Message != "" || s.State == api.Running && s.Pod != told.Pod:

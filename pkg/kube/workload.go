@@ -68,7 +68,8 @@ func (w *Workload) status(s snapshot) api.Status {
 
 // explained adds to a status why the job waits. One that has begun is not given up.
 func explained(s *api.Status, why cause) {
-	s.Message, s.Next, s.Hopeless = why.Sentence, why.Next, why.Hopeless && s.State == api.Pending
+	s.Message, s.Next, s.StartsAgain = why.Sentence, why.Next, why.StartsAgain
+	s.Hopeless = why.Hopeless && s.State == api.Pending
 }
 
 func same(a, b api.Status) bool {
