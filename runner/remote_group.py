@@ -254,8 +254,9 @@ class LeaderRunner(GroupRunner):
 
     def _broken(self, gone):
         if gone:
-            names, were = ", ".join(f"host {host}" for host in sorted(gone)), "was" if len(gone) == 1 else "were"
-            told = not gone.isdisjoint(self._link.outcomes)  # to end, as when the job is cancelled
+            lost = gone.difference(self._link.outcomes) or gone  # the others are told to end after it
+            names, were = ", ".join(f"host {host}" for host in sorted(lost)), "was" if len(lost) == 1 else "were"
+            told = not lost.isdisjoint(self._link.outcomes)  # to end, as when the job is cancelled
             message = f"{names} {were} lost ({'cancelled, ' if told else ''}preempted, drained or crashed)"
         else:
             who = "its hosts were" if self._options.release else "host 0 was"

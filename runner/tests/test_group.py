@@ -208,7 +208,10 @@ class Indexed(FailingCase):
         self.ready(leader, *others)
         others[0].kill()
         self.assertEqual(leader.stdout.readline(), b"kinetic: host 1 is lost\n")
-        ran, *_ = self.terminate(leader, *others[1:])
+        for process in others[1:]:  # by the controller of the Job
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+        ran = self.terminate(leader)[0]
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
         self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
 
