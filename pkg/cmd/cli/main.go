@@ -62,7 +62,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	cmd, err := root.ExecuteContextC(ctx)
-	err = classify(cmd, err)
+	err = classify(ctx, cmd, err)
 	report(streams.ErrOut, err)
 	return CodeOf(err)
 }
@@ -107,10 +107,14 @@ func meantFlag(c *cobra.Command, err error) string {
 	return nearest.OfFlag(typed, flags)
 }
 
-// classify gives errors that cobra found before a RunE started exit code 2.
-func classify(cmd *cobra.Command, err error) error {
+// classify gives errors that cobra found before a RunE started exit code 2. Whatever a
+// signal cut short was interrupted, also where a command took it for something else.
+func classify(ctx context.Context, cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
+	}
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return &Error{Code: ExitInterrupted, Err: errors.New("interrupted")}
 	}
 	var known *Error
 	if errors.As(err, &known) {
