@@ -94,10 +94,11 @@ func TestBaseBuildsAlone(t *testing.T) {
 	}
 }
 
-// Failures of nobody are ignored before the codes are looked at; then every
-// code of the call is final, and none of the retryable ones is.
+// Failures of nobody are ignored before the codes are looked at. Then all codes
+// are final but those of the runner, of crashes and of containers that could not
+// be started or were lost.
 func TestPodFailurePolicy(t *testing.T) {
-	rules := build(t, "testdata/cpu+failure-policy").job.Spec.PodFailurePolicy.Rules
+	rules := build(t, "testdata/cpu").job.Spec.PodFailurePolicy.Rules
 	if len(rules) != 2 {
 		t.Fatalf("got %d rules, want 2", len(rules))
 	}
@@ -106,16 +107,29 @@ func TestPodFailurePolicy(t *testing.T) {
 		t.Errorf("the first rule is %v", disruption)
 	}
 	final := rules[1]
-	if final.Action != batchv1.PodFailurePolicyActionFailJob || final.OnExitCodes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
+	if final.Action != batchv1.PodFailurePolicyActionFailJob || final.OnExitCodes.Operator != batchv1.PodFailurePolicyOnExitCodesOpNotIn {
 		t.Errorf("the second rule is %v", final)
 	}
-	if len(final.OnExitCodes.Values) != 124 {
-		t.Errorf("got %d codes, want 124", len(final.OnExitCodes.Values))
+	retried := final.OnExitCodes.Values
+	if !slices.IsSorted(retried) || len(slices.Compact(slices.Clone(retried))) != len(retried) {
+		t.Errorf("Kubernetes wants these sorted, each once: %v", retried)
 	}
-	for i, code := range final.OnExitCodes.Values {
-		if code != int32(i+1) {
-			t.Fatalf("code %d is %d", i, code)
+	for code := int32(1); code <= 124; code++ {
+		if slices.Contains(retried, code) {
+			t.Errorf("%d, which is the call's, is retried", code)
 		}
+	}
+	for _, code := range []int32{125, 128 + 6, 128 + 8, 128 + 9, 128 + 11, 128 + 15} {
+		if !slices.Contains(retried, code) {
+			t.Errorf("%d is not retried", code)
+		}
+	}
+}
+
+func TestRetryOnError(t *testing.T) {
+	rules := build(t, "testdata/cpu+retry-on-error").job.Spec.PodFailurePolicy.Rules
+	if len(rules) != 1 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore {
+		t.Errorf("got %v, want the rule for disruptions alone", rules)
 	}
 }
 
@@ -147,8 +161,8 @@ func TestComponents(t *testing.T) {
 		"cpu+compute-class":               {platforms: "cpu", nodes: []string{class}, grace: 30},
 		"tpu+compute-class":               {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+indexedjob":                  {platforms: "cpu", grace: 30},
-		"cpu+failure-policy":              {platforms: "cpu", grace: 30},
-		"cpu+failure-policy+map":          {platforms: "cpu", grace: 30},
+		"cpu+map":                         {platforms: "cpu", grace: 30},
+		"cpu+retry-on-error":              {platforms: "cpu", grace: 30},
 		"gpu+indexedjob":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
 		"tpu+indexedjob":                  {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+leaderworkerset+references":  {platforms: "cpu", grace: 30},
@@ -345,7 +359,7 @@ func TestIndexedJob(t *testing.T) {
 
 // Each chunk of a map fails by itself, and a call's own exit code is final.
 func TestMap(t *testing.T) {
-	s := build(t, "testdata/cpu+failure-policy+map").job.Spec
+	s := build(t, "testdata/cpu+map").job.Spec
 	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 2 || *s.Parallelism != 2 || s.BackoffLimit != nil ||
 		*s.BackoffLimitPerIndex != 0 || *s.MaxFailedIndexes != 2 {
 		t.Errorf("got %+v", s)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -171,7 +170,7 @@ func (b *bench) runner(ctx context.Context) error {
 	if err := b.write("runner/noop/f.py", "def f():\n    pass\n"); err != nil {
 		return err
 	}
-	if err := errors.Join(b.write("runner/"+runner.File, string(runner.Source)), b.write("runner/"+runner.LocalFile, string(runner.Local))); err != nil {
+	if err := b.write("runner/"+runner.File, string(runner.Zip())); err != nil {
 		return err
 	}
 	prepare := command(ctx, filepath.Join(dir, "noop"), b.home, filepath.Join(b.bin, "kubectl-kinetic_run"), "f.py:f", "--local", "--store", "file://"+root, "--job-id", "first", "--cleanup=false")
@@ -200,7 +199,7 @@ func (b *bench) runner(ctx context.Context) error {
 		n++
 		id := fmt.Sprintf("again-%d", n)
 		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // the runner tells if it isn't there
-		return exec.CommandContext(ctx, interpreter, "-u", filepath.Join(dir, "remote_runner.py"), "--job", id, "--store", "file://"+root,
+		return exec.CommandContext(ctx, interpreter, "-u", filepath.Join(dir, runner.File), "--job", id, "--store", "file://"+root,
 			"--call", handle.CallSHA256, "--bundle", handle.BundleSHA256, "--final", "--work", filepath.Join(dir, id), "--termination-log", "")
 	}
 	ours, bare, err := pair(runs, run, command(ctx, dir, nil, interpreter, "-c", "pass"))

@@ -2,19 +2,15 @@ package api
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
 )
 
 func TestLimitsAreTheRunners(t *testing.T) {
-	source, err := os.ReadFile("../../runner/remote_runner.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, bytes := range map[string]int{"CALL_LIMIT": MaxCallBytes, "INDEX_LIMIT": MaxIndexBytes} {
-		if want := fmt.Sprintf("\n%s = %d * MIB", name, bytes>>20); !strings.Contains(string(source), want) {
-			t.Errorf("the runner has no line %q", strings.TrimSpace(want))
+		if got, want := runnertest.Constant(t, name), fmt.Sprintf("%d * MIB", bytes>>20); got != want {
+			t.Errorf("%s: the runner has %s, want %s", name, got, want)
 		}
 	}
 }

@@ -65,6 +65,8 @@ type Spec struct {
 	SecretEnv []string
 
 	Retries int
+	// RetryOn says what Retries are for; the zero value is RetryOnCrash.
+	RetryOn RetryOn
 	// MaxDisruptions is how often the job may lose its machine before that ends
 	// it.
 	MaxDisruptions int
@@ -92,6 +94,16 @@ type Spec struct {
 	Created       time.Time
 }
 
+// RetryOn is what a job is retried after.
+type RetryOn string
+
+// The values of RetryOn. A crash is a process that was killed or a runner that
+// failed. An error is a crash, an exception or a non-zero exit code.
+const (
+	RetryOnCrash RetryOn = "crash"
+	RetryOnError RetryOn = "error"
+)
+
 // Names that the manifests, the kube and the local code agree on.
 const (
 	// ContainerName is the container that runs the call. Look it up by name:
@@ -101,7 +113,7 @@ const (
 	JobNamePrefix = "kinetic-"
 	// PathwaysNamePrefix begins the name of a LeaderWorkerSet.
 	PathwaysNamePrefix = "keras-pathways-"
-	// RunnerPrefix + hash is the name of the ConfigMap that holds the runner,
+	// RunnerPrefix + SHA-256 is the name of the ConfigMap that holds the runner,
 	// which jobs share.
 	RunnerPrefix = "kinetic-runner-"
 	// LabelApp and LabelJobID are the labels objects are found by.
@@ -114,6 +126,10 @@ const (
 	AnnotationPrefix   = "kubectl-kinetic.github.io/"
 	AnnotationStore    = AnnotationPrefix + "store"
 	AnnotationFunction = AnnotationPrefix + "function"
+	// AnnotationRunnerSHA256 and AnnotationRunnerVersion are the hash of the
+	// runner's zip and the version of the client that brought it.
+	AnnotationRunnerSHA256  = AnnotationPrefix + "runner-sha256"
+	AnnotationRunnerVersion = AnnotationPrefix + "runner-version"
 	// AnnotationOutcome is end.json in one line, on a LeaderWorkerSet that has
 	// ended: the same patch scales it to zero.
 	AnnotationOutcome = AnnotationPrefix + "outcome"

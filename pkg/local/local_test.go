@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	program "github.com/kubectl-kinetic/kinetic/runner"
 )
 
 const jobID = "cpu-train-20261120-082019-abc1234"
@@ -41,7 +40,7 @@ func newFixture(t *testing.T) fixture {
 		t.Fatal(err)
 	}
 	f := fixture{stateDir: filepath.Join(t.TempDir(), "state"), storeDir: t.TempDir()}
-	f.Workload = New(Config{StateDir: f.stateDir, Runner: map[string][]byte{program.File: runner}, OpenStore: store.OpenFile})
+	f.Workload = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
 	return f
 }
 
@@ -185,7 +184,7 @@ func reader(t *testing.T, path string) *os.File {
 	return f
 }
 
-// noTraces fails if the state directory has more than Python sources.
+// noTraces fails if the state directory has more than the runner.
 func (f fixture) noTraces(t *testing.T) {
 	t.Helper()
 	entries, err := os.ReadDir(f.stateDir)
@@ -193,7 +192,7 @@ func (f fixture) noTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), sourcesPrefix) {
+		if !strings.HasPrefix(e.Name(), runnerPrefix) {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}
@@ -217,6 +216,6 @@ func startAndLeave(f fixture) error {
 	if err != nil {
 		return err
 	}
-	f.Workload = New(Config{StateDir: f.stateDir, Runner: map[string][]byte{program.File: runner}, OpenStore: store.OpenFile})
+	f.Workload = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
 	return f.Start(context.Background(), f.spec(strings.Fields(os.Getenv("KINETIC_TEST_WORDS"))...), nil)
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed" // boot.py
 	"errors"
 	"fmt"
@@ -24,9 +25,9 @@ var bootSource []byte
 
 const (
 	bootFile = "boot.py"
-	// sourcesPrefix begins the names of directories with Python sources. No id of
-	// a job begins so.
-	sourcesPrefix = ".sources-"
+	// runnerPrefix begins the names of directories with one version of the runner.
+	// No job ID begins with a dot.
+	runnerPrefix = ".runner-"
 	// scratchPrefix begins the names of directories that are no jobs yet, or any
 	// more. None of them is needed for longer than scratchAge.
 	scratchPrefix = ".scratch-"
@@ -61,11 +62,7 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 	if err != nil {
 		return err
 	}
-	boot, err := w.install(map[string][]byte{bootFile: bootSource})
-	if err != nil {
-		return err
-	}
-	program, err := w.install(w.config.Runner)
+	program, err := w.install()
 	if err != nil {
 		return err
 	}
@@ -75,7 +72,7 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 		return err
 	}
 	defer os.RemoveAll(scratch) // not there any more after success
-	cmd := exec.Command(python, append([]string{"-u", filepath.Join(boot, bootFile), filepath.Join(program, runner.File)}, w.arguments(spec)...)...)
+	cmd := exec.Command(python, append([]string{"-u", filepath.Join(program, bootFile), filepath.Join(program, runner.File)}, w.arguments(spec)...)...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
 	return w.launch(cmd, scratch, spec)
 }
@@ -180,23 +177,21 @@ func (w *Workload) python() (string, error) {
 	return filepath.Abs(path)
 }
 
-// install makes sure that Python sources are in a directory below the state
-// directory, which each version has of its own, and returns its path.
-func (w *Workload) install(sources map[string][]byte) (string, error) {
-	dir := filepath.Join(w.config.StateDir, sourcesPrefix+runner.Hash(sources))
+// install makes sure that the runner and boot.py are in a directory below the
+// state directory, one for each version, and returns its path.
+func (w *Workload) install() (string, error) {
+	program := w.config.Runner()
+	dir := filepath.Join(w.config.StateDir, runnerPrefix+fmt.Sprintf("%x", sha256.Sum256(program)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	for name, source := range sources {
-		if err := w.installFile(filepath.Join(dir, name), source); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
+	return dir, errors.Join(
+		w.installFile(filepath.Join(dir, bootFile), bootSource),
+		w.installFile(filepath.Join(dir, runner.File), program))
 }
 
-func (w *Workload) installFile(path string, source []byte) error {
-	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, source) {
+func (w *Workload) installFile(path string, content []byte) error {
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, content) {
 		return nil
 	}
 	temp, err := os.CreateTemp(w.config.StateDir, scratchPrefix)
@@ -204,7 +199,7 @@ func (w *Workload) installFile(path string, source []byte) error {
 		return err
 	}
 	defer os.Remove(temp.Name()) // not there any more after success
-	_, err = temp.Write(source)
+	_, err = temp.Write(content)
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 	f := newFixture(t)
 	install := func() (string, os.FileInfo) {
 		t.Helper()
-		dir, err := f.install(f.config.Runner)
+		dir, err := f.install()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	install()
-	if data, err := os.ReadFile(path); err != nil || string(data) != string(f.config.Runner[program.File]) {
+	if data, err := os.ReadFile(path); err != nil || string(data) != string(f.config.Runner()) {
 		t.Errorf("a damaged runner was kept: %.20q, %v", data, err)
 	}
 }

@@ -15,9 +15,8 @@ type Config struct {
 	StateDir string
 	// Python is the interpreter, empty for the first python3 on PATH.
 	Python string
-	// Runner is the files of the runner by name, of which runner.File is run. Only
-	// Start needs them.
-	Runner map[string][]byte
+	// Runner returns the program that Python runs. Only Start calls it.
+	Runner func() []byte
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
 }

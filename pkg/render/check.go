@@ -63,10 +63,14 @@ func checkHosts(s api.Spec) error {
 		return fmt.Errorf("job %s is on %d hosts; %d slices of %s have %d", s.ID, s.Hosts, s.Slices, s.AcceleratorText, s.Slices*s.Accelerator.Hosts)
 	case s.Backend == api.BackendGKE && s.Slices > 1:
 		return fmt.Errorf("job %s has %d slices; only backend pathways joins slices", s.ID, s.Slices)
-	case s.Debug && isGroup(s):
-		return fmt.Errorf("job %s is debugged with backend %s on several hosts or as a set; a debugger is for one host, with backend gke", s.ID, s.Backend)
+	case s.Debug && s.Hosts > 1:
+		return fmt.Errorf("job %s is debugged on %d hosts; a debugger is for one", s.ID, s.Hosts)
 	case s.Retries < 0 || s.Retries > api.MaxRestarts:
 		return fmt.Errorf("job %s asks for %d retries; want 0 to %d", s.ID, s.Retries, api.MaxRestarts)
+	case s.RetryOn != "" && s.RetryOn != api.RetryOnCrash && s.RetryOn != api.RetryOnError:
+		return fmt.Errorf("job %s is retried on %q; want %s or %s", s.ID, s.RetryOn, api.RetryOnCrash, api.RetryOnError)
+	case s.RetryOn == api.RetryOnError && (several || s.Map != nil):
+		return fmt.Errorf("job %s is retried on errors; that is not for maps, nor for several hosts with backend gke", s.ID)
 	case several && s.Retries > 0:
 		return fmt.Errorf("job %s asks for %d retries; with backend gke the loss of one of several hosts is the end", s.ID, s.Retries)
 	}

@@ -32,8 +32,9 @@ func TestRejects(t *testing.T) {
 		"spot and a reservation":              {func(s *api.Spec) { spot(s); reservation(s) }, "spot capacity and a reservation; they exclude each other"},
 		"flex-start and a class":              {func(s *api.Spec) { flexStart(s); computeClass(s) }, "flex-start and a compute class; they exclude each other"},
 		"the variable of the hosts":           {env("KINETIC_HOSTS", "1"), "env KINETIC_HOSTS: the job sets it itself"},
-		"a debugger for several hosts":        {func(s *api.Spec) { s.Accelerator, s.Hosts, s.Debug = cpu, 2, true }, "is debugged with backend gke on several hosts or as a set; a debugger is for one host, with backend gke"},
-		"a debugger for a set of one host":    {func(s *api.Spec) { s.Backend, s.Debug = api.BackendPathways, true }, "is debugged with backend pathways on several hosts or as a set"},
+		"a debugger for several hosts":        {func(s *api.Spec) { s.Accelerator, s.Hosts, s.Debug = cpu, 2, true }, "is debugged on 2 hosts; a debugger is for one"},
+		"retries on something else":           {func(s *api.Spec) { s.RetryOn = "always" }, `is retried on "always"; want crash or error`},
+		"retries on errors of a map":          {func(s *api.Spec) { mapped(s); s.Accelerator, s.RetryOn = cpu, api.RetryOnError }, "is retried on errors; that is not for maps"},
 		"another port for the debugger":       {func(s *api.Spec) { s.Debug = true; env("KINETIC_DEBUG_PORT", "1")(s) }, "env KINETIC_DEBUG_PORT: the debugger needs it"},
 		"a map on several hosts":              {func(s *api.Spec) { mapped(s); s.Accelerator, s.Hosts, s.Retries = cpu, 2, 0 }, "is a map; that is for pods by themselves"},
 		"a map without inputs":                {func(s *api.Spec) { mapped(s); s.Map.Inputs = 0 }, "is an incomplete map"},
@@ -68,7 +69,7 @@ func TestRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testSpec(v6e8, c.change)
-			_, _, err := render(s, Overlay{}, testRunner(s), false)
+			_, _, err := render(s, Overlay{}, testRunner, false)
 			if err == nil {
 				t.Fatalf("no error, want one with %q", c.want)
 			}

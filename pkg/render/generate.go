@@ -39,15 +39,23 @@ const (
 `
 )
 
+// printOrder puts what a workload needs before it, and the runner, which nobody
+// reads, behind it.
+var printOrder = types.LegacySortOptions{
+	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "Service"},
+	OrderLast:  []string{"ConfigMap"},
+}
+
 var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
 
 // generate makes the kustomization of a job: base and components for its pod, the
 // component job, which is what is particular to it, those that make the pod a Job or
-// several hosts, and the user's. A tree that is written is kept, and something may come on
-// top of it: names are followed there, as with an overlay. Alone, nothing is renamed.
-func generate(s api.Spec, o Overlay, p program, written bool) (tree, error) {
-	g := groupOf(s)
-	if written || !o.empty() {
+// several hosts, and the user's. A whole one can have something on top of it, such as
+// an overlay: names are followed there. The other is without the runner's ConfigMap,
+// for which kustomize has nothing to do but to read and write it several times.
+func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
+	g := groupOf(s, p)
+	if whole {
 		g.components = slices.Concat(g.components, g.references)
 	}
 	files := tree{}
@@ -56,7 +64,7 @@ func generate(s api.Spec, o Overlay, p program, written bool) (tree, error) {
 			return nil, err
 		}
 	}
-	if err := files.putJob(s, p); err != nil {
+	if err := files.putJob(s, p, whole); err != nil {
 		return nil, err
 	}
 	layers, err := g.write(files, s)
@@ -67,7 +75,7 @@ func generate(s api.Spec, o Overlay, p program, written bool) (tree, error) {
 		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
 		Resources:   []string{baseDir},
 		Components:  slices.Concat(componentsOf(s), []string{jobDir}, layers),
-		SortOptions: &types.SortOptions{Order: types.LegacySortOrder},
+		SortOptions: &types.SortOptions{Order: types.LegacySortOrder, LegacySortOptions: &printOrder},
 	}
 	if !o.empty() {
 		k.Components = append(k.Components, overlayDir)
@@ -108,41 +116,28 @@ func componentsOf(s api.Spec) []string {
 }
 
 // putJob stores what is particular to a job: its patch and its runner.
-func (t tree) putJob(s api.Spec, p program) error {
+func (t tree) putJob(s api.Spec, p program, whole bool) error {
 	steps, err := jobPatch(s, p).encode()
 	if err != nil {
 		return fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
 	}
 	t[path.Join(jobDir, patchFile)] = steps
-	for name, source := range p.files {
-		t[path.Join(jobDir, name)] = source
-	}
-	return t.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), types.Kustomization{
+	k := types.Kustomization{
 		TypeMeta: componentType,
 		Patches: []types.Patch{{
 			Path:   patchFile,
 			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},
 		}},
-		ConfigMapGenerator: []types.ConfigMapArgs{runnerConfigMap(s, p)},
-	})
-}
-
-func runnerConfigMap(s api.Spec, p program) types.ConfigMapArgs {
-	return types.ConfigMapArgs{GeneratorArgs: types.GeneratorArgs{
-		Namespace:     s.Namespace,
-		Name:          p.configMap(),
-		KvPairSources: types.KvPairSources{FileSources: slices.Sorted(maps.Keys(p.files))},
-		Options: &types.GeneratorOptions{
-			// Jobs share it: nothing in it names one of them.
-			Labels: map[string]string{
-				"app.kubernetes.io/component":  "runner",
-				"app.kubernetes.io/managed-by": "kubectl-kinetic",
-				"app.kubernetes.io/name":       "kinetic",
-			},
-			DisableNameSuffixHash: true,
-			Immutable:             true,
-		},
-	}}
+	}
+	if whole {
+		_, text, err := p.configMap(s)
+		if err != nil {
+			return err
+		}
+		t[path.Join(jobDir, runnerFile)] = text
+		k.Resources = []string{runnerFile}
+	}
+	return t.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), k)
 }
 
 // put stores a kustomization below a comment.

@@ -61,12 +61,12 @@ func carried(t *testing.T, text string) map[string]string {
 		s.Annotations = map[string]string{"example.com/text": text}
 	})
 	r := mustRender(t, s)
-	_, after, ok := strings.Cut(string(r.YAML()), "\n---\n")
+	first, _, ok := strings.Cut(string(r.YAML()), "\n---\n")
 	if !ok {
 		t.Fatal("the stream has no second document")
 	}
 	var job batchv1.Job
-	if err := yaml.UnmarshalStrict([]byte(after), &job); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(first), &job); err != nil {
 		t.Fatal(err)
 	}
 	set := map[string]string{"X": "expanded", "KINETIC_POD_UID": "expanded", "KERAS_BACKEND": "expanded", "date": "expanded", "": "expanded"}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	goyaml "go.yaml.in/yaml/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,19 +43,19 @@ var (
 	leaderWorkerSetKind = resid.Gvk{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
 )
 
-// failurePolicy is for Jobs whose pods fail one by one.
-var failurePolicy = path.Join(componentsDir, "failure-policy")
-
-func groupOf(s api.Spec) group {
+func groupOf(s api.Spec, r program) group {
 	switch {
 	case s.Backend == api.BackendPathways:
-		return leaderWorkerSet(s)
+		return leaderWorkerSet(s, r)
 	case s.Hosts > 1:
 		return indexedJob(s)
 	case s.Map != nil:
 		return mapJob(s)
 	}
-	return group{components: []string{failurePolicy}}
+	if s.RetryOn == api.RetryOnError {
+		return group{components: []string{path.Join(componentsDir, "retry-on-error")}}
+	}
+	return group{}
 }
 
 // mapJob replaces the samples of the component map.
@@ -62,10 +63,12 @@ func mapJob(s api.Spec) group {
 	var p patch
 	p.replace("/spec/completions", s.Map.Chunks())
 	p.replace("/spec/parallelism", s.Map.Parallelism)
-	p.replace("/spec/backoffLimitPerIndex", s.Retries)
+	// Beside the retries there is room for inputs that kill their whole
+	// container, each of which the runner tries twice.
+	p.replace("/spec/backoffLimitPerIndex", s.Retries+1+2*s.Map.Chunk)
 	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
 	return group{
-		components: []string{failurePolicy, path.Join(componentsDir, "map")},
+		components: []string{path.Join(componentsDir, "map")},
 		patches:    []groupPatch{{jobKind, p}},
 	}
 }
@@ -121,11 +124,11 @@ const (
 
 // leaderWorkerSet fills in the samples of the component leaderworkerset, and replaces
 // those of the component slices.
-func leaderWorkerSet(s api.Spec) group {
+func leaderWorkerSet(s api.Spec, r program) group {
 	const template = "/spec/leaderWorkerTemplate"
 	g := group{
 		components: []string{setDir},
-		fill:       func(t tree) error { return t.putSet(s) },
+		fill:       func(t tree) error { return t.putSet(s, r) },
 		references: []string{path.Join(componentsDir, "references")},
 	}
 	if s.Accelerator.Kind == api.TPU && s.Hosts == 1 {
@@ -151,10 +154,10 @@ func leaderWorkerSet(s api.Spec) group {
 
 // putSet makes the samples of a set, and of what its leader may do, those of the job. A
 // patch would be slower: the set has two pods by then.
-func (t tree) putSet(s api.Spec) error {
+func (t tree) putSet(s api.Spec, r program) error {
 	return errors.Join(
 		t.fill(setFile, s, func(set *unstructured.Unstructured) error {
-			set.SetAnnotations(annotations(s))
+			set.SetAnnotations(annotations(s, r))
 			return unstructured.SetNestedField(set.Object, int64(s.Hosts), "spec", "leaderWorkerTemplate", "size")
 		}),
 		t.fill(roleFile, s, func(*unstructured.Unstructured) error { return nil }),
@@ -181,7 +184,7 @@ func (t tree) fill(file string, s api.Spec, change func(*unstructured.Unstructur
 	if err := change(&sample); err != nil {
 		return fmt.Errorf("reading the built-in manifests: %s: %w", file, err)
 	}
-	text, err := marshal(&sample)
+	text, err := goyaml.Marshal(sample.Object)
 	if err != nil {
 		return fmt.Errorf("writing %s of the kustomization: %w", file, err)
 	}

@@ -41,7 +41,7 @@ func jobPatch(s api.Spec, r program) patch {
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
 	if s.Backend != api.BackendPathways { // a set has its own
-		p.add(jobMetadata+"/annotations", annotations(s))
+		p.add(jobMetadata+"/annotations", annotations(s, r))
 		p.replace("/spec/backoffLimit", s.Retries)
 	}
 	p.replace(container+"/image", s.Image)
@@ -59,7 +59,7 @@ func jobPatch(s api.Spec, r program) patch {
 	if s.PriorityClass != "" {
 		p.replace(podSpec+"/priorityClassName", s.PriorityClass)
 	}
-	p.runner(r)
+	p.replace(podSpec+"/volumes/0/configMap/name", r.configMapName())
 	p.credentials(s)
 	return p
 }
@@ -99,8 +99,9 @@ func (p *patch) identity(s api.Spec) {
 }
 
 // annotations are those of the workload.
-func annotations(s api.Spec) map[string]string {
-	all := map[string]string{api.AnnotationStore: s.Store, api.AnnotationFunction: s.Name}
+func annotations(s api.Spec, r program) map[string]string {
+	all := r.annotations(s)
+	all[api.AnnotationStore], all[api.AnnotationFunction] = s.Store, s.Name
 	if s.AcceleratorText != "" {
 		all[api.AnnotationAccelerator] = s.AcceleratorText
 	}
@@ -122,7 +123,20 @@ func arguments(s api.Spec) []string {
 	if s.MaxDisruptions != api.DefaultMaxDisruptions {
 		args = append(args, "--max-disruptions", strconv.Itoa(s.MaxDisruptions))
 	}
-	return slices.Concat(args, mapArguments(s), groupArguments(s))
+	return slices.Concat(args, retryArguments(s), mapArguments(s), groupArguments(s))
+}
+
+// retryArguments tell the runner that retries are for errors too, and how many
+// there are where Kubernetes does not count them.
+func retryArguments(s api.Spec) []string {
+	var args []string
+	if s.RetryOn == api.RetryOnError {
+		args = append(args, "--retry-on", string(s.RetryOn))
+	}
+	if s.RetryOn == api.RetryOnError || s.Backend == api.BackendPathways {
+		args = append(args, "--retries", strconv.Itoa(s.Retries))
+	}
+	return args
 }
 
 // mapArguments tell the runner of a map where its inputs are, and which a pod has.
@@ -143,15 +157,14 @@ func mapArguments(s api.Spec) []string {
 
 // groupArguments are what the runner of several hosts is told besides: how many
 // chips of which kind each host has, and for a LeaderWorkerSet, which restarts
-// its pods for ever, when it is to end, and which object its leader then scales to
-// zero.
+// its pods for ever, which object its leader scales to zero in the end.
 func groupArguments(s api.Spec) []string {
 	var args []string
 	if s.Hosts > 1 && s.Accelerator.Kind != api.CPU {
 		args = append(args, "--chips", fmt.Sprintf("%s:%d", s.Accelerator.Kind, s.Accelerator.ChipsPerHost))
 	}
 	if s.Backend == api.BackendPathways {
-		args = append(args, "--release", s.Namespace+"/"+s.JobName(), "--retries", strconv.Itoa(s.Retries))
+		args = append(args, "--release", s.Namespace+"/"+s.JobName())
 	}
 	return args
 }

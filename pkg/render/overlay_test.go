@@ -107,7 +107,7 @@ func TestOverlayIsAppliedLast(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, files, err := render(s, mustOverlay(t, c.files), testRunner(s), false)
+			r, files, err := render(s, mustOverlay(t, c.files), testRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,14 +188,15 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 		"the mount removed":             {patches(patchJob("op: remove, path: " + worker + "/volumeMounts/0")), []string{"the mount of the runner at /app/remote_runner.py"}},
 		"the mount elsewhere":           {patches(patchJob("op: replace, path: " + worker + "/volumeMounts/0/mountPath, value: /x")), []string{"the mount of the runner at /app/remote_runner.py"}},
 		"the volume of another":         {patches(patchJob("op: replace, path: /spec/template/spec/volumes/0/configMap/name, value: mine")), []string{"the volume runner of the runner"}},
-		"another runner":                {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: add, path: /data/remote_runner.py, value: pass}\n"), []string{"it changes data of the ConfigMap kinetic-runner-"}},
+		"another runner":                {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: replace, path: /binaryData/remote_runner.py, value: cGFzcw==}\n"), []string{"it changes binaryData of the ConfigMap kinetic-runner-"}},
+		"a second runner":               {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: add, path: /data, value: {remote_runner.py: pass}}\n"), []string{"it changes data of the ConfigMap kinetic-runner-"}},
 		"a runner that changes":         {patches("- target: {kind: ConfigMap}\n  patch: |-\n    - {op: remove, path: /immutable}\n"), []string{"it changes immutable of the ConfigMap kinetic-runner-"}},
 		"no runner":                     {patches("- target: {kind: ConfigMap}\n  patch: |-\n    $patch: delete\n    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: any}\n"), []string{"it removes or renames the ConfigMap kinetic-runner-"}},
 		"a patch that can't be applied": {patches(patchJob("op: replace, path: /spec/nothing/here, value: 1")), []string{"with overlay", "/spec/nothing/here"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family["l4"], o, testRunner(family["l4"]), false)
+			_, _, err := render(family["l4"], o, testRunner, false)
 			wantError(t, err, append(c.want, o.dir)...)
 		})
 	}
@@ -235,7 +236,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner(family["lws-cpu-4hosts"]), false)
+			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner, false)
 			if strings.HasSuffix(c.want, "\n") {
 				if err != nil {
 					t.Fatal(err)
@@ -270,7 +271,7 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family[c.spec], o, testRunner(family[c.spec]), false)
+			_, _, err := render(family[c.spec], o, testRunner, false)
 			if c.want != nil {
 				wantError(t, err, c.want...)
 			} else if err != nil {
@@ -310,7 +311,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := family[c.spec]
-			_, _, err := render(s, mustOverlay(t, c.files), testRunner(s), false)
+			_, _, err := render(s, mustOverlay(t, c.files), testRunner, false)
 			if c.want != "" {
 				wantError(t, err, c.want)
 			} else if err != nil {
@@ -323,7 +324,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 func TestOverlayMayTakeASetOutOfItsQueue(t *testing.T) {
 	s := family["lws-cpu-everything"]
 	o := mustOverlay(t, patches("- target: {kind: LeaderWorkerSet}\n  patch: |-\n    - {op: remove, path: /metadata/labels/kueue.x-k8s.io~1queue-name}\n"))
-	if _, _, err := render(s, o, testRunner(s), false); err != nil {
+	if _, _, err := render(s, o, testRunner, false); err != nil {
 		t.Error(err)
 	}
 }

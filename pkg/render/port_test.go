@@ -1,11 +1,10 @@
 package render
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 	"testing"
 
-	"github.com/kubectl-kinetic/kinetic/runner"
+	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
 )
 
 // The port that the leader's probe looks at is the one that its runner listens on,
@@ -14,8 +13,8 @@ func TestThePortOfTheLeader(t *testing.T) {
 	s := family["lws-cpu-4hosts"]
 	leader := mustPods(t, mustRender(t, s), s)["spec.leaderWorkerTemplate.leaderTemplate"]
 	port := worker(leader.Spec).ReadinessProbe.TCPSocket.Port.IntValue()
-	if line := fmt.Sprintf("\nGROUP_PORT = %d ", port); !strings.Contains(string(runner.Peers), line) {
-		t.Errorf("the runner has no line %q", line)
+	if want := runnertest.Constant(t, "GROUP_PORT"); strconv.Itoa(port) != want {
+		t.Errorf("the probe looks at port %d, the runner listens on %s", port, want)
 	}
 	for _, taken := range []int{8471, 8476, 8431, 8080, 8353, 29500} {
 		if port == taken {

@@ -1,65 +1,69 @@
 package render
 
 import (
-	"slices"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+
+	goyaml "go.yaml.in/yaml/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// program is the runner that a pod mounts: contents by name of file.
+// program is the runner that pods mount.
 type program struct {
-	files map[string][]byte
-	hash  string
+	zip    []byte
+	sha256 string
 }
 
-// parts are the files that only some jobs need beside runner.File: a ConfigMap
-// has no room for all of them. A pod never needs runner.LocalFile.
-var parts = []struct {
-	file   string
-	source []byte
-	needed func(api.Spec) bool
-}{
-	{runner.GroupFile, runner.Group, isGroup},
-	{runner.PeersFile, runner.Peers, isGroup},
-	{runner.MapFile, runner.Map, func(s api.Spec) bool { return s.Map != nil }},
-	{runner.DebugFile, runner.Debug, func(s api.Spec) bool { return s.Debug }},
-	{runner.AccountFile, runner.Account, namesKeyFile},
-}
+func theRunner() program { return program{zip: runner.Zip(), sha256: runner.SHA256()} }
 
-// isGroup tells whether the runners of several hosts may have to talk.
-func isGroup(s api.Spec) bool { return s.Hosts > 1 || s.Backend == api.BackendPathways }
+const (
+	runnerVolume = "runner"
+	runnerFile   = "runner.yaml"
+)
 
-// namesKeyFile tells whether the runner reads its credentials for the store from
-// a file, which the user may have put into the pod by other means.
-func namesKeyFile(s api.Spec) bool {
-	return s.StoreCredentials != "" || slices.Contains(s.SecretEnv, keyVariable) ||
-		slices.ContainsFunc(s.Env, func(e api.EnvVar) bool { return e.Name == keyVariable })
-}
+// configMapName names the runner's ConfigMap by what is in it.
+func (p program) configMapName() string { return api.RunnerPrefix + p.sha256 }
 
-// theRunner is what the job needs of it.
-func theRunner(s api.Spec) program {
-	files := map[string][]byte{runner.File: runner.Source}
-	for _, part := range parts {
-		if part.needed(s) {
-			files[part.file] = part.source
-		}
+// configMap returns the ConfigMap that holds the runner, as an object and as
+// YAML. Jobs of a namespace share it: nothing in it names one of them.
+func (p program) configMap(s api.Spec) (*unstructured.Unstructured, []byte, error) {
+	data := map[string]any{runner.File: placeholder}
+	o := unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1",
+		"kind":       "ConfigMap",
+		"immutable":  true,
+		"binaryData": data,
+	}}
+	o.SetName(p.configMapName())
+	o.SetNamespace(s.Namespace)
+	o.SetAnnotations(p.annotations(s))
+	o.SetLabels(map[string]string{
+		"app.kubernetes.io/component":  "runner",
+		"app.kubernetes.io/managed-by": "kubectl-kinetic",
+		"app.kubernetes.io/name":       "kinetic",
+	})
+	text, err := goyaml.Marshal(o.Object)
+	if err != nil {
+		return nil, nil, fmt.Errorf("writing ConfigMap %s: %w", o.GetName(), err)
 	}
-	return program{files: files, hash: runner.Hash(files)}
+	content := base64.StdEncoding.EncodeToString(p.zip)
+	data[runner.File] = content
+	return &o, bytes.Replace(text, []byte(placeholder), []byte(content), 1), nil
 }
 
-func (p program) configMap() string { return api.RunnerPrefix + p.hash }
+// placeholder stands for the zip while the YAML is written: the encoder would
+// look at each of its characters several times.
+const placeholder = "PLACEHOLDER"
 
-const runnerVolume = "runner"
-
-// runner mounts the program. The base has the mount of runner.File.
-func (p *patch) runner(r program) {
-	p.replace(podSpec+"/volumes/0/configMap/name", r.configMap())
-	for _, part := range parts {
-		if _, used := r.files[part.file]; used {
-			p.add(container+"/volumeMounts/-", map[string]any{
-				"name": runnerVolume, "mountPath": "/app/" + part.file, "subPath": part.file, "readOnly": true,
-			})
-		}
+// annotations tell which runner it is.
+func (p program) annotations(s api.Spec) map[string]string {
+	all := map[string]string{api.AnnotationRunnerSHA256: p.sha256}
+	if s.ClientVersion != "" {
+		all[api.AnnotationRunnerVersion] = s.ClientVersion
 	}
+	return all
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	goyaml "go.yaml.in/yaml/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -27,7 +29,7 @@ type Rendered struct {
 // applied last; an error names the part of it that has no effect, or what it
 // broke. All errors are faults of the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
-	r, _, err := render(s, o, theRunner(s), false)
+	r, _, err := render(s, o, theRunner(), false)
 	return r, err
 }
 
@@ -35,7 +37,7 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 // path: `kubectl kustomize` on it prints Rendered.YAML. It fails where Objects
 // fails.
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
-	_, files, err := render(s, o, theRunner(s), true)
+	_, files, err := render(s, o, theRunner(), true)
 	return files, err
 }
 
@@ -48,7 +50,11 @@ func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, err
 			return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 		}
 	}
-	files, err := generate(s, o, p, written)
+	if o.empty() && !written {
+		r, err := buildAlone(s, p)
+		return r, nil, err
+	}
+	files, err := generate(s, o, p, true)
 	if err != nil {
 		return Rendered{}, nil, err
 	}
@@ -67,6 +73,29 @@ func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, err
 	}
 	return r, files, nil
 }
+
+// buildAlone builds a job without an overlay. The runner's ConfigMap, which
+// printOrder puts last, is added behind kustomize's back.
+func buildAlone(s api.Spec, p program) (Rendered, error) {
+	files, err := generate(s, Overlay{}, p, false)
+	if err != nil {
+		return Rendered{}, err
+	}
+	r, err := build(files)
+	if err != nil {
+		return Rendered{}, fmt.Errorf("building job %s: %w", s.ID, err)
+	}
+	object, text, err := p.configMap(s)
+	if err != nil {
+		return Rendered{}, err
+	}
+	r.objects = append(r.objects, object)
+	r.yaml = slices.Concat(r.yaml, []byte(separator), text)
+	return r, nil
+}
+
+// separator stands between the objects of a stream.
+const separator = "---\n"
 
 // root is where the tree lies in memory; kustomize prints it in its errors.
 const root = "/kinetic"
@@ -104,7 +133,7 @@ func newRendered(resources resmap.ResMap) (Rendered, error) {
 		}
 		r.objects, texts = append(r.objects, object), append(texts, text)
 	}
-	r.yaml = bytes.Join(texts, []byte("---\n"))
+	r.yaml = bytes.Join(texts, []byte(separator))
 	return r, nil
 }
 
@@ -119,7 +148,7 @@ func write(resource *resource.Resource) (*unstructured.Unstructured, []byte, err
 	}
 	if content, ok := plain(content); ok {
 		object := &unstructured.Unstructured{Object: content.(map[string]any)}
-		text, err := marshal(object)
+		text, err := goyaml.Marshal(object.Object)
 		return object, text, err
 	}
 	data, err := resource.MarshalJSON()
@@ -164,12 +193,12 @@ func plain(v any) (_ any, ok bool) {
 func Rewrite(objects []*unstructured.Unstructured) (Rendered, error) {
 	r := Rendered{objects: objects}
 	for i, o := range objects {
-		text, err := marshal(o)
+		text, err := goyaml.Marshal(o.Object)
 		if err != nil {
 			return Rendered{}, fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 		if i > 0 {
-			r.yaml = append(r.yaml, "---\n"...)
+			r.yaml = append(r.yaml, separator...)
 		}
 		r.yaml = append(r.yaml, text...)
 	}

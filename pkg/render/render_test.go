@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -30,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // mustRender renders without an overlay.
 func mustRender(t *testing.T, s api.Spec) Rendered {
 	t.Helper()
-	r, _, err := render(s, Overlay{}, testRunner(s), false)
+	r, _, err := render(s, Overlay{}, testRunner, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func TestGolden(t *testing.T) {
 func TestGoldenFiles(t *testing.T) {
 	for name, golden := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
 		t.Run(name, func(t *testing.T) {
-			_, files, err := render(family[name], Overlay{}, testRunner(family[name]), true)
+			_, files, err := render(family[name], Overlay{}, testRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +220,7 @@ func TestAnnotationsOfASet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(annotations(s), set.GetAnnotations()); diff != "" {
+		if diff := cmp.Diff(annotations(s, testRunner), set.GetAnnotations()); diff != "" {
 			t.Errorf("%.40q: -want +got:\n%s", text, diff)
 		}
 	}
@@ -255,7 +254,7 @@ func TestFormatsAgree(t *testing.T) {
 	if list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 2 {
 		t.Errorf("got %s %s with %d items, want a v1 List with 2", list.APIVersion, list.Kind, len(list.Items))
 	}
-	want := []string{"configmap/kinetic-runner-0123456789ab", "job.batch/" + s.JobName()}
+	want := []string{"job.batch/" + s.JobName(), "configmap/kinetic-runner-" + testRunner.sha256}
 	if diff := cmp.Diff(want, r.Names()); diff != "" {
 		t.Errorf("names -want +got:\n%s", diff)
 	}
@@ -293,11 +292,11 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 		}
 		for _, o := range overlays {
 			dir := filepath.Join(t.TempDir(), "overlay")
-			r, _, err := render(s, o, testRunner(s), false)
+			r, _, err := render(s, o, testRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, files, err := render(s, o, testRunner(s), true)
+			_, files, err := render(s, o, testRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -329,103 +328,61 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestTheRunnerFitsIntoAConfigMap: the design allows it 128 KiB, whatever a job
-// that may be rendered needs of it.
-func TestTheRunnerFitsIntoAConfigMap(t *testing.T) {
-	largest, whose := 0, ""
-	for name, s := range family {
-		for _, debug := range []bool{false, true} {
-			s.Debug, s.StoreCredentials = debug, "keys"
-			if check(s) != nil {
-				continue
-			}
-			size := 0
-			for _, source := range theRunner(s).files {
-				size += len(source)
-			}
-			if size > largest {
-				largest, whose = size, fmt.Sprintf("%s with credentials, debugged: %t", name, debug)
-			}
-		}
-	}
-	if largest == 0 {
-		t.Fatal("no job was measured")
-	}
-	t.Logf("%d bytes: %s", largest, whose)
-	if largest > 128<<10 {
-		t.Errorf("the runner of %s has %d bytes", whose, largest)
-	}
-}
-
+// TestObjectsMountTheRunner: every pod of every job mounts the one zip.
 func TestObjectsMountTheRunner(t *testing.T) {
-	const key = "GOOGLE_APPLICATION_CREDENTIALS"
-	own := family["cpu"]
-	own.Env = []api.EnvVar{{Name: key, Value: "/keys/mine.json"}}
-	secret := family["cpu"]
-	secret.SecretEnv = []string{key}
-	sources := map[string][]byte{
-		"remote_runner.py": runner.Source, "remote_group.py": runner.Group, "remote_peers.py": runner.Peers, "remote_map.py": runner.Map,
-		"remote_debug.py": runner.Debug, "remote_credentials.py": runner.Account,
-	}
-	for name, test := range map[string]struct {
-		spec api.Spec
-		more []string
-	}{
-		"one host":          {family["cpu"], nil},
-		"a map":             {family["cpu-map"], []string{"remote_map.py"}},
-		"an Indexed Job":    {family["indexed-cpu-4hosts"], []string{"remote_group.py", "remote_peers.py"}},
-		"a LeaderWorkerSet": {family["lws-cpu-4hosts"], []string{"remote_group.py", "remote_peers.py"}},
-		"one of one host":   {family["lws-cpu-1host"], []string{"remote_group.py", "remote_peers.py"}},
-		"a debugger":        {family["cpu-debug"], []string{"remote_debug.py", "remote_credentials.py"}},
-		"a set and keys":    {family["lws-cpu-everything"], []string{"remote_group.py", "remote_peers.py", "remote_credentials.py"}},
-		"keys of the user":  {own, []string{"remote_credentials.py"}},
-		"keys in a secret":  {secret, []string{"remote_credentials.py"}},
-	} {
+	for name, s := range family {
 		t.Run(name, func(t *testing.T) {
-			s, want := test.spec, map[string][]byte{}
-			for _, file := range append(test.more, "remote_runner.py") {
-				want[file] = sources[file]
-			}
 			r, err := Objects(s, Overlay{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			cm := configMap(r, "kinetic-runner-"+runner.Hash(want))
-			if cm == nil {
-				t.Fatalf("no ConfigMap of the runner in %q", r.Names())
-			}
-			if cm.GetLabels()[api.LabelJobID] != "" {
-				t.Error("the ConfigMap, which jobs share, names one of them")
-			}
-			files, err := Files(s, Overlay{})
+			text, err := json.Marshal(configMap(r, "kinetic-runner-"+runner.SHA256()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			data := cm.Object["data"].(map[string]any)
-			if len(data) != len(want) {
-				t.Errorf("the ConfigMap holds %d files, want %d", len(data), len(want))
+			var cm corev1.ConfigMap
+			if err := json.Unmarshal(text, &cm); err != nil {
+				t.Fatal(err)
 			}
-			for file, source := range want {
-				if data[file] != string(source) {
-					t.Errorf("the ConfigMap does not hold %s, byte for byte", file)
-				}
-				if !bytes.Equal(files["job/"+file], source) {
-					t.Errorf("the written overlay does not hold %s", file)
+			if len(cm.Data) != 0 || len(cm.BinaryData) != 1 || !bytes.Equal(cm.BinaryData["remote_runner.py"], runner.Zip()) || !*cm.Immutable {
+				t.Error("the ConfigMap does not hold the zip alone, for good")
+			}
+			if cm.Labels[api.LabelJobID] != "" {
+				t.Error("the ConfigMap, which jobs share, names one of them")
+			}
+			workload, err := workloadOf(r, s.JobName())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, annotations := range []map[string]string{cm.Annotations, workload.GetAnnotations()} {
+				if annotations["kubectl-kinetic.github.io/runner-sha256"] != runner.SHA256() || annotations["kubectl-kinetic.github.io/runner-version"] != s.ClientVersion {
+					t.Errorf("hash and version of the runner are not among %q", annotations)
 				}
 			}
 			for where, pod := range mustPods(t, r, s) {
-				mounted := map[string]string{}
-				for _, mount := range worker(pod.Spec).VolumeMounts {
-					if mount.Name == "runner" {
-						mounted[mount.MountPath] = mount.SubPath
-					}
+				mount := corev1.VolumeMount{Name: "runner", MountPath: "/app/remote_runner.py", SubPath: "remote_runner.py", ReadOnly: true}
+				if !slices.Contains(worker(pod.Spec).VolumeMounts, mount) {
+					t.Errorf("%s does not mount the runner: %v", where, worker(pod.Spec).VolumeMounts)
 				}
-				for file := range want {
-					if mounted["/app/"+file] != file || len(mounted) != len(want) {
-						t.Errorf("%s mounts %q, want /app/%s", where, mounted, file)
-					}
+				if v := volume(pod.Spec, "runner"); v.ConfigMap == nil || v.ConfigMap.Name != cm.Name {
+					t.Errorf("%s has the volume %v, want ConfigMap %s", where, v, cm.Name)
 				}
 			}
 		})
+	}
+}
+
+// TestPeopleCanReadADryRun: the runner is one line, at the end.
+func TestPeopleCanReadADryRun(t *testing.T) {
+	s := family["cpu"]
+	r, err := Objects(s, Overlay{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := bytes.Count(r.YAML(), []byte("\n")); lines > 140 {
+		t.Errorf("%d lines, want at most 140", lines)
+	}
+	if first := r.Names()[0]; first != "job.batch/"+s.JobName() {
+		t.Errorf("%s comes first, want the Job", first)
 	}
 }

@@ -1,19 +1,14 @@
 package render
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // testRunner stands for the real one, which golden files should not follow.
-func testRunner(s api.Spec) program {
-	p := program{files: map[string][]byte{}, hash: "0123456789ab"}
-	for name := range theRunner(s).files {
-		p.files[name] = []byte("#!/usr/bin/env python3\nprint(\"the runner\")\n")
-	}
-	return p
-}
+var testRunner = program{zip: []byte("the runner"), sha256: strings.Repeat("0123456789abcdef", 4)}
 
 // testSpec is a job that says nothing but what every job says.
 func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
@@ -119,6 +114,7 @@ var (
 		"cpu-limit":        testSpec(cpu, func(s *api.Spec) { s.MemoryLimit = "2Gi" }),
 		"cpu-reservation":  testSpec(cpu, func(s *api.Spec) { s.Reservation = "mine" }),
 		"cpu-debug":        testSpec(cpu, func(s *api.Spec) { s.Debug, s.StoreCredentials = true, "keys" }),
+		"cpu-retry-on":     testSpec(cpu, func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
 		"cpu-everything":   testSpec(cpu, spot, everything),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),
@@ -156,6 +152,8 @@ var (
 		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), pathways(1)),
 		"lws-cpu-spot":              testSpec(cpu, hosts(2), pathways(1), spot),
 		"lws-cpu-1host":             testSpec(cpu, pathways(1)),
+		"lws-cpu-1host-debug":       testSpec(cpu, pathways(1), func(s *api.Spec) { s.Debug = true }),
+		"lws-cpu-retry-on":          testSpec(cpu, hosts(2), pathways(1), func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
 		"lws-cpu-everything":        testSpec(cpu, hosts(2), pathways(1), spot, everything),
 		"indexed-v6e-16":            testSpec(v6e16),
 		"indexed-v6e-16-everything": testSpec(v6e16, spot, everything, func(s *api.Spec) { s.Retries = 0 }),

@@ -25,11 +25,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 			return err
 		}
 	}
-	plain, err := generate(s, Overlay{}, p, false)
-	if err != nil {
-		return err
-	}
-	before, err := build(plain)
+	before, err := buildAlone(s, p)
 	if err != nil {
 		return err
 	}
@@ -39,7 +35,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 	if err := decodeAll(got); err != nil {
 		return err
 	}
-	return verifyWorkload(before, got, s.JobName(), p.configMap())
+	return verifyWorkload(before, got, s.JobName(), p.configMapName())
 }
 
 // verifyEntries builds without each entry of a kustomization in turn. A build

@@ -1,15 +1,10 @@
 package render
 
 import (
-	"strings"
 	"testing"
 
-	goyaml "go.yaml.in/yaml/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-
-	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // What users add may hold anything that YAML has: it is written as kustomize
@@ -54,46 +49,6 @@ func TestObjectsAreWrittenAsKustomizeWritesThem(t *testing.T) {
 				t.Errorf("got\n%s%v\nwant\n%s", got, err, want)
 			}
 		})
-	}
-}
-
-// The runner's ConfigMap, and texts that are like it and not quite.
-func TestLongTextsAreWrittenAsTheEncoderWritesThem(t *testing.T) {
-	long := strings.Repeat("def f():\n    return 1\n\n", 500) + "end\n"
-	tests := map[string]string{
-		"a program":            long,
-		"the runner":           string(runner.Source),
-		"a trailing blank":     long + "x \ny\n",
-		"a tab":                "\t" + long,
-		"a tab inside":         long + "a\tb\n",
-		"a leading blank":      " " + long,
-		"a leading line end":   "\n" + long,
-		"no line end":          strings.TrimSuffix(long, "\n"),
-		"two line ends":        long + "\n",
-		"letters beyond ASCII": long + "ü\n",
-		"a carriage return":    long + "a\r\n",
-		"the stand-in itself":  long + standIn(0),
-		"short":                "a\nb\n",
-	}
-	for name, text := range tests {
-		t.Run(name, func(t *testing.T) {
-			object := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}, "data": map[string]any{"f.py": text, "g.py": long + "another\n", "z": "1"}}
-			want, err := goyaml.Marshal(object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := marshal(&unstructured.Unstructured{Object: object})
-			if err != nil || string(got) != string(want) {
-				t.Errorf("got %d bytes, %v, want %d bytes", len(got), err, len(want))
-			}
-			if object["data"].(map[string]any)["f.py"] != text {
-				t.Error("the object was changed")
-			}
-		})
-	}
-	files := map[string]any{"remote_runner.py": string(runner.Source), "remote_group.py": string(runner.Group), "remote_peers.py": string(runner.Peers), "remote_map.py": string(runner.Map)}
-	if keys := longData(&unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap", "data": files}}); len(keys) != len(files) {
-		t.Errorf("of the runner's files only %q are written the quick way", keys)
 	}
 }
 

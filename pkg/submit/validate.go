@@ -52,10 +52,7 @@ func validateIdentity(r api.Request) error {
 }
 
 func validateDebug(r api.Request) error {
-	switch {
-	case r.Debug && r.Backend == api.BackendPathways:
-		return errors.New("--debug needs --backend gke: a debugger is for one host, and --backend pathways is for several")
-	case r.Debug && r.Command:
+	if r.Debug && r.Command {
 		return errors.New("--debug is for Python code that Kinetic starts, and --command is any program: name the script itself, or start debugpy in the command")
 	}
 	return nil

@@ -53,7 +53,7 @@ func TestValidate(t *testing.T) {
 		"a registry's port":         {request: api.Request{Image: "localhost:5000/ml/train_a--b.c:v1"}},
 		"a registry's address":      {request: api.Request{Image: "[::1]:5000/ml/train"}},
 		"a registry in capitals":    {request: api.Request{Image: "Registry.Example.com/ml/train"}},
-		"a debugger of a set":       {api.Request{Debug: true, Backend: api.BackendPathways}, "--debug needs --backend gke: "},
+		"a debugger of a set":       {request: api.Request{Debug: true, Backend: api.BackendPathways}},
 		"a debugger of a command":   {api.Request{Debug: true, Command: true}, "--debug is for Python code that Kinetic starts"},
 		"a debugger of a Job":       {request: api.Request{Debug: true, Backend: api.BackendGKE}},
 		"an image by its digest":    {request: api.Request{Image: "r.io/i:v1@sha256:" + strings.Repeat("0a", 32)}},

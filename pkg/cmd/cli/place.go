@@ -78,11 +78,6 @@ type writerFunc func([]byte) (int, error)
 // Write implements io.Writer.
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// localRunner is what local jobs may need of the runner.
-func localRunner() map[string][]byte {
-	return map[string][]byte{runner.File: runner.Source, runner.LocalFile: runner.Local, runner.DebugFile: runner.Debug}
-}
-
 // LocalPlace is the jobs of this machine. storeURL is the store of new jobs, and
 // of those that have no workload any more. python, when set, takes the place of
 // the first python3 on PATH.
@@ -95,7 +90,7 @@ func LocalPlace(storeURL, python string) (job.Place, error) {
 	if err != nil {
 		return job.Place{}, err
 	}
-	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: localRunner(), OpenStore: store.OpenFile})
+	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Zip, OpenStore: store.OpenFile})
 	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile,
 		List: listLocal(workload), Watch: watchLocal(workload)}, nil
 }

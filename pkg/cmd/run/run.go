@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 const long = `Run Python code elsewhere and bring its result back.
@@ -180,6 +181,9 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	local := request.Backend == api.BackendLocal
 	if err := f.checkMode(m, local); err != nil {
 		return nil, err
+	}
+	if m != modeExplain {
+		go runner.Zip() // takes a few milliseconds, and is needed when all else is known
 	}
 	f.connection.TellOn(streams.ErrOut)
 	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }

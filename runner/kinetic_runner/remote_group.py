@@ -8,7 +8,7 @@ import signal
 import time
 from collections import namedtuple
 
-from remote_runner import (
+from .remote_runner import (
     DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, Endpoint, FIRST_PAUSE, KILLED, LONGEST_PAUSE, LogParts, Outcome,
     REQUEST_SECONDS, RETRY_STATUS, Request, Runner, RunnerError, STOPPED, Spool, TERMINATED, Transient, Unreachable,
     encode_json, neighbour, shorten, tell, text_of, timestamp, whole_number,

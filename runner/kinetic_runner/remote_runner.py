@@ -22,10 +22,6 @@ import sys
 # modules in sys.modules are there on the runner's account: see forget_shadowed.
 STARTUP_MODULES = frozenset(sys.modules)
 
-if __name__ == "__main__" and sys.path[:1] in ([os.path.dirname(__file__)], [os.path.dirname(os.path.realpath(__file__))]):
-    # The image may keep a json.py of its own beside this file.
-    del sys.path[0]
-
 # Everything is imported before a file of the workspace can shadow it.
 import _thread
 import atexit
@@ -470,7 +466,7 @@ class Account:
 def open_account():
     """The account of the credentials file that the job names, else the pod's own."""
     path = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
-    if path and os.path.exists(neighbour_path("remote_credentials")):  # else the image names a file, for the call
+    if path:  # else the image names a file, for the call
         return Account(neighbour("remote_credentials").KeyFile(path))
     return Account(MetadataServer())
 
@@ -1384,7 +1380,7 @@ def program(call, place):
         return call.args
     what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
     if os.environ.pop("KINETIC_DEBUG", ""):
-        what[:0] = [__file__, DEBUGGED]
+        what[:0] = [os.path.dirname(os.path.dirname(__file__)), DEBUGGED]
     return [sys.executable, "-u"] + what + call.args
 
 
@@ -2331,14 +2327,7 @@ def neighbour_path(name):
 
 def neighbour(name):
     """The module in a file beside this one."""
-    # It imports from here, which is __main__: by its own name it would be loaded again.
-    sys.modules.setdefault("remote_runner", sys.modules[__name__])
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, neighbour_path(name))
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        sys.modules[name] = module
-    return sys.modules[name]
+    return importlib.import_module("kinetic_runner." + name)
 
 
 def stop(*_):
@@ -2355,8 +2344,7 @@ def main(argv):
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     if "--help" in argv:
-        here = os.path.exists(neighbour_path("remote_local"))  # not in a pod
-        print(neighbour("remote_local").usage() if here else "flags: " + " ".join(FLAGS))
+        print(neighbour("remote_local").usage())
         return 0
     try:
         runner = choose_runner(parse_options(argv), os.environ)
@@ -2365,6 +2353,3 @@ def main(argv):
         return EXIT_RUNNER
     return runner.run()
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -14,7 +14,7 @@ import re
 from functools import partial
 from itertools import chain, islice
 
-from remote_runner import (
+from .remote_runner import (
     AlreadyExists, COMPLETED, CALL_LIMIT, EXIT_CODE, GCSStore, Outcome, Place, Request, Runner, RunnerError, Supervisor, VERSION,
     blob_name, copy_verified, empty_directory, encode_json, file_blocks, in_parallel, job_name, late_import,
     load_function, outcome_of, run_child, timestamp, value_of, whole_number, wind_up,

@@ -13,7 +13,7 @@ import math
 import select
 import time
 
-from remote_runner import (
+from .remote_runner import (
     FIRST_PAUSE, LONGEST_PAUSE, MIB, Outcome, PIPE_READ, RunnerError, TERMINATED, encode_json, field,
     jittered, late_import, strings,
 )

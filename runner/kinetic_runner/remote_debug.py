@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 
-from remote_runner import forget_shadowed, late_import, seconds, tell, text_of
+from .remote_runner import forget_shadowed, late_import, seconds, tell, text_of
 
 
 def wait_for_debugger():

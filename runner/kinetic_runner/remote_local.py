@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from remote_runner import AlreadyExists, Log, NotFound, Runner, RunnerError, Spool, directory_of, write_all
+from .remote_runner import AlreadyExists, Log, NotFound, Runner, RunnerError, Spool, directory_of, write_all
 
 RETRY_DELAYS = (0.1, 0.5, 2.0)
 

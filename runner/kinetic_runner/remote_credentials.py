@@ -7,7 +7,7 @@ import json
 import re
 import time
 
-from remote_runner import (
+from .remote_runner import (
     ANSWER_LIMIT, Endpoint, RETRY_STATUS, Request, RunnerError, Transient, encode_json, late_import, server_time, shorten,
 )
 

@@ -1,0 +1,93 @@
+// Package runner holds the Python program that runs a call, in a pod or as a
+// local job, and makes one zip of it, which Python runs as it is.
+package runner
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// File is the name of the zip wherever it is run. Python tells a zip by its
+// content, not by its name.
+const File = "remote_runner.py"
+
+// Sources is the program: __main__.py and the package kinetic_runner. The
+// patterns match source files only, not Python's caches.
+//
+//go:embed __main__.py kinetic_runner/*.py
+var Sources embed.FS
+
+// Zip returns the program as one zip, the same bytes on every platform. The
+// caller must not change them. The first call takes a few milliseconds.
+func Zip() []byte { return archive().zip }
+
+// SHA256 returns the hash of Zip as 64 hexadecimal digits.
+func SHA256() string { return archive().sha256 }
+
+type zipped struct {
+	zip    []byte
+	sha256 string
+}
+
+var archive = sync.OnceValue(func() zipped {
+	content, err := zipOf(Sources)
+	if err != nil {
+		// Neither side of it is a file, so this cannot happen.
+		panic(fmt.Sprintf("zipping the embedded runner: %v", err))
+	}
+	sum := sha256.Sum256(content)
+	return zipped{zip: content, sha256: hex.EncodeToString(sum[:])}
+})
+
+// zipOf makes a zip that depends on names and contents alone: entries are
+// sorted and have no time.
+func zipOf(files fs.FS) ([]byte, error) {
+	// Not the standard library's compressor: its output may change with the
+	// version of Go.
+	compressor, err := flate.NewWriter(io.Discard, flate.DefaultCompression)
+	if err != nil {
+		return nil, err
+	}
+	var content bytes.Buffer
+	w := zip.NewWriter(&content)
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
+		compressor.Reset(out) // entries are written one after another
+		return compressor, nil
+	})
+	if err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return addFile(w, files, name)
+	}); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return content.Bytes(), nil
+}
+
+func addFile(w *zip.Writer, files fs.FS, name string) error {
+	source, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	header := zip.FileHeader{Name: name, Method: zip.Deflate}
+	header.SetMode(0o644)
+	entry, err := w.CreateHeader(&header)
+	if err != nil {
+		return err
+	}
+	_, err = entry.Write(source)
+	return err
+}

@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// maxZip leaves room in the annotation of 262,144 bytes in which a client-side
+// `kubectl apply` keeps the whole ConfigMap: base64 adds a third.
+const maxZip = 180 << 10
+
+func TestZipFitsIntoAConfigMap(t *testing.T) {
+	t.Logf("%d bytes", len(Zip()))
+	if len(Zip()) > maxZip {
+		t.Errorf("the zip has %d bytes, more than %d", len(Zip()), maxZip)
+	}
+}
+
+func TestSHA256IsOfTheZip(t *testing.T) {
+	sum := sha256.Sum256(Zip())
+	if want := hex.EncodeToString(sum[:]); SHA256() != want {
+		t.Errorf("got %s, want %s", SHA256(), want)
+	}
+}
+
+// TestZipHasEverySource finds a new folder that no pattern of Sources matches.
+func TestZipHasEverySource(t *testing.T) {
+	want := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "tests" || d.Name() == "__pycache__"):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".py":
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		want[filepath.ToSlash(path)] = string(source)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(Zip()), int64(len(Zip())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	var names []string
+	for _, entry := range archive.File {
+		got[entry.Name] = content(t, entry)
+		names = append(names, entry.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the zip -want +got:\n%s", diff)
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("the entries are not sorted: %q", names)
+	}
+}
+
+func content(t *testing.T, entry *zip.File) string {
+	t.Helper()
+	r, err := entry.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestZipDependsOnNamesAndContentsAlone: times and modes, which differ between
+// checkouts, leave no trace. The hash holds the bytes themselves: it changes
+// with the version of the compressor, and then it may.
+func TestZipDependsOnNamesAndContentsAlone(t *testing.T) {
+	text := []byte(strings.Repeat("print('hello')\n", 100))
+	one := fstest.MapFS{
+		"__main__.py": {Data: text},
+		"p/sub/m.py":  {Data: []byte("x = 1\n")},
+	}
+	other := fstest.MapFS{
+		"p/sub/m.py":  {Data: []byte("x = 1\n"), Mode: 0o600, ModTime: time.Unix(1e9, 0)},
+		"__main__.py": {Data: text, Mode: 0o755, ModTime: time.Unix(1e9, 0)},
+	}
+	a, errA := zipOf(one)
+	b, errB := zipOf(other)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Fatalf("two zips of the same sources differ (%v, %v)", errA, errB)
+	}
+	sum := sha256.Sum256(a)
+	if got, want := hex.EncodeToString(sum[:]), "544a8469acf9bbc5b4d7bd1ed6db732f7a0b9cdba91b4f349fc6939e7f1dd89e"; got != want {
+		t.Errorf("SHA-256 %s, want %s", got, want)
+	}
+}
+
+func TestPythonRunsTheZip(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on PATH")
+	}
+	path := filepath.Join(t.TempDir(), File)
+	if err := os.WriteFile(path, Zip(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "-u", path, "--help").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("usage")) {
+		t.Errorf("--help: %v\n%s", err, out)
+	}
+}
