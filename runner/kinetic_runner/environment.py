@@ -1,0 +1,40 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the runner adds to the environment of a call. Each function returns the variables to set."""
+
+import os
+
+# GKE mounts the driver's libraries and nvidia-smi here, and CUDA programs find them by these
+# variables. NVIDIA's images set both; images such as python:3.12 set neither.
+NVIDIA_DIRECTORIES = (("LD_LIBRARY_PATH", "usr/local/nvidia/lib64", ""), ("PATH", "usr/local/nvidia/bin", os.defpath))
+TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/usr/tmp")  # where programs look without being told
+
+
+def gpu_libraries(environ, root="/"):
+    """The search paths of a GPU call, with the driver's directories behind those of the image."""
+    found = {}
+    for name, directory, default in NVIDIA_DIRECTORIES:
+        directory = os.path.join(root, directory)
+        current = environ.get(name) or default
+        if os.path.isdir(directory) and directory not in current.split(os.pathsep):
+            found[name] = current + os.pathsep + directory if current else directory
+    return found
+
+
+def python_defaults(environ):
+    """Has Python print at once, and print its stack when it crashes, also below a --command."""
+    return {name: "1" for name in ("PYTHONUNBUFFERED", "PYTHONFAULTHANDLER") if name not in environ}
+
+
+def temporary_directory(environ, scratch, system=TEMPORARY_DIRECTORIES):
+    """A new directory below scratch for temporary files, if no other is writable: the image's root may be read-only."""
+    named = (environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    if any(directory and writable(directory) for directory in (*named, *system)):
+        return {}
+    directory = os.path.join(scratch, "tmp")
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    return {"TMPDIR": directory}
+
+
+def writable(directory):
+    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)

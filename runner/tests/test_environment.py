@@ -1,0 +1,100 @@
+"""What the runner adds to the environment of a call."""
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from kinetic_runner import environment
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp(prefix="kinetic-environment-")
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def directory(self, name):
+        path = os.path.join(self.root, name)
+        os.makedirs(path)
+        return path
+
+
+class GPULibraries(Case):
+    def test_appended(self):
+        lib, bin = self.directory("usr/local/nvidia/lib64"), self.directory("usr/local/nvidia/bin")
+        cases = {
+            "unset": ({}, {"LD_LIBRARY_PATH": lib, "PATH": f"{os.defpath}:{bin}"}),
+            "empty": ({"LD_LIBRARY_PATH": "", "PATH": ""}, {"LD_LIBRARY_PATH": lib, "PATH": f"{os.defpath}:{bin}"}),
+            "behind the image's own": (
+                {"LD_LIBRARY_PATH": "/opt/cuda/lib64:/opt/nccl", "PATH": "/opt/bin:/bin"},
+                {"LD_LIBRARY_PATH": f"/opt/cuda/lib64:/opt/nccl:{lib}", "PATH": f"/opt/bin:/bin:{bin}"},
+            ),
+            "there already": ({"LD_LIBRARY_PATH": f"{lib}:/opt", "PATH": f"{bin}:/bin"}, {}),
+            "one there already": ({"LD_LIBRARY_PATH": lib, "PATH": "/bin"}, {"PATH": f"/bin:{bin}"}),
+            "a longer name": ({"LD_LIBRARY_PATH": lib + "/stubs", "PATH": bin}, {"LD_LIBRARY_PATH": f"{lib}/stubs:{lib}"}),
+        }
+        for name, (environ, want) in cases.items():
+            with self.subTest(name):
+                before = dict(environ)
+                self.assertEqual(environment.gpu_libraries(environ, self.root), want)
+                self.assertEqual(environ, before)
+
+    def test_not_mounted(self):
+        self.assertEqual(environment.gpu_libraries({}, self.root), {})
+
+    def test_libraries_alone(self):
+        lib = self.directory("usr/local/nvidia/lib64")
+        self.assertEqual(environment.gpu_libraries({"PATH": "/bin"}, self.root), {"LD_LIBRARY_PATH": lib})
+
+    def test_root(self):
+        with mock.patch("os.path.isdir", lambda path: path == "/usr/local/nvidia/lib64"):
+            self.assertEqual(environment.gpu_libraries({"PATH": "/bin"}), {"LD_LIBRARY_PATH": "/usr/local/nvidia/lib64"})
+
+
+class PythonDefaults(unittest.TestCase):
+    def test_defaults(self):
+        cases = {
+            "unset": ({}, {"PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}),
+            "set": ({"PYTHONUNBUFFERED": "x", "PYTHONFAULTHANDLER": "1"}, {}),
+            "turned off": ({"PYTHONUNBUFFERED": "", "PYTHONFAULTHANDLER": ""}, {}),
+            "one set": ({"PYTHONUNBUFFERED": "1"}, {"PYTHONFAULTHANDLER": "1"}),
+        }
+        for name, (environ, want) in cases.items():
+            with self.subTest(name):
+                self.assertEqual(environment.python_defaults(environ), want)
+
+
+class TemporaryDirectory(Case):
+    def test_where(self):
+        good, scratch = self.directory("good"), self.directory("scratch")
+        missing, file = os.path.join(self.root, "missing"), os.path.join(self.root, "file")
+        with open(file, "w"):
+            pass
+        read_only, new = self.directory("read-only"), {"TMPDIR": os.path.join(scratch, "tmp")}
+        cases = {
+            "system": ({}, [missing, good], {}),
+            "TMPDIR": ({"TMPDIR": good}, [missing], {}),
+            "TEMP": ({"TEMP": good}, [missing], {}),
+            "TMP": ({"TMP": good}, [missing], {}),
+            "none": ({}, [missing, file, read_only], new),
+            "variables are wrong, and the system's are missing": ({"TMPDIR": missing, "TEMP": read_only, "TMP": ""}, [missing], new),
+            "a variable is wrong, and the system's are there": ({"TMPDIR": missing}, [good], {}),
+        }
+        access = os.access  # which lets root write to any directory that is not mounted read-only
+        with mock.patch("os.access", lambda path, mode: path != read_only and access(path, mode)):
+            for name, (environ, system, want) in cases.items():
+                with self.subTest(name):
+                    self.assertEqual(environment.temporary_directory(environ, scratch, system), want)
+        self.assertEqual(os.stat(new["TMPDIR"]).st_mode & 0o777, 0o700)
+
+    def test_a_second_call_uses_the_same(self):
+        want = {"TMPDIR": os.path.join(self.root, "tmp")}
+        for _ in range(2):
+            self.assertEqual(environment.temporary_directory({}, self.root, ()), want)
+
+
+if __name__ == "__main__":
+    unittest.main()
