@@ -1,15 +1,36 @@
-"""Returned values: what JSON makes of them, and what is kept beside it."""
+"""Returned values: what JSON makes of them, what is said about that, and the pickle beside it."""
 
+import array
+import base64
 import collections
+import dataclasses
+import datetime
+import decimal
 import enum
+import fractions
 import json
 import math
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import types
+import typing
 import unittest
+import uuid
+from unittest import mock
 
-from fixture import RunnerCase, function, remote_runner
+RUNNER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, RUNNER)
+from kinetic_runner.child import values
+from kinetic_runner.child.values import convert, write_pickle
 
 Point = collections.namedtuple("Point", "x y")
+UTC = datetime.timezone.utc
+DAY = datetime.date(2026, 4, 17)
 
 
 class Level(enum.IntEnum):
@@ -20,14 +41,32 @@ class Name(str, enum.Enum):
     A = "a"
 
 
+class Shape(enum.Enum):
+    SQUARE = (1, 1)
+
+
+class Text(str):
+    pass
+
+
+@dataclasses.dataclass
+class Run:
+    name: str
+    best: Point = None
+    kind: typing.ClassVar[str] = "run"
+
+
 class Array:
-    """Like numpy's: plain data by tolist()."""
+    """Like NumPy's: plain data by tolist()."""
 
     def __init__(self, data, nbytes=8):
         self.data, self.nbytes = data, nbytes
 
     def tolist(self):
         return self.data
+
+    def __repr__(self):
+        return "Array()"
 
 
 class Scalar:
@@ -37,154 +76,377 @@ class Scalar:
         return 2.5
 
 
+class Tensor:
+    """Like TensorFlow's, which has no tolist."""
+
+    def numpy(self):
+        return Array([1, 2])
+
+
+class Itself:
+    """Like numpy.longdouble, whose item() is no plain number."""
+
+    def item(self):
+        return self
+
+    def __repr__(self):
+        return "1.5"
+
+
 class Endless:
     def tolist(self):
-        return Endless()
+        return [Endless()]
+
+    def __repr__(self):
+        return "Endless()"
 
 
-class Broken:
+class Raising:
+    """Like a tensor on a device, or a proxy of a library in Rust."""
+
+    def __init__(self, error=RuntimeError("on another\ndevice")):
+        self.error = error
+
     def tolist(self):
-        raise RuntimeError("on another device")
+        raise self.error
+
+    def __repr__(self):
+        return "Raising()"
 
 
-def encode(value):
-    """The JSON text of a value and the warnings about it."""
-    values = remote_runner.Values()
-    data = remote_runner.encode_json(remote_runner.convert_all(values, value, None))
-    return data.decode(), values.warnings
+class Panic(BaseException):
+    pass
 
 
-class PlainValues(unittest.TestCase):
-    CASES = {
-        "null": (None, "null"),
-        "booleans": ([True, False], "[true,false]"),
-        "unicode": ("né 漢 😀", '"né 漢 😀"'),
-        "controls and quotes": ('\x00\n"\\', '"\\u0000\\n\\"\\\\"'),
-        "lone surrogate": ("\udc80", '"\\udc80"'),
-        "big integer": (10**30, "1" + "0" * 30),
-        "floats": ([0.1, -0.0, 1e300], "[0.1,-0.0,1e+300]"),
-        "nesting": ({"a": [{"b": []}, {}]}, '{"a":[{"b":[]},{}]}'),
-        "tuple": ((1, (2,)), "[1,[2]]"),
-        "namedtuple": (Point(1, 2), "[1,2]"),
-        "enums of numbers and text": ([Level.HIGH, Name.A, {Name.A: 1}], '[3,"a",{"a":1}]'),
-        "ordered dict": (collections.OrderedDict(b=1, a=2), '{"b":1,"a":2}'),
-        "array": ({"w": Array([[1.0], [2.0]])}, '{"w":[[1.0],[2.0]]}'),
-        "scalar": (Scalar(), "2.5"),
-        "array of objects": (Array([Scalar()]), "[2.5]"),
-        "one list in two places": ([[1]] * 2, "[[1],[1]]"),
-    }
+class NoRepr:
+    def __repr__(self):
+        raise Panic
 
-    def test_plain(self):
-        for name, (value, want) in self.CASES.items():
+
+def numbers():
+    yield 1
+
+
+def nested(levels, value):
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+class Values(unittest.TestCase):
+    def check(self, cases, warnings=(), lossy=False):
+        for name, (value, want) in cases.items():
             with self.subTest(name):
-                self.assertEqual(encode(value), (want, []))
+                self.assertEqual(convert(value), (want.encode("utf-8"), list(warnings), lossy))
 
-    def test_lossy(self):
+    def test_held_by_json(self):
+        self.check({
+            "null": (None, "null"),
+            "booleans": ([True, False], "[true,false]"),
+            "unicode": ("né 漢 😀", '"né 漢 😀"'),
+            "controls and quotes": ('\x00\n"\\', '"\\u0000\\n\\"\\\\"'),
+            "lone surrogate": ("\udc80", '"\\udc80"'),
+            "integer": (10**30, "1" + "0" * 30),
+            "integer of more digits than int() reads": ([10**5000], "[1" + "0" * 5000 + "]"),
+            "floats": ([0.1, -0.0, 1e300], "[0.1,-0.0,1e+300]"),
+            "nesting": ({"a": [{"b": []}, {}]}, '{"a":[{"b":[]},{}]}'),
+            "tuple": ((1, (2,)), "[1,[2]]"),
+            "text of another class": ({Text("k"): Text("v"), Name.A: 1}, '{"k":"v","a":1}'),
+            "ordered dict": (collections.OrderedDict(b=1, a=2), '{"b":1,"a":2}'),
+            "scalar": (Scalar(), "2.5"),
+            "array without dimensions": (Array(7), "7"),
+            "one list in two places": ([[1]] * 2, "[[1],[1]]"),
+            "as deep as it may be": (nested(199, 1), "[" * 199 + "1" + "]" * 199),
+        })
+
+    def test_converted(self):
+        day = "2026-04-17"
+        self.check({
+            "namedtuple": (Point(1, (2,)), '{"x":1,"y":[2]}'),
+            "dataclass": (Run("a", Point(1, 2)), '{"name":"a","best":{"x":1,"y":2}}'),
+            "enums": ([Level.HIGH, Name.A, Shape.SQUARE], '[3,"a",[1,1]]'),
+            "set": ({3, 1, 2}, "[1,2,3]"),
+            "frozenset in a set": ({frozenset("ba")}, '[["a","b"]]'),
+            "datetime": (datetime.datetime(2026, 4, 17, 15, 30, tzinfo=UTC), f'"{day}T15:30:00+00:00"'),
+            "date and time": ([DAY, datetime.time(15, 30)], f'["{day}","15:30:00"]'),
+            "timedelta": (datetime.timedelta(minutes=1.5), "90.0"),
+            "decimal": (decimal.Decimal("0.10"), '"0.10"'),
+            "fraction": (fractions.Fraction(1, 3), '"1/3"'),
+            "complex": (1 + 2j, '"(1+2j)"'),
+            "uuid": (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
+            "path": (pathlib.PurePosixPath("/data/a"), '"/data/a"'),
+            "array": ({"w": Array([[1.0], [2.0]])}, '{"w":[[1.0],[2.0]]}'),
+            "array of the standard library": (array.array("d", [1, 2]), "[1.0,2.0]"),
+            "array of objects": (Array([Scalar(), DAY]), f'[2.5,"{day}"]'),
+            "tensor": (Tensor(), "[1,2]"),
+            "structured scalar": (Array((1, "a")), '[1,"a"]'),
+            "mapping": (types.MappingProxyType({"a": {1}}), '{"a":[1]}'),
+            "views of a dict": ([{"a": 1}.keys(), {"a": 1}.values(), {"a": 1}.items()], '[["a"],[1],[["a",1]]]'),
+            "sequences": ([range(2), collections.deque([1]), collections.UserList("a")], '[[0,1],[1],["a"]]'),
+        }, lossy=True)
+
+    def test_set_that_cannot_be_sorted(self):
+        data, warnings, _ = convert({1, "a", None})
+        self.assertEqual((set(json.loads(data)), warnings), ({1, "a", None}, []))
+
+    def test_bytes_are_base64(self):
+        for value in (b"\x00\xff", bytearray(b"\x00\xff"), memoryview(b"\x00\xff")):
+            self.check({"bytes": ({"raw": value}, '{"raw":"AP8="}')}, ["value.raw is bytes: base64 text in JSON"], lossy=True)
+
+    def test_not_finite(self):
+        nan, inf = math.nan, math.inf
         cases = {
-            "nan": ({"loss": [1, 2, 3, math.nan]}, '{"loss":[1,2,3,null]}', "value.loss[3] is nan"),
-            "infinities": ([math.inf, -math.inf], "[null,null]", "value[1] is -inf"),
-            "nan in an array": (Array([math.nan]), "[null]", "value[0] is nan"),
-            "odd member name": ({"a b": math.nan}, '{"a b":null}', 'value["a b"] is nan'),
-            "int key": ({1: 2}, '{"1":2}', "the value has the key 1, which is the text '1' here"),
-            "bool and none keys": ({"x": {True: 1, None: 2}}, '{"x":{"true":1,"null":2}}', "value.x has the key None"),
-            "float key": ({1.5: 0}, '{"1.5":0}', "the value has the key 1.5"),
+            "nan": ({"loss": [1, 2, 3, nan]}, '{"loss":[1,2,3,null]}', "value.loss[3] is NaN: null in JSON"),
+            "alone": (nan, "null", "the value is NaN: null in JSON"),
+            "two": (
+                {"loss": nan, "inf": -inf}, '{"loss":null,"inf":null}', "value.loss is NaN, value.inf is -Infinity: null in JSON",
+            ),
+            "in an array": (Array([inf]), "[null]", "value[0] is Infinity: null in JSON"),
+            "odd member name": ({'a "b': nan}, '{"a \\"b":null}', 'value["a \\"b"] is NaN: null in JSON'),
+            "many": (
+                [nan] * 1000, json.dumps([None] * 1000, separators=(",", ":")),
+                "value[0] is NaN, value[1] is NaN, value[2] is NaN and 997 more: null in JSON",
+            ),
+        }
+        for name, (value, want, warning) in cases.items():
+            self.check({name: (value, want)}, [warning], lossy=True)
+
+    def test_keys(self):
+        cases = {
+            "integer": ({"x": {1: 2}}, '{"x":{"1":2}}', 'value.x has keys that are not text; in JSON 1 is "1"'),
+            "booleans and None": (
+                {True: 1, None: 2}, '{"true":1,"null":2}', 'the value has keys that are not text; in JSON True is "true", None is "null"',
+            ),
+            "many": (
+                {n: 0 for n in range(5)}, '{"0":0,"1":0,"2":0,"3":0,"4":0}',
+                'the value has keys that are not text; in JSON 0 is "0", 1 is "1", 2 is "2" and 2 more',
+            ),
+            "tuple": ({(1, "a"): 0}, '{"[1,\\"a\\"]":0}', 'the value has keys that are not text; in JSON (1, \'a\') is "[1,\\"a\\"]"'),
+            "date": (
+                {DAY: 0}, '{"2026-04-17":0}', 'the value has keys that are not text; in JSON datetime.date(2026, 4, 17) is "2026-04-17"',
+            ),
+            "same text, before": (
+                {1: "a", "1": "b"}, '{"1 (int)":"a","1":"b"}', 'the value has keys that are not text; in JSON 1 is "1 (int)"',
+            ),
+            "same text, after": (
+                {"1": "b", "1 (int)": "c", 1: "a"}, '{"1":"b","1 (int)":"c","1 (int) (int)":"a"}',
+                'the value has keys that are not text; in JSON 1 is "1 (int) (int)"',
+            ),
+            "same text of two types": (
+                {None: 1, math.nan: 2}, '{"null":1,"null (float)":2}',
+                'the value has keys that are not text; in JSON None is "null", nan is "null (float)"',
+            ),
+        }
+        for name, (value, want, warning) in cases.items():
+            self.check({name: (value, want)}, [warning], lossy=True)
+
+    def test_no_json_form(self):
+        loop = []
+        loop.append({"again": loop})
+        run = Run("a")
+        run.best = run
+        here = Array.__module__
+        cases = {
+            "object": ({"model": Run, "loss": 1}, {"model": repr(Run), "loss": 1}, "value.model is of type type, which has no JSON form"),
+            "no plain number": ([Itself()], ["1.5"], f"value[0] is of type {here}.Itself, which has no JSON form"),
+            "list that contains itself": (loop, [{"again": repr(loop)}], "value[0].again contains itself"),
+            "dataclass that contains itself": (
+                run, {"name": "a", "best": repr(run)}, "value.best contains itself",
+            ),
+            "array that raises": (
+                [1, Raising()], [1, "Raising()"], f"value[1] is of type {here}.Raising, whose conversion raised RuntimeError: on another device",
+            ),
+            "panic": ([Raising(Panic())], ["Raising()"], f"value[0] is of type {here}.Raising, whose conversion raised {here}.Panic"),
+            "inside an array that raises": (
+                Array([{"x": Raising()}]), [{"x": "Raising()"}],
+                f"value[0].x is of type {here}.Raising, whose conversion raised RuntimeError: on another device",
+            ),
+            "array too large": (
+                [Array([], nbytes=1 << 30)], ["Array()"], f"value[0] is of type {here}.Array and has 1024 MiB, too large for JSON",
+            ),
+            "repr that raises": ({"x": NoRepr()}, {"x": f"<{here}.NoRepr object>"}, f"value.x is of type {here}.NoRepr, which has no JSON form"),
         }
         for name, (value, want, warning) in cases.items():
             with self.subTest(name):
-                text, warnings = encode(value)
-                self.assertEqual(text, want)
-                self.assertTrue(any(warning in line for line in warnings), warnings)
+                data, warnings, lossy = convert(value)
+                self.assertEqual((json.loads(data), warnings, lossy), (want, [warning + "; JSON has its repr"], True))
+
+    def test_generators(self):
+        async def stream():
+            yield 1
+
+        for value, kind in ((numbers(), "generator"), (stream(), "async_generator")):
+            data, warnings, lossy = convert(value)
+            want = f"the value is of type {kind}, which runs only when it is iterated: return a list instead; JSON has its repr"
+            self.assertEqual((json.loads(data), warnings, lossy), (repr(value), [want], True))
+
+    def test_too_deep(self):
+        for levels in (200, 300):
+            with self.subTest(levels):
+                data, warnings, lossy = convert(nested(levels + 1, 1))
+                self.assertEqual(json.loads(data), nested(200, repr(nested(levels - 199, 1))))
+                self.assertTrue(warnings[0].endswith("\u2026 is nested more than 200 levels deep; JSON has its repr"), warnings)
+                self.assertTrue(lossy)
+
+    def test_deeper_than_python_goes(self):
+        for name, value in (("lists", nested(100_000, 1)), ("dataclasses", nested_runs(5000)), ("arrays", Endless())):
+            with self.subTest(name):
+                data, warnings, lossy = convert(value)
+                self.assertEqual((len(warnings), lossy), (1, True))
+                self.assertIn("; JSON has its repr", warnings[0])
+                json.loads(data)
+
+    def test_nesting_as_deep_as_it_may_be_needs_no_higher_recursion_limit(self):
+        for name, value in (("dicts", nested_dicts(199)), ("dataclasses", nested_runs(199)), ("arrays", nested_arrays(99))):
+            with self.subTest(name):
+                self.assertEqual(convert(value).warnings, [])
+
+    def test_long_repr_is_cut(self):
+        class Long:
+            def __repr__(self):
+                return "x" * 30_000
+
+        self.assertEqual(json.loads(convert(Long()).data), "x" * 20_000)
+
+    def test_large_bytes(self):
+        with mock.patch.object(values, "MAX_ARRAY_BYTES", 4):
+            data, warnings, _ = convert([b"1234", b"12345"])
+        self.assertEqual(json.loads(data), [base64.b64encode(b"1234").decode(), "b'12345'"])
+        self.assertIn("value[1] is of type bytes and has 0 MiB, too large for JSON; JSON has its repr", warnings)
 
     def test_warnings_are_few(self):
-        _, warnings = encode([math.nan] * 1000)
-        self.assertEqual(len(warnings), 11)
-        self.assertEqual(warnings[-1], "and 990 more values like these")
+        many = [b""] * 30
+        self.assertEqual(convert(many).warnings[-2:], ["value[9] is bytes: base64 text in JSON", "and 20 more values like these"])
+        self.assertEqual(len(convert(many).warnings), 11)
+        mixed = convert(many + [math.nan] * 5).warnings
+        self.assertEqual(mixed[0], "value[30] is NaN, value[31] is NaN, value[32] is NaN and 2 more: null in JSON")
+        self.assertEqual(mixed[-2:], ["value[8] is bytes: base64 text in JSON", "and 21 more values like these"])
 
-    def test_refused(self):
-        loop = []
-        loop.append({"again": loop})
-        deep = []
-        for _ in range(5000):
-            deep = [deep]
-        cases = {
-            "object": ({"model": object()}, "value.model is of type object, which has no JSON form"),
-            "type": ([Array], "value[0] is of type type, which has no JSON form"),
-            "bytes": ([b"x"], "value[0] is of type bytes"),
-            "set": ({1, 2}, "the value is of type set"),
-            "complex": (1j, "the value is of type complex"),
-            "tuple key": ({(1, 2): 3}, "the value has a key of type tuple"),
-            "keys that collide": ({1: "a", "1": "b"}, "two keys that are both '1'"),
-            "cycle": (loop, "value[0].again contains itself"),
-            "depth": (deep, "nested more than 200 levels"),
-            "array that never ends": (Endless(), "nested more than 200 levels"),
-            "array that raises": (Broken(), "RuntimeError: on another device"),
-            "array too large": (Array([], nbytes=1 << 30), "is of type test_values.Array and has 1024 MiB, too large to return"),
-        }
-        for name, (value, message) in cases.items():
+    def test_a_conversion_that_fails_half_way_leaves_the_place_right(self):
+        value = [Array([[1, Raising()]]), {"a": HalfMapping()}, b""]
+        _, warnings, _ = convert(value)
+        self.assertEqual([line.split(" ")[0] for line in warnings], ["value[0][0][1]", "value[1].a", "value[2]"])
+
+    def test_interruptions_get_through(self):
+        for error in (KeyboardInterrupt, SystemExit(143)):
+            with self.assertRaises((KeyboardInterrupt, SystemExit)):
+                convert([Raising(error)])
+
+    def test_digit_limit_is_restored(self):
+        if not hasattr(sys, "get_int_max_str_digits"):
+            self.skipTest("this Python has no such limit")
+        before = sys.get_int_max_str_digits()
+        self.addCleanup(sys.set_int_max_str_digits, before)
+        sys.set_int_max_str_digits(5000)
+        convert([10**6000, Raising()])
+        with self.assertRaises(SystemExit):
+            convert(Raising(SystemExit()))
+        self.assertEqual(sys.get_int_max_str_digits(), 5000)
+
+    def test_imports_nothing_for_types_that_are_not_used(self):
+        code = "import sys; from kinetic_runner.child.values import convert; convert([1, b'', {2}]); print(*sys.modules)"
+        loaded = subprocess.run([sys.executable, "-S", "-c", code], cwd=RUNNER, check=True, capture_output=True, text=True).stdout.split()
+        self.assertEqual(set(loaded) & {"dataclasses", "datetime", "decimal", "fractions", "pathlib", "uuid", "typing"}, set())
+
+
+class HalfMapping(collections.abc.Mapping):
+    """A mapping one of whose values can't be read."""
+
+    def __getitem__(self, key):
+        return {"a": 1}[key]
+
+    def __iter__(self):
+        return iter("ab")
+
+    def __len__(self):
+        return 2
+
+
+def nested_dicts(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"x": value}
+    return value
+
+
+def nested_runs(levels):
+    value = 1
+    for _ in range(levels):
+        value = Run("x", value)
+    return value
+
+
+def nested_arrays(levels):
+    value = 1
+    for _ in range(levels):
+        value = Array([value])
+    return value
+
+
+class Unpicklable:
+    def __reduce__(self):
+        raise Panic
+
+
+class Pickles(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "result.pkl")
+        blocked = mock.patch.dict(sys.modules, {"cloudpickle": None})
+        blocked.start()
+        self.addCleanup(blocked.stop)
+
+    def read(self):
+        with open(self.path, "rb") as file:
+            return file.read()
+
+    def test_exact_value(self):
+        value = {"when": DAY, "best": Point(1, math.inf), "set": {1}}
+        self.assertTrue(write_pickle(value, self.path))
+        self.assertEqual(pickle.loads(self.read()), value)
+        self.assertEqual(self.read()[:2], b"\x80\x04")  # protocol 4
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
+
+    def test_file_that_is_there_already_is_replaced(self):
+        with open(self.path, "wb") as file:
+            file.write(b"x" * 1000)
+        os.chmod(self.path, 0o644)
+        self.assertTrue(write_pickle(1, self.path))
+        self.assertEqual((pickle.loads(self.read()), os.stat(self.path).st_mode & 0o777), (1, 0o600))
+
+    def test_unpicklable(self):
+        cases = {"lock": threading.Lock(), "generator": numbers(), "panic": ["x" * 100_000, Unpicklable()], "too deep": nested(100_000, 1)}
+        for name, value in cases.items():
             with self.subTest(name):
-                with self.assertRaises(remote_runner.ValueProblem) as caught:
-                    encode(value)
-                self.assertIn(message, str(caught.exception))
-
-    def test_what_cannot_be_returned_can_be_saved(self):
-        with self.assertRaises(remote_runner.ValueProblem) as caught:
-            encode(object())
-        # In a pod that is a URL, which no plain file is opened by.
-        self.assertTrue(str(caught.exception).endswith("and save other things below KINETIC_OUTPUT_DIR"), caught.exception)
-
-
-class PublishedValues(RunnerCase):
-    def test_nan_is_null_with_the_exact_value_in_the_pickle(self):
-        ran = self.call("def f(): return {'loss': [1.0, float('nan')]}")
-        self.assertEqual((ran.code, ran.result["value"], ran.result["pickle"]), (0, {"loss": [1.0, None]}, "result.pkl"))
-        self.assertIn("value.loss[1] is nan", ran.result["warnings"][0])
-        self.assertIn("kinetic: warning: the result: value.loss[1] is nan", ran.out)
-        self.assertTrue(math.isnan(pickle.loads(self.read("result.pkl"))["loss"][1]))
-
-    def test_nan_beside_something_unpicklable(self):
-        ran = self.call("class A:\n  def tolist(self): return [float('nan')]\n  def __reduce__(self): raise TypeError\ndef f(): return A()")
-        self.assertEqual((ran.code, ran.result["value"], ran.result["pickle"]), (0, [None], None))
-        self.assertIn("cannot be pickled", ran.result["warnings"][-1])
-        self.assertFalse(self.exists("result.pkl"))
-
-    def test_unserialisable_value_is_kept(self):
-        ran = self.call("def f(): return {'when': {1, 2}}")
-        error = ran.result["error"]
-        self.assertEqual((ran.code, ran.end["reason"], error["type"], ran.result["pickle"]), (1, "BadResult", "TypeError", "result.pkl"))
-        self.assertIn("value.when is of type set", error["message"])
-        self.assertEqual(error["repr"], "{'when': {1, 2}}")
-        self.assertEqual(pickle.loads(self.read("result.pkl")), {"when": {1, 2}})
-        self.assertIsNone(ran.result["value"])
-
-    def test_unserialisable_and_unpicklable(self):
-        ran = self.call("class A:\n  def __reduce__(self): raise TypeError\ndef f(): return [A(), 'x' * 30000]")
-        self.assertEqual((ran.code, ran.end["reason"], ran.result["pickle"]), (1, "BadResult", None))
-        self.assertEqual(len(ran.result["error"]["repr"]), 20_000)
+                self.assertFalse(write_pickle(value, self.path))
+                self.assertFalse(os.path.exists(self.path))
 
     def test_cloudpickle_is_used_where_the_image_has_it(self):
-        files = {"train.py": "def f(): return lambda: 0", "cloudpickle.py": "def dump(value, file, protocol): file.write(b'by cloudpickle %d' % protocol)"}
-        ran = self.run_call(function(), files)
-        self.assertEqual((ran.code, ran.result["pickle"]), (1, "result.pkl"))
-        self.assertEqual(self.read("result.pkl"), b"by cloudpickle 4")
+        module = types.ModuleType("cloudpickle")
+        module.dump = lambda value, file, protocol: file.write(b"by cloudpickle %d" % protocol)
+        with mock.patch.dict(sys.modules, {"cloudpickle": module}):
+            self.assertTrue(write_pickle(lambda: 0, self.path))
+            self.assertEqual(self.read(), b"by cloudpickle 4")
+            self.assertTrue(write_pickle(1, self.path))
+            self.assertEqual(pickle.loads(self.read()), 1)
 
-    def test_broken_repr(self):
-        ran = self.call("class A:\n  def __repr__(self): raise ValueError\ndef f(): return A()")
-        self.assertEqual(ran.result["error"]["repr"], "<repr raised ValueError>")
+    def test_disk_is_full(self):
+        def dump(value, file, protocol):
+            file.write(b"part")
+            raise OSError(28, "No space left on device")
 
-    def test_five_megabytes(self):
-        ran = self.call("def f(n): return ['x' * 1024] * n", kwargs={"n": 5120})
-        self.assertEqual(ran.code, 0, ran.out)
-        self.assertEqual(ran.result["value"], ["x" * 1024] * 5120)
-        self.assertNotIn("value", json.loads(self.termination()))
-        self.assertLess(len(self.termination()), 4096)
+        with mock.patch("pickle.dump", dump):
+            self.assertFalse(write_pickle(1, self.path))
+        self.assertFalse(os.path.exists(self.path))
 
-    def test_termination_message_has_small_values_only(self):
-        for size, there in ((3069, True), (3070, False)):  # and two quotes
-            with self.subTest(size):
-                self.setUp()
-                self.call("def f(n): return 'v' * n", kwargs={"n": size})
-                self.assertEqual(json.loads(self.termination()).get("value"), "v" * size if there else None)
-                self.assertLess(len(self.termination()), 4096)
+    def test_no_directory(self):
+        self.assertFalse(write_pickle(1, os.path.join(self.path, "result.pkl")))
+
+    def test_interruptions_get_through(self):
+        with mock.patch("pickle.dump", side_effect=SystemExit(143)), self.assertRaises(SystemExit):
+            write_pickle(1, self.path)
+        self.assertFalse(os.path.exists(self.path))
 
 
 if __name__ == "__main__":

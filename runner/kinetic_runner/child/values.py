@@ -1,0 +1,281 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A value that a function returned, as JSON and as a pickle."""
+
+import binascii
+import enum
+import importlib
+import json
+import math
+import os
+import pickle
+import sys
+from collections import abc, namedtuple
+
+from .wording import INTERRUPTIONS, listing, message_of, quoted, repr_of, shorten, type_name
+
+MIB = 1 << 20
+MAX_ARRAY_BYTES = 64 * MIB  # an array beyond this belongs in a file, not in JSON
+MAX_DEPTH = 200  # of nesting; few enough for Python's recursion limit
+MAX_WARNINGS = 10
+MAX_NAMED = 3  # places or keys that one warning names
+
+# Types that have an obvious form in JSON, and how to get it. They are known by their names,
+# so that no module is imported that the call does not use.
+FORMS = {
+    "complex": lambda value: str(complex(value)),  # NumPy's own has another repr
+    "datetime.date": lambda value: value.isoformat(),  # and datetime.datetime
+    "datetime.time": lambda value: value.isoformat(),
+    "datetime.timedelta": lambda value: value.total_seconds(),
+    "decimal.Decimal": str,
+    "fractions.Fraction": str,
+    "numpy.datetime64": str,  # its tolist gives a bare number where it counts nanoseconds
+    "uuid.UUID": str,
+}
+ARRAY_METHODS = ("tolist", "item", "numpy")  # of NumPy, JAX and PyTorch; the last one of TensorFlow
+
+
+class Converted(namedtuple("Converted", "data warnings lossy")):
+    """The JSON of a value in UTF-8, sentences about what differs there, and whether only a pickle has the exact value."""
+
+
+def convert(value):
+    """Converts any value to JSON. A part that has no JSON form becomes its repr, with a warning."""
+    converter = Converter()
+    limit = remove_digit_limit()
+    try:
+        data = encode(converter.plain(value))
+    finally:
+        if limit is not None:
+            sys.set_int_max_str_digits(limit)
+    return Converted(data, converter.warnings(), converter.lossy)
+
+
+def remove_digit_limit():
+    """Lets integers of any length become text; returns the limit until now, None in a Python without one."""
+    if not hasattr(sys, "set_int_max_str_digits"):
+        return None
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    return limit
+
+
+def encode(data):
+    """Plain data as compact JSON in UTF-8, with lone surrogates as \\u escapes."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def write_pickle(value, path):
+    """Pickles the value to a private file and reports whether that worked, if need be by the image's cloudpickle."""
+    return any(write_with(name, value, path) for name in ("pickle", "cloudpickle"))
+
+
+def write_with(module, value, path):
+    try:
+        dump = pickle.dump if module == "pickle" else importlib.import_module(module).dump
+        remove(path)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            dump(value, file, protocol=4)
+        return True
+    except BaseException as exc:  # the value can't be pickled, or the disk is full
+        remove(path)
+        if isinstance(exc, INTERRUPTIONS):
+            raise
+        return False
+
+
+def remove(path):
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+class Converter:
+    """Turns one value into dicts, lists, strings, numbers, booleans and None."""
+
+    def __init__(self):
+        self.lossy = False
+        self._path = []  # of the current place: indices and member names
+        self._open = set()  # ids of the objects around it
+        self._lines, self._more_lines = [], 0
+        self._not_finite, self._more_not_finite = [], 0
+
+    def warnings(self):
+        """At most MAX_WARNINGS sentences, and one that counts the rest."""
+        lines, more = list(self._lines), self._more_lines
+        if self._not_finite:
+            lines.insert(0, listing(self._not_finite, self._more_not_finite) + ": null in JSON")
+        more += len(lines[MAX_WARNINGS:])
+        return lines[:MAX_WARNINGS] + ([f"and {more} more values like these"] if more else [])
+
+    def plain(self, value):
+        """The value as plain data, whatever it is."""
+        kind = type(value)
+        if value is None or kind is str or kind is int or kind is bool:
+            return value
+        if kind is float:
+            return self._number(value)
+        if id(value) in self._open:
+            return self._text(value, "contains itself")
+        if len(self._open) >= MAX_DEPTH:
+            return self._text(value, f"is nested more than {MAX_DEPTH} levels deep")
+        depth = len(self._path)
+        self._open.add(id(value))
+        try:
+            return self._convert(value)
+        except INTERRUPTIONS:
+            raise
+        except BaseException as exc:
+            del self._path[depth:]
+            return self._text(value, f"is of type {type_name(kind)}, whose conversion raised {message_of(exc)}")
+        finally:
+            self._open.discard(id(value))
+
+    def _convert(self, value):
+        kind = type(value)
+        if isinstance(value, dict):
+            return self._members(value)
+        if kind is list or kind is tuple:
+            return self._items(value)
+        if isinstance(value, enum.Enum):
+            self.lossy = True
+            return self.plain(value.value)
+        if isinstance(value, (str, int)):
+            return value
+        if isinstance(value, float):
+            return self._number(value)
+        if isinstance(value, (list, tuple)):
+            fields = getattr(kind, "_fields", ())
+            if fields and len(fields) == len(value):
+                self.lossy = True
+                return self._members(dict(zip(fields, value)))
+            return self._items(value)
+        return self._object(value)
+
+    def _object(self, value):
+        """Everything that is no JSON type of its own, nor derived from one."""
+        kind = type(value)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return self._bytes(value)
+        for name in map(type_name, kind.__mro__):
+            if name in FORMS:
+                self.lossy = True
+                return self.plain(FORMS[name](value))
+        for method in ARRAY_METHODS:
+            if callable(getattr(kind, method, None)):
+                return self._array(value, method)
+        self.lossy = True
+        if hasattr(kind, "__dataclass_fields__"):
+            fields = sys.modules["dataclasses"].fields(value)
+            return self._members({field.name: getattr(value, field.name) for field in fields})
+        if hasattr(kind, "__fspath__"):
+            return os.fsdecode(value)
+        if isinstance(value, abc.Mapping):
+            return self._members(value)
+        if isinstance(value, (set, frozenset)):
+            return self._items(in_order(value))
+        if isinstance(value, (abc.Sequence, abc.Set, abc.ValuesView)):
+            return self._items(value)
+        if isinstance(value, (abc.Generator, abc.AsyncGenerator)):
+            return self._text(value, f"is of type {type_name(kind)}, which runs only when it is iterated: return a list instead")
+        return self._text(value, f"is of type {type_name(kind)}, which has no JSON form")
+
+    def _number(self, value):
+        if math.isfinite(value):
+            return value
+        self.lossy = True
+        if len(self._not_finite) < MAX_NAMED:
+            name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+            self._not_finite.append(f"{self._place()} is {name}")
+        else:
+            self._more_not_finite += 1
+        return None
+
+    def _bytes(self, value):
+        self.lossy = True
+        size = memoryview(value).nbytes
+        if size > MAX_ARRAY_BYTES:
+            return self._too_large(value, size)
+        self._warn("is bytes: base64 text in JSON")
+        return binascii.b2a_base64(value, newline=False).decode()
+
+    def _array(self, value, method):
+        """An array or a scalar of a framework, by what it says that it is in plain Python."""
+        size = getattr(value, "nbytes", 0)
+        if isinstance(size, int) and size > MAX_ARRAY_BYTES:
+            return self._too_large(value, size)
+        result = getattr(value, method)()
+        if type(result) is type(value):
+            return self._text(value, f"is of type {type_name(type(value))}, which has no JSON form")
+        if not isinstance(result, (str, int, float)):
+            self.lossy = True  # JSON has neither the type of an array's elements nor the shape of an empty array
+        return self.plain(result)
+
+    def _items(self, values):
+        place = len(self._path)
+        self._path.append(0)
+        result = []
+        for number, item in enumerate(values):
+            self._path[place] = number
+            result.append(self.plain(item))
+        self._path.pop()
+        return result
+
+    def _members(self, mapping):
+        result, other_keys = {}, []
+        for key, item in mapping.items():
+            if isinstance(key, str):
+                name = str.__str__(key)
+            else:
+                name = key_text(key)
+                while name in result or name in mapping:
+                    name += f" ({type(key).__name__})"
+                other_keys.append(f"{shorten(repr_of(key), 60)} is {shorten(quoted(name), 60)}")
+            self._path.append(name)
+            result[name] = self.plain(item)
+            self._path.pop()
+        if other_keys:
+            self.lossy = True
+            self._warn("has keys that are not text; in JSON " + listing(other_keys[:MAX_NAMED], len(other_keys[MAX_NAMED:])))
+        return result
+
+    def _too_large(self, value, size):
+        return self._text(value, f"is of type {type_name(type(value))} and has {size // MIB} MiB, too large for JSON")
+
+    def _text(self, value, problem):
+        """The repr of a value, in its place."""
+        self.lossy = True
+        self._warn(f"{problem}; JSON has its repr")
+        return repr_of(value)
+
+    def _warn(self, what):
+        if len(self._lines) < MAX_WARNINGS:
+            self._lines.append(f"{self._place()} {what}")
+        else:
+            self._more_lines += 1
+
+    def _place(self):
+        """The current place in the form value.loss[3]."""
+        text = "value" if self._path else "the value"
+        for step in self._path:
+            if isinstance(step, int):
+                text += f"[{step}]"
+            else:
+                text += f".{step}" if step.isidentifier() else f"[{quoted(step)}]"
+        return shorten(text, 200)
+
+
+def key_text(key):
+    """The name of a JSON member for a key that is not text: the key's own JSON."""
+    data = Converter().plain(key)
+    return data if isinstance(data, str) else encode(data).decode()
+
+
+def in_order(values):
+    """The members of a set, sorted where they can be compared."""
+    try:
+        return sorted(values)
+    except Exception:
+        return list(values)
