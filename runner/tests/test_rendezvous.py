@@ -125,7 +125,9 @@ class TPUEnvironment(unittest.TestCase):
             ),
             "Indexed Job on GKE": (indexed(2, 4), dict(DEVICE, **worker_names(names(0, 1, 2, 3), 2)), {}),
             "several processes on each host": (
-                in_set(0, 2), dict(worker_names(FOUR[:2], 0), **processes(sorted(FOUR[:2] * 2), 8471)), {},
+                in_set(0, 2), dict(worker_names(FOUR[:2], 0), TPU_PROCESS_ADDRESSES=",".join(
+                    f"{name}:{port}" for name in FOUR[:2] for port in (8471, 8472)
+                )), {},
             ),
             "slices of one host": (in_set(1, 2, slices=2), dict(ONE_HOST, **LOCAL_PROCESS), {}),
         })
@@ -149,8 +151,11 @@ class TPUEnvironment(unittest.TestCase):
                 in_set(1, 2), dict(ONE_HOST, **LOCAL_PROCESS), dict(worker_names(OURS[:2], 1), **processes(OURS[:2], 8471)),
             ),
             "four processes on one host": (
-                in_set(0, 2), dict(ONE_HOST, **processes(["localhost"] * 4, 8480)),
-                dict(worker_names(OURS[:2], 0), **processes(OURS[:2], 8480)),
+                in_set(0, 2), dict(worker_names(FOUR[:2], 0), TPU_PROCESS_ADDRESSES="localhost:8471,localhost:8472,localhost:8473,localhost:8474"),
+                dict(worker_names(OURS[:2], 0), **processes(OURS[:2], 8471)),
+            ),
+            "a port that is told apart from the addresses": (
+                in_set(0, 2), dict(ONE_HOST, TPU_PROCESS_PORT="8480"), dict(worker_names(OURS[:2], 0), **processes(OURS[:2], 8480)),
             ),
             "process addresses only": (
                 in_set(0, 2), {"TPU_PROCESS_ADDRESSES": "[::1]:8471"}, dict(worker_names(OURS[:2], 0), **processes(OURS[:2], 8471)),

@@ -1,4 +1,4 @@
-"""Returned values: what JSON makes of them, what is said about that, and the pickle beside it."""
+"""Returned values: what JSON makes of them, and what is said about that."""
 
 import array
 import base64
@@ -12,11 +12,8 @@ import json
 import math
 import os
 import pathlib
-import pickle
 import subprocess
 import sys
-import tempfile
-import threading
 import types
 import typing
 import unittest
@@ -26,7 +23,7 @@ from unittest import mock
 RUNNER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, RUNNER)
 from kinetic_runner.child import values
-from kinetic_runner.child.values import convert, write_pickle
+from kinetic_runner.child.values import convert
 
 Point = collections.namedtuple("Point", "x y")
 UTC = datetime.timezone.utc
@@ -43,6 +40,10 @@ class Name(str, enum.Enum):
 
 class Shape(enum.Enum):
     SQUARE = (1, 1)
+
+
+class Version(tuple):
+    _fields = ("major", "minor")  # no namedtuple
 
 
 class Text(str):
@@ -152,6 +153,7 @@ class Values(unittest.TestCase):
             "nesting": ({"a": [{"b": []}, {}]}, '{"a":[{"b":[]},{}]}'),
             "tuple": ((1, (2,)), "[1,[2]]"),
             "text of another class": ({Text("k"): Text("v"), Name.A: 1}, '{"k":"v","a":1}'),
+            "tuple of another class": (Version((1, 2, 3)), "[1,2,3]"),
             "ordered dict": (collections.OrderedDict(b=1, a=2), '{"b":1,"a":2}'),
             "scalar": (Scalar(), "2.5"),
             "array without dimensions": (Array(7), "7"),
@@ -323,7 +325,7 @@ class Values(unittest.TestCase):
         self.assertEqual(mixed[-2:], ["value[8] is bytes: base64 text in JSON", "and 21 more values like these"])
 
     def test_a_conversion_that_fails_half_way_leaves_the_place_right(self):
-        value = [Array([[1, Raising()]]), {"a": HalfMapping()}, b""]
+        value = [Array([[1, Raising()]]), {"a": HalfList("ab")}, b""]
         _, warnings, _ = convert(value)
         self.assertEqual([line.split(" ")[0] for line in warnings], ["value[0][0][1]", "value[1].a", "value[2]"])
 
@@ -349,17 +351,12 @@ class Values(unittest.TestCase):
         self.assertEqual(set(loaded) & {"dataclasses", "datetime", "decimal", "fractions", "pathlib", "uuid", "typing"}, set())
 
 
-class HalfMapping(collections.abc.Mapping):
-    """A mapping one of whose values can't be read."""
-
-    def __getitem__(self, key):
-        return {"a": 1}[key]
+class HalfList(list):
+    """A list that can be read only in part."""
 
     def __iter__(self):
-        return iter("ab")
-
-    def __len__(self):
-        return 2
+        yield self[0]
+        raise OSError
 
 
 def nested_dicts(levels):
@@ -381,72 +378,6 @@ def nested_arrays(levels):
     for _ in range(levels):
         value = Array([value])
     return value
-
-
-class Unpicklable:
-    def __reduce__(self):
-        raise Panic
-
-
-class Pickles(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "result.pkl")
-        blocked = mock.patch.dict(sys.modules, {"cloudpickle": None})
-        blocked.start()
-        self.addCleanup(blocked.stop)
-
-    def read(self):
-        with open(self.path, "rb") as file:
-            return file.read()
-
-    def test_exact_value(self):
-        value = {"when": DAY, "best": Point(1, math.inf), "set": {1}}
-        self.assertTrue(write_pickle(value, self.path))
-        self.assertEqual(pickle.loads(self.read()), value)
-        self.assertEqual(self.read()[:2], b"\x80\x04")  # protocol 4
-        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
-
-    def test_file_that_is_there_already_is_replaced(self):
-        with open(self.path, "wb") as file:
-            file.write(b"x" * 1000)
-        os.chmod(self.path, 0o644)
-        self.assertTrue(write_pickle(1, self.path))
-        self.assertEqual((pickle.loads(self.read()), os.stat(self.path).st_mode & 0o777), (1, 0o600))
-
-    def test_unpicklable(self):
-        cases = {"lock": threading.Lock(), "generator": numbers(), "panic": ["x" * 100_000, Unpicklable()], "too deep": nested(100_000, 1)}
-        for name, value in cases.items():
-            with self.subTest(name):
-                self.assertFalse(write_pickle(value, self.path))
-                self.assertFalse(os.path.exists(self.path))
-
-    def test_cloudpickle_is_used_where_the_image_has_it(self):
-        module = types.ModuleType("cloudpickle")
-        module.dump = lambda value, file, protocol: file.write(b"by cloudpickle %d" % protocol)
-        with mock.patch.dict(sys.modules, {"cloudpickle": module}):
-            self.assertTrue(write_pickle(lambda: 0, self.path))
-            self.assertEqual(self.read(), b"by cloudpickle 4")
-            self.assertTrue(write_pickle(1, self.path))
-            self.assertEqual(pickle.loads(self.read()), 1)
-
-    def test_disk_is_full(self):
-        def dump(value, file, protocol):
-            file.write(b"part")
-            raise OSError(28, "No space left on device")
-
-        with mock.patch("pickle.dump", dump):
-            self.assertFalse(write_pickle(1, self.path))
-        self.assertFalse(os.path.exists(self.path))
-
-    def test_no_directory(self):
-        self.assertFalse(write_pickle(1, os.path.join(self.path, "result.pkl")))
-
-    def test_interruptions_get_through(self):
-        with mock.patch("pickle.dump", side_effect=SystemExit(143)), self.assertRaises(SystemExit):
-            write_pickle(1, self.path)
-        self.assertFalse(os.path.exists(self.path))
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def tpu_environment(group, chips, environ):
     hosts (TPU_PROCESS_ADDRESSES_PATH, which JAX reads first).
     """
     size = group.slice_size
-    if not chips.startswith("tpu:") or size == 1 or environ.get("TPU_PROCESS_ADDRESSES_PATH"):
+    if not chips.startswith("tpu:") or environ.get("TPU_PROCESS_ADDRESSES_PATH"):
         return {}
     lists = [environ[name] for name in (HOST_NAMES, PROCESS_ADDRESSES) if environ.get(name)]
     if all(len(hosts_in(addresses)) >= size for addresses in lists):

@@ -1,0 +1,90 @@
+"""The pickle of a returned value."""
+
+import os
+import pickle
+import sys
+import tempfile
+import threading
+import types
+import unittest
+from unittest import mock
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from kinetic_runner.child.values import write_pickle
+
+
+class Panic(BaseException):
+    """Like that of a library in Rust."""
+
+
+class Unpicklable:
+    def __reduce__(self):
+        raise Panic
+
+
+class Pickles(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "result.pkl")
+        blocked = mock.patch.dict(sys.modules, {"cloudpickle": None})
+        blocked.start()
+        self.addCleanup(blocked.stop)
+
+    def read(self):
+        with open(self.path, "rb") as file:
+            return file.read()
+
+    def test_exact_value(self):
+        value = {"loss": float("inf"), "set": {1}, (1, 2): b"x"}
+        self.assertTrue(write_pickle(value, self.path))
+        self.assertEqual(pickle.loads(self.read()), value)
+        self.assertEqual(self.read()[:2], b"\x80\x04")  # protocol 4
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
+
+    def test_file_that_is_there_already_is_replaced(self):
+        with open(self.path, "wb") as file:
+            file.write(b"x" * 1000)
+        os.chmod(self.path, 0o644)
+        self.assertTrue(write_pickle(1, self.path))
+        self.assertEqual((pickle.loads(self.read()), os.stat(self.path).st_mode & 0o777), (1, 0o600))
+
+    def test_unpicklable(self):
+        deep = []
+        for _ in range(100_000):
+            deep = [deep]
+        cases = {"lock": threading.Lock(), "generator": (n for n in [1]), "panic": ["x" * 100_000, Unpicklable()], "too deep": deep}
+        for name, value in cases.items():
+            with self.subTest(name):
+                self.assertFalse(write_pickle(value, self.path))
+                self.assertFalse(os.path.exists(self.path))
+
+    def test_cloudpickle_is_used_where_the_image_has_it(self):
+        module = types.ModuleType("cloudpickle")
+        module.dump = lambda value, file, protocol: file.write(b"by cloudpickle %d" % protocol)
+        with mock.patch.dict(sys.modules, {"cloudpickle": module}):
+            self.assertTrue(write_pickle(lambda: 0, self.path))
+            self.assertEqual(self.read(), b"by cloudpickle 4")
+            self.assertTrue(write_pickle(1, self.path))
+            self.assertEqual(pickle.loads(self.read()), 1)
+
+    def test_disk_is_full(self):
+        def dump(value, file, protocol):
+            file.write(b"part")
+            raise OSError(28, "No space left on device")
+
+        with mock.patch("pickle.dump", dump):
+            self.assertFalse(write_pickle(1, self.path))
+        self.assertFalse(os.path.exists(self.path))
+
+    def test_no_directory(self):
+        self.assertFalse(write_pickle(1, os.path.join(self.path, "result.pkl")))
+
+    def test_interruptions_get_through(self):
+        with mock.patch("pickle.dump", side_effect=SystemExit(143)), self.assertRaises(SystemExit):
+            write_pickle(1, self.path)
+        self.assertFalse(os.path.exists(self.path))
+
+
+if __name__ == "__main__":
+    unittest.main()
