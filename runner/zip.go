@@ -23,7 +23,7 @@ const File = "remote_runner.py"
 // Sources is the program: __main__.py and the package kinetic_runner. The
 // patterns match source files only, not Python's caches.
 //
-//go:embed __main__.py kinetic_runner/*.py
+//go:embed __main__.py kinetic_runner/*.py kinetic_runner/*/*.py
 var Sources embed.FS
 
 // Zip returns the program as one zip, the same bytes on every platform. The

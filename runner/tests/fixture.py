@@ -14,9 +14,9 @@ import textwrap
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUNNER = os.path.join(os.path.dirname(HERE), "remote_runner.py")
-sys.path.insert(0, os.path.dirname(RUNNER))
-import remote_runner  # noqa: F401  for the tests of its parts
+RUNNER = os.path.dirname(HERE)  # the folder that the zip is made of, which Python runs in the same way
+sys.path.insert(0, RUNNER)
+from kinetic_runner import log  # noqa: E402
 
 JOB = "cpu-train-20261120-082019-abc1234"
 TIMEOUT = 120  # seconds after which a hanging runner fails its test
@@ -55,20 +55,49 @@ def command(*argv, **rest):
     return dict({"version": 1, "kind": "command", "args": list(argv), "cwd": ""}, **rest)
 
 
-def without_end_line(out):
+def read_log(data, stamped=False):
+    """What the call printed, of a log with marks: the text on both streams in order, on stdout, and on stderr.
+
+    In a stamped log each line keeps the time of its first piece.
+    """
+    texts = {True: b"", False: b""}
+    lines, unfinished = [], {}
+    for line in data.split(b"\n")[:-1]:
+        stamp, line = (line[:28], line[28:]) if stamped else (b"", line)
+        is_error = line[:1] == log.STDERR_MARK
+        line = line[1:] if line[:1] in (log.STDERR_MARK, log.STDOUT_MARK) else line
+        piece = line.endswith(log.PIECE)
+        line = line[:-1] if piece else line + b"\n"
+        texts[is_error] += line
+        if is_error in unfinished:
+            lines[unfinished.pop(is_error)] += line
+        else:
+            lines.append(stamp + line)
+        if piece:
+            unfinished[is_error] = len(lines) - 1
+    return b"".join(lines).decode("utf-8", "replace"), texts[False].decode("utf-8", "replace"), texts[True].decode("utf-8", "replace")
+
+
+def without_end_line(data):
     """What a runner printed without its line that says that the job has ended, and whether there was one."""
-    line = remote_runner.END_LINE.format(JOB) + "\n"
-    if not out.endswith(line):
-        return out, False
-    return out[: -len(line)].removesuffix(remote_runner.NO_LINE_END + "\n"), True
+    line = log.STDERR_MARK + log.END_LINE.format(JOB).encode() + b"\n"
+    return (data[: -len(line)], True) if data.endswith(line) else (data, False)
+
+
+def program(change):
+    """A runner in which something is changed first, such as a constant; every module of the package has its name."""
+    names = "attempt child errands log publish process single spool store supervisor"
+    imports = f"import kinetic_runner; from kinetic_runner import {', '.join(names.split())}; from kinetic_runner.store import gcs"
+    return f"import sys; sys.path.insert(0, {RUNNER!r}); {imports}; from kinetic_runner.main import main\n{change}\nsys.exit(main(sys.argv[1:], []))"
 
 
 class Ran:
     """What a finished runner left."""
 
     def __init__(self, case, process, stdout, stderr):
-        self.code, self.err = process.returncode, stderr
-        self.out, self.said_end = without_end_line(stdout)
+        self.code, self.err = process.returncode, stderr.replace("\x1e", "")
+        self.raw, self.said_end = without_end_line(stdout)
+        self.out, self.stdout, self.stderr = read_log(self.raw)  # in order, and by stream
         self._case = case
 
     def document(self, name):
@@ -156,7 +185,7 @@ class RunnerCase(unittest.TestCase):
 
     def finish(self, process):
         stdout, stderr = process.communicate(timeout=TIMEOUT)
-        return Ran(self, process, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
+        return Ran(self, process, stdout, stderr.decode("utf-8", "replace"))
 
     def run_call(self, call, files, *flags, env=None, **kwargs):
         return self.finish(self.start(self.argv(call, files, *flags, **kwargs), env))
@@ -186,7 +215,8 @@ class RunnerCase(unittest.TestCase):
         return [self.read(f"logs/0/{attempt}-{number}.log") for number in numbers]
 
     def log(self, attempt):
-        return b"".join(self.parts(attempt)).decode("utf-8", "replace")
+        """The log of an attempt with times and without marks."""
+        return read_log(b"".join(self.parts(attempt)), stamped=True)[0]
 
     def workspace(self):
         """All paths in the workspace."""

@@ -11,10 +11,11 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from fixture import RUNNER, TIMEOUT
+from fixture import TIMEOUT, program, read_log
 from test_pod import PodCase
 
 LEADERWORKERSET = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/ml/leaderworkersets/keras-pathways-x"
+KEY = "5ec7e7" * 10  # of the hosts' port
 WAIT = "import signal\ndef f():\n  print('ready', flush=True)\n  while True: signal.pause()"
 
 
@@ -91,7 +92,10 @@ class GroupCase(PodCase):
         self.api = APIServer(account)
         self.addCleanup(self.api.close)
         self.port = self.api.port = free_port()
-        self.change = f"g = r.neighbour('remote_group'); g.peers.GROUP_PORT = {self.port}; g.SERVICE_ACCOUNT = {account!r}; r.END_GRACE = 0.2"
+        self.change = (
+            "from kinetic_runner.hosts import attempt as hosts, channel, leader, member, peers, release\n"
+            f"channel.GROUP_PORT = {self.port}; release.SERVICE_ACCOUNT = {account!r}; supervisor.END_GRACE = 0.2"
+        )
         host, port = self.api.server_address
         self.environment.update(KUBERNETES_SERVICE_HOST=host, KUBERNETES_SERVICE_PORT=str(port))
 
@@ -103,10 +107,10 @@ class GroupCase(PodCase):
         if not indexed:
             names = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
             flags = ("--release", "ml/keras-pathways-x", "--retries", "1") + flags
-        place = dict(zip(names, (str(number), str(self.HOSTS), "127.0.0.1")), KINETIC_POD_UID=f"uid-{number}-{pod or 0}")
+        place = dict(zip(names, (str(number), str(self.HOSTS), "127.0.0.1")), KINETIC_POD_UID=f"uid-{number}-{pod or 0}", KINETIC_GROUP_KEY=KEY)
         os.makedirs(work, exist_ok=True)
         argv = self.argv(call, files, *flags)
-        code = f"import sys; sys.path.insert(0, {os.path.dirname(RUNNER)!r}); import remote_runner as r\n{self.change}\n{change}\nsys.exit(r.main(sys.argv[1:]))"
+        code = program(f"{self.change}\n{change}")
         return self.start([sys.executable, "-u", "-c", code] + argv[3:], dict(place, **env or {}))
 
     def hosts(self, call, files, *flags, numbers=None, **kwargs):
@@ -138,11 +142,11 @@ class GroupCase(PodCase):
     def lines(self, host, attempt=1):
         """The log of a host in the store."""
         names = sorted(self.bucket.names(f"cpu-train-20261120-082019-abc1234/logs/{host}/{attempt}-"))
-        return [line[28:] for name in names for line in self.bucket.read(name).decode().splitlines()]
+        return [line[28:] for line in read_log(b"".join(map(self.bucket.read, names)), stamped=True)[0].splitlines()]
 
     def ready(self, *processes):
         """Waits until the call of each of these hosts runs."""
         for process in processes:
-            while (line := process.stdout.readline()).startswith(b"kinetic: attempt "):
+            while (line := process.stdout.readline()).startswith(b"\x1ekinetic: attempt "):
                 pass
-            self.assertEqual(line, b"ready\n")
+            self.assertEqual(line, b"ready\n", process.poll() is not None and process.stderr.read())

@@ -6,7 +6,9 @@ import json
 import os
 import unittest
 
-from fixture import JOB, RunnerCase, command, function, pack, remote_runner, script, sha256
+from fixture import JOB, RunnerCase, command, function, pack, script, sha256
+from kinetic_runner.bundle import parse_index
+from kinetic_runner.errors import RunnerError
 
 
 def file_entry(path, **rest):
@@ -18,7 +20,7 @@ def index_of(*entries, dirs=()):
 
 
 def parse(document):
-    return remote_runner.parse_index(json.dumps(document).encode(), "the index")
+    return parse_index(json.dumps(document).encode(), "the index")
 
 
 class HostileIndex(unittest.TestCase):
@@ -28,7 +30,7 @@ class HostileIndex(unittest.TestCase):
         bad = ["", "/etc/passwd", "..", "../x", "a/../x", "a/..", ".", "./a", "a/./b", "a//b", "a/", "//a", "a\\b", "..\\x", "C:\\x", "a\0b", "\udc80"]
         for path in bad:
             for name, document in (("file", index_of(file_entry(path))), ("dir", index_of(dirs=[path]))):
-                with self.subTest(path=path, kind=name), self.assertRaises(remote_runner.RunnerError) as caught:
+                with self.subTest(path=path, kind=name), self.assertRaises(RunnerError) as caught:
                     parse(document)
                 self.assertIn("the index", str(caught.exception))
 
@@ -48,7 +50,7 @@ class HostileIndex(unittest.TestCase):
             "directory twice": index_of(dirs=["a", "a"]),
         }
         for name, document in cases.items():
-            with self.subTest(name), self.assertRaises(remote_runner.RunnerError):
+            with self.subTest(name), self.assertRaises(RunnerError):
                 parse(document)
 
     def test_malformed(self):
@@ -73,7 +75,7 @@ class HostileIndex(unittest.TestCase):
             "executable is a number": {"version": 1, "blobs": [blob], "files": [file_entry("a", executable=1)]},
         }
         for name, document in cases.items():
-            with self.subTest(name), self.assertRaises(remote_runner.RunnerError) as caught:
+            with self.subTest(name), self.assertRaises(RunnerError) as caught:
                 parse(document)
             self.assertIn("the index", str(caught.exception))
 

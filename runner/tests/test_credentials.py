@@ -12,10 +12,10 @@ import time
 import unittest
 
 from bucket import Handler
-from fixture import remote_runner as r
+from fixture import RUNNER  # noqa: F401  which makes the package known
+from kinetic_runner.errors import RunnerError, Unreachable
+from kinetic_runner.store import account, gcs, keyfile
 from test_gcs import StoreCase
-
-c = r.neighbour("remote_credentials")
 
 HOUR = 3600.0
 
@@ -58,40 +58,40 @@ def pem(body):
 
 class Signatures(unittest.TestCase):
     def test_fixed_vector(self):
-        self.assertEqual(c.rsa_sign(b"kinetic", *c.rsa_key(KEY)).hex(), SIGNATURE)
+        self.assertEqual(keyfile.rsa_sign(b"kinetic", *keyfile.rsa_key(KEY)).hex(), SIGNATURE)
 
     def test_same_as_of_openssl(self):
         for bits in (1024, 2048, 2056, 3072):
             with self.subTest(bits), tempfile.NamedTemporaryFile() as file:
                 make = ["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-out", file.name]
                 subprocess.run(make, check=True, capture_output=True)
-                key = c.rsa_key(file.read().decode())
+                key = keyfile.rsa_key(file.read().decode())
                 for data in (b"", os.urandom(bits)):
                     sign = ["openssl", "dgst", "-sha256", "-sign", file.name]
                     want = subprocess.run(sign, input=data, check=True, capture_output=True).stdout
-                    self.assertEqual(c.rsa_sign(data, *key), want)
+                    self.assertEqual(keyfile.rsa_sign(data, *key), want)
 
     def test_token_is_signed_as_it_says(self):
-        token = c.signed({"alg": "RS256"}, {"iss": "ä", "iat": 1}, c.rsa_key(KEY))
+        token = keyfile.signed({"alg": "RS256"}, {"iss": "ä", "iat": 1}, keyfile.rsa_key(KEY))
         text, _, signature = token.rpartition(".")
         parts = [json.loads(base64.urlsafe_b64decode(part + "==")) for part in text.split(".")]
         self.assertEqual(parts, [{"alg": "RS256"}, {"iss": "ä", "iat": 1}])
-        self.assertEqual(base64.urlsafe_b64decode(signature + "=="), c.rsa_sign(text.encode(), *c.rsa_key(KEY)))
+        self.assertEqual(base64.urlsafe_b64decode(signature + "=="), keyfile.rsa_sign(text.encode(), *keyfile.rsa_key(KEY)))
         self.assertNotIn("=", token)
 
     def test_what_is_no_key(self):
         body = base64.b64decode("".join(KEY.splitlines()[1:-1]))
         cases = {
             "empty": "", "other text": "no key", "elliptic": ELLIPTIC_KEY,
-            "another algorithm": pem(body.replace(c.RSA_OID, c.RSA_OID[:-1] + b"\x0a")),
+            "another algorithm": pem(body.replace(keyfile.RSA_OID, keyfile.RSA_OID[:-1] + b"\x0a")),
             "PKCS#1": KEY.replace("PRIVATE KEY", "RSA PRIVATE KEY"), "no base64": KEY.replace("MIICdgIB", "MIICdgI"),
         }
         for size in range(len(body)):
             cases[f"{size} bytes of it"] = pem(body[:size])
-        self.assertEqual(c.rsa_key(pem(body)), c.rsa_key(KEY))
+        self.assertEqual(keyfile.rsa_key(pem(body)), keyfile.rsa_key(KEY))
         for name, text in cases.items():
             with self.subTest(name), self.assertRaises((ValueError, IndexError)):
-                c.rsa_key(text)
+                keyfile.rsa_key(text)
 
 
 class OfMetadataServer(StoreCase):
@@ -99,14 +99,13 @@ class OfMetadataServer(StoreCase):
 
     def setUp(self):
         super().setUp()
-        del os.environ["STORAGE_EMULATOR_HOST"]
-        self.environ({"GCE_METADATA_HOST": self.bucket.host})
-        self.change("GCS_ENDPOINT", f"http://{self.bucket.host}")
+        self.settings = {"metadata_host": self.bucket.host}
+        self.change(gcs, "GCS_ENDPOINT", f"http://{self.bucket.host}")
         self.bucket.tokens = {"token-1", "token-2"}
         self.store = self.open_store()
 
     def test_token_is_kept_until_it_expires(self):
-        for seconds, want in ((3600, 1), (r.TOKEN_MARGIN, 2)):
+        for seconds, want in ((3600, 1), (account.TOKEN_MARGIN, 2)):
             self.bucket.issued, self.bucket.token_seconds = 0, seconds
             self.store = self.open_store()
             self.store.write("a", lambda: [b"1"])
@@ -118,7 +117,7 @@ class OfMetadataServer(StoreCase):
         self.put()
         self.assertEqual((self.bucket.issued, self.bucket.refused, self.read("a")), (2, 1, b"data"))
         self.bucket.tokens = set()
-        with self.assertRaisesRegex(r.RunnerError, "401: Invalid Credentials"):
+        with self.assertRaisesRegex(RunnerError, "401: Invalid Credentials"):
             self.put("b")
         self.assertEqual((self.bucket.issued, self.bucket.refused), (3, 3))
 
@@ -135,25 +134,25 @@ class OfMetadataServer(StoreCase):
             with self.subTest(permission):
                 self.bucket.fail(403, pattern="storage/v1")
                 want = f"trainer@project.iam.gserviceaccount.com has no {permission} in bucket bucket .403: fault.: grant it roles/storage.objectUser"
-                with self.assertRaisesRegex(r.RunnerError, want):
+                with self.assertRaisesRegex(RunnerError, want):
                     action()
 
     def test_bucket_that_does_not_exist(self):
         store = self.open_store("gs://nobucket")
         for action in (lambda: store.open("a"), lambda: store.create("a", lambda: [b""])):
-            with self.assertRaisesRegex(r.RunnerError, "trainer@.* sees no bucket nobucket .*kubectl kinetic up"):
+            with self.assertRaisesRegex(RunnerError, "trainer@.* sees no bucket nobucket .*kubectl kinetic up"):
                 action()
 
     def test_workload_identity_without_an_account_of_google(self):
         self.bucket.fail(lambda handler: handler.answer(200, b"project.svc.id.goog\n"), pattern="email")
         self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(r.RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) has no"):
+        with self.assertRaisesRegex(RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) has no"):
             self.put()
 
     def test_account_without_a_name(self):
         self.bucket.fail(500, times=math.inf, pattern="email")
         self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(r.RunnerError, "the pod's service account has no"):
+        with self.assertRaisesRegex(RunnerError, "the pod's service account has no"):
             self.put()
 
     def test_metadata_server_that_starts(self):
@@ -163,17 +162,25 @@ class OfMetadataServer(StoreCase):
 
     def test_metadata_server_that_refuses_or_raves(self):
         self.bucket.fail(404, pattern="token")
-        with self.assertRaisesRegex(r.RunnerError, "metadata server .* answered 404: .*service account"):
+        with self.assertRaisesRegex(RunnerError, "metadata server .* answered 404: .*service account"):
             self.put()
         self.bucket.fail(lambda handler: handler.answer(200, b"<html>"), pattern="token")
-        with self.assertRaisesRegex(r.RunnerError, "gave no token, but 6 bytes of something else"):
+        with self.assertRaisesRegex(RunnerError, "gave no token, but 6 bytes of something else"):
             self.put()
 
     def test_no_metadata_server(self):
-        self.change("RETRY_SECONDS", 0.01)
-        self.environ({"GCE_METADATA_HOST": "127.0.0.1:1"})
-        with self.assertRaisesRegex(r.Unreachable, r"no token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
-            self.open_store().open("a")
+        self.change(gcs, "RETRY_SECONDS", 0.01)
+        with self.assertRaisesRegex(Unreachable, r"no token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
+            self.open_store(metadata_host="127.0.0.1:1").open("a")
+
+    def test_server_of_gke_is_the_default(self):
+        self.assertEqual(account.open_account("", "")._source.title, "the metadata server metadata.google.internal")
+
+    def test_variables_of_the_image_are_ignored(self):
+        nowhere = "127.0.0.1:1"
+        self.environ({"STORAGE_EMULATOR_HOST": nowhere, "GCE_METADATA_HOST": nowhere, "GOOGLE_APPLICATION_CREDENTIALS": "/no/such/file"})
+        self.open_store().create("a", lambda: [b"data"])
+        self.assertEqual((self.read("a"), self.bucket.refused, self.bucket.grants), (b"data", 0, []))
 
 
 class FileCase(StoreCase):
@@ -181,12 +188,11 @@ class FileCase(StoreCase):
 
     def setUp(self):
         super().setUp()
-        del os.environ["STORAGE_EMULATOR_HOST"]
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         self.path = os.path.join(folder, "key.json")
-        self.environ({"GOOGLE_APPLICATION_CREDENTIALS": self.path, "GCE_METADATA_HOST": "127.0.0.1:1"})
-        self.change("GCS_ENDPOINT", f"http://{self.bucket.host}")
+        self.settings = {"credentials": self.path, "metadata_host": "127.0.0.1:1"}
+        self.change(gcs, "GCS_ENDPOINT", f"http://{self.bucket.host}")
         self.bucket.tokens = {"token-1", "token-2"}
         self.use(self.service_account())
         self.store = self.open_store()
@@ -234,34 +240,26 @@ class Grants(FileCase):
         self.assertEqual((self.bucket.grants, self.read("a")), ([want], b"data"))
 
     def test_token_is_renewed_before_it_ends(self):
-        self.bucket.token_seconds = r.TOKEN_MARGIN
+        self.bucket.token_seconds = account.TOKEN_MARGIN
         self.put()
         self.read("a")
         self.assertEqual((self.bucket.issued, self.bucket.refused), (2, 0))
 
     def test_emulator_needs_no_account(self):
-        self.environ({"STORAGE_EMULATOR_HOST": self.bucket.host})
         self.bucket.tokens = None
         self.use("no JSON")
-        self.open_store().create("a", lambda: [b"1"])
+        self.open_store(emulator=self.bucket.host, **self.settings).create("a", lambda: [b"1"])
         self.assertEqual(self.bucket.issued, 0)
-
-    def test_file_that_only_the_image_names_is_the_calls(self):
-        self.environ({"GCE_METADATA_HOST": self.bucket.host})
-        self.change("neighbour_path", lambda name: f"/nowhere/{name}.py")
-        self.store = self.open_store()
-        self.put()
-        self.assertEqual((self.bucket.issued, self.bucket.grants), (1, []))
 
     def test_server_of_google_is_the_default(self):
         fields = self.service_account()
         del fields["token_uri"]
         self.use(fields)
-        self.assertEqual(c.KeyFile(self.path).title, "oauth2.googleapis.com")
+        self.assertEqual(keyfile.KeyFile(self.path).title, "oauth2.googleapis.com")
 
     def test_refusals_name_the_account(self):
         self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(r.RunnerError, "trainer@project.iam.gserviceaccount.com has no storage.objects.create in bucket"):
+        with self.assertRaisesRegex(RunnerError, "trainer@project.iam.gserviceaccount.com has no storage.objects.create in bucket"):
             self.put()
 
     def test_passing_faults_of_the_token_server(self):
@@ -272,9 +270,9 @@ class Grants(FileCase):
         self.assertEqual(self.read("a"), b"data")
 
     def test_token_server_that_stays_away(self):
-        self.change("RETRY_SECONDS", 0.01)
+        self.change(gcs, "RETRY_SECONDS", 0.01)
         self.bucket.fail(503, times=math.inf, pattern="POST /token")
-        with self.assertRaisesRegex(r.Unreachable, r"127.0.0.1:\d+ answered 503"):
+        with self.assertRaisesRegex(Unreachable, r"127.0.0.1:\d+ answered 503"):
             self.open_store().open("a")
 
 
@@ -293,7 +291,7 @@ class Clocks(FileCase):
 
     def test_refusal_with_the_right_time_is_not_repeated(self):
         self.bucket.fail(400, times=math.inf, pattern="POST /token")
-        with self.assertRaisesRegex(r.RunnerError, "no token for trainer@"):
+        with self.assertRaisesRegex(RunnerError, "no token for trainer@"):
             self.put()
         self.assertEqual(len(self.bucket.requests), 1)
 
@@ -301,7 +299,7 @@ class Clocks(FileCase):
 class Mistakes(FileCase):
     def test_files(self):
         cases = {
-            "no JSON": ("{", "cannot read the credentials file .*key.json of GOOGLE_APPLICATION_CREDENTIALS: .*--store-credentials"),
+            "no JSON": ("{", "cannot read the credentials file .*key.json: .*--store-credentials"),
             "no object": ("[1]", "has the type None, want service_account or authorized_user"),
             "another type": ({"type": "external_account"}, "has the type 'external_account', want service_account or authorized_user"),
             "strange type": ({"type": ["service_account"]}, "has the type .'service_account'., want"),
@@ -309,18 +307,18 @@ class Mistakes(FileCase):
             "no account": ({"type": "service_account", "private_key": KEY + "\n"}, "has no client_email"),
             "no secret": (self.user(client_secret=None), "has no client_secret"),
             "strange server": (self.user(token_uri=7), "has no token_uri"),
-            "elliptic key": (self.service_account(private_key=ELLIPTIC_KEY), "private_key is no RSA key"),
+            "elliptic key": (self.service_account(private_key=ELLIPTIC_KEY), "private_key is not an RSA key"),
         }
         for name, (document, want) in cases.items():
             with self.subTest(name):
                 self.use(document)
-                with self.assertRaisesRegex(r.RunnerError, want) as caught:
+                with self.assertRaisesRegex(RunnerError, want) as caught:
                     self.open_store()
                 self.assertNotIn("MIG", str(caught.exception))
 
     def test_no_file(self):
         os.unlink(self.path)
-        with self.assertRaisesRegex(r.RunnerError, "cannot read the credentials file .*No such file"):
+        with self.assertRaisesRegex(RunnerError, "cannot read the credentials file .*No such file"):
             self.open_store()
 
     def test_secrets_are_not_shown(self):
@@ -340,7 +338,7 @@ class Mistakes(FileCase):
             for fault, want in faults.items():
                 self.store = self.open_store()
                 self.bucket.fail(fault, pattern="POST /token")
-                with self.assertRaisesRegex(r.RunnerError, want) as caught:
+                with self.assertRaisesRegex(RunnerError, want) as caught:
                     self.put()
                 self.assertNotRegex(str(caught.exception), echo)
 

@@ -96,12 +96,12 @@ class Ends(FailingCase):
         slow = f"""
 import time
 {clock}
-save = r.LogParts.publish_all
+save = spool.LogParts.publish_all
 def publish_all(*words):
     open({self.root + "/saving"!r}, "w").close()
     time.sleep(0.5)
     save(*words)
-r.LogParts.publish_all = publish_all
+spool.LogParts.publish_all = publish_all
 """
         call, files = function(), {"train.py": source}
         others = self.hosts(call, files, numbers=(0, 2, 3))
@@ -146,21 +146,21 @@ r.LogParts.publish_all = publish_all
                 while os.environ["KINETIC_HOST"] != "1" or not os.path.exists({self.root + "/go"!r}): os.sched_yield()
                 raise ValueError("boom")
         """
-        change = "r.END_GRACE = g.peers.REPORT_SECONDS = 1000"
+        change = "supervisor.END_GRACE = peers.REPORT_SECONDS = 1000"
         first = self.hosts(function(), {"train.py": source}, "--grace", "1000", numbers=(0, 1, 2), change=change, **kwargs)
         self.ready(*first)
         open(os.path.join(self.root, "go"), "w").close()
         self.assertEqual(first[0].stdout.readline(), b"told\n")
         late = self.host(3, function(), {"train.py": source}, **kwargs)
-        self.assertEqual(first[0].stdout.readline(), b"kinetic: host 3 came after the job had failed, and has no part in this attempt\n")
-        self.assertEqual(late.stdout.readline(), b"kinetic: the job has ended or failed before the call began on this host\n")
+        self.assertEqual(first[0].stdout.readline(), b"\x1ekinetic: host 3 came after the job had failed, and has no part in this attempt\n")
+        self.assertEqual(late.stdout.readline(), b"\x1ekinetic: the job has ended or failed before the call began on this host\n")
         with self.assertRaises(subprocess.TimeoutExpired):
             late.wait(0.5)  # before the leader has published why
 
     def test_host_that_does_not_end(self):
         go = os.path.join(self.root, "go")
         files = {"train.py": ONE_FAILS.format(go=go, what="raise ValueError('boom')")}
-        processes = self.hosts(function(), files, change="g.peers.REPORT_SECONDS = 0.5")
+        processes = self.hosts(function(), files, change="peers.REPORT_SECONDS = 0.5")
         self.ready(*processes)
         processes[2].send_signal(signal.SIGSTOP)
         open(go, "w").close()
@@ -168,7 +168,7 @@ r.LogParts.publish_all = publish_all
         self.assertEqual((self.document("end.json")["host"], self.document("end.json")["message"]), (1, "host 1: ValueError: boom"))
 
     def test_time_for_the_call_of_a_host_begins_when_all_have_met(self):
-        early = "init = r.Runner.__init__\ndef begun(self, *words):\n  init(self, *words)\n  self._began -= 1000\nr.Runner.__init__ = begun"
+        early = "init = attempt.Attempt.__init__\ndef begun(self, *words):\n  init(self, *words)\n  self.began -= 1000\nattempt.Attempt.__init__ = begun"
         call, files = function(), {"train.py": "def f(): print('ran')"}
         others = self.hosts(call, files, "--max-runtime", "500", numbers=(0, 2, 3))
         leader, *_ = self.parked(*others, self.host(1, call, files, "--max-runtime", "500", change=early))
@@ -207,7 +207,7 @@ class Indexed(FailingCase):
         leader, *others = self.hosts(script(), {"train.py": source}, indexed=True)
         self.ready(leader, *others)
         others[0].kill()
-        self.assertEqual(leader.stdout.readline(), b"kinetic: host 1 is lost\n")
+        self.assertEqual(leader.stdout.readline(), b"\x1ekinetic: host 1 is lost\n")
         for process in others[1:]:  # by the controller of the Job
             process.send_signal(signal.SIGTERM)
             process.wait()
@@ -231,7 +231,7 @@ class Indexed(FailingCase):
 
     def test_drained_host_that_has_failed_before_it_met_the_leader(self):
         self.bucket.fail(403, times=1, pattern="GET .*call.json")
-        slow = "import time; say = r.Runner._say; r.Runner._say = lambda *words: (say(*words), time.sleep(0.5))"
+        slow = "import time; say = attempt.Attempt.say; attempt.Attempt.say = lambda *words: (say(*words), time.sleep(0.5))"
         member = self.host(1, script(), {"train.py": ""}, "--grace", "1000", indexed=True, change=slow)
         self.eventually(lambda: not self.bucket.faults[0].times, member)
         self.assertIn(b"cannot read", member.stdout.readline())

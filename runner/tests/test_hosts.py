@@ -4,21 +4,20 @@ import io
 import json
 import os
 import socket
+import time
 import types
 import unittest
 import unittest.mock
 
-from fixture import JOB, TIMEOUT, function, remote_runner as r
-from group import WAIT, GroupCase, is_open
+from fixture import JOB, TIMEOUT, function
+from group import KEY, WAIT, GroupCase, is_open
+from kinetic_runner.hosts import peers
+from kinetic_runner.hosts.channel import KEEPALIVE, LINE_LIMIT, PIPE_READ, Channel, Greeting
+from kinetic_runner.hosts.verdict import report
+from kinetic_runner.outcome import Outcome
+from kinetic_runner.text import encode_json
 
-g, p = r.neighbour("remote_group"), r.neighbour("remote_peers")
-
-LWS = {"LWS_WORKER_INDEX": "3", "LWS_GROUP_SIZE": "8", "LWS_LEADER_ADDRESS": "set-0.set.ml"}
-INDEXED = {"JOB_COMPLETION_INDEX": "3", "KINETIC_HOSTS": "8", "KINETIC_LEADER": "job-0.job"}
-
-
-def find(environ, release="ml/set"):
-    return g.find_group(types.SimpleNamespace(release=release), environ)
+OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64)
 
 
 def connected():
@@ -26,65 +25,6 @@ def connected():
     with socket.create_server(("127.0.0.1", 0)) as server:
         ours = socket.create_connection(server.getsockname())
         return ours, server.accept()[0]
-
-
-class Places(unittest.TestCase):
-    def test_place(self):
-        cases = {
-            "LeaderWorkerSet": (LWS, "ml/set", (3, 8, "set-0.set.ml", 1)),
-            "with slices": (dict(LWS, KINETIC_SLICES="2"), "ml/set", (3, 8, "set-0.set.ml", 2)),
-            "Indexed Job": (INDEXED, "", (3, 8, "job-0.job", 1)),
-        }
-        for name, (environ, release, want) in cases.items():
-            with self.subTest(name):
-                self.assertEqual(find(environ, release), want)
-
-    def test_one_host_has_no_place(self):
-        options = types.SimpleNamespace(release="", map="", work="/work", final=False, log_file="")
-        for environ in ({}, {"JOB_COMPLETION_INDEX": "3"}, LWS):
-            with self.subTest(environ=environ):
-                self.assertIs(type(r.choose_runner(options, environ)), r.Runner)
-
-    def test_no_place(self):
-        wrong = {
-            "no index": {"LWS_WORKER_INDEX": ""}, "no leader": {"LWS_LEADER_ADDRESS": ""}, "no number": {"LWS_GROUP_SIZE": "x"},
-            "beyond": {"LWS_WORKER_INDEX": "8"}, "slices that differ": {"KINETIC_SLICES": "3"}, "no slice": {"KINETIC_SLICES": "0"},
-        }
-        for name, change in wrong.items():
-            with self.subTest(name), self.assertRaisesRegex(r.RunnerError, "LWS_WORKER_INDEX="):
-                find(dict(LWS, **change))
-
-
-class Rendezvous(unittest.TestCase):
-    def variables(self, chips="", **change):
-        return g.rendezvous(find(dict(LWS, **change)), chips)
-
-    def test_every_host(self):
-        for chips in ("", "gpu:8", "tpu:4"):
-            found = self.variables(chips)
-            want = {
-                "MASTER_ADDR": "set-0.set.ml", "MASTER_PORT": "29500", "WORLD_SIZE": "8", "RANK": "3", "LOCAL_RANK": "0",
-                "LOCAL_WORLD_SIZE": "1", "JAX_COORDINATOR_ADDRESS": "set-0.set.ml:8476", "JAX_NUM_PROCESSES": "8", "JAX_PROCESS_ID": "3",
-            }
-            self.assertEqual({name: found[name] for name in want}, want)
-            self.assertTrue(all(type(value) is str for value in found.values()))
-            self.assertFalse([name for name in found if name.startswith(("MEGASCALE", "TPU", "NODE_RANK"))])
-
-    def test_jax_finds_its_number_as_with_open_mpi(self):
-        want = {
-            "OMPI_VERSION": "4.1.0", "OMPI_MCA_orte_hnp_uri": "0.0;tcp://set-0.set.ml:8476", "OMPI_COMM_WORLD_SIZE": "8",
-            "OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_LOCAL_RANK": "0",
-        }
-        for chips, devices, names in (("", None, want), ("gpu:8", "0,1,2,3,4,5,6,7", want), ("tpu:4", None, {})):
-            found = self.variables(chips)
-            self.assertEqual({name: value for name, value in found.items() if name.startswith("OMPI")}, names)
-            self.assertEqual(found.get("JAX_LOCAL_DEVICE_IDS"), devices)
-
-    def test_slices(self):
-        for host, slice_id in enumerate("00001111"):
-            found = self.variables("tpu:4", LWS_WORKER_INDEX=str(host), KINETIC_SLICES="2")
-            self.assertEqual(found["MEGASCALE_SLICE_ID"], slice_id)
-        self.assertEqual((found["MEGASCALE_NUM_SLICES"], found["MEGASCALE_COORDINATOR_ADDRESS"]), ("2", "set-0.set.ml"))
 
 
 class Environment(GroupCase):
@@ -118,7 +58,7 @@ class Environment(GroupCase):
             self.skipTest("no /proc here")
         self.parked(*self.hosts(function(), {"train.py": source}))
         for host in (0, 1):
-            self.assertEqual(self.lines(host), ["['/dev/null', 'pipe', 'pipe']"])
+            self.assertEqual(self.lines(host), ["['/dev/null', 'pipe', 'pipe', 'pipe']"])
 
 
 class Port(GroupCase):
@@ -128,30 +68,41 @@ class Port(GroupCase):
         super().setUp()
         self.leader = self.host(0, function(), {"train.py": WAIT})
         self.ready(self.leader)
-        self.hello = {"job": JOB, "call": r.sha256_hex(self.call_hash()), "host": 1}
+        self.greeting = Greeting(types.SimpleNamespace(job=JOB, call=self.call_hash()), KEY)
 
     def call_hash(self):
         return self.leader.args[self.leader.args.index("--call") + 1]
 
-    def talk(self, *lines):
-        """What the leader says to that before it hangs up."""
-        with socket.create_connection(("127.0.0.1", self.port)) as connection:
-            connection.sendall(b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines))
-            return connection.makefile("rb").read()
+    def talk(self, *messages):
+        """What the leader answers before it hangs up; a callable makes its message of the challenge."""
+        with socket.create_connection(("127.0.0.1", self.port)) as connection, connection.makefile("rb") as answers:
+            challenge = json.loads(answers.readline())["challenge"]
+            messages = [message(challenge) if callable(message) else message for message in messages]
+            connection.sendall(b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in messages))
+            return answers.read()
+
+    def hello(self, key=KEY, host=1, **change):
+        """The greeting of a host that has that key; what is changed is signed, too."""
+        options = types.SimpleNamespace(job=change.get("job", JOB), call=change.get("call", self.call_hash()))
+        return lambda challenge: Greeting(options, key).of(host, challenge)
 
     def test_strangers(self):
         strangers = {
-            "another job": [dict(self.hello, job="cpu-other")],
-            "another call": [dict(self.hello, call="0" * 64)],
-            "the leader itself": [dict(self.hello, host=0)],
-            "no such host": [dict(self.hello, host=3)],
-            "no number": [dict(self.hello, host="1")],
-            "true": [dict(self.hello, host=True)],
+            "another job": [self.hello(job="cpu-other")],
+            "another call": [self.hello(call="0" * 64)],
+            "the leader itself": [self.hello(host=0)],
+            "no such host": [self.hello(host=3)],
+            "no number": [self.hello(host="1")],
+            "true": [self.hello(host=True)],
+            "another key": [self.hello(key="guessed")],
+            "no key": [self.hello(key="")],
+            "no signature": [{"job": JOB, "call": self.call_hash(), "host": 1}],
+            "the answer to another challenge": [self.hello()("0" * 32)],
             "nothing": [{}],
             "another language": [b"GET / HTTP/1.1\r\n\r\n"],
             "a list": [b"[1]\n"],
             "nested": [b"[" * 100_000 + b"\n"],
-            "a line without end": [b'"' + b"x" * (p.LINE_LIMIT + r.PIPE_READ) + b"\n"],
+            "a line without end": [b'"' + b"x" * (LINE_LIMIT + PIPE_READ) + b"\n"],
         }
         for name, lines in strangers.items():
             with self.subTest(name):
@@ -164,20 +115,26 @@ class Port(GroupCase):
         self.ready(member)
 
     def test_member_that_talks_nonsense_is_lost(self):
-        self.assertEqual(json.loads(self.talk(self.hello, {"reason": 1})), {"attempt": 1})
-        self.assertEqual(json.loads(self.talk(self.hello)), {"end": True})
+        self.assertEqual(json.loads(self.talk(self.hello(), {"reason": 1})), {"attempt": 1})
+        self.assertEqual(json.loads(self.talk(self.hello())), {"end": True})
+
+    def test_a_refused_greeting_is_said_without_its_signature(self):
+        self.talk(self.hello(key="guessed"))
+        said = self.leader.stdout.readline().decode()
+        self.assertIn(f"refused a connection to port {self.port}", said)
+        self.assertRegex(said, "'signature': '…'")
 
     def test_outcome_of_the_wrong_types_is_that_of_no_host(self):
         outcome = {"reason": "Exception", "exit_code": 1, "message": "", "age": 0.0, "error": {"type": "", "message": "", "traceback": ""}, "warnings": []}
         wrong = {"reason": None, "exit_code": "1", "message": 1, "age": "x", "error": {"type": "E"}, "warnings": [1]}
         for name, value in wrong.items():
             heard = io.StringIO()
-            leader = p.Leader(2, {}, heard.write)
+            leader = peers.Leader(2, Greeting(OPTIONS, ""), heard.write)
             ours, theirs = connected()
             with self.subTest(name), theirs:
-                leader._watch(ours, lambda: leader._hear(channel))
-                channel = leader._members[1] = p.Channel(ours)
-                p.Channel(theirs).send(dict(outcome, **{name: value}))
+                leader._watch(ours, lambda: leader._hear(channel, ""))
+                channel = leader._members[1] = Channel(ours)
+                Channel(theirs).send(dict(outcome, **{name: value}))
                 leader.attend(30)
                 self.assertEqual((leader.gone, leader.outcomes), ({1}, {}))
                 self.assertIn(name, heard.getvalue())
@@ -194,39 +151,82 @@ class Channels(unittest.TestCase):
         ours, theirs = connected()
         with ours, theirs:
             theirs.settimeout(TIMEOUT)
-            channel = p.Channel(ours)
+            channel = Channel(ours)
             ours.settimeout(0.01)
-            channel.send({"message": "x" * (64 * r.MIB)})  # more than fits when nobody reads
+            channel.send({"message": "x" * (64 << 20)})  # more than fits when nobody reads
             self.assertIsNone(channel.receive())
-            while theirs.recv(r.MIB):
+            while theirs.recv(1 << 20):
                 pass
 
     def test_report_of_a_large_error_is_no_line_without_end(self):
-        outcome = r.Outcome("Exception", 1, "boom", dict.fromkeys(("type", "message", "traceback"), "\0" * 3_000_000))
-        self.assertLess(len(r.encode_json(p.report(outcome))), p.LINE_LIMIT)
+        outcome = Outcome("Exception", 1, "boom", dict.fromkeys(("type", "message", "traceback"), "\0" * 3_000_000))
+        self.assertLess(len(encode_json(report(outcome))), LINE_LIMIT)
 
     def test_node_that_is_lost_is_noticed(self):
         ours, theirs = connected()
         with ours, theirs:
-            connection = p.Channel(ours).connection
+            connection = Channel(ours).connection
             self.assertTrue(connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
-            for name, value in p.KEEPALIVE:
+            for name, value in KEEPALIVE:
                 if hasattr(socket, name):
                     self.assertEqual(connection.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)), value)
 
     def test_leader_that_is_late_is_not_asked_all_the_time(self):
         tries, now = [], [0.0]
-        with unittest.mock.patch.object(p.Member, "_connect", lambda _: tries.append(now[0])), \
-                unittest.mock.patch.object(p.time, "monotonic", lambda: now[0]):
-            member = p.Member("leader", {})
+        with unittest.mock.patch.object(peers.Member, "_connect", lambda _: tries.append(now[0])), \
+                unittest.mock.patch.object(peers.time, "monotonic", lambda: now[0]):
+            member = peers.Member("leader", Greeting(OPTIONS, ""), 1)
             while now[0] < 600:
                 member.attend()
                 now[0] += 0.1
         gaps = [after - before for before, after in zip(tries, tries[1:])]
         self.assertLess(gaps[0], 0.5)
-        self.assertLess(max(gaps), r.LONGEST_PAUSE + 0.2)
+        self.assertLess(max(gaps), peers.LONGEST_PAUSE + 0.2)
         self.assertLess(len(tries), 300)
         self.assertGreater(len(set(round(gap, 1) for gap in gaps[9:])), 3, "all hosts would come back at one moment")
+
+
+class WithoutKey(GroupCase):
+    HOSTS = 2
+
+    def test_hosts_meet_with_a_warning(self):
+        processes = self.hosts(function(), {"train.py": "def f(): return 1"}, env={"KINETIC_GROUP_KEY": ""})
+        leader, _ = self.parked(*processes)
+        self.assertEqual(leader.end["state"], "SUCCEEDED")
+        self.assertIn("warning: the job has no key for the port of its hosts", leader.out)
+
+    def test_the_call_does_not_see_the_key(self):
+        source = "import os\ndef f(): return [name for name in os.environ if 'GROUP_KEY' in name]"
+        leader, _ = self.parked(*self.hosts(function(), {"train.py": source}))
+        self.assertEqual(leader.result["value"], [])
+
+
+class ManyHosts(unittest.TestCase):
+    def test_open_files_are_allowed_for_all_of_them(self):
+        limits = []
+        with unittest.mock.patch("resource.getrlimit", lambda _: (1024, 65536)), \
+                unittest.mock.patch("resource.setrlimit", lambda _, limit: limits.append(limit)):
+            for hosts in (64, 4000, 100_000):
+                peers.allow_open_files(hosts)
+        self.assertEqual(limits, [(4256, 65536), (65536, 65536)])
+
+    def test_too_many_open_files_do_not_keep_the_leader_busy(self):
+        leader = peers.Leader(2, Greeting(OPTIONS, ""), print)
+        leader._listener = socket.create_server(("127.0.0.1", 0))
+        leader._watch(leader._listener, leader._accept)
+        self.addCleanup(leader.close)
+        with socket.create_connection(leader._listener.getsockname()):
+            with unittest.mock.patch.object(leader, "_listener", wraps=leader._listener) as listener:
+                listener.accept.side_effect = OSError(24, "Too many open files")
+                leader.attend(5)
+                self.assertLess(leader.next_at, float("inf"))
+                begin = time.monotonic()
+                leader.attend(0.05)
+                self.assertGreaterEqual(time.monotonic() - begin, 0.05, "the port is still readable")
+            leader.next_at = 0.0
+            leader.attend(5)
+            leader.attend(5)
+        self.assertEqual(leader.next_at, float("inf"))
 
 
 class TakenPort(GroupCase):

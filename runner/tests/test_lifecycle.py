@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from fixture import JOB, RUNNER, RunnerCase, command, function, remote_runner, script
+from fixture import JOB, RUNNER, RunnerCase, command, function, script
 
 READY = "print('ready', flush=True)"
 CATCH = """

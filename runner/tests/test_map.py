@@ -66,7 +66,7 @@ class Maps(MapCase):
         self.assertIn("some in chunk 2", ran.out)
         ran = self.chunk(SQUARE, inputs, "--only", "1,2")
         self.assertEqual(ran.code, 125)
-        self.assertIn("are no ranges of numbers", ran.out)
+        self.assertIn("are not ranges of numbers", ran.out)
 
     def test_kinds_of_inputs(self):
         source = "def f(*args, **kwargs):\n  return [args, kwargs]"
@@ -81,7 +81,7 @@ class Maps(MapCase):
         self.assertEqual(self.values(2), [[1], [2]])
 
     def test_a_failure_is_a_result_and_the_rest_goes_on(self):
-        source = "import sys\ndef f(n):\n  if n == 1: raise ValueError('one')\n  if n == 2: sys.exit(3)\n  if n == 3: return object\n  return n"
+        source = "import sys\ndef f(n):\n  if n == 1: raise ValueError('one')\n  if n == 2: sys.exit(3)\n  if n == 3: return (x for x in ())\n  return n"
         ran = self.chunk(source, [0, 1, 2, 3, 4])
         self.assertEqual(ran.code, 0, ran.out)
         results = self.results(5)
@@ -256,6 +256,54 @@ class Resumed(MapCase):
         ran = self.chunk(SQUARE, [1, 2], size=1)
         self.assertEqual(ran.code, 125)
         self.assertIn("has no storage.objects.get in bucket", ran.out)
+
+
+class KilledPods(MapCase):
+    """Inputs that kill the whole container, as the kernel does when its memory runs out."""
+
+    def kill_at(self, number, seconds):
+        """A function that kills its container when it has computed on that input for a while."""
+        return f"""
+            import os, signal, time
+            def f(n):
+                if n == {number}:
+                    time.sleep({seconds})
+                    os.kill(os.getppid(), signal.SIGKILL)
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return n * n
+        """
+
+    def pods_until_done(self, source, inputs):
+        """The number of pods that it takes until one of them ends by itself."""
+        for count in range(1, 6):
+            if self.chunk(source, inputs).code == 0:
+                return count
+        self.fail(f"five pods died: {self.values(len(inputs))}")
+
+    def test_an_input_that_kills_slowly_is_given_up_after_two_tries(self):
+        self.assertEqual(self.pods_until_done(self.kill_at(1, 1.5), [0, 1, 2, 3]), 3)
+        self.check()
+
+    def test_an_input_that_kills_at_once_is_given_up_after_two_tries_that_were_noted(self):
+        self.assertEqual(self.pods_until_done(self.kill_at(1, 0), [0, 1, 2, 3]), 4)
+        self.check()
+
+    def check(self):
+        values = self.values(4)
+        self.assertEqual(values[:1] + values[2:], [0, 4, 9])
+        self.assertEqual(self.results(4)[1]["error"]["type"], "Killed")
+        self.assertIn("was killed with its pod 2 times on this input: it is likely that memory ran out", values[1])
+
+    def test_an_input_of_pods_that_were_told_to_end_is_computed(self):
+        source = "import os, signal\ndef f(n):\n  if os.environ['KINETIC_ATTEMPT'] == '3': return n\n  print('ready', flush=True)\n  while True: signal.pause()"
+        for _ in range(2):
+            process = self.start_chunk(source, [5])
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            while not self.exists("results/0.try"):
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(self.finish(process).code, 143)
+        self.assertEqual((self.chunk(source, [5]).code, self.values(1)), (0, [5]))
 
 
 if __name__ == "__main__":

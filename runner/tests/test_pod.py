@@ -3,18 +3,18 @@
 import json
 import math
 import os
-import shutil
+import pickle
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 import threading
 import time
 import unittest
 
 from bucket import BUCKET, Bucket, Fault, Handler, RealBucket, real_program
-from fixture import JOB, RUNNER, RunnerCase, command, function, pack, remote_runner, script, sha256
+from fixture import JOB, RUNNER, RunnerCase, command, function, pack, program, script, sha256
+from kinetic_runner import options
 
 DAY = 86_400
 WAIT = "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()"
@@ -34,7 +34,7 @@ class PodCase(RunnerCase):
         super().setUp()
         self.bucket = self.make_bucket()
         self.addCleanup(self.bucket.close)
-        self.environment = {"STORAGE_EMULATOR_HOST": self.bucket.host, "KINETIC_POD_UID": "uid"}
+        self.environment = {"KINETIC_POD_UID": "uid"}
 
     def make_bucket(self):
         return Bucket()
@@ -46,13 +46,15 @@ class PodCase(RunnerCase):
     def put(self, name, data):
         self.bucket.put(name, data)
 
+    def argv(self, call, files, *flags, **kwargs):
+        return super().argv(call, files, "--emulator", self.bucket.host, *flags, **kwargs)
+
     def start(self, argv, env=None):
         return super().start(argv, dict(self.environment, **env or {}))
 
     def start_changed(self, change, argv):
         """Starts the runner with something in it changed."""
-        code = f"import sys; sys.path.insert(0, {os.path.dirname(RUNNER)!r}); import remote_runner as r\n{change}\nsys.exit(r.main(sys.argv[1:]))"
-        return self.start([sys.executable, "-u", "-c", code] + argv[3:])
+        return self.start([sys.executable, "-u", "-c", program(change)] + argv[3:])
 
     def exists(self, name):
         return f"{JOB}/{name}" in self.bucket.names(JOB)
@@ -103,7 +105,7 @@ class Round:
     def test_large_result(self):
         ran = self.call("def f(): return ['é' * 1000] * 5000 + [float('nan')]")
         self.assertEqual((ran.code, len(ran.result["value"]), ran.result["pickle"]), (0, 5001, "result.pkl"))
-        self.assertEqual(len(remote_runner.pickle.loads(self.read("result.pkl"))), 5001)
+        self.assertEqual(len(pickle.loads(self.read("result.pkl"))), 5001)
 
 
 class OnOurServer(Round, PodCase):
@@ -197,7 +199,7 @@ class Logs(PodCase):
         # The first part is not answered before all lines were seen.
         self.bucket.fail(hold, times=math.inf, pattern="POST")
         self.bucket.faults.insert(0, attempt := first_upload())
-        process = self.start_changed("r.PART_BYTES = 1000; r.PART_SECONDS = 0.01", argv)
+        process = self.start_changed("spool.PART_BYTES = 1000; errands.PART_SECONDS = 0.01", argv)
         seen = [process.stdout.readline() for _ in range(2000)]
         self.assertEqual(attempt.times, 0)
         silent.set()
@@ -210,7 +212,7 @@ class Logs(PodCase):
         argv = self.argv(script(), {"train.py": "for n in range(200_000): print('line', n)"})
         self.bucket.fail(503, times=4, pattern="POST .*uploadType")
         self.bucket.faults.insert(0, first_upload())
-        ran = self.finish(self.start_changed("r.PART_BYTES = 300_000; r.SPOOL_BYTES = 400_000", argv))
+        ran = self.finish(self.start_changed("spool.PART_BYTES = 300_000; spool.SPOOL_BYTES = 400_000", argv))
         self.assertEqual(ran.code, 0, ran.err)
         lines = [line[28:] for line in ran.log.splitlines()]
         self.assertEqual(lines[:-1], [f"line {n}" for n in range(200_000)])
@@ -223,7 +225,7 @@ class Logs(PodCase):
             def refuse(thread):
                 raise RuntimeError("can't start new thread")
             threading.Thread.start = refuse
-            r.PART_BYTES, r.PART_SECONDS = 1000, 0.01
+            spool.PART_BYTES, errands.PART_SECONDS = 1000, 0.01
         """
         ran = self.finish(self.start_changed(textwrap.dedent(change), argv))
         self.assertEqual((ran.code, ran.log.count("\n")), (0, 100_000), ran.err)
@@ -244,7 +246,7 @@ class Logs(PodCase):
         needed = self.bucket.names("")
         for stored in self.bucket.objects.values():
             stored.created -= 25 * DAY
-        process = self.start_changed("r.RENEW_SECONDS = 0.05", argv)
+        process = self.start_changed("errands.RENEW_SECONDS = 0.05", argv)
         with open(until, "wb"):  # the call ends when this is closed
             while any(self.bucket.objects[name].created < time.time() - DAY for name in needed):
                 self.assertIsNone(process.poll())
@@ -263,8 +265,7 @@ class Outages(PodCase):
                 self.bucket.faults.append(first_upload())
                 for kind in ("1-1.log", "result.pkl", "result.json", "end.json"):
                     self.bucket.fail(fault, times=3, pattern="POST")
-                # Any other request would be given up at its first failure.
-                ran = self.finish(self.start_changed("r.FIRST_PAUSE = 0.001; r.RETRY_SECONDS = 0", argv))
+                ran = self.finish(self.start_changed("gcs.FIRST_PAUSE = 0.001", argv))
                 self.assertEqual((ran.code, ran.end["state"], ran.result["ok"]), (0, "SUCCEEDED", True))
                 self.assertIn("hello", ran.log)
                 self.assertTrue(self.exists("result.pkl"))
@@ -273,7 +274,7 @@ class Outages(PodCase):
         argv = self.argv(function(), {"train.py": "def f():\n  print('hello')\n  return 1"})
         self.bucket.faults.append(first_upload())
         self.bucket.fail(503, times=math.inf, pattern="POST")
-        ran = self.finish(self.start_changed("r.RETRY_SECONDS = r.PUBLISH_SECONDS = 0.05", argv))
+        ran = self.finish(self.start_changed("gcs.RETRY_SECONDS = 0.05", argv))
         self.assertEqual((ran.code, self.exists("end.json")), (125, False))
         self.assertRegex(ran.out, r"kinetic: cannot publish how the job ended: cannot write gs://bucket/.*/1-1.log: .* answered 503 \(")
         summary = json.loads(self.termination())
@@ -323,7 +324,7 @@ class Termination(PodCase):
         self.bucket.faults.append(first_upload())
         self.bucket.fail(503, times=math.inf, pattern="POST")
         # Else it would try for ever.
-        ran = self.stop(self.start_changed("r.RETRY_SECONDS = r.math.inf; r.PUBLISH_GRACE = 0.2", argv))
+        ran = self.stop(self.start_changed("gcs.RETRY_SECONDS = gcs.math.inf; attempt.PUBLISH_GRACE = 0.2", argv))
         self.assertEqual((ran.code, json.loads(self.termination())["exit_code"]), (125, 125))
 
     def test_signal_while_publishing(self):
@@ -336,7 +337,7 @@ class Termination(PodCase):
         argv = self.argv(script(), {"train.py": "print('ready', flush=True)"}, "--grace", "0.2")
         self.bucket.faults.append(first_upload())
         self.bucket.fail(fail, times=math.inf, pattern="POST")
-        process = self.start_changed("r.RETRY_SECONDS = r.math.inf; r.PUBLISH_GRACE = 0.2", argv)
+        process = self.start_changed("gcs.RETRY_SECONDS = gcs.math.inf; attempt.PUBLISH_GRACE = 0.2", argv)
         self.assertTrue(reached.wait(60))
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(process).code, 125)
@@ -363,16 +364,19 @@ class Termination(PodCase):
         argv = self.argv(script(), {"train.py": "print('it ran')"})
         # The second one comes while the first one is acted on.
         change = """
-            import signal, os
-            begin = r.Runner._hurry
-            def twice(runner, *signal_and_frame):
+            import os, signal
+            hurry = gcs.GCSStore.hurry
+            def twice(store, moment):
+                gcs.GCSStore.hurry = hurry
                 os.kill(os.getpid(), signal.SIGTERM)
-                begin(runner)
-            r.Runner._hurry = twice
-            r.Runner._read = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+                hurry(store, moment)
+                print("hurries")
+            gcs.GCSStore.hurry = twice
+            attempt.Attempt.fetch = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
         """
         ran = self.finish(self.start_changed(textwrap.dedent(change), argv))
         self.assertEqual((ran.code, ran.result["error"]["type"]), (143, "Terminated"), ran.err)
+        self.assertIn("hurries\n", ran.out)
 
     def test_call_that_saves_is_not_held_up_by_the_store(self):
         saved = os.path.join(self.root, "saved")
@@ -389,7 +393,7 @@ class Termination(PodCase):
         argv = self.argv(script(), {"train.py": source})
         self.bucket.faults.append(first_upload())
         self.bucket.fail(503, times=math.inf, pattern="POST")
-        process = self.start_changed("r.PART_BYTES = 1000; r.SPOOL_BYTES = 2000", argv)
+        process = self.start_changed("spool.PART_BYTES = 1000; spool.SPOOL_BYTES = 2000", argv)
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGTERM)
         while not os.path.exists(saved):
@@ -424,15 +428,18 @@ class Termination(PodCase):
         self.assertIn("saved 1", ran.log)
 
 
-class Flags(unittest.TestCase):
-    def test_help_has_all_flags(self):
-        self.assertEqual(list(remote_runner.neighbour("remote_local").HELP), list(remote_runner.FLAGS))
+class Flags(PodCase):
+    def test_variables_of_the_image_are_ignored(self):
+        nowhere = "127.0.0.1:1"
+        environ = {"STORAGE_EMULATOR_HOST": nowhere, "GCE_METADATA_HOST": nowhere, "GOOGLE_APPLICATION_CREDENTIALS": "/no/such/file"}
+        source = f"import os\ndef f(): return [os.environ.get(name) for name in {list(environ)}]"
+        ran = self.finish(self.start(self.argv(function(), {"train.py": source}), environ))
+        self.assertEqual((ran.code, ran.result["value"]), (0, list(environ.values())), ran.err)
 
-    def test_help_in_a_pod(self):
-        with tempfile.TemporaryDirectory() as folder:
-            alone = shutil.copy(RUNNER, folder)
-            ran = subprocess.run([sys.executable, alone, "--help"], capture_output=True, text=True, check=True)
-        self.assertEqual(ran.stdout, "flags: " + " ".join(remote_runner.FLAGS) + "\n")
+    def test_help_has_all_flags(self):
+        ran = subprocess.run([sys.executable, RUNNER, "--help"], capture_output=True, text=True, check=True)
+        self.assertEqual([line.split()[0] for line in ran.stdout.splitlines()[2:]], list(options.FLAGS))
+        self.assertEqual(ran.stderr, "")
 
 
 if __name__ == "__main__":

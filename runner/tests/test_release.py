@@ -59,13 +59,13 @@ class Refusals(GroupCase):
 
     def test_no_attempt_can_be_counted(self):
         self.bucket.fail(503, times=math.inf)
-        change = "r.RETRY_SECONDS = r.PUBLISH_SECONDS = 0.1"
+        change = "gcs.RETRY_SECONDS = 0.1"
         end = self.ended(*self.hosts(function(), {"train.py": WAIT}, change=change))
         self.assertRegex(end["message"], "answered 503")
 
     def test_outage_at_the_start_is_waited_for(self):
         self.bucket.fail(503, times=8)
-        leader, *_ = self.parked(*self.hosts(function(), {"train.py": "def f(): print('ran')"}, change="r.RETRY_SECONDS = 0.001"))
+        leader, *_ = self.parked(*self.hosts(function(), {"train.py": "def f(): print('ran')"}))
         self.assertEqual((leader.end["state"], leader.end["attempt"]), ("SUCCEEDED", 1))
 
     def test_no_store(self):
@@ -75,12 +75,12 @@ class Refusals(GroupCase):
     def test_no_place(self):
         ran = self.parked(self.host(0, function(), {"train.py": WAIT}, env={"KINETIC_SLICES": "3"}))
         self.assertEqual((ran[0].end["state"], len(self.api.patches)), ("FAILED", 1))
-        self.assertIn("does not tell this host's place", ran[0].end["message"])
+        self.assertIn("does not say which host of the job this is", ran[0].end["message"])
 
     def test_outage_at_the_end_is_another_attempt(self):
         self.bucket.fail(503, times=math.inf, pattern="POST .*")
         self.bucket.faults.insert(0, first_upload())
-        change = "r.RETRY_SECONDS = r.PUBLISH_SECONDS = 0.1"
+        change = "gcs.RETRY_SECONDS = 0.1"
         leader, member = self.hosts(function(), {"train.py": "def f(): print('ran')"}, change=change)
         self.assertEqual((self.finish(leader).code, self.api.patches), (125, []))
         self.bucket.faults.clear()

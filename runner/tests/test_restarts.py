@@ -6,7 +6,8 @@ import signal
 import threading
 import unittest
 
-from fixture import TIMEOUT, function, remote_runner as r
+from fixture import TIMEOUT, function
+from kinetic_runner.text import file_blocks
 from group import WAIT, GroupCase
 
 
@@ -44,7 +45,7 @@ class Restarts(GroupCase):
                 raise RuntimeError("lost a peer")
         """
         go = os.path.join(self.root, "go")
-        leader, member = self.hosts(function(), {"train.py": source % go}, change="r.END_GRACE = 1000")
+        leader, member = self.hosts(function(), {"train.py": source % go}, change="supervisor.END_GRACE = 1000")
         self.ready(leader, member)
         open(go, "w").close()
         ran = self.finish(leader)
@@ -55,13 +56,13 @@ class Restarts(GroupCase):
             processes = self.hosts(function(), {"train.py": WAIT}, pod=attempt)
             self.ready(*processes)
             log = os.path.join(self.root, f"host-{host}-{attempt}", "scratch", "log")
-            self.eventually(lambda: b"ready\n" in b"".join(r.file_blocks(log)), *processes)
+            self.eventually(lambda: b"ready\n" in b"".join(file_blocks(log)), *processes)
             processes[host].kill()
             processes[host].wait()
             again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
             self.eventually(lambda: self.lines(host, attempt), again)
             record = self.document(f"attempts/{attempt}.json")
-            self.assertEqual((record["reason"], record["message"]), ("Killed", f"host {host}: its runner was killed: it is likely that memory ran out"))
+            self.assertEqual((record["reason"], record["message"]), ("Killed", f"host {host}: its container was killed: it is likely that memory ran out"))
             again.kill()
             again.wait()
             processes[host] = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
@@ -196,9 +197,9 @@ class Restarts(GroupCase):
         processes = self.hosts(function(), {"train.py": WAIT}, pod=1)
         self.ready(*processes)
         processes[1].kill()
-        self.assertEqual(processes[0].stdout.readline(), b"kinetic: host 1 is lost\n")
+        self.assertEqual(processes[0].stdout.readline(), b"\x1ekinetic: host 1 is lost\n")
         another = self.host(1, function(), {"train.py": WAIT}, pod=2)
-        self.assertEqual(processes[0].stdout.readline(), b"kinetic: host 1 was started anew, and has no part in this attempt\n")
+        self.assertEqual(processes[0].stdout.readline(), b"\x1ekinetic: host 1 was started again, and has no part in this attempt\n")
         _, ran = self.terminate(processes[0], another)
         self.assertNotIn("ready", ran.out)
 

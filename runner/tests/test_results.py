@@ -44,11 +44,6 @@ class PublishedValues(RunnerCase):
         ran = self.call("class A:\n  def __repr__(self): raise ValueError\ndef f(): return A()")
         self.assertEqual((ran.code, ran.result["value"]), (0, "<train.A object>"), ran.out)
 
-    def test_generator(self):
-        ran = self.call("def f(): yield 1")
-        self.assertEqual((ran.code, ran.result["pickle"]), (0, None), ran.out)
-        self.assertIn("return a list instead", ran.result["warnings"][0])
-
     def test_cloudpickle_is_used_where_the_image_has_it(self):
         files = {"train.py": "def f(): return lambda: 0", "cloudpickle.py": "def dump(value, file, protocol): file.write(b'by cloudpickle %d' % protocol)"}
         ran = self.run_call(function(), files)

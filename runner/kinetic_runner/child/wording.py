@@ -33,6 +33,14 @@ def message_of(exc):
     return shorten(f"{name}: {message}" if message else name, 200)
 
 
+def text_of(value):
+    """str(value), even where that raises."""
+    try:
+        return str(value)
+    except Exception:
+        return f"<unprintable {type(value).__name__} object>"
+
+
 def type_name(kind):
     """The qualified name of a type as a traceback shows it."""
     module = kind.__module__

@@ -1,15 +1,17 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens for a credentials file, which a pod outside of GKE has, where no metadata server gives them."""
+"""Tokens for a credentials file, for pods outside of GKE, where no metadata server gives them."""
 
+import base64
 import hashlib
 import json
 import re
 import time
+import urllib.parse
 
-from .remote_runner import (
-    ANSWER_LIMIT, Endpoint, RETRY_STATUS, Request, RunnerError, Transient, encode_json, late_import, server_time, shorten,
-)
+from ..errors import RunnerError, Transient
+from ..text import encode_json, shorten
+from .http import ANSWER_LIMIT, RETRY_STATUS, Endpoint, Request, server_time
 
 TOKEN_URI = "https://oauth2.googleapis.com/token"
 TOKEN_SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
@@ -24,7 +26,7 @@ class KeyFile:
     """Tokens for the account of a credentials file, from the server that the file names."""
 
     def __init__(self, path):
-        self._where = f"the credentials file {path} of GOOGLE_APPLICATION_CREDENTIALS"
+        self._where = f"the credentials file {path}"
         try:
             with open(path, "rb") as file:
                 fields = json.loads(file.read(ANSWER_LIMIT))
@@ -39,7 +41,7 @@ class KeyFile:
         self._uri = self._text("token_uri") if "token_uri" in self._fields else TOKEN_URI
         self._server = Endpoint(self._uri)
         self._skew = 0.0  # of the server's clock, in seconds before ours
-        self._grant()  # what the file lacks is told at once
+        self._grant()  # so that what the file lacks is reported at once
         self.title = self._server.name
 
     def fetch(self, timeout):
@@ -58,17 +60,13 @@ class KeyFile:
         raise RunnerError(f"no token for {self.name()} of {self._where}: {text}: put a new key into the Secret")
 
     def name(self):
-        """Who the file is for."""
+        """The account in the file."""
         return self._fields.get("client_email") or self._fields.get("account") or f"the user of {self._where}"
 
-    def disconnect(self):
-        """Closes all connections."""
-        self._server.disconnect()
-
     def _ask(self, timeout):
-        form = late_import("urllib.parse").urlencode(self._grant()).encode()
+        form = urllib.parse.urlencode(self._grant()).encode()
         headers = (("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", str(len(form))))
-        path = late_import("urllib.parse").urlsplit(self._uri).path or "/"
+        path = urllib.parse.urlsplit(self._uri).path or "/"
         try:
             answer = self._server.send(Request("POST", path, headers, lambda: [form]), timeout)
             return answer, answer.content()
@@ -79,7 +77,7 @@ class KeyFile:
         try:
             key = rsa_key(self._text("private_key"))
         except (ValueError, IndexError):
-            raise RunnerError(f"{self._where}: private_key is no RSA key in the form of PKCS#8") from None
+            raise RunnerError(f"{self._where}: private_key is not an RSA key in PKCS#8 form") from None
         now = int(time.time() + self._skew)
         header = {"alg": "RS256", "typ": "JWT", "kid": self._fields.get("private_key_id")}
         claims = {"iss": self._text("client_email"), "scope": TOKEN_SCOPE, "aud": self._uri, "iat": now, "exp": now + TOKEN_SECONDS}
@@ -98,7 +96,7 @@ class KeyFile:
 
 def signed(header, claims, key):
     """A JSON web token with the signature RS256: PKCS #1 v1.5 over SHA-256."""
-    encode = late_import("base64").urlsafe_b64encode
+    encode = base64.urlsafe_b64encode
     text = b".".join(encode(encode_json(part)).rstrip(b"=") for part in (header, claims))
     return (text + b"." + encode(rsa_sign(text, *key)).rstrip(b"=")).decode()
 
@@ -116,7 +114,7 @@ def rsa_key(pem):
     text = re.fullmatch(r"\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----\s*", pem)
     if not text:
         raise ValueError("no PEM")
-    (document,) = der_values(late_import("base64").b64decode(text[1]))
+    (document,) = der_values(base64.b64decode(text[1]))
     _, algorithm, packed = der_values(document)[:3]
     (numbers,) = der_values(packed)
     _, modulus, _, exponent = (int.from_bytes(number, "big") for number in der_values(numbers)[:4])

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What --debug adds: the call waits for the user's debugger before it begins."""
 
-import importlib
-import os
 import sys
 
-from .remote_runner import forget_shadowed, late_import, seconds, tell, text_of
+STARTUP_MODULES = frozenset(sys.modules)
+
+import importlib
+import os
+
+from .modules import let_shadow
+from .outcomes import tell
+from .wording import text_of
 
 
 def wait_for_debugger():
@@ -16,12 +21,15 @@ def wait_for_debugger():
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which nobody debugs
     try:
         debugpy = importlib.import_module("debugpy")
-        debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
-        timer = late_import("threading").Timer(seconds(patience), lambda: debugpy.wait_for_client.cancel())
     except ImportError as exc:
-        sys.exit(f"kinetic: --debug needs the package debugpy ({exc}): add it to the image, or to the requirements that it is made of")
+        sys.exit(f"kinetic: --debug needs the package debugpy, which this Python does not have: {exc}")
+    try:
+        import threading
+
+        debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
+        timer = threading.Timer(float(patience), lambda: debugpy.wait_for_client.cancel())
     except Exception as exc:
-        sys.exit(f"kinetic: no debugger can be waited for on port {port} for {patience} seconds: {text_of(exc)}")
+        sys.exit(f"kinetic: cannot wait for a debugger on port {port} for {patience} seconds: {text_of(exc)}")
     tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
     timer.daemon = True
     timer.start()
@@ -29,18 +37,20 @@ def wait_for_debugger():
     timer.cancel()
     if debugpy.is_client_connected():
         return debugpy
-    tell("kinetic: no debugger came; the call begins without, and one can still attach\n")
+    tell("kinetic: no debugger attached in time; the call begins without one, which can still attach\n")
     return None
 
 
-def run_debugged(what):
-    """Runs a file, or -m and a module, and its arguments, as python3 does, with a debugger that stops before its first line."""
+def main():
+    """Runs a file, or -m and a module, with arguments, as python3 does, with a debugger that stops before its first line."""
+    what = sys.argv[2:]
     is_module = what[0] == "-m"
     sys.argv = what[is_module:]
     name = sys.argv[0]
-    sys.path.insert(0, os.getcwd() if is_module else os.path.dirname(name))
-    forget_shadowed(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))))
-    runpy = late_import("runpy")
+    sys.path[:1] = [os.getcwd() if is_module else os.path.dirname(name)]
+    import runpy
+
+    let_shadow(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))), STARTUP_MODULES)
     debugger = wait_for_debugger()
     if debugger:
         debugger.breakpoint()

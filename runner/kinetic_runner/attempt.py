@@ -1,0 +1,227 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""One attempt at a job on one host: the steps that every kind of job has."""
+
+import os
+import time
+import traceback
+
+from . import environment, losses
+from .bundle import empty_directory, fetch_bundle, read_index
+from .call import CALL_LIMIT, Call, unlimited_integers
+from .documents import parse_document
+from .errands import Errands
+from .errors import NotFound, RunnerError, Stopped, Unreachable, explain, text_of
+from .judge import Told, judge
+from .log import STDERR_MARK, Log
+from .outcome import DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome
+from .process import Place, function_command, program_command
+from .records import Records, read_document
+from .spool import LogParts, Spool
+from .store import directory_of, open_store, read_verified
+from .store.names import blob_name, job_name
+from .supervisor import Supervisor
+from .text import tell, times, timestamp
+
+# Kubernetes kills the runner at least three seconds after the end of --grace.
+PUBLISH_GRACE = 2.5
+PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # after which an unfinished line is shown as it stands
+
+
+class NoCall(Exception):
+    """No call is to run here, and nothing is to be published of that."""
+
+
+class JobEnded(NoCall):
+    """The job has ended before this attempt; end is its end.json."""
+
+    def __init__(self, end):
+        super().__init__()
+        self.end = end
+
+    @property
+    def exit_code(self):
+        code = self.end.get("exit_code")
+        return code if type(code) is int and 0 <= code <= 255 else 1
+
+
+class Attempt:
+    """One attempt on one host, from the store to the outcome of the call."""
+
+    def __init__(self, options, signals, host=0, hosts=1):
+        self.options, self.signals = options, signals
+        self.host, self.hosts = host, hosts
+        self.final = options.final  # no other attempt follows, however this one ends
+        self.store = self.records = self.log = self.parts = None
+        self.uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
+        self.number = 0  # none that is counted yet
+        self.crashes = 0  # of the attempts before
+        self.began = time.monotonic()
+        self.started = self.job_started = timestamp()
+        self.workspace = os.path.join(options.work, "workspace")
+        self.scratch = os.path.join(options.work, "scratch")
+        self.tried_end = None  # end.json that may be stored, though the store said otherwise
+        self.needed = []  # objects that must not expire while the call runs
+
+    def guarded(self, action):
+        """The outcome that action returns, or that of its failure. Afterwards SIGTERM interrupts nothing."""
+        try:
+            try:
+                return action()
+            finally:
+                self.signals.never_raise()
+        except Stopped:
+            outcome = Outcome(TERMINATED, EXIT_TERMINATED, "the job was terminated before its call began")
+            self.say(outcome.message)
+            return outcome
+        except Unreachable as exc:
+            self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it was waited for already
+            return self.failure(text_of(exc))
+        except (RunnerError, OSError) as exc:
+            return self.failure(explain(exc))
+        except NoCall:
+            raise
+        except Exception as exc:
+            return self.failure(f"the runner itself failed: {traceback.format_exc()}", text_of(exc))
+
+    def failure(self, text, message=None):
+        """The outcome of a failure of the runner or the store, which is told now."""
+        self.say(text)
+        return Outcome(RUNNER_FAILURE, EXIT_RUNNER, message or text)
+
+    def say(self, text):
+        """Prints a message of the runner."""
+        if self.log is not None:
+            self.log.say(text)
+        else:
+            tell(("" if self.options.log_file else STDERR_MARK.decode()) + f"kinetic: {text}\n")
+
+    def why_it_ended(self, outcome):
+        """The outcome for the attempt's record."""
+        return outcome
+
+    def publishing_failed(self, exc):
+        """Takes note that the store refused what this attempt wrote."""
+
+    def open_store(self):
+        """Opens the store, which has to hurry from SIGTERM on."""
+        options = self.options
+        store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
+        self.signals.listen(lambda: store.hurry(time.monotonic() + options.grace + PUBLISH_GRACE))
+        self.store, self.records = store, Records(store, options.job)
+
+    def refuse_if_ended(self):
+        """Raises JobEnded if the job has ended before."""
+        try:
+            end = read_document(self.store, job_name(self.options.job, "end.json"))
+        except NotFound:
+            return
+        self.say(f"job {self.options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing is run")
+        raise JobEnded(end)
+
+    def begin(self):
+        """Counts this attempt and opens the log; returns the outcome of a job that is not to be run again, else None."""
+        count = self.records.count(self.uid, self.host, self.started)
+        self.join(count.number)
+        self.crashes, self.job_started = count.crashes, count.job_started
+        self.open_log()
+        return self.spent(count)
+
+    def join(self, number):
+        """Takes part in the attempt of that number."""
+        self.number = number
+        self.parts = LogParts(self.store, self.options.job, self.host, number)
+
+    def spent(self, count):
+        """The outcome of a job that has crashed or lost its pods too often before, else None."""
+        options = self.options
+        if count.disruptions > options.max_disruptions:
+            lost = f"has lost its pod {times(count.disruptions)} to preemption, a drain or a lost node"
+            outcome = Outcome(DISRUPTED, 1, f"the job {lost}; --max-disruptions allows {options.max_disruptions}")
+        elif count.crashes > options.retries:
+            outcome = Outcome(KILLED, EXIT_KILLED, f"the job has crashed {times(count.crashes)}; --retries allows {options.retries}")
+        else:
+            return None
+        self.say(outcome.message)
+        return outcome
+
+    def open_log(self):
+        """Opens the log: the pod's output, or the file of a local job."""
+        empty_directory(self.scratch)
+        if self.options.log_file:
+            self.log = Log(Spool(self.options.log_file, keep=True), None, LOCAL_PIECE_SECONDS)
+        else:
+            self.log = Log(Spool(os.path.join(self.scratch, "log"), keep=False), 1, PIECE_SECONDS)
+
+    def fetch(self):
+        """Reads the call, and unpacks the bundle into the workspace."""
+        options, store = self.options, self.store
+        empty_directory(self.workspace)
+        name = job_name(options.job, "call.json")
+        unlimited_integers()
+        data = read_verified(store, name, options.call, CALL_LIMIT)
+        call = Call(parse_document(data, store.url(name)), store.url(name))
+        index = read_index(store, options.bundle)
+        fetch_bundle(store, index, self.scratch, self.workspace)
+        if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
+            raise RunnerError(f"{call.file}, which {store.url(name)} runs, is not in the bundle {options.bundle}")
+        os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
+        self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
+        # Without the records counting would begin again.
+        self.needed += [self.records.name(number + 1) for number in range(self.number)]
+        return call
+
+    def place(self, variables=()):
+        """Where the call runs, with its environment."""
+        options = self.options
+        output = options.output_dir or self.store.outputs(options.job)
+        if not output.startswith("gs://"):
+            output = directory_of(output, "--output-dir")
+            os.makedirs(output, exist_ok=True)
+        environ = dict(os.environ, **dict(variables))
+        environ.update(
+            KINETIC_JOB_ID=options.job,
+            KINETIC_OUTPUT_DIR=output,
+            KINETIC_HOST=str(self.host),
+            KINETIC_HOSTS=str(self.hosts),
+            KINETIC_ATTEMPT=str(self.number),
+        )
+        environ.update(environment.gpu_libraries(environ))
+        environ.update(environment.python_defaults(environ))
+        environ.update(environment.temporary_directory(environ, self.scratch))
+        return Place(self.workspace, self.scratch, environ)
+
+    def errands(self):
+        """What is sent to the store while the call runs."""
+        return Errands(self.log.spool, self.parts, lambda _: [self.store.renew(name) for name in self.needed])
+
+    @property
+    def deadline(self):
+        """When --max-runtime is over, of time.monotonic, or None."""
+        return self.began + self.options.max_runtime if self.options.max_runtime else None
+
+    def supervise(self, call, place, link=None):
+        """Runs the call; returns its outcome, and the supervisor that knows how it came about."""
+        errands, told = self.errands(), Told(self.scratch)
+        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note)
+        if link is not None:
+            told.on_failure = supervisor.stop_soon
+        if call.kind == "function":
+            command = function_command(call, place, "function", keep_value=self.host == 0)
+        else:
+            command = program_command(call, place)
+        supervisor.run(command, group=call.kind == "command")
+        outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
+        self.tell_losses(place, call, errands, outcome)
+        return outcome, supervisor
+
+    def announce(self, outcome):
+        """Says how the call ended where it has not said so itself."""
+        if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED, STOPPED, NO_PROGRAM, RUNNER_FAILURE):
+            self.say(outcome.message)
+
+    def tell_losses(self, place, call, errands, outcome):
+        """Says what the call printed or wrote that is lost, in the log and in the result."""
+        for loss in losses.found(place, call, self.log, errands):
+            outcome.warnings.append(loss)
+            self.say(f"warning: {loss}")

@@ -1,0 +1,50 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The process that calls a function: import, call, report. It ends as any Python program ends."""
+
+import sys
+
+STARTUP_MODULES = frozenset(sys.modules)  # what python3 has loaded before the first line of a program, and a little
+
+import marshal
+
+from . import modules, outcomes
+from .report import Report
+
+
+def main():
+    """Calls the function that the document in argv[2] names; returns the exit code."""
+    call = read_call(sys.argv[2])
+    report = Report(call["scratch"])
+    return conclude(call, report, lambda: call_function(call))
+
+
+def read_call(path):
+    """The document that the runner has left: what to call, and where."""
+    with open(path, "rb") as file:
+        return marshal.load(file)
+
+
+def conclude(call, report, action):
+    """Reports the outcome of action and returns its exit code. In a fork of the user's code it ends as without us."""
+    try:
+        value = action()
+    except BaseException as exc:
+        if not report.ours:
+            raise
+        outcome = outcomes.of_exception(exc, call)
+    else:
+        if not report.ours:
+            return 0
+        outcome = outcomes.of_value(value, call)
+    report.send(outcome=outcome)
+    outcomes.watch_threads(call["title"])
+    return outcome["exit_code"]
+
+
+def call_function(call):
+    """The value of the call, None on hosts whose value is not kept. Everything from here on is the user's code."""
+    debugger = modules.prepare(call, STARTUP_MODULES)
+    function = modules.find_function(call)
+    value = modules.value_of(function, (), call["kwargs"], debugger)
+    return value if call["keep_value"] else None

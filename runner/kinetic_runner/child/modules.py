@@ -1,0 +1,116 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Imports the user's function and calls it."""
+
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from importlib.machinery import ModuleSpec, SourceFileLoader
+
+from .wording import type_name
+
+
+def prepare(call, startup_modules):
+    """Makes this process look as if Python had started the user's program; returns the debugger, or None."""
+    debugging = None
+    if os.environ.pop("KINETIC_DEBUG", ""):
+        from . import debug as debugging
+    file = path_in(call, call["file"]) if call["file"] else ""
+    entries = [path_in(call, path) for path in call["sys_path"]]
+    sys.path[:1] = entries  # in place of the runner's own
+    sys.argv = [file]
+    main = types.ModuleType("__main__")
+    main.__spec__ = ModuleSpec("__main__", None)  # multiprocessing does not import it again in other processes
+    if file:
+        main.__file__ = file
+    sys.modules["__main__"] = main
+    let_shadow(entries, startup_modules)
+    return debugging.wait_for_debugger() if debugging else None
+
+
+def path_in(call, relative):
+    """The absolute path of a path relative to the package root."""
+    return os.path.join(call["workspace"], relative) if relative else call["workspace"]
+
+
+def let_shadow(entries, startup_modules):
+    """Lets a module of the workspace win over a standard one that is loaded only because the runner needs it."""
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    for name in loaded - startup_modules - set(sys.builtin_module_names) - {"kinetic_runner"}:
+        files = (name + ".py", os.path.join(name, "__init__.py"))
+        if any(os.path.isfile(os.path.join(entry, file)) for entry in entries for file in files):
+            for module in list(sys.modules):
+                if module.partition(".")[0] == name:
+                    del sys.modules[module]
+
+
+def find_function(call):
+    """The function of the call; AttributeError or TypeError with a sentence if there is none."""
+    module, name = load_module(call), call["function"]
+    function = getattr(module, name, None)
+    where = call["file"] or f"module {call['module']}"
+    if function is None:
+        raise AttributeError(f"{where} has no function {name!r}{nearest(name, module)}")
+    if not callable(function):
+        raise TypeError(f"{name!r} in {where} is {with_article(type_name(type(function)))}, not a function")
+    return function
+
+
+def nearest(name, module):
+    """A question about the function whose name is most like this one."""
+    import difflib
+
+    names = [name for name, value in vars(module).items() if callable(value)]
+    near = difflib.get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def with_article(name):
+    return ("an " if name[:1] in "aeiou" else "a ") + name
+
+
+def load_module(call):
+    """Imports the function's module, from the call's file where it has one."""
+    name = call["module"]
+    if not call["file"]:
+        return importlib.import_module(name)
+    path = path_in(call, call["file"])
+    parent, _, leaf = name.rpartition(".")
+    if parent:
+        importlib.import_module(parent)
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == path:
+        return loaded
+    loader = SourceFileLoader(name, path)
+    package = [os.path.dirname(path)] if os.path.basename(path) == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=package)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    if parent:
+        setattr(sys.modules[parent], leaf, module)
+    return sys.modules.get(name, module)
+
+
+def value_of(function, args, kwargs, debugger=None):
+    """Calls the function, and waits for an awaitable that it returns."""
+    if debugger:
+        debugger.breakpoint()
+    value = function(*args, **kwargs)  # a debugger stops here: step into it
+    if not isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)) and hasattr(type(value), "__await__"):
+        value = wait_for(value)
+    return value
+
+
+def wait_for(awaitable):
+    import asyncio
+
+    async def wait():
+        return await awaitable
+
+    return asyncio.run(wait())

@@ -1,0 +1,160 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What became of a call, as the child reports it: the fields of the runner's Outcome."""
+
+import errno
+import os
+import sys
+import time
+import traceback
+import types
+
+from . import values
+from .wording import shorten, text_of, type_name
+
+INLINE_BYTES = 1 << 20  # a value up to this is in the report itself, which no full disk can lose
+MESSAGE_LIMIT = 1000  # characters of the message in end.json
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FIRST_SECONDS, NEXT_SECONDS = 10, 60  # until it is said for which threads the process waits
+
+
+def of_value(value, call):
+    """The outcome of a call that returned."""
+    if isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)):
+        return of_generator(value, call)
+    converted = values.convert(value)
+    outcome = outcome_of("Completed", 0)
+    outcome.update(returned=True, warnings=list(converted.warnings))
+    if converted.lossy:
+        path = os.path.join(call["scratch"], "result.pkl")
+        if values.write_pickle(value, path):
+            outcome["pickle_path"] = path
+        elif converted.warnings:
+            outcome["warnings"].append("the exact value cannot be pickled and is lost")
+    if len(converted.data) <= call.get("inline_bytes", INLINE_BYTES):
+        outcome["value"] = converted.data.decode()
+        return outcome
+    path = os.path.join(call["scratch"], "value.json")
+    try:
+        write_private(path, converted.data)
+    except OSError as exc:
+        return of_lost_value(exc, path, len(converted.data))
+    outcome["value_path"] = path
+    return outcome
+
+
+def of_generator(value, call):
+    """The outcome of a generator function: nothing of it has run, so it has not succeeded."""
+    kind = "a generator" if isinstance(value, types.GeneratorType) else "an async generator"
+    message = f"the result: {call['title']} returned {kind}, which runs only when it is iterated; return a list instead"
+    tell(f"kinetic: {message}\n")
+    return outcome_of("BadResult", 1, message, {"type": "TypeError", "message": message, "traceback": ""})
+
+
+def of_lost_value(exc, path, size):
+    """The outcome of a call whose value finds no room. It is final: the call would compute the same again."""
+    advice = ": submit the job with a larger --disk" if exc.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+    message = f"cannot write the value, {size} bytes of JSON, to {path}: {exc.strerror}{advice}"
+    tell(f"kinetic: {message}\n")
+    return outcome_of("BadResult", 1, message, {"type": "OSError", "message": message, "traceback": ""})
+
+
+def write_private(path, data):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(fd, "wb", buffering=0) as file:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+
+
+def of_exception(exc, call):
+    """The outcome of a call that raised."""
+    return of_exit(exc, call) if isinstance(exc, SystemExit) else of_error(exc, call)
+
+
+def of_exit(exc, call):
+    """The outcome of sys.exit in a function, with Python's own rules for the code."""
+    code, title = exc.code, call["title"]
+    if code is None or isinstance(code, int) and int(code) == 0:
+        return outcome_of("Completed", 0)
+    if isinstance(code, int):
+        kept = int(code) if 0 < code < 124 else 1
+        message = f"{title} ended with exit code {int(code)}" + ("" if kept == code else f", reported as {kept}")
+    else:
+        kept, message = 1, f"{title} ended with sys.exit: {text_of(code)}"
+        tell(text_of(code) + "\n")
+    return outcome_of("ExitCode", kept, message, {"type": "SystemExit", "message": message[:MESSAGE_LIMIT], "traceback": ""})
+
+
+def of_missing(call):
+    """The outcome of a function whose module has ended with sys.exit(0)."""
+    message = f"{call['title']} is not there, for its module has ended with sys.exit(0)"
+    return outcome_of("ExitCode", 1, message, {"type": "SystemExit", "message": message, "traceback": ""})
+
+
+def of_error(exc, call):
+    """The outcome of an exception, with the traceback that it would have at home."""
+    name, message = type_name(type(exc)), text_of(exc)
+    try:
+        hide_runner(exc)
+        text = "".join(traceback.format_exception(type(exc), exc, exc.__traceback__))
+    except Exception:
+        text = f"{name}: {message}\n"
+    text = text.replace(f'File "{call["workspace"]}/', 'File "')
+    tell(text)
+    return outcome_of("Exception", 1, f"{name}: {message}", {"type": name, "message": message, "traceback": text})
+
+
+def outcome_of(reason, exit_code, message="", error=None):
+    """All fields that the runner reads."""
+    return {
+        "reason": reason, "exit_code": exit_code, "message": shorten(message, MESSAGE_LIMIT), "error": error, "warnings": [], "returned": False,
+        "value": None, "value_path": None, "pickle_path": None, "at": time.time(), "started": None, "finished": None,
+    }  # fmt: skip
+
+
+def hide_runner(exc):
+    """Takes the frames that led into the user's code off an exception."""
+    library = os.path.dirname(os.__file__)
+    machinery = (PACKAGE + os.sep, "<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
+    tb = exc.__traceback__
+    while tb is not None and tb.tb_frame.f_code.co_filename.startswith(machinery):
+        tb = tb.tb_next
+    exc.__traceback__ = tb
+
+
+def watch_threads(title):
+    """Says at intervals for which threads the process waits before it ends, as Python waits for them."""
+    threading = sys.modules.get("threading")
+    if threading is None or not hasattr(threading, "enumerate") or not others(threading):
+        return
+
+    def watch():
+        seconds, waited = FIRST_SECONDS, 0
+        while True:
+            time.sleep(seconds)
+            waited, seconds = waited + seconds, NEXT_SECONDS
+            names = ", ".join(thread.name for thread in others(threading))
+            if names:
+                tell(f"kinetic: {title} returned {waited} seconds ago; waiting for its threads: {names}\n")
+
+    threading.Thread(target=watch, name="kinetic-watch", daemon=True).start()
+
+
+def others(threading):
+    return [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+
+
+def tell(text):
+    """Prints to stderr, after what the user's code has printed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass  # closed, or something else than a file
+    try:
+        view = memoryview(text.encode("utf-8", "backslashreplace"))
+        while view:
+            view = view[os.write(2, view) :]
+    except OSError:
+        pass  # the user's code has closed it

@@ -1,0 +1,59 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Documents: JSON objects with a version, read strictly."""
+
+import json
+import re
+
+from .errors import RunnerError
+
+VERSION = 1  # of every document that is read or written here
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def parse_document(data, where):
+    """The JSON object in data, of the version that this runner reads."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as exc:
+        raise RunnerError(f"{where} is not JSON: {exc}") from None
+    if not isinstance(document, dict):
+        raise RunnerError(f"{where} is not a JSON object")
+    version = document.get("version")
+    if version != VERSION:
+        raise RunnerError(f"{where} has version {version!r:.20}, this runner reads version {VERSION}: use one client for both")
+    return document
+
+
+def field(document, key, kind, where, default=None):
+    """A member that must have exactly the given type; missing or null is the default."""
+    value = document.get(key)
+    if value is None and default is not None:
+        return default
+    if type(value) is not kind:
+        raise RunnerError(f"{where}: {key} is {value!r:.60}, want {kind.__name__}")
+    return value
+
+
+def strings(document, key, where):
+    """A member that is a list of strings, [] when missing."""
+    values = field(document, key, list, where, [])
+    for value in values:
+        if type(value) is not str or "\0" in value:
+            raise RunnerError(f"{where}: {key} contains {value!r:.60}, want text without NUL")
+    return values
+
+
+def check_path(path, where):
+    """Rejects a path that could leave the workspace or be read in two ways."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise RunnerError(f"{where}: path {path!r:.200} is not relative and plain")
+    if any(char == "\\" or char == "\0" or "\ud800" <= char <= "\udfff" for char in path):
+        raise RunnerError(f"{where}: path {path!r:.200} contains a character that no path may have")
+    return path
+
+
+def check_directory(path, where):
+    """check_path for a directory, where "" and "." are the package root."""
+    return "" if path in ("", ".") else check_path(path, where)

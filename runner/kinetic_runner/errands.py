@@ -1,0 +1,102 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent to the store while the call runs."""
+
+import _thread
+import os
+import time
+
+from . import spool as spools
+
+PART_SECONDS = 30.0
+RENEW_SECONDS = 86_400.0
+
+
+class Errands:
+    """Sends full parts of the log, and renews what must not expire.
+
+    A thread does it, because the supervisor must not wait for the store. It
+    exists only while there is something to send.
+    """
+
+    def __init__(self, spool, parts, renew):
+        self._spool, self._parts, self._renew = spool, parts, renew
+        self._changing = _thread.allocate_lock()
+        self._asked, self._busy, self._thread = [], False, None
+        now = time.monotonic()
+        self._part_at, self._renew_at = now + PART_SECONDS, now + RENEW_SECONDS
+        self._full_at = now  # no full part before this
+        self._wake = None  # a descriptor to write to after each errand
+        self.waited = False  # the call had to wait for the store
+
+    @property
+    def next_at(self):
+        """When the clock has the next errand."""
+        return min(self._part_at, self._renew_at)
+
+    def wake(self, fd):
+        """From now on a byte is written to the descriptor after each errand, None for no more."""
+        self._wake = fd
+
+    def tick(self, now):
+        """Begins the errands that are due."""
+        if now >= self._part_at:
+            self._part_at = now + PART_SECONDS
+            self._ask(self._parts.publish_all)
+        elif self._spool.pending >= spools.PART_BYTES and now >= self._full_at:
+            self._ask(self._parts.publish_full)
+        if now >= self._renew_at:
+            self._renew_at = now + RENEW_SECONDS
+            self._ask(self._renew)
+
+    def behind(self):
+        """Reports whether so much of the log waits for the store that the call's output has to wait too."""
+        behind = self._spool.pending >= spools.SPOOL_BYTES
+        self.waited = self.waited or behind
+        return behind
+
+    def publish_all(self):
+        """Publishes what is there at once, because time is short."""
+        self._ask(self._parts.publish_all)
+
+    def finish(self):
+        """Waits for the errands that were begun."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _ask(self, action):
+        import threading  # which a short job does not need
+
+        with self._changing:
+            if action not in self._asked:
+                self._asked.append(action)
+            if self._busy:
+                return
+            self._busy = True
+        try:
+            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread.start()
+        except RuntimeError:  # the call has taken all the threads that there may be
+            self._thread, self._busy = None, False
+            self._full_at = time.monotonic() + PART_SECONDS
+
+    def _work(self):
+        while action := self._next():
+            try:
+                action(self._spool)
+            except Exception:
+                # What could not be stored stays pending for another try; the last one reports the error.
+                self._full_at = time.monotonic() + PART_SECONDS
+            self._tell()
+
+    def _tell(self):
+        try:
+            if self._wake is not None:
+                os.write(self._wake, b"\0")
+        except OSError:
+            pass  # the pipe is full, so the supervisor wakes up anyway, or it has gone
+
+    def _next(self):
+        with self._changing:
+            self._busy = bool(self._asked)
+            return self._asked.pop(0) if self._asked else None

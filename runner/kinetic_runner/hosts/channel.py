@@ -1,0 +1,84 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A connection between the runners of two hosts, and how they know each other."""
+
+import hashlib
+import hmac
+import json
+import socket
+
+from ..text import encode_json
+
+GROUP_PORT = 8601  # of the leader's runner; the manifest's readiness probe has it too
+KEY_VARIABLE = "KINETIC_GROUP_KEY"  # a secret that the hosts of a job share
+PIPE_READ = 64 << 10
+LINE_LIMIT = 1 << 20  # bytes of a message
+PEER_SECONDS = 2.0  # for another host to take a connection or a message
+KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
+
+
+class Channel:
+    """A connection between two runners: JSON objects, one a line."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self._rest = b""
+        connection.settimeout(PEER_SECONDS)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE:
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+    def send(self, message):
+        """Sends an object. If the other side is gone, or takes only a part of it, receive() says so."""
+        try:
+            self.connection.sendall(encode_json(message) + b"\n")
+        except OSError:
+            try:
+                self.connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it is gone
+
+    def receive(self):
+        """The objects that have arrived; None if the other side is gone, or is not a runner."""
+        try:
+            data = self.connection.recv(PIPE_READ)
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            messages = [json.loads(line) for line in lines]
+        except (OSError, ValueError, RecursionError):
+            return None
+        sane = len(self._rest) <= LINE_LIMIT and all(type(message) is dict for message in messages)
+        return messages if data and sane else None
+
+
+class Greeting:
+    """The first message of a member: its job, its call and its host, signed with the key of the job."""
+
+    def __init__(self, options, key):
+        self._fields = {"job": options.job, "call": options.call}
+        self._key = key.encode()
+
+    @property
+    def has_key(self):
+        return bool(self._key)
+
+    def of(self, host, challenge):
+        """The greeting of a host that answers a leader's challenge."""
+        fields = dict(self._fields, host=host)
+        return dict(fields, signature=self._sign(fields, challenge))
+
+    def host(self, message, hosts, challenge):
+        """The host that sent a greeting, None if it is not one of this job's."""
+        host = message.get("host")
+        if type(host) is not int or not 0 < host < hosts:
+            return None
+        want = self.of(host, challenge)
+        signature = message.get("signature")
+        if dict(message, signature=want["signature"]) != want or type(signature) is not str:
+            return None
+        if self._key and not hmac.compare_digest(signature.encode(), want["signature"].encode()):
+            return None
+        return host
+
+    def _sign(self, fields, challenge):
+        return hmac.new(self._key, challenge.encode() + encode_json(fields), hashlib.sha256).hexdigest()

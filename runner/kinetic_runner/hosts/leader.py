@@ -1,0 +1,141 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The attempt on host 0, the leader, which counts, publishes and releases for all hosts."""
+
+import time
+
+from .. import publish
+from ..attempt import JobEnded
+from ..errors import RunnerError, Transient, Unreachable, explain
+from ..outcome import DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, TERMINATED, Outcome
+from ..text import tell, timestamp
+from .attempt import RESTART_SECONDS, HostAttempt, Restarted
+from .peers import FIRST_PAUSE, LONGEST_PAUSE, Leader
+from .release import Release
+from .verdict import verdict
+
+
+def run(options, signals, group, problem=None):
+    """Runs the attempt; returns the exit code. With a problem no call runs, and the job ends with it."""
+    attempt = LeaderAttempt(options, signals, group)
+    try:
+        outcome = attempt.guarded(lambda: attempt.call(problem))
+    except JobEnded as ended:
+        attempt.conclude(ended.end)
+        return ended.exit_code
+    except Restarted:
+        return EXIT_RUNNER
+    return attempt.finish(outcome)
+
+
+class LeaderAttempt(HostAttempt):
+    """The attempt on host 0."""
+
+    def __init__(self, options, signals, group):
+        super().__init__(options, signals, group)
+        self.link = Leader(group.hosts, self.greeting, self.say)
+        self._lost = set()  # the hosts that were gone before this one was told to end
+        signals.listen(lambda: self._lost.update(self.link.gone))
+
+    def call(self, problem):
+        """The outcome of the call on this host."""
+        self.open_store()
+        self.refuse_if_ended()  # a job that has ended is only to be released, whatever happened to the pod
+        self.refuse_restart()
+        if problem is not None:
+            raise problem
+        self.link.listen()
+        spent = self.begin()
+        self.link.attempt = self.number
+        self.leave_mark(self.number)
+        if spent is not None:
+            return spent
+        if self.crashes:
+            self.say(f"attempt {self.number} begins ({self.crashes} of {self.options.retries} retries used)")
+        if not self.greeting.has_key and self.hosts > 1:
+            self.say("warning: the job has no key for the port of its hosts: any pod of the cluster can reach it")
+        return self.run_call(self.fetch())
+
+    def finish(self, outcome):
+        """Publishes what came of all hosts, and releases them; returns the exit code."""
+        in_set, terminated = bool(self.options.release), outcome.reason == TERMINATED
+        if not self.number and terminated and in_set:
+            return EXIT_TERMINATED  # publish nothing: the job may have ended already
+        self.final = self.final or not self.number  # nothing bounds the attempts that are not counted
+        if self.number and not terminated:
+            self.save_log(outcome)
+            outcome = self.agree(outcome)
+        elif self.number and not in_set:
+            outcome = self.broken(self._lost)  # if any, they are why the Job has this host end
+        end = publish.publish(self, outcome)
+        if end is not None:
+            publish.say_end(self)
+        publish.flush_log(self)
+        self.leave_mark("")  # a crash is recorded by now
+        self.conclude(end, outcome)
+        return outcome.exit_code
+
+    def agree(self, outcome):
+        """The outcome of the attempt, which this host's is a part of."""
+        link = self.link
+        link.report(outcome)
+        until = time.monotonic() + RESTART_SECONDS
+        self.wait(lambda: link.settled(self.signals.came) or link.gone and time.monotonic() >= until)
+        agreed = verdict(link.outcomes, link.gone, self.hosts)
+        if agreed is outcome:
+            return outcome
+        if agreed is None:
+            agreed = self.broken(link.gone)
+        else:
+            agreed.message = f"host {agreed.host}: {agreed.message}"
+        self.say(agreed.message)
+        return agreed
+
+    def broken(self, gone):
+        """The outcome of an attempt that lost these hosts, or was told to end."""
+        in_set = bool(self.options.release)
+        if gone:
+            lost = gone.difference(self.link.outcomes) or gone  # the others were told to end after it
+            names, were = ", ".join(f"host {host}" for host in sorted(lost)), "was" if len(lost) == 1 else "were"
+            told = "" if lost.isdisjoint(self.link.outcomes) else "cancelled, "  # else it was told to end
+            message = f"{names} {were} lost ({told}preempted, drained or crashed)"
+        else:
+            message = f"{'its hosts were' if in_set else 'host 0 was'} told to end, by a preemption, a drain or a deletion"
+        if in_set:
+            return Outcome(TERMINATED, EXIT_TERMINATED, message)
+        message += "; an Indexed Job does not restart: use --backend pathways"
+        if self.signals.came and not self._lost:
+            return Outcome(TERMINATED, EXIT_TERMINATED, message)
+        return Outcome(DISRUPTED, 1, message)
+
+    def why_it_ended(self, outcome):
+        """The outcome for the attempt's record: of a host that was told to end, why."""
+        return self.broken(self._lost) if self.signals.came and outcome.reason == TERMINATED else outcome
+
+    def publishing_failed(self, exc):
+        """A store that refuses this attempt would refuse the next ones too."""
+        self.final = self.final or isinstance(exc, RunnerError) and not isinstance(exc, Unreachable)
+
+    def conclude(self, end, outcome=None):
+        """Releases the hosts of a set whose job has ended, and rests until they are told to end."""
+        if end is None and self.final:  # then the end stands in the set's annotation alone
+            end = self.tried_end or publish.end_document(self, outcome, timestamp())
+        if end is None or not self.options.release:
+            return
+        self.signals.never_raise()
+        self.link.close()
+        self._release(end)
+        self.signals.wait()
+
+    def _release(self, end):
+        pause = FIRST_PAUSE
+        try:
+            release = Release(self.options.release, end)
+            while not self.signals.came:
+                try:
+                    return release.send()
+                except Transient:
+                    time.sleep(pause)
+                    pause = min(2 * pause, LONGEST_PAUSE)
+        except (RunnerError, OSError, KeyError) as exc:
+            tell(f"kinetic: cannot release the hosts of the job; the next kubectl kinetic jobs command will: {explain(exc)}\n")

@@ -1,0 +1,67 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The attempt on another host than the leader, which keeps a log of its own and reports how its call ended."""
+
+import time
+
+from .. import publish
+from ..outcome import EXIT_RUNNER, EXIT_TERMINATED, STOPPED, TERMINATED, Outcome
+from ..text import timestamp
+from .attempt import HostAttempt, Restarted
+from .peers import Member
+
+
+def run(options, signals, group):
+    """Runs the attempt; returns the exit code."""
+    attempt = MemberAttempt(options, signals, group)
+    try:
+        outcome = attempt.guarded(attempt.call)
+    except Restarted:
+        return EXIT_RUNNER
+    return attempt.finish(outcome)
+
+
+class MemberAttempt(HostAttempt):
+    """The attempt on a host other than 0."""
+
+    def __init__(self, options, signals, group):
+        super().__init__(options, signals, group)
+        self.link = Member(group.leader, self.greeting, group.host)
+
+    def call(self):
+        """The outcome of the call on this host."""
+        self.open_store()
+        self.refuse_restart()
+        self.open_log()
+        call = self.fetch()
+        if not self.meet():
+            outcome = Outcome(STOPPED, EXIT_TERMINATED, "the job has ended or failed before the call began on this host")
+            self.say(outcome.message)
+            return outcome
+        return self.run_call(call)
+
+    def meet(self):
+        """Waits for the leader; reports whether the call is to run, in the attempt that the leader has counted."""
+        link = self.link
+        self.wait(lambda: self.signals.came or link.attempt or link.stopping)
+        if link.stopping or not link.attempt:
+            return False
+        self.join(link.attempt)
+        self.leave_mark(self.number)
+        self.began = time.monotonic()  # the leader may have been late
+        return True
+
+    def finish(self, outcome):
+        """Publishes this host's log and reports to the leader; returns the exit code."""
+        if not self.number and outcome.reason not in (STOPPED, TERMINATED):
+            self.meet()  # or nobody would know what failed
+        self.save_log(outcome)
+        publish.write_termination_message(self, outcome, timestamp())
+        publish.flush_log(self)
+        self.link.report(outcome)
+        # To leave would have all hosts started again, or fail the job before the leader has published why.
+        if self.options.release or not self.number:
+            self.signals.wait()
+        else:
+            self.wait(lambda: self.signals.came or self.link.lost)
+        return outcome.exit_code

@@ -1,0 +1,36 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The release of a LeaderWorkerSet, which would start its pods for ever."""
+
+import os
+
+from ..errors import RunnerError, Transient
+from ..store.http import REQUEST_SECONDS, RETRY_STATUS, Endpoint, Request
+from ..text import encode_json, shorten
+
+SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}"
+OUTCOME_ANNOTATION = "kubectl-kinetic.github.io/outcome"
+
+
+class Release:
+    """One patch of the job's LeaderWorkerSet: how the job ended, and no more hosts."""
+
+    def __init__(self, workload, end):
+        url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
+        self._server = Endpoint(url, os.path.join(SERVICE_ACCOUNT, "ca.crt"))
+        annotations = {OUTCOME_ANNOTATION: encode_json(end).decode()}
+        self._body = encode_json({"metadata": {"annotations": annotations}, "spec": {"replicas": 0}})
+        self._path = LEADERWORKERSETS.format(*workload.split("/"))
+
+    def send(self):
+        """Sends it; Transient if it may succeed later, else RunnerError."""
+        with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
+            token = file.read().strip()  # it is replaced now and then
+        headers = (("Content-Type", "application/merge-patch+json"), ("Content-Length", str(len(self._body))))
+        answer = self._server.send(Request("PATCH", self._path, headers, lambda: [self._body]), REQUEST_SECONDS, token)
+        data = answer.content()
+        if answer.status in (401, 409) or answer.status in RETRY_STATUS:
+            raise Transient(f"the API server answered {answer.status}")
+        if answer.status not in (200, 404):  # 404: it is gone, and so are its hosts, soon
+            raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")

@@ -1,0 +1,42 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How the calls of several hosts together ended, from what each reports."""
+
+import time
+
+from ..documents import field, strings
+from ..outcome import Outcome
+
+TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
+
+
+def verdict(outcomes, gone, hosts):
+    """The outcome of an attempt, of those by host; None if it has none.
+
+    The first failure is the cause of the others. While a host is gone, failures
+    prove nothing: its loss may have caused them.
+    """
+    if all(host in outcomes and outcomes[host].ok for host in range(hosts)):
+        return outcomes[0]
+    failures = [] if gone else [outcome for outcome in outcomes.values() if outcome.failed]
+    return min(failures, key=lambda outcome: outcome.at, default=None)
+
+
+def report(outcome):
+    """What a member reports of its call. The clocks of two hosts may differ, so it says how long ago the call ended."""
+    error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
+    fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "warnings")}
+    return dict(fields, error=error, age=time.time() - outcome.at)
+
+
+def reported(host, message):
+    """The outcome that a member has reported; RunnerError if it is none."""
+    where = f"the report of host {host}"
+    kinds = (("reason", str), ("exit_code", int), ("message", str))
+    outcome = Outcome(*(field(message, key, kind, where) for key, kind in kinds))
+    if not outcome.ok:
+        error = field(message, "error", dict, where)
+        outcome.error = {key: field(error, key, str, f"{where}: error") for key in ("type", "message", "traceback")}
+    outcome.warnings = strings(message, "warnings", where)
+    outcome.host, outcome.at = host, time.time() - field(message, "age", float, where)
+    return outcome

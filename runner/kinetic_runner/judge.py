@@ -1,0 +1,75 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How a call ended, from its wait status, its own report and what the runner did to it."""
+
+import json
+import os
+
+from .outcome import (
+    COMPLETED, DEADLINE_EXCEEDED, EXIT_CODE, EXIT_DEADLINE, EXIT_RUNNER, EXIT_TERMINATED, NO_PROGRAM, RUNNER_FAILURE, TERMINATED,
+    Outcome, outcome_of_exit, outcome_of_signal, signal_name,
+)
+
+
+class Told:
+    """What the child has reported."""
+
+    def __init__(self, scratch):
+        self._spare = os.path.join(scratch, "report.jsonl")  # where it reports when the call has closed its pipe
+        self.outcome = self.broken = self.no_program = None
+        self.on_failure = lambda: None  # is called when the call has failed, before it ends
+
+    def note(self, report):
+        """Takes one report."""
+        if "outcome" in report:
+            self.outcome = Outcome.from_json(report["outcome"])
+            if not self.outcome.ok:
+                self.on_failure()
+        self.broken = report.get("broken", self.broken)
+        self.no_program = report.get("no_program", self.no_program)
+
+    def read_spare(self):
+        """Takes what could not be reported by the pipe."""
+        try:
+            with open(self._spare, "rb") as file:
+                for line in file:
+                    self.note(json.loads(line))
+        except FileNotFoundError:
+            pass
+
+
+def judge(title, kind, supervisor, told, max_runtime):
+    """The outcome of a call that has ended."""
+    told.read_spare()
+    outcome = told.outcome
+    if outcome is not None and outcome.returned and outcome.at <= supervisor.stopped_at:
+        return with_warnings(title, outcome, supervisor)  # before it was told to end, if it was
+    if supervisor.timed_out:
+        return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} ran longer than the {max_runtime:g} seconds of --max-runtime")
+    if supervisor.terminated and not (outcome is not None and outcome.returned):
+        # A call that saves its work and leaves with code 0 has not finished: it starts again elsewhere.
+        return Outcome(TERMINATED, EXIT_TERMINATED, f"{title} was terminated", outcome and outcome.error)
+    return outcome or outcome_of_status(title, kind, supervisor.status, told)
+
+
+def with_warnings(title, outcome, supervisor):
+    """The outcome of a function that returned, with what became of the rest of its process."""
+    if supervisor.killed or supervisor.timed_out or supervisor.terminated and os.WIFSIGNALED(supervisor.status):
+        outcome.warnings.append(f"{title} returned, but its threads or exit handlers did not end and were stopped")
+    elif os.WIFSIGNALED(supervisor.status):
+        outcome.warnings.append(f"{title} returned, then its process was killed by {signal_name(os.WTERMSIG(supervisor.status))} as it ended")
+    return outcome
+
+
+def outcome_of_status(title, kind, status, told):
+    """The outcome of a process that has reported none."""
+    if told.no_program:
+        return Outcome(NO_PROGRAM, 1, told.no_program)
+    if told.broken:
+        return Outcome(RUNNER_FAILURE, EXIT_RUNNER, f"the runner itself failed: {told.broken}")
+    if os.WIFSIGNALED(status):
+        return outcome_of_signal(title, os.WTERMSIG(status))
+    code = os.WEXITSTATUS(status)
+    if kind == "function" and code == 0:
+        return Outcome(EXIT_CODE, 1, f"{title} ended its process before it returned")
+    return outcome_of_exit(title, code)

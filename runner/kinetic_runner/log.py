@@ -1,0 +1,182 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The log: what the call prints on two streams, and what the runner says, as lines in one order.
+
+Each line is [MARK] TEXT [PIECE] and a line end. STDERR_MARK begins a line of
+stderr. STDOUT_MARK begins a line of stdout whose own text begins with a mark. PIECE at
+the end says that the text has no line end here: the next line of the same stream
+continues it. So an unfinished line, such as a progress bar, is shown as it stands,
+and a reader that joins the pieces gets the bytes as they were printed.
+"""
+
+import math
+import os
+import select
+import time
+
+from .text import encode_text, timestamp
+
+STDOUT, STDERR = 0, 1
+STDERR_MARK, STDOUT_MARK, PIECE = b"\x1e", b"\x1d", b"\x1f"
+MARK_BYTES = STDERR_MARK + STDOUT_MARK
+PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
+UNSENT_BYTES = 1 << 20  # that stdout has not taken before the call's output has to wait
+
+FULL = "what follows is in this pod's output only; submit the job with a larger --disk"
+# The very last line of a pod tells readers that the job has ended. It is in no part of the log.
+END_LINE = "kinetic: job {} has ended"
+
+
+class Stream:
+    """The unfinished line of one stream."""
+
+    def __init__(self, mark):
+        self.mark = mark
+        self.text = b""  # what is not written yet
+        self.since = math.inf  # of time.monotonic: when that began
+        self.open = False  # pieces of the line are written
+
+
+class Log:
+    """Writes lines to a spool, with their times, and to stdout, without."""
+
+    def __init__(self, spool, out, piece_seconds):
+        self.spool = spool
+        self._out = out  # a descriptor, or None
+        self._unsent, self._unsent_bytes = [], 0
+        self._piece_seconds = piece_seconds
+        self._gap = 0  # bytes that found no room since the last line that did
+        self.lost = 0  # bytes that found no room
+        self._streams = (Stream(b""), Stream(STDERR_MARK))
+        if out is not None:
+            os.set_blocking(out, False)
+
+    def write(self, number, data):
+        """Takes bytes that the call printed to STDOUT or STDERR."""
+        stream = self._streams[number]
+        text = stream.text + data
+        end = text.rfind(b"\n") + 1
+        if end:
+            self._put(stream.mark, text[:end])
+            text, stream.since, stream.open = text[end:], math.inf, False
+        while len(text) > PIECE_BYTES:
+            self._put_piece(stream.mark, text[:PIECE_BYTES])
+            text, stream.open = text[PIECE_BYTES:], True
+        stream.text = text
+        if not text:
+            stream.since = math.inf
+        elif stream.since == math.inf:
+            stream.since = time.monotonic()
+
+    def say(self, text):
+        """Prints a message of the runner, on a line of its own."""
+        stream = self._streams[STDERR]
+        if stream.open:
+            self.write(STDERR, b"\n")
+        self._put(STDERR_MARK, encode_text(f"kinetic: {text}\n"))
+
+    @property
+    def piece_at(self):
+        """When, of time.monotonic, an unfinished line is to be shown as it stands."""
+        return min(stream.since for stream in self._streams) + self._piece_seconds
+
+    def show_unfinished(self, now=math.inf):
+        """Writes the lines that have been unfinished for a while as pieces, by default all of them."""
+        for stream in self._streams:
+            if stream.text and now >= stream.since + self._piece_seconds:
+                self._put_piece(stream.mark, stream.text)
+                stream.text, stream.since, stream.open = b"", math.inf, True
+
+    def say_end(self, job):
+        """Prints the line that says that the job has ended, on stdout alone."""
+        if self._streams[STDERR].open:
+            self._print(STDERR_MARK + b"\n")
+        self._print(STDERR_MARK + encode_text(END_LINE.format(job) + "\n"))
+
+    @property
+    def unsent(self):
+        """The descriptor that has not taken all yet, or None."""
+        return self._out if self._unsent else None
+
+    @property
+    def behind(self):
+        """Reports whether stdout has taken so little that the call's output has to wait."""
+        return self._unsent_bytes >= UNSENT_BYTES
+
+    def send(self):
+        """Gives stdout what it takes without waiting."""
+        while self._unsent:
+            data = self._unsent[0]
+            try:
+                sent = os.write(self._out, data)
+            except BlockingIOError:
+                return
+            except OSError:  # nobody reads any more; the spool goes on
+                self._out = None
+                self._unsent, self._unsent_bytes = [], 0
+                return
+            self._unsent_bytes -= sent
+            if sent < len(data):
+                self._unsent[0] = data[sent:]
+            else:
+                del self._unsent[0]
+
+    def drain(self, until):
+        """Gives stdout the rest, waiting for it until that moment of time.monotonic."""
+        while self._unsent and (left := until - time.monotonic()) > 0:
+            select.select([], [self._out], [], min(left, 1.0))
+            self.send()
+
+    def _put(self, mark, lines):
+        """Writes whole lines of one stream."""
+        if not needs_care(mark, lines):
+            self._write(mark, lines[:-1])
+            return
+        for line in lines[:-1].split(b"\n"):
+            if line.endswith(PIECE):  # a reader would take it for a piece: let it be one, which ends with nothing
+                self._put_piece(mark, line)
+                line = b""
+            self._write(mark_of(mark, line), line)
+
+    def _put_piece(self, mark, text):
+        self._write(mark_of(mark, text), text + PIECE)
+
+    def _write(self, mark, body):
+        """Writes lines as they are, but for their marks and the last line end."""
+        # The node's own time of a line is later: who resumes after that time has not read it twice.
+        stamp = timestamp().encode() + b" " + mark
+        self._record(stamp + body.replace(b"\n", b"\n" + stamp) + b"\n")
+        self._print((mark + body.replace(b"\n", b"\n" + mark) if mark else body) + b"\n")
+
+    def _record(self, lines):
+        if self._gap and self.spool.append(self._note(f"{self._gap} bytes of the log are missing here")):
+            self._gap = 0
+        if not self._gap and self.spool.append(lines):
+            return
+        if not self.lost:
+            self._print(STDERR_MARK + encode_text(f"kinetic: warning: no room for the log in {self.spool.path}: {FULL}\n"))
+        self._gap += len(lines)
+        self.lost += len(lines)
+
+    @staticmethod
+    def _note(text):
+        return timestamp().encode() + b" " + STDERR_MARK + encode_text(f"kinetic: {text}\n")
+
+    def _print(self, data):
+        if self._out is None or self._unsent_bytes >= 2 * UNSENT_BYTES:
+            return
+        self._unsent.append(data)
+        self._unsent_bytes += len(data)
+        self.send()
+
+
+def needs_care(mark, lines):
+    """Reports whether a line ends as a piece does, or begins with the mark of another stream."""
+    if PIECE + b"\n" in lines:
+        return True
+    return not mark and (lines[0] in MARK_BYTES or b"\n" + STDERR_MARK in lines or b"\n" + STDOUT_MARK in lines)
+
+
+def mark_of(mark, text):
+    """The mark of a line, which text of stdout needs only where it begins with one itself."""
+    return STDOUT_MARK if not mark and text and text[0] in MARK_BYTES else mark

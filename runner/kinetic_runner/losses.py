@@ -1,0 +1,36 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a call printed or wrote that is lost, told before the pod goes."""
+
+import os
+
+from .spool import SPOOL_BYTES
+
+MIB = 1 << 20
+
+
+def found(place, call, log, errands):
+    """Sentences about what is lost."""
+    sentences = []
+    if errands.waited:
+        sentences.append(f"the call had to wait when it printed: {SPOOL_BYTES // MIB} MiB of its log were not in the store yet")
+    if log.lost:
+        sentences.append(f"{log.lost} bytes of the log are not in the store: there was no room in {log.spool.path}")
+    for folder in sorted({place.workspace, place.path(call.cwd)}):
+        sentences += written_below_gs(os.path.join(folder, "gs:"))
+    return sentences
+
+
+def written_below_gs(folder):
+    """What programs have written that take the URL in KINETIC_OUTPUT_DIR for the path of a directory."""
+    files = size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            files += 1
+            size += os.lstat(os.path.join(parent, name)).st_size
+    if not files:
+        return []
+    return [
+        f"{files} files ({size / MIB:.1f} MiB) below {folder} are lost: KINETIC_OUTPUT_DIR is a gs:// URL, "
+        "which open() and os.makedirs() take for a directory: write with a library that knows gs://"
+    ]

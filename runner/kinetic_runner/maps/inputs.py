@@ -1,0 +1,90 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Which inputs a pod has, and what the store knows of them."""
+
+import os
+import re
+from itertools import chain, islice
+
+from ..call import CALL_LIMIT
+from ..errors import NotFound, RunnerError
+from ..records import read_document
+from ..store import copy_verified, in_parallel
+from ..store.gcs import LIST_PAGE
+from ..store.names import blob_name, job_name
+
+
+def result_name(job, name=""):
+    """The result of an input, {index}.json or {index}.pkl, or its tries; or the folder of them."""
+    return job_name(job, f"results/{name}")
+
+
+def ranges(text):
+    """The numbers of 0-0,5-9; [] of no text."""
+    if text and not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*", text):
+        raise RunnerError(f"--only: {text!r:.80} are not ranges of numbers")
+    pairs = (part.split("-") for part in text.split(",") if part)
+    return [range(int(first), int(last) + 1) for first, last in pairs]
+
+
+def chunk_of(options, chunk):
+    """The numbers of the inputs in a chunk, in order."""
+    numbers = chain.from_iterable(ranges(options.only) or [range(options.inputs)])
+    return list(islice(numbers, chunk * options.chunk, (chunk + 1) * options.chunk))
+
+
+def fetch_inputs(store, options, chunk, scratch):
+    """Writes the lines of a chunk to a file; returns its path and their numbers."""
+    everything, path = os.path.join(scratch, "inputs.jsonl"), os.path.join(scratch, "chunk.jsonl")
+    with open(everything, "wb") as file:
+        copy_verified(store, blob_name(options.map), options.map, CALL_LIMIT, file.write)
+    wanted, numbers, count = set(chunk_of(options, chunk)), [], 0
+    with open(everything, "rb") as source, open(path, "wb") as target:
+        for count, line in enumerate(source, 1):
+            if count - 1 in wanted:
+                numbers.append(count - 1)
+                target.write(line.rstrip(b"\n") + b"\n")
+    if count != options.inputs or not numbers:
+        raise RunnerError(f"the map has {count} inputs, want {options.inputs} with some in chunk {chunk} of {options.chunk} each")
+    os.unlink(everything)
+    return path, numbers
+
+
+def find_done(store, options, numbers):
+    """The inputs that have a result.
+
+    All pods together make no more requests than there are inputs, however small the chunks.
+    """
+    pages = -(-options.inputs // LIST_PAGE)
+    if len(numbers) > pages:
+        return {number for number, kind in listed(store, options.job) if kind == "json"} & set(numbers)
+    done = set()
+
+    def ask(number):
+        if store.exists(result_name(options.job, f"{number}.json")):
+            done.add(number)
+
+    in_parallel(ask, numbers, store.parallel)
+    return done
+
+
+def listed(store, job):
+    """Yields number and kind of each object of the results."""
+    for name in store.list(result_name(job)):
+        number, _, kind = name.partition(".")
+        if number.isdecimal():
+            yield int(number), kind
+
+
+def find_tries(store, options, numbers):
+    """The attempts that have begun each of these inputs, as far as that was noted."""
+    tries = {}
+
+    def read(number):
+        try:
+            tries[number] = read_document(store, result_name(options.job, f"{number}.try")).get("attempts", [])
+        except NotFound:
+            pass
+
+    in_parallel(read, [number for number in numbers], store.parallel)
+    return tries

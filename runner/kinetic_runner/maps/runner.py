@@ -1,0 +1,181 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The runner of a pod of a map.
+
+The inputs of its chunk are computed one after the other in one child, which
+imports the function once. An exception is a result, too. A child that dies is
+followed by another one for the rest; a pod that dies, by the next pod, which skips
+an input that has killed two of them.
+"""
+
+import os
+
+from .. import publish
+from ..attempt import Attempt, JobEnded
+from ..bundle import empty_directory
+from ..documents import VERSION
+from ..errors import AlreadyExists, RunnerError
+from ..judge import Told, judge, outcome_of_status
+from ..options import whole_number
+from ..outcome import COMPLETED, EXIT_KILLED, KILLED, Outcome
+from ..process import function_command
+from ..records import Records
+from ..supervisor import Supervisor
+from ..text import encode_json, file_blocks, timestamp
+from .inputs import fetch_inputs, find_done, find_tries, result_name
+from .results import Results
+
+MAX_TRIES = 2  # of an input that kills its child, or its pod
+
+
+def run(options, signals):
+    """Runs one attempt at a chunk; returns the exit code."""
+    index = os.environ.get("JOB_COMPLETION_INDEX", "")
+    try:
+        chunk = whole_number(index)
+    except ValueError as exc:
+        raise RunnerError(f"JOB_COMPLETION_INDEX={index!r:.80}, by which a pod knows its chunk of a map, {exc}") from None
+    attempt = MapAttempt(options, signals, chunk)
+    try:
+        outcome = attempt.guarded(attempt.call)
+    except JobEnded as ended:
+        return ended.exit_code
+    return attempt.finish(outcome)
+
+
+class MapAttempt(Attempt):
+    """One attempt at a chunk of a map. How the job ended is known when all its pods have."""
+
+    def __init__(self, options, signals, chunk):
+        super().__init__(options, signals, host=chunk)
+        self.silent = ()
+        self.tries = {}  # attempts by the input that they began
+
+    def open_store(self):
+        super().open_store()
+        self.records = Records(self.store, self.options.job, f"{self.host}-")
+
+    def spent(self, count):
+        self.silent = count.silent
+        return super().spent(count)
+
+    def call(self):
+        """The outcome of the chunk, when each input has a result."""
+        self.open_store()
+        self.refuse_if_ended()
+        spent = self.begin()
+        if spent is not None:
+            return spent
+        call = self.fetch()
+        if call.kind != "function":
+            raise RunnerError(f"a map needs a function, and {call.title} is not one")
+        path, numbers = fetch_inputs(self.store, self.options, self.host, self.scratch)
+        done = find_done(self.store, self.options, numbers)
+        if self.silent:
+            self.tries = find_tries(self.store, self.options, [number for number in numbers if number not in done])
+            self.skip_killers(call, done)
+        return self.compute(call, path, numbers, done)
+
+    def skip_killers(self, call, done):
+        """Gives up the inputs that were computed each time when pods died without a word."""
+        for number, attempts in self.tries.items():
+            if len(set(attempts) & set(self.silent)) >= MAX_TRIES:
+                message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: it is likely that memory ran out"
+                self.give_up(number, Outcome(KILLED, EXIT_KILLED, message))
+                done.add(number)
+
+    def compute(self, call, path, numbers, done):
+        """Computes the inputs that have no result yet."""
+        place, errands = self.place({}), self.errands()
+        place.environ["KINETIC_HOST"] = "0"  # pods of a map do not know each other
+        killed_before = None
+        while left := [number for number in numbers if number not in done]:
+            empty_directory(os.path.join(self.scratch, "inputs"))
+            told = Told(self.scratch)
+
+            def store_result(number, outcome):
+                self.publish_input(number, Outcome.from_json(outcome))
+                done.add(number)
+
+            results = Results(left, store_result, self.mark, self.store.parallel, bool(self.silent))
+
+            def note(report):
+                results.note(report)
+                if "ended" not in report:
+                    told.note(report)
+
+            supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note)
+            try:
+                supervisor.run(function_command(call, place, "inputs", results.credit, inputs=path, numbers=numbers, left=left))
+            finally:
+                results.finish()
+            left = [number for number in left if number not in done]
+            if not left:
+                break
+            if supervisor.terminated or supervisor.timed_out or results.current is None:
+                outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
+                self.announce(outcome)
+                return outcome
+            killer, outcome = left[0], outcome_of_status(call.title, call.kind, supervisor.status, told)
+            self.say(f"input {killer}: {outcome.message}")
+            if killed_before == killer:
+                self.give_up(killer, outcome)
+                done.add(killer)
+            killed_before = killer
+        self.tell_losses(place, call, errands, outcome := Outcome(COMPLETED, 0))
+        return outcome
+
+    def mark(self, number):
+        """Notes that this attempt has begun an input: should it kill the pod, the next one knows."""
+        attempts = self.tries.get(number, []) + [self.number]
+        data = encode_json({"version": VERSION, "attempts": attempts})
+        self.store.write(result_name(self.options.job, f"{number}.try"), lambda: [data])
+
+    def give_up(self, number, outcome):
+        """Publishes the failure of an input that is not computed again."""
+        outcome.started = outcome.finished = timestamp()
+        self.publish_input(number, outcome)
+
+    def publish_input(self, number, outcome):
+        """Publishes the result of an input, once; the first one stays."""
+        store, job = self.store, self.options.job
+        name, pickled = result_name(job, f"{number}.json"), None
+        if outcome.pickle_path:
+            pickled = f"results/{number}.pkl" if self.number <= 1 else f"results/{number}-{self.number}.pkl"
+            store.write(f"{job}/{pickled}", lambda: file_blocks(outcome.pickle_path))
+        verdict = {"ok": "true" if outcome.ok else "false", "pickled": "true" if pickled else "false"}
+        try:
+            store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict)
+        except AlreadyExists:
+            pass  # of a pod that was taken for lost
+        for path in filter(None, (outcome.pickle_path, outcome.value_path)):
+            os.unlink(path)
+
+    def result_blocks(self, number, outcome, pickled):
+        """Yields results/{index}.json: result.json, and of which input it is."""
+        fields = {
+            "version": VERSION,
+            "index": number,
+            "ok": outcome.ok,
+            "pickle": pickled,
+            "error": outcome.error,
+            "warnings": outcome.warnings,
+            "host": self.host,
+            "attempt": self.number,
+            "started": outcome.started,
+            "finished": outcome.finished,
+        }
+        yield from publish.with_value(fields, outcome)
+
+    def finish(self, outcome):
+        """Publishes the log and the attempt's record; returns the exit code."""
+        finished = timestamp()
+        try:
+            if self.store is not None:
+                publish.publish_log(self, outcome)
+                publish.record_end(self, outcome, finished)
+        except (RunnerError, OSError) as exc:
+            outcome = self.failure(f"cannot publish how the chunk ended: {exc}")
+        publish.write_termination_message(self, outcome, finished)
+        publish.flush_log(self)
+        return outcome.exit_code

@@ -1,0 +1,108 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of the runner."""
+
+import math
+import os
+import re
+import types
+
+from .documents import SHA256
+from .errors import RunnerError
+
+JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
+RESERVED_IDS = ("blobs", "data", "outputs", "default", "_groups")
+TERMINATION_LOG = "/dev/termination-log"
+
+
+def job_id(text):
+    """A job id, checked before it touches a path."""
+    if not JOB_ID.fullmatch(text) or text in RESERVED_IDS:
+        raise ValueError("is not a job id: want 2 to 50 lower-case letters, digits and '-'")
+    return text
+
+
+def sha256_hex(text):
+    if not SHA256.fullmatch(text):
+        raise ValueError("is not a SHA-256: want 64 lower-case hex digits")
+    return text
+
+
+def whole_number(text):
+    """A whole number, 0 or more."""
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise ValueError("is not a whole number")
+    return int(text)
+
+
+def seconds(text):
+    """A number of seconds, 0 or more."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < math.inf:
+        raise ValueError("is not a number of seconds")
+    return value
+
+
+def retry_on(text):
+    if text not in ("crash", "error"):
+        raise ValueError("is neither crash nor error")
+    return text
+
+
+REQUIRED = object()
+FLAGS = {  # the function that reads the value, the default, the value's name in the help, and the help
+    "--job": (job_id, REQUIRED, "ID", "the job's id"),
+    "--store": (str, REQUIRED, "URL", "gs://bucket, or file:// and an absolute path"),
+    "--call": (sha256_hex, REQUIRED, "SHA256", "of the job's call.json"),
+    "--bundle": (sha256_hex, REQUIRED, "SHA256", "of the bundle's index"),
+    "--output-dir": (str, "", "DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
+    "--emulator": (str, "", "URL", "an emulator of Cloud Storage, used in its place and without credentials"),
+    "--metadata-host": (str, "", "HOST", "the metadata server that gives access tokens; default: the one of GKE"),
+    "--credentials": (str, "", "PATH", "a credentials file, used instead of the metadata server"),
+    "--max-runtime": (seconds, 0.0, "SECONDS", "end the call of this attempt after that; 0: never"),
+    "--max-disruptions": (whole_number, 100, "N", "end the job when it has lost its pod more often; default 100"),
+    "--retries": (whole_number, math.inf, "N", "end the job when it has crashed more often; default: Kubernetes decides"),
+    "--retry-on": (retry_on, "crash", "KIND", "what --retries covers: crash, or error for a failing call too; default crash"),
+    "--map": (sha256_hex, "", "SHA256", "of the inputs of a map, lines of JSON"),
+    "--chunk": (whole_number, 1, "N", "inputs of each pod; default 1"),
+    "--inputs": (whole_number, 0, "N", "the number of all inputs"),
+    "--only": (str, "", "0-0,5-9", "the inputs that are divided into chunks; default: all"),
+    "--release": (str, "", "NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
+    "--chips": (str, "", "KIND:N", "the chips of each of several hosts: gpu:8, tpu:4; default: none"),
+    "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
+    "--work": (os.path.abspath, "/kinetic", "DIR", "for workspace/ and scratch/; default /kinetic"),
+    "--log-file": (str, "", "PATH", "keep the log there instead of printing it"),
+    "--termination-log": (str, TERMINATION_LOG, "PATH", '"" for none'),
+    "--final": (None, False, "", "no other attempt follows, however this one ends"),
+}
+
+
+def usage():
+    """The text of --help."""
+    lines = [f"  {name} {value:<{max(0, 25 - len(name))}} {text}" for name, (_, _, value, text) in FLAGS.items()]
+    return "\n".join(["usage: remote_runner.py FLAGS", "Runs one call of a Kinetic job."] + lines)
+
+
+def parse_options(argv):
+    """The command line as options. argparse would take a tenth of a job's start-up time."""
+    values = {name: default for name, (_, default, _, _) in FLAGS.items()}
+    words = iter(argv)
+    for word in words:
+        name, equals, text = word.partition("=")
+        kind = FLAGS[name][0] if name in FLAGS else None
+        if name not in FLAGS or equals and not kind:
+            raise RunnerError(f"unknown flag {word!r:.80}")
+        text = text if equals or not kind else next(words, None)
+        if text is None:
+            raise RunnerError(f"{name} needs a value")
+        try:
+            values[name] = kind(text) if kind else True
+        except ValueError as exc:
+            raise RunnerError(f"{name}: {text!r:.80} {exc}") from None
+    missing = [name for name, value in values.items() if value is REQUIRED]
+    if missing:
+        raise RunnerError(f"missing flags: {', '.join(missing)}")
+    return types.SimpleNamespace(**{name[2:].replace("-", "_"): value for name, value in values.items()})

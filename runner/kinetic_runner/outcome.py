@@ -1,0 +1,89 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How a call ended."""
+
+import signal
+import time
+
+from .text import shorten
+
+COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
+NO_PROGRAM = "NoProgram"
+DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
+KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
+STOPPED = "Stopped"  # never the end of a job: the call of a host was ended because another one had failed
+ERRORS = (EXCEPTION, EXIT_CODE, NO_PROGRAM, BAD_RESULT)  # of the user's code, which --retry-on error retries
+
+EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
+# The cluster may start another attempt after these.
+RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
+CRASHES = (EXIT_RUNNER, EXIT_KILLED)
+
+MESSAGE_LIMIT = 1000  # characters of a message in end.json
+
+
+class Outcome:
+    """How a call ended, as it is published.
+
+    value is the text of the value's JSON, or None where value_path names a
+    file with it, or where there is none. pickle_path names a file with the exact value.
+    """
+
+    FIELDS = ("reason", "exit_code", "message", "error", "warnings", "returned", "value", "value_path", "pickle_path", "at", "started", "finished")
+
+    def __init__(self, reason, exit_code, message="", error=None):
+        self.reason, self.exit_code, self.message = reason, exit_code, shorten(message, MESSAGE_LIMIT)
+        self.error = error
+        if error is None and reason != COMPLETED:
+            self.error = {"type": reason, "message": self.message, "traceback": ""}
+        self.warnings = []
+        self.returned = False  # the function returned, rather than left by sys.exit
+        self.value = self.value_path = self.pickle_path = None
+        self.host, self.at = 0, time.time()  # whose call it was, and when it ended
+        self.started = self.finished = None  # of an input of a map
+
+    @property
+    def ok(self):
+        return self.reason == COMPLETED
+
+    @property
+    def failed(self):
+        return self.reason not in (COMPLETED, STOPPED, TERMINATED)
+
+    def become(self, other):
+        """Replaces this outcome by another one of the same host."""
+        vars(self).update(vars(other), host=self.host)
+
+    def to_json(self):
+        """What the child reports of its call, for JSON."""
+        return {name: getattr(self, name) for name in self.FIELDS}
+
+    @classmethod
+    def from_json(cls, fields):
+        """The outcome that to_json described."""
+        outcome = cls(fields["reason"], fields["exit_code"])
+        for name in cls.FIELDS:
+            setattr(outcome, name, fields[name])
+        return outcome
+
+
+def outcome_of_exit(title, code):
+    """The outcome of a program that ended with an exit code."""
+    if code == 0:
+        return Outcome(COMPLETED, 0)
+    kept = code if 0 < code < EXIT_DEADLINE else 1
+    note = "" if kept == code else f", reported as {kept}"
+    return Outcome(EXIT_CODE, kept, f"{title} ended with exit code {code}{note}")
+
+
+def outcome_of_signal(title, number):
+    """The outcome of a program that was ended by a signal that the runner did not send."""
+    hint = ": it is likely that memory ran out" if number == signal.SIGKILL else ""
+    return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {signal_name(number)}{hint}")
+
+
+def signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,204 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What remains of an attempt: log, result, end and termination message, in this order.
+
+When time is short, the log tells how far the call came, so it goes first,
+ahead of a possibly large value. Whoever sees an end may rely on log and result.
+"""
+
+import os
+import time
+
+from .documents import VERSION
+from .errors import AlreadyExists, NotFound, RunnerError, Unreachable, explain
+from .options import TERMINATION_LOG
+from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE
+from .records import create_or_read, read_document
+from .store.names import job_name
+from .text import encode_json, encode_text, file_blocks, shorten, timestamp
+
+TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
+TERMINATION_VALUE_LIMIT = 3 << 10
+DRAIN_SECONDS = 5.0  # for a reader of stdout that has stopped reading
+
+
+def publish(attempt, outcome, may_end=True):
+    """Publishes how an attempt ended; returns the end of the job, or None if it has not ended or could not be published."""
+    finished = timestamp()
+    end = None
+    try:
+        if attempt.store is not None:
+            end = publish_to_store(attempt, outcome, finished, may_end)
+    except (RunnerError, OSError) as exc:
+        attempt.publishing_failed(exc)
+        text = f"cannot publish how the job ended: {explain(exc)}"
+        outcome.become(attempt.failure(text, f"{outcome.message}; {text}" if outcome.message else text))
+    write_termination_message(attempt, outcome, finished)
+    return end
+
+
+def publish_to_store(attempt, outcome, finished, may_end):
+    """Publishes log, result and end; returns how the job has ended, or None if it has not."""
+    publish_log(attempt, outcome)
+    newer = publish_result(attempt, outcome, finished)
+    if newer:
+        attempt.say(newer)
+    elif may_end and ends_job(attempt, outcome):
+        return publish_end(attempt, end_document(attempt, outcome, finished))
+    record_end(attempt, outcome, finished)
+    return None
+
+
+def ends_job(attempt, outcome):
+    """Reports whether no other attempt follows this one."""
+    if attempt.final:
+        return True
+    if retried(attempt, outcome):
+        return attempt.crashes >= attempt.options.retries
+    return outcome.exit_code not in RETRYABLE
+
+
+def retried(attempt, outcome):
+    """Reports whether --retries covers this outcome."""
+    return outcome.exit_code in CRASHES or attempt.options.retry_on == "error" and outcome.reason in ERRORS
+
+
+def record_end(attempt, outcome, finished):
+    """Adds to the attempt's record how it ended."""
+    if attempt.number:
+        outcome = attempt.why_it_ended(outcome)
+        reason = None if outcome.exit_code == EXIT_TERMINATED else outcome.reason
+        attempt.records.end(attempt.number, outcome.message, finished, reason)
+
+
+def publish_end(attempt, end):
+    """Writes end.json; returns what it says now: a cancel, or a client that saw the workload go, may have been first."""
+    attempt.tried_end = end
+    metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
+    return create_or_read(attempt.store, job_name(attempt.options.job, "end.json"), end, metadata)
+
+
+def publish_log(attempt, outcome):
+    """Publishes the rest of the log. A lost log must not lose the result."""
+    if attempt.log is None or attempt.parts is None:
+        return
+    try:
+        attempt.parts.publish_all(attempt.log.spool)
+    except Unreachable:
+        raise  # the result would wait as long, for nothing
+    except (RunnerError, OSError) as exc:
+        outcome.warnings.append(f"the end of the log is not in the store: {explain(exc)}")
+        attempt.say(f"warning: {outcome.warnings[-1]}")
+
+
+def publish_result(attempt, outcome, finished):
+    """Writes result.json; returns why it did not, where another attempt has the say.
+
+    An attempt that was taken for lost may come here late. Then the result of
+    another one is there, and is replaced only if that attempt was before this
+    one and did not end the job.
+    """
+    store, job, number = attempt.store, attempt.options.job, attempt.number
+    pickled = None
+    if outcome.pickle_path:
+        pickled = "result.pkl" if number <= 1 else f"result-{number}.pkl"
+        store.write(job_name(job, pickled), lambda: file_blocks(outcome.pickle_path))
+    name, generation = job_name(job, "result.json"), 0
+    metadata = {"attempt": str(number), "ok": "true" if outcome.ok else "false"}
+    while True:
+        try:
+            return store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, metadata)
+        except AlreadyExists:
+            generation, theirs = store.generation(name)
+        if int(theirs.get("attempt", 0)) > number:
+            return f"attempt {theirs['attempt']} has begun meanwhile, and its result stays"
+        if has_ended(store, job):
+            return f"job {job} has ended meanwhile, and its result stays"
+
+
+def has_ended(store, job):
+    try:
+        return bool(read_document(store, job_name(job, "end.json")))
+    except NotFound:
+        return False
+
+
+def result_blocks(attempt, outcome, finished, pickled):
+    """Yields result.json; a large value is not read into memory."""
+    fields = {
+        "version": VERSION,
+        "ok": outcome.ok,
+        "pickle": pickled,
+        "error": outcome.error,
+        "warnings": outcome.warnings,
+        "host": outcome.host,
+        "attempt": attempt.number,
+        "started": attempt.started,
+        "finished": finished,
+    }
+    yield from with_value(fields, outcome)
+
+
+def with_value(fields, outcome):
+    """Yields a document with the value as its last member."""
+    yield encode_json(fields)[:-1] + b',"value":'
+    yield from file_blocks(outcome.value_path) if outcome.value_path else (encode_text(outcome.value or "null"),)
+    yield b"}\n"
+
+
+def end_document(attempt, outcome, finished):
+    """end.json of a job that ended with this outcome."""
+    return {
+        "version": VERSION,
+        "state": "SUCCEEDED" if outcome.ok else "FAILED",
+        "reason": outcome.reason,
+        "message": outcome.message,
+        "exit_code": outcome.exit_code,
+        "host": outcome.host,
+        "attempt": attempt.number,
+        "started": attempt.job_started,
+        "finished": finished,
+        "by": "runner",
+    }
+
+
+def write_termination_message(attempt, outcome, finished):
+    """Writes the summary for the container's status, where there is a container."""
+    path = attempt.options.termination_log
+    if not path or path == TERMINATION_LOG and not os.path.exists(path):
+        return
+    fields = end_document(attempt, outcome, finished)
+    del fields["host"], fields["by"]
+    try:
+        with open(path, "wb") as file:
+            file.write(termination_message(fields, outcome))
+    except OSError as exc:
+        attempt.say(f"warning: cannot write the termination message: {exc}")
+
+
+def termination_message(fields, outcome):
+    """JSON of less than 4096 bytes, with the value or the error as far as there is room."""
+    data = encode_json(fields)
+    error, limit = outcome.error, MESSAGE_LIMIT
+    if error is None and outcome.value is not None and len(value := encode_text(outcome.value)) < TERMINATION_VALUE_LIMIT:
+        data = data[:-1] + b',"value":' + value + b"}"
+    while error is not None and limit:
+        fields["message"] = shorten(fields["message"], limit)
+        fields["error"] = {"type": shorten(error["type"], 200), "message": shorten(error["message"], limit)}
+        data = encode_json(fields)
+        if len(data) < TERMINATION_LIMIT:
+            break
+        limit //= 2
+    return data
+
+
+def say_end(attempt):
+    """Prints the very last line, by which readers of the log leave."""
+    if attempt.log is not None:
+        attempt.log.say_end(attempt.options.job)
+
+
+def flush_log(attempt):
+    """Waits a little for a slow reader of stdout."""
+    if attempt.log is not None:
+        attempt.log.drain(time.monotonic() + DRAIN_SECONDS)

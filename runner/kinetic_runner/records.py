@@ -1,0 +1,81 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The records of attempts, by which the attempts of a job are counted across pods."""
+
+from collections import namedtuple
+
+from .documents import VERSION, parse_document
+from .errors import AlreadyExists
+from .store.names import job_name
+from .text import BLOCK, encode_json
+
+Count = namedtuple("Count", "number crashes disruptions job_started silent")
+
+
+def read_document(store, name):
+    """A small document of the store."""
+    with store.open(name) as file:
+        return parse_document(file.read(BLOCK), store.url(name))
+
+
+def create_or_read(store, name, document, metadata=None):
+    """The document that the object has: this one, or an older one."""
+    data = encode_json(document)
+    try:
+        store.create(name, lambda: [data], metadata)
+        return document
+    except AlreadyExists:
+        return read_document(store, name)
+
+
+class Records:
+    """The records of a job's attempts, or of those at one chunk of a map."""
+
+    def __init__(self, store, job, prefix=""):
+        self._store, self._job, self._prefix = store, job, prefix
+
+    def name(self, number):
+        """The object of an attempt's record."""
+        return job_name(self._job, f"attempts/{self._prefix}{number}.json")
+
+    def count(self, uid, host, started):
+        """Records this attempt, once for each pod, and counts those before it.
+
+        An attempt that crashed has left a reason, see end(). A record without one is a
+        disruption: the pod was preempted, drained or lost with its node, and was
+        told to end or had no time for a word. So is a crash that took the runner
+        with it: such records are silent, they have no message either.
+        """
+        number, crashes, disruptions, silent = 1, 0, 0, []
+        job_started = started
+        while True:
+            record = {"version": VERSION, "attempt": number, "host": host, "uid": uid, "started": started}
+            found = create_or_read(self._store, self.name(number), record)
+            if number == 1:
+                job_started = found.get("started", started)
+            if found.get("uid") == uid:
+                return Count(number, crashes, disruptions, job_started, silent)
+            if "reason" in found:
+                crashes += 1
+            else:
+                disruptions += 1
+                if "message" not in found:
+                    silent.append(number)
+            number += 1
+
+    def end(self, number, message, finished, reason=None):
+        """Adds to an attempt's record how it ended, with a reason if it crashed. The first crash stays."""
+        ending = {"message": message, "finished": finished}
+        if reason:
+            ending["reason"] = reason
+        name = self.name(number)
+        while True:
+            with self._store.open(name) as file:
+                record = parse_document(file.read(BLOCK), self._store.url(name))
+            if "reason" in record:
+                return
+            data = encode_json(dict(record, **ending))
+            try:
+                return self._store.write(name, lambda: [data], getattr(file, "generation", None))
+            except AlreadyExists:
+                pass  # another host has written

@@ -1,0 +1,33 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A job on one host: in a pod, or as a process of this machine."""
+
+from . import publish
+from .attempt import Attempt, JobEnded
+
+
+def run(options, signals):
+    """Runs one attempt; returns the exit code."""
+    attempt = Attempt(options, signals)
+    try:
+        outcome = attempt.guarded(lambda: call(attempt))
+    except JobEnded as ended:
+        return ended.exit_code
+    end = publish.publish(attempt, outcome)
+    if end is not None:
+        publish.say_end(attempt)
+    publish.flush_log(attempt)
+    return outcome.exit_code
+
+
+def call(attempt):
+    """The outcome of the call."""
+    attempt.open_store()
+    attempt.refuse_if_ended()
+    spent = attempt.begin()
+    if spent is not None:
+        return spent
+    call = attempt.fetch()
+    outcome, _ = attempt.supervise(call, attempt.place())
+    attempt.announce(outcome)
+    return outcome

@@ -1,0 +1,222 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A store in a bucket, by the JSON API of Google Cloud Storage or of an emulator."""
+
+import calendar
+import json
+import math
+import os
+import re
+import time
+import urllib.parse
+
+from ..errors import AlreadyExists, RunnerError, Transient, Unreachable
+from ..text import shorten
+from .account import open_account
+from .http import REQUEST_SECONDS, RETRY_STATUS, Endpoint, Request, server_time
+from .reader import GCSReader
+from .upload import measure, multipart
+
+GCS_URL = r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]{1,220}[a-z0-9])(?:/(?P<prefix>[^?#]*))?"
+GCS_ENDPOINT = "https://storage.googleapis.com"
+STORAGE_ROLE = "roles/storage.objectUser"
+PARALLEL_READS = 6
+LIST_PAGE = 1000  # names
+RETRY_SECONDS = 600.0  # from the first failure in a row to the last; SIGTERM cuts it short
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8"}
+RENEW_AGE = 20 * 86_400  # seconds; buckets may have a rule that deletes objects of 30 days
+
+
+class GCSStore:
+    """A store in a bucket, by the JSON API of Google Cloud Storage or of an emulator.
+
+    Every request is repeated while that may help, so sources are callables that
+    yield the bytes anew. What is written is checked by its MD5.
+    """
+
+    parallel = PARALLEL_READS
+
+    def __init__(self, url, emulator="", metadata_host="", credentials=""):
+        match = re.fullmatch(GCS_URL, url.rstrip("/"))
+        if not match:
+            raise RunnerError(f"store {url}: want gs://bucket or gs://bucket/prefix")
+        self._bucket, self._prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
+        self._server = Endpoint(emulator or GCS_ENDPOINT)
+        self._account = None if emulator else open_account(credentials, metadata_host)
+        self._until = math.inf  # of time.monotonic: nothing is tried after this
+
+    def url(self, name):
+        """The full name of an object, for messages."""
+        return f"gs://{self._bucket}/{self._prefix}{name}"
+
+    def outputs(self, job):
+        """What KINETIC_OUTPUT_DIR is when the user chose none."""
+        return self.url(f"{job}/outputs")
+
+    def hurry(self, moment):
+        """Nothing is waited for after this moment of time.monotonic."""
+        self._until = min(self._until, moment)
+
+    def open(self, name):
+        """A binary file of the object's bytes; NotFound if there is none."""
+        return GCSReader(self, name)
+
+    def create(self, name, source, metadata=None):
+        """Writes an object that must not exist yet; AlreadyExists if it does."""
+        self.write(name, source, 0, metadata)
+
+    def write(self, name, source, generation=None, metadata=None):
+        """Writes an object, in place of an older one; AlreadyExists if that is not of the given generation."""
+        self._upload(name, source, {"metadata": metadata} if metadata else {}, generation)
+
+    def renew(self, name):
+        """Rewrites an old object in place, before a rule of the bucket deletes it."""
+        doing, path = f"renew {self.url(name)}", self.path(name)
+        status, headers, data = self.ask(doing, Request("GET", path))
+        if status == 404:
+            return  # this attempt does not need it any more, and another one will say so
+        fields = self._expect(status, data, doing, "get")
+        if age_of(fields, headers) < RENEW_AGE:
+            return
+        path += f"/rewriteTo{path[len('/storage/v1') :]}?ifGenerationMatch={fields['generation']}"
+        more = ""
+        while more is not None:
+            status, _, data = self.ask(doing, Request("POST", path + more, (("Content-Length", "0"),)))
+            if status in (404, 412):
+                return  # somebody else renewed or removed it
+            fields = self._expect(status, data, doing, "create")
+            more = None if fields.get("done", True) else f"&rewriteToken={quote(fields['rewriteToken'])}"
+
+    def exists(self, name):
+        """Reports whether there is such an object."""
+        return self._fields(name) is not None
+
+    def generation(self, name):
+        """The generation and the metadata of an object for write(); 0 and {} if there is none."""
+        fields = self._fields(name)
+        return (0, {}) if fields is None else (fields["generation"], fields.get("metadata") or {})
+
+    def list(self, folder):
+        """Yields the names of the objects in a folder, without the folder's."""
+        prefix, doing, more = quote(self._prefix + folder), f"list {self.url(folder)}", ""
+        while more is not None:
+            path = f"/storage/v1/b/{self._bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
+            status, _, data = self.ask(doing, Request("GET", f"{path}&pageToken={quote(more)}"))
+            page = self._expect(status, data, doing, "list")
+            yield from (os.path.basename(item["name"]) for item in page.get("items", ()))
+            more = page.get("nextPageToken")
+
+    def path(self, name):
+        """The path of an object in the API."""
+        return f"/storage/v1/b/{self._bucket}/o/{quote(self._prefix + name)}"
+
+    def ask(self, doing, request):
+        """Status, headers and content of a request's answer."""
+
+        def once():
+            answer = self.send(request)
+            return answer.status, answer.headers, answer.content()
+
+        return self.retry(doing, once)
+
+    def send(self, request):
+        """One request, as the pod's account; the answer may be an error that stays. Else Transient."""
+        for last in (False, True):
+            timeout = max(0.1, min(REQUEST_SECONDS, self._until - time.monotonic()))
+            token = self._account.token(timeout) if self._account else None
+            answer = self._server.send(request, timeout, token)
+            if answer.status != 401 or not token or last:
+                break
+            answer.close()
+            self._account.refused(token)
+        if answer.status in RETRY_STATUS:
+            answer.close()
+            raise Transient(f"{self._server.name} answered {answer.status}")
+        return answer
+
+    def retry(self, doing, action):
+        """Repeats action until it succeeds or fails for good; Unreachable if that takes too long."""
+        pause, tries, begin = FIRST_PAUSE, 1, None
+        while True:
+            try:
+                return action()
+            except Transient as exc:
+                now = time.monotonic()
+                begin = now if begin is None else begin
+                wait = jittered(pause)
+                if now + wait >= min(begin + RETRY_SECONDS, self._until):
+                    raise Unreachable(
+                        f"cannot {doing}: {exc} ({tries} tries in {now - begin:.0f} seconds): "
+                        "see whether the pod's node can reach it, then submit again"
+                    ) from None
+            time.sleep(wait)
+            pause, tries = min(2 * pause, LONGEST_PAUSE), tries + 1
+
+    def refusal(self, status, data, doing, permission):
+        """The error for an answer that no repetition mends."""
+        said = shorten(" ".join(error_text(data).split()), 300)
+        account = self._account.name() if self._account else "the emulator's user"
+        if status in (401, 403):
+            text = f"{account} has no {permission} in bucket {self._bucket} ({status}: {said}): grant it {STORAGE_ROLE} there"
+        elif status == 404:
+            text = (
+                f"{account} sees no bucket {self._bucket} ({status}: {said}): create it with kubectl kinetic up, "
+                f"grant {STORAGE_ROLE} on it, or submit with another --store"
+            )
+        else:
+            text = f"{self._server.name} answered {status}: {said}"
+        return RunnerError(f"cannot {doing}: {text}")
+
+    def _expect(self, status, data, doing, permission):
+        if status != 200:
+            raise self.refusal(status, data, doing, f"storage.objects.{permission}")
+        try:
+            return json.loads(data)
+        except ValueError:
+            raise RunnerError(f"cannot {doing}: {self._server.name} answered no JSON: {data!r:.200}") from None
+
+    def _upload(self, name, source, fields, generation):
+        size, md5 = measure(source)
+        kind = CONTENT_TYPES.get(os.path.splitext(name)[1], "application/octet-stream")
+        headers, body = multipart(dict(fields, name=self._prefix + name, contentType=kind, md5Hash=md5), source, size)
+        condition = "" if generation is None else f"&ifGenerationMatch={generation}"
+        path = f"/upload/storage/v1/b/{self._bucket}/o?uploadType=multipart{condition}"
+        doing = f"write {self.url(name)}"
+        status, _, data = self.ask(doing, Request("POST", path, headers, body))
+        if status == 412 and condition:
+            # Our own upload may have arrived, now or long ago, although its answer did not.
+            if (self._fields(name) or {}).get("md5Hash") == md5:
+                return
+            raise AlreadyExists(f"{self.url(name)} exists already")
+        permission = "create" if generation == 0 else "create and storage.objects.delete"
+        if self._expect(status, data, doing, permission).get("md5Hash") != md5:
+            raise RunnerError(f"cannot {doing}: it was changed on its way, its MD5 is not {md5}: submit the job again")
+
+    def _fields(self, name):
+        doing = f"read {self.url(name)}"
+        status, _, data = self.ask(doing, Request("GET", self.path(name)))
+        return None if status == 404 else self._expect(status, data, doing, "get")
+
+
+def quote(name):
+    """A name as one step of a path, or a value of a query."""
+    return urllib.parse.quote(name, safe="")
+
+
+def jittered(pause):
+    """Up to a half less, so that many pods do not come back at the same moment."""
+    return pause * (1 - os.urandom(1)[0] / 512)
+
+
+def age_of(fields, headers):
+    """The age of an object in seconds. Both times are the server's."""
+    created = time.strptime(fields["timeCreated"][:19], "%Y-%m-%dT%H:%M:%S")
+    return server_time(headers) - calendar.timegm(created)
+
+
+def error_text(data):
+    try:
+        return json.loads(data)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return data.decode("utf-8", "replace")

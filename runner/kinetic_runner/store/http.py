@@ -1,0 +1,142 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP to one server, with connections that are used again."""
+
+import email.utils
+import http.client
+import os
+import time
+import urllib.parse
+from collections import namedtuple
+
+from ..errors import RunnerError, Transient, text_of
+
+ANSWER_LIMIT = 1 << 20  # bytes of an answer that is not an object
+RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
+REQUEST_SECONDS = 10.0  # without a byte from the server; less than every --grace
+
+# What is asked. body is None, or a callable that yields the bytes each time it is called.
+Request = namedtuple("Request", "method path headers body", defaults=((), None))
+
+
+class Endpoint:
+    """A server. HTTPS_PROXY and its like are ignored: they are meant for the call."""
+
+    failures = (OSError, http.client.HTTPException)
+
+    def __init__(self, url, authority=None):
+        parts = urllib.parse.urlsplit(url if "://" in url else "http://" + url)
+        self.name = parts.netloc
+        self._idle = []
+        self._connect, self._options = http.client.HTTPConnection, {}
+        if parts.scheme == "https":
+            self._options = {"context": tls_context(authority)}
+            self._connect = http.client.HTTPSConnection
+
+    def send(self, request, timeout, token=None):
+        """The answer to a request, of which only the headers are read; Transient if there is none."""
+        try:
+            connection = self._idle.pop()
+            connection.timeout = timeout
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
+        except IndexError:
+            connection = self._connect(self.name, timeout=timeout, **self._options)
+        try:
+            self._transmit(connection, request, token)
+            return Answer(self, connection, connection.getresponse())
+        except self.failures as exc:
+            connection.close()
+            raise self.problem(exc) from None
+        except BaseException:
+            connection.close()
+            raise
+
+    @staticmethod
+    def _transmit(connection, request, token):
+        body = None if request.body is None else request.body()
+        headers = dict(request.headers)
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        try:
+            connection.request(request.method, request.path, body, headers)
+        except (BrokenPipeError, ConnectionResetError):
+            if body is None or connection.sock is None:
+                raise
+            # A server may refuse a body before it has read all of it: the answer says why.
+
+    def problem(self, exc):
+        """The error for an exception of the network: Transient, unless waiting is of no use."""
+        if type(exc).__name__ == "SSLCertVerificationError":
+            return RunnerError(f"cannot verify the certificate of {self.name}: {exc}: add ca-certificates to the image")
+        return Transient(f"{self.name}: {text_of(exc) or type(exc).__name__}")
+
+    def keep(self, connection):
+        """Takes back a connection whose answer was read to its end."""
+        self._idle.append(connection)
+
+
+def tls_context(authority=None):
+    """TLS that verifies every certificate, by the authority's file or by those of the image."""
+    try:
+        import ssl
+    except ImportError:
+        raise RunnerError("this python3 has no module ssl, which buckets need: use another image") from None
+    context = ssl.create_default_context(cafile=authority or certificates(ssl))
+    if authority:
+        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # a cluster's own may be made a little freely
+    return context
+
+
+def certificates(ssl):
+    """The file of the package certifi, in an image without certificates of its own; else None."""
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile or paths.capath and os.path.isdir(paths.capath) and os.listdir(paths.capath):
+        return None
+    try:
+        import certifi
+    except ImportError:
+        return None
+    return certifi.where()
+
+
+class Answer:
+    """The answer to one request, to be read once and closed."""
+
+    def __init__(self, endpoint, connection, response):
+        self._endpoint, self._connection, self._response = endpoint, connection, response
+        self.status, self.headers = response.status, response.headers
+
+    def read(self, size):
+        """At most size bytes, none at the end; Transient if it was cut off."""
+        try:
+            block = self._response.read(size)
+        except self._endpoint.failures as exc:
+            self.close()
+            raise self._endpoint.problem(exc) from None
+        if not block and self._response.length:
+            self.close()
+            raise Transient(f"{self._endpoint.name}: an answer was cut off, {self._response.length} bytes are missing")
+        if self._connection is not None and self._response.isclosed():
+            self._endpoint.keep(self._connection)
+            self._connection = None
+        return block
+
+    def content(self):
+        data = b""
+        while len(data) < ANSWER_LIMIT and (block := self.read(ANSWER_LIMIT)):
+            data += block
+        self.close()
+        return data
+
+    def close(self):
+        """Gives up what is not read."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def server_time(headers):
+    """When the server sent this answer, in seconds since 1970, by its own clock if it says so."""
+    date = headers["Date"]
+    return email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
