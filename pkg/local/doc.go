@@ -1,4 +1,4 @@
-// Package local runs jobs as process groups on this machine. It is to
+// Package local runs jobs as sessions of processes on this machine. It is to
 // `run --local` what Kubernetes is to other runs: it starts the runner, knows
 // from any process at any time whether it runs, and ends it.
 //

@@ -47,16 +47,16 @@ func (p Process) life() life {
 	return alive // or cannot be looked up now: nobody may be declared dead for that
 }
 
-// killGroup kills what is left of the group that the process led. Ids are not
-// given out again while a group bears them: if the leader is gone and the group
-// is not, it is still the leader's.
-func (p Process) killGroup() error {
+// kill kills what is left of the session that the process led. Ids are not given
+// out again while a session bears them: if the leader is gone and the session is
+// not, it is still the leader's.
+func (p Process) kill() error {
 	if boot, _ := here(); p.Boot != boot {
 		return nil
 	}
 	start, _, err := startTime(p.PID)
 	if err != nil || start != "" && start != p.Start {
-		return err // with another start: the group has ended, and the id was given out again
+		return err // with another start: the session has ended, and the id was given out again
 	}
-	return killGroup(p.PID)
+	return killSession(p.PID)
 }

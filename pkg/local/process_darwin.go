@@ -25,6 +25,19 @@ func startTime(pid int) (start string, running bool, err error) {
 	return fmt.Sprintf("%d.%06d", t.Sec, t.Usec), info.Proc.P_stat != zombie, nil
 }
 
+// processes lists the ids of all processes.
+func processes() ([]int, error) {
+	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, info := range infos {
+		pids = append(pids, int(info.Proc.P_pid))
+	}
+	return pids, nil
+}
+
 // here names this boot and this machine.
 func here() (boot, machine string) {
 	boot, _ = unix.Sysctl("kern.bootsessionuuid")

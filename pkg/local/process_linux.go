@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +39,26 @@ func parseStat(data []byte) (start string, running bool, err error) {
 	}
 	state := fields[0][0]
 	return string(fields[19]), state != 'Z' && state != 'X', nil
+}
+
+// processes lists the ids of all processes.
+func processes() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
 }
 
 // here names what process ids are relative to, this boot and this container,

@@ -21,6 +21,6 @@ func here() (boot, machine string) { return "", "" }
 
 func terminate(int) error { return supported() }
 
-func killGroup(int) error { return supported() }
+func killSession(int) error { return supported() }
 
 func waitExit(context.Context, Process) error { return supported() }

@@ -22,14 +22,37 @@ func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 // terminate asks a process to end.
 func terminate(pid int) error { return signal(pid, unix.SIGTERM) }
 
-// killGroup kills all processes of a group.
-func killGroup(pgid int) error { return signal(-pgid, unix.SIGKILL) }
+// killSession kills all processes of a session: the runner, and the call, which
+// leads a process group of its own. A process may start another one while this
+// looks, so it looks until it finds no new one.
+func killSession(sid int) error {
+	killed := map[int]bool{}
+	for again := true; again; {
+		again = false
+		pids, err := processes()
+		if err != nil {
+			return fmt.Errorf("listing the processes of session %d: %w", sid, err)
+		}
+		for _, pid := range pids {
+			if killed[pid] {
+				continue
+			}
+			if of, err := unix.Getsid(pid); err != nil || of != sid {
+				continue
+			}
+			if err := signal(pid, unix.SIGKILL); err != nil {
+				return err
+			}
+			killed[pid], again = true, true
+		}
+	}
+	return nil
+}
 
-// signal treats a process that is gone as done, and so one that has become
-// somebody else's: macOS tells that of a group with nothing but zombies.
+// signal treats a process that is gone as done.
 func signal(pid int, s unix.Signal) error {
 	err := unix.Kill(pid, s)
-	if errors.Is(err, unix.ESRCH) || pid < 0 && errors.Is(err, unix.EPERM) {
+	if errors.Is(err, unix.ESRCH) {
 		return nil
 	}
 	if err != nil {

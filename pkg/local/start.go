@@ -94,7 +94,7 @@ func (w *Workload) launch(cmd *exec.Cmd, scratch string, spec api.Spec) error {
 		return err
 	}
 	if err := w.commit(cmd.Process.Pid, scratch, spec); err != nil {
-		_ = killGroup(cmd.Process.Pid) // it would end by itself: the gate closes
+		_ = killSession(cmd.Process.Pid) // it would end by itself: the gate closes
 		_ = cmd.Wait()
 		return err
 	}

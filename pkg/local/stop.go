@@ -12,7 +12,7 @@ import (
 
 // Stop ends the job and removes it from this machine; what it left in its store
 // stays. The runner gets SIGTERM and the time of grace to save what there is,
-// then the whole group SIGKILL; without grace at once. A job that is not here
+// then its whole session SIGKILL; without grace at once. A job that is not here
 // is an error that is fs.ErrNotExist, one that runs on another machine an error.
 // With an error of ctx the job may go on. ending, which may be nil, records the
 // end of a job that was told to end, in place of a record that says no more.
@@ -75,7 +75,7 @@ func halt(ctx context.Context, p Process, grace time.Duration, told, killed func
 		}
 	}
 	failure := killed()
-	if err := p.killGroup(); err != nil {
+	if err := p.kill(); err != nil {
 		return errors.Join(failure, err)
 	}
 	return errors.Join(failure, waitExit(ctx, p))

@@ -79,7 +79,7 @@ func (w *Workload) settle(ctx context.Context, r Record) (api.Status, error) {
 	work := filepath.Join(w.dir(r.ID), workDir)
 	if _, err := os.Lstat(work); err == nil { // nobody has cleared up yet
 		// What outlives its runner would run unseen, as no process of a pod does.
-		if err := r.Process.killGroup(); err != nil {
+		if err := r.Process.kill(); err != nil {
 			return api.Status{}, err
 		}
 	}

@@ -3,7 +3,8 @@
 #   line:TEXT    prints a line          lines:N    prints numbered lines
 #   env:NAME     prints a variable      argv       prints the command line
 #   wait:FIFO    waits for a writer     pause      waits for a signal
-#   child:FIFO   leaves a child behind that ignores SIGTERM and keeps FIFO open
+#   child:FIFO   leaves a child behind, in a process group of its own, that ignores
+#                SIGTERM and keeps FIFO open
 #   stubborn     ignores SIGTERM        kill       dies by SIGKILL
 #   young        has no handler for SIGTERM
 #   crash:TEXT   prints to stderr and ends without a record
@@ -47,6 +48,7 @@ def end(reason, code):
 def leave_child(fifo):
     ready, told = os.pipe()
     if os.fork() == 0:
+        os.setpgid(0, 0)  # as the runner's call does
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.open(fifo, os.O_WRONLY)
         os.write(told, b"x")
