@@ -4,24 +4,27 @@
 
 import sys
 
-if sys.argv[1:2] == ["function"]:
-    from kinetic_runner.child.function import main
-elif sys.argv[1:2] == ["inputs"]:
-    from kinetic_runner.child.inputs import main
-elif sys.argv[1:2] == ["debugged"]:
-    from kinetic_runner.child.debug import main
-else:
-    # A SIGTERM that comes before there is a handler is lost: PID 1 has no default action.
+# A SIGTERM that comes before there is a handler is lost: PID 1 has no default action.
+early_signals = []
+if sys.argv[1:2] not in (["function"], ["inputs"], ["debugged"]):
     import _signal
 
-    early = []
     for number in (_signal.SIGTERM, _signal.SIGINT):
-        _signal.signal(number, lambda number, _: early.append(number))
+        _signal.signal(number, lambda number, _: early_signals.append(number))
 
-    from kinetic_runner.main import main as supervise
+if sys.version_info < (3, 9):
+    sys.exit("kinetic: this is Python %d.%d, a job needs 3.9 or later: use another image" % sys.version_info[:2])
 
-    def main():
-        return supervise(sys.argv[1:], early)
+try:
+    if sys.argv[1:2] == ["function"]:
+        from kinetic_runner.child.function import main
+    elif sys.argv[1:2] == ["inputs"]:
+        from kinetic_runner.child.inputs import main
+    elif sys.argv[1:2] == ["debugged"]:
+        from kinetic_runner.child.debug import main
+    else:
+        from kinetic_runner.main import main
+except ImportError as problem:  # such as a Python that was built without zlib
+    sys.exit("kinetic: this python3 (%s) cannot run jobs: %s: use another image" % (sys.executable, problem))
 
-
-sys.exit(main())
+sys.exit(main(sys.argv, early_signals))

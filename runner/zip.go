@@ -20,6 +20,9 @@ import (
 // content, not by its name.
 const File = "remote_runner.py"
 
+// mainFile is what Python runs of the zip.
+const mainFile = "__main__.py"
+
 // Sources is the program: __main__.py and the package kinetic_runner. The
 // patterns match source files only, not Python's caches.
 //
@@ -83,6 +86,9 @@ func addFile(w *zip.Writer, files fs.FS, name string) error {
 		return err
 	}
 	header := zip.FileHeader{Name: name, Method: zip.Deflate}
+	if name == mainFile {
+		header.Method = zip.Store // a Python without zlib can still say what it lacks
+	}
 	header.SetMode(0o644)
 	entry, err := w.CreateHeader(&header)
 	if err != nil {

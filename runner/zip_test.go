@@ -107,7 +107,7 @@ func TestZipDependsOnNamesAndContentsAlone(t *testing.T) {
 		t.Fatalf("two zips of the same sources differ (%v, %v)", errA, errB)
 	}
 	sum := sha256.Sum256(a)
-	if got, want := hex.EncodeToString(sum[:]), "544a8469acf9bbc5b4d7bd1ed6db732f7a0b9cdba91b4f349fc6939e7f1dd89e"; got != want {
+	if got, want := hex.EncodeToString(sum[:]), "1094b9cd951bb8e9141d53c8d691f190e1082ed8d3e0e915af079f7cb3dd2e7e"; got != want {
 		t.Errorf("SHA-256 %s, want %s", got, want)
 	}
 }
@@ -124,5 +124,22 @@ func TestPythonRunsTheZip(t *testing.T) {
 	out, err := exec.Command(python, "-u", path, "--help").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("usage")) {
 		t.Errorf("--help: %v\n%s", err, out)
+	}
+}
+
+// TestMissingModule runs the zip in a Python that can't import what zipimport needs.
+func TestMissingModule(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3 here")
+	}
+	path := filepath.Join(t.TempDir(), File)
+	if err := os.WriteFile(path, Zip(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := "import runpy, sys; sys.modules['zlib'] = None; sys.argv = ['" + path + "']; runpy.run_path('" + path + "', run_name='__main__')"
+	out, err := exec.Command(python, "-c", script).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "kinetic: this python3 (") || !strings.Contains(string(out), "use another image") {
+		t.Errorf("got %v and %q, want a sentence", err, out)
 	}
 }

@@ -12,7 +12,7 @@ from .signals import Signals
 from .text import tell
 
 
-def main(argv, early_signals):
+def main(argv, early_signals=()):
     """Runs one attempt; returns the exit code. early_signals are those that came before this."""
     if "--help" in argv:
         print(usage())
@@ -20,7 +20,7 @@ def main(argv, early_signals):
     signals = Signals()
     try:
         signals.install(early_signals)
-        options = parse_options(argv)
+        options = parse_options(argv[1:])
         return runner(options)(options, signals)
     except Stopped:
         return EXIT_TERMINATED  # nothing has begun that could be published

@@ -8,6 +8,7 @@ STARTUP_MODULES = frozenset(sys.modules)
 
 import importlib
 import os
+import time
 
 from .modules import let_shadow
 from .outcomes import tell
@@ -22,12 +23,12 @@ def wait_for_debugger():
     try:
         debugpy = importlib.import_module("debugpy")
     except ImportError as exc:
-        sys.exit(f"kinetic: --debug needs the package debugpy, which this Python does not have: {exc}")
+        sys.exit(f"kinetic: --debug needs the package debugpy ({exc}): add it to the image or to the project")
     try:
         import threading
 
+        timer = threading.Timer(float(patience), give_up, [debugpy])
         debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
-        timer = threading.Timer(float(patience), lambda: debugpy.wait_for_client.cancel())
     except Exception as exc:
         sys.exit(f"kinetic: cannot wait for a debugger on port {port} for {patience} seconds: {text_of(exc)}")
     tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
@@ -41,9 +42,18 @@ def wait_for_debugger():
     return None
 
 
-def main():
+def give_up(debugpy):
+    """Ends the wait for a client, which on a busy machine may not have begun yet."""
+    while True:
+        try:
+            return debugpy.wait_for_client.cancel()
+        except RuntimeError:
+            time.sleep(0.01)
+
+
+def main(argv, _):
     """Runs a file, or -m and a module, with arguments, as python3 does, with a debugger that stops before its first line."""
-    what = sys.argv[2:]
+    what = argv[2:]
     is_module = what[0] == "-m"
     sys.argv = what[is_module:]
     name = sys.argv[0]

@@ -12,9 +12,9 @@ from . import modules, outcomes
 from .report import Report
 
 
-def main():
-    """Calls the function that the document in argv[2] names; returns the exit code."""
-    call = read_call(sys.argv[2])
+def main(argv, _):
+    """Calls the function that the document at argv[2] names; returns the exit code."""
+    call = read_call(argv[2])
     report = Report(call["scratch"])
     return conclude(call, report, lambda: call_function(call))
 

@@ -18,11 +18,11 @@ CREDIT_FD = 4  # a byte for each input that may begin
 INLINE_BYTES = 64 << 10  # many results may wait for the store
 
 
-def main():
+def main(argv, _):
     """Calls the function with each input that is left; returns the exit code."""
     from ..text import timestamp
 
-    call = read_call(sys.argv[2])
+    call = read_call(argv[2])
     report = Report(call["scratch"])
     os.set_inheritable(CREDIT_FD, False)
     shared = marshal.dumps(call["kwargs"])  # each call gets values of its own
