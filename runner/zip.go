@@ -54,9 +54,9 @@ var archive = sync.OnceValue(func() zipped {
 // zipOf makes a zip that depends on names and contents alone: entries are
 // sorted and have no time.
 func zipOf(files fs.FS) ([]byte, error) {
-	// Not the standard library's compressor: its output may change with the
-	// version of Go.
-	compressor, err := flate.NewWriter(io.Discard, flate.DefaultCompression)
+	// Not the standard library's compressor, whose output may change with the
+	// version of Go. The best speed costs a sixth more bytes and half the time.
+	compressor, err := flate.NewWriter(io.Discard, flate.BestSpeed)
 	if err != nil {
 		return nil, err
 	}

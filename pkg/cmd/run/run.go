@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -183,7 +184,11 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if m != modeExplain {
-		go runner.Zip() // takes a few milliseconds, and is needed when all else is known
+		// What takes a few milliseconds and is needed when all else is known.
+		go runner.Zip()
+		if !local {
+			go render.Warm()
+		}
 	}
 	f.connection.TellOn(streams.ErrOut)
 	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
