@@ -243,7 +243,7 @@ func checkGrace(t *testing.T, pod corev1.PodSpec, want int64) {
 		t.Errorf("grace period: got %d, want %d", *pod.TerminationGracePeriodSeconds, want)
 	}
 	args := pod.Containers[0].Args
-	if len(args) != 2 || args[0] != "--grace" {
+	if len(args) < 2 || args[0] != "--grace" {
 		t.Fatalf("args: got %q, want --grace SECONDS", args)
 	}
 	seconds, err := strconv.ParseInt(args[1], 10, 64)
@@ -252,7 +252,7 @@ func checkGrace(t *testing.T, pod corev1.PodSpec, want int64) {
 	}
 }
 
-// The runner finds the key where the variable says.
+// The runner and Google's libraries find the key where it is mounted.
 func TestStoreCredentials(t *testing.T) {
 	for _, name := range []string{"cpu+store-credentials", "tpu+spot+store-credentials"} {
 		pod := build(t, filepath.Join("testdata", name)).pods[0]
@@ -261,8 +261,12 @@ func TestStoreCredentials(t *testing.T) {
 		if volume.Secret == nil || mount.Name != volume.Name || !mount.ReadOnly {
 			t.Errorf("%s: volume %v is mounted as %v", name, volume, mount)
 		}
-		if want := mount.MountPath + "/" + volume.Secret.Items[0].Path; env.Name != "GOOGLE_APPLICATION_CREDENTIALS" || env.Value != want {
+		want := mount.MountPath + "/" + volume.Secret.Items[0].Path
+		if env.Name != "GOOGLE_APPLICATION_CREDENTIALS" || env.Value != want {
 			t.Errorf("%s: got %s=%s, want the path %s", name, env.Name, env.Value, want)
+		}
+		if args := worker.Args[2:]; !slices.Equal(args, []string{"--credentials", want}) {
+			t.Errorf("%s: got the arguments %q, want --credentials %s", name, args, want)
 		}
 	}
 }

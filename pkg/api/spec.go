@@ -141,6 +141,21 @@ const (
 	DefaultServiceAccount = "kinetic"
 )
 
+// Variables by which Google's libraries find Cloud Storage. The runner is told the
+// same by flags, and reads none of them: they are the call's.
+const (
+	EnvStorageEmulator = "STORAGE_EMULATOR_HOST"
+	EnvMetadataHost    = "GCE_METADATA_HOST"
+	EnvCredentials     = "GOOGLE_APPLICATION_CREDENTIALS"
+)
+
+// StoreFlags are the runner's flags that say the same as these variables.
+var StoreFlags = []struct{ Flag, Variable string }{
+	{"--emulator", EnvStorageEmulator},
+	{"--metadata-host", EnvMetadataHost},
+	{"--credentials", EnvCredentials},
+}
+
 // What the runner of a job on several hosts knows from its manifest. In a
 // LeaderWorkerSet the controller tells it the hosts and the leader.
 const (

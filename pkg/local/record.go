@@ -31,6 +31,9 @@ type Record struct {
 	Store   string    `json:"store"`
 	Created time.Time `json:"created_at"`
 	Process Process   `json:"process"`
+	// Runner is the directory that the job's runner is run from, by its name below
+	// the state directory.
+	Runner string `json:"runner,omitempty"`
 	// Status is how the job was when the Record was read; it is not stored.
 	Status api.Status `json:"-"`
 }

@@ -1,10 +1,7 @@
 package local
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	_ "embed" // boot.py
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,14 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-//go:embed boot.py
-var bootSource []byte
-
 const (
-	bootFile = "boot.py"
-	// runnerPrefix begins the names of directories with one version of the runner.
-	// No job ID begins with a dot.
-	runnerPrefix = ".runner-"
 	// scratchPrefix begins the names of directories that are no jobs yet, or any
 	// more. None of them is needed for longer than scratchAge.
 	scratchPrefix = ".scratch-"
@@ -66,20 +56,21 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 	if err != nil {
 		return err
 	}
-	w.sweep()
+	w.sweep(program)
 	scratch, err := os.MkdirTemp(w.config.StateDir, scratchPrefix)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(scratch) // not there any more after success
-	cmd := exec.Command(python, append([]string{"-u", filepath.Join(program, bootFile), filepath.Join(program, runner.File)}, w.arguments(spec)...)...)
+	cmd := exec.Command(python, append([]string{"-u", filepath.Join(program, bootFile), filepath.Join(program, runner.File)}, w.arguments(spec, env)...)...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
-	return w.launch(cmd, scratch, spec)
+	return w.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
+		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program)})
 }
 
 // launch starts the process, which waits for its first byte of input, makes the
 // job visible, and lets the process go on.
-func (w *Workload) launch(cmd *exec.Cmd, scratch string, spec api.Spec) error {
+func (w *Workload) launch(cmd *exec.Cmd, scratch string, r Record) error {
 	out, err := os.OpenFile(filepath.Join(scratch, outFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -93,7 +84,7 @@ func (w *Workload) launch(cmd *exec.Cmd, scratch string, spec api.Spec) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if err := w.commit(cmd.Process.Pid, scratch, spec); err != nil {
+	if err := w.commit(cmd.Process.Pid, scratch, r); err != nil {
 		_ = killSession(cmd.Process.Pid) // it would end by itself: the gate closes
 		_ = cmd.Wait()
 		return err
@@ -106,24 +97,22 @@ func (w *Workload) launch(cmd *exec.Cmd, scratch string, spec api.Spec) error {
 }
 
 // commit writes the job's directory and gives it its name.
-func (w *Workload) commit(pid int, scratch string, spec api.Spec) error {
-	process, err := newProcess(pid)
-	if err != nil {
+func (w *Workload) commit(pid int, scratch string, r Record) error {
+	var err error
+	if r.Process, err = newProcess(pid); err != nil {
 		return err
 	}
-	r := Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
-		Store: spec.Store, Created: spec.Created.UTC(), Process: process}
 	if err := r.write(scratch); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(scratch, workDir), 0o700); err != nil {
 		return err
 	}
-	return os.Rename(scratch, w.dir(spec.ID)) // fails if another start was faster
+	return os.Rename(scratch, w.dir(r.ID)) // fails if another start was faster
 }
 
-// arguments is the runner's command line.
-func (w *Workload) arguments(spec api.Spec) []string {
+// arguments is the runner's command line. env is the environment of the job.
+func (w *Workload) arguments(spec api.Spec, env []string) []string {
 	dir := w.dir(spec.ID)
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
 		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
@@ -134,7 +123,25 @@ func (w *Workload) arguments(spec api.Spec) []string {
 	if spec.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(spec.MaxRuntime))
 	}
+	if strings.HasPrefix(spec.Store, "gs://") {
+		for _, f := range api.StoreFlags {
+			if value := lookup(env, f.Variable); value != "" {
+				args = append(args, f.Flag, value)
+			}
+		}
+	}
 	return args
+}
+
+// lookup returns the value of a variable, "" if it is not set: the last one counts.
+func lookup(env []string, name string) string {
+	value := ""
+	for _, e := range env {
+		if n, v, _ := strings.Cut(e, "="); n == name {
+			value = v
+		}
+	}
+	return value
 }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
@@ -175,44 +182,4 @@ func (w *Workload) python() (string, error) {
 		return "", fmt.Errorf("looking for Python: %w: install Python 3.9 or newer, or activate a virtual environment that has it", err)
 	}
 	return filepath.Abs(path)
-}
-
-// install makes sure that the runner and boot.py are in a directory below the
-// state directory, one for each version, and returns its path.
-func (w *Workload) install() (string, error) {
-	program := w.config.Runner()
-	dir := filepath.Join(w.config.StateDir, runnerPrefix+fmt.Sprintf("%x", sha256.Sum256(program)))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	return dir, errors.Join(
-		w.installFile(filepath.Join(dir, bootFile), bootSource),
-		w.installFile(filepath.Join(dir, runner.File), program))
-}
-
-func (w *Workload) installFile(path string, content []byte) error {
-	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, content) {
-		return nil
-	}
-	temp, err := os.CreateTemp(w.config.StateDir, scratchPrefix)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // not there any more after success
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
-}
-
-// sweep removes what starts and stops that were cut off left behind. It is no
-// part of what was asked for: what cannot be removed stays.
-func (w *Workload) sweep() {
-	left, _ := filepath.Glob(filepath.Join(w.config.StateDir, scratchPrefix+"*"))
-	for _, path := range left {
-		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > scratchAge {
-			_ = os.RemoveAll(path)
-		}
-	}
 }

@@ -173,7 +173,7 @@ func checkEnv(s api.Spec) error {
 		if s.Debug && slices.Contains(debugVariables, name) {
 			return fmt.Errorf("env %s: the debugger needs it; leave it out, or --debug", name)
 		}
-		if name == keyVariable && s.StoreCredentials != "" {
+		if name == api.EnvCredentials && s.StoreCredentials != "" {
 			return fmt.Errorf("env %s: the credentials for the store set it; name one of the two", name)
 		}
 		if seen[name] {

@@ -11,10 +11,6 @@ import (
 // podUID is how the runner learns which pod it is.
 const podUID = "KINETIC_POD_UID"
 
-// keyVariable is set by the component store-credentials, and read by the
-// runner and Google's own libraries.
-const keyVariable = "GOOGLE_APPLICATION_CREDENTIALS"
-
 // builtInEnv lists the variables that base and component set, in their order.
 var builtInEnv = []string{"KERAS_BACKEND", "JAX_PLATFORMS", podUID}
 
@@ -39,6 +35,22 @@ func (p *patch) environment(s api.Spec) {
 		ref := map[string]any{"name": s.SecretName(), "key": name}
 		set(name, map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
+}
+
+// storeArguments tell the runner what variables of the job tell Google's
+// libraries. Kubernetes puts in the values of those that are secrets.
+func storeArguments(s api.Spec) []string {
+	var args []string
+	for _, f := range api.StoreFlags {
+		i := slices.IndexFunc(s.Env, func(e api.EnvVar) bool { return e.Name == f.Variable && e.Value != "" })
+		switch {
+		case i >= 0:
+			args = append(args, f.Flag, literal(s.Env[i].Value))
+		case slices.Contains(s.SecretEnv, f.Variable):
+			args = append(args, f.Flag, "$("+f.Variable+")")
+		}
+	}
+	return args
 }
 
 // literal protects a string from the expansion that Kubernetes does in

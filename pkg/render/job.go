@@ -46,7 +46,7 @@ func jobPatch(s api.Spec, r program) patch {
 	}
 	p.replace(container+"/image", s.Image)
 	for _, arg := range arguments(s) {
-		p.add(container+"/args/-", literal(arg))
+		p.add(container+"/args/-", arg)
 	}
 	p.environment(s)
 	p.resources(s)
@@ -109,9 +109,17 @@ func annotations(s api.Spec, r program) map[string]string {
 	return all
 }
 
-// arguments are the runner's, after --grace, which the base and the spot
-// component set beside terminationGracePeriodSeconds.
+// arguments are the runner's as a manifest has them, after those of the base and
+// the components.
 func arguments(s api.Spec) []string {
+	var args []string
+	for _, arg := range runnerArguments(s) {
+		args = append(args, literal(arg))
+	}
+	return append(args, storeArguments(s)...)
+}
+
+func runnerArguments(s api.Spec) []string {
 	args := []string{"--job", s.ID, "--store", s.Store, "--call", s.CallSHA256, "--bundle", s.BundleSHA256}
 	if s.OutputDir != "" {
 		args = append(args, "--output-dir", s.OutputDir)

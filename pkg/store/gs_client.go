@@ -18,10 +18,9 @@ import (
 	"cloud.google.com/go/auth/httptransport"
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/option"
-)
 
-// emulatorVariable is what the client libraries read too.
-const emulatorVariable = "STORAGE_EMULATOR_HOST"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
 
 const (
 	// answerWithin bounds the wait for the first byte of an answer.
@@ -42,7 +41,7 @@ type gsClient struct {
 func newGSClient(ctx context.Context) (*gsClient, error) {
 	c := &gsClient{wire: &wire{base: newTransport()}}
 	hc := &http.Client{Transport: c.wire}
-	if os.Getenv(emulatorVariable) == "" {
+	if os.Getenv(api.EnvStorageEmulator) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
 		if err != nil {
 			return nil, &explained{fmt.Sprintf("find credentials for Cloud Storage: %v; %s", err, login), err, true}

@@ -15,6 +15,8 @@ import (
 
 	"cloud.google.com/go/auth"
 	"google.golang.org/api/googleapi"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // need is what an operation does, for messages, and the permission for it.
@@ -170,8 +172,8 @@ func member(account string) string {
 }
 
 func unreachable(err error) string {
-	if emulator := os.Getenv(emulatorVariable); emulator != "" {
-		return fmt.Sprintf("the emulator %s=%s can't be reached: %v; start it, or unset the variable to use Cloud Storage", emulatorVariable, emulator, err)
+	if emulator := os.Getenv(api.EnvStorageEmulator); emulator != "" {
+		return fmt.Sprintf("the emulator %s=%s can't be reached: %v; start it, or unset the variable to use Cloud Storage", api.EnvStorageEmulator, emulator, err)
 	}
 	return fmt.Sprintf("Cloud Storage can't be reached: %v; check the network, and HTTPS_PROXY if there is a proxy", err)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
@@ -35,9 +36,6 @@ type Machine struct {
 	Outputs []fs.FileInfo
 }
 
-// storageEmulator is the variable that Google's libraries and the runner know.
-const storageEmulator = "STORAGE_EMULATOR_HOST"
-
 // sizeWarnMB is what KINETIC_CONTEXT_SIZE_WARN_MB is by default.
 const sizeWarnMB = 100
 
@@ -51,7 +49,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		Cwd: cwd, Home: getenv("HOME"), Stdin: stdin,
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
-		StorageEmulator:   getenv(storageEmulator),
+		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), getenv("HOME")),
 	}
 	limit := float64(sizeWarnMB)

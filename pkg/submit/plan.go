@@ -70,7 +70,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	if m.StorageEmulator != "" && p.Spec.Backend != api.BackendLocal {
-		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: storageEmulator, Value: m.StorageEmulator})
+		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: api.EnvStorageEmulator, Value: m.StorageEmulator})
 	}
 	if r.OverlayDir != "" {
 		if p.Overlay, err = render.ReadOverlay(r.OverlayDir); err != nil {
@@ -118,12 +118,12 @@ func (p Planned) StoreAccess() error {
 	if s.Backend == api.BackendLocal || p.Target.GKE || s.StoreCredentials != "" || slices.ContainsFunc(s.Env, opensStore) {
 		return nil
 	}
-	return fmt.Errorf("store %s: outside GKE a pod has no metadata server that would give it credentials: name a Secret that has them with --store-credentials, or set STORAGE_EMULATOR_HOST; if this is a cluster of GKE, say so with --project", s.Store)
+	return fmt.Errorf("store %s: outside GKE a pod has no metadata server that would give it credentials: name a Secret that has them with --store-credentials, or set "+api.EnvStorageEmulator+"; if this is a cluster of GKE, say so with --project", s.Store)
 }
 
 // opensStore tells whether a variable is a way to the store by itself.
 func opensStore(e api.EnvVar) bool {
-	return e.Name == storageEmulator || e.Name == "GOOGLE_APPLICATION_CREDENTIALS"
+	return e.Name == api.EnvStorageEmulator || e.Name == api.EnvCredentials
 }
 
 // Check finds the mistakes in a request that have nothing to do with where the

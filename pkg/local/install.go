@@ -1,0 +1,112 @@
+package local
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // boot.py
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/runner"
+)
+
+//go:embed boot.py
+var bootSource []byte
+
+const (
+	bootFile = "boot.py"
+	// runnerPrefix begins the names of directories with one version of the runner,
+	// sourcesPrefix those that older clients made. No job ID begins with a dot.
+	runnerPrefix  = ".runner-"
+	sourcesPrefix = ".sources-"
+)
+
+// install makes sure that the runner and boot.py are in a directory below the
+// state directory, one for each version, and returns its path.
+func (w *Workload) install() (string, error) {
+	program := w.config.Runner()
+	dir := filepath.Join(w.config.StateDir, runnerPrefix+fmt.Sprintf("%x", sha256.Sum256(program)))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	now := time.Now()
+	return dir, errors.Join(
+		os.Chtimes(dir, now, now), // no other start removes it now
+		w.installFile(filepath.Join(dir, bootFile), bootSource),
+		w.installFile(filepath.Join(dir, runner.File), program))
+}
+
+func (w *Workload) installFile(path string, content []byte) error {
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, content) {
+		return nil
+	}
+	temp, err := os.CreateTemp(w.config.StateDir, scratchPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // not there any more after success
+	_, err = temp.Write(content)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+// sweep removes what starts and stops that were cut off left behind, and versions
+// of the runner other than current that no job needs. It is no part of what was
+// asked for: what cannot be removed stays.
+func (w *Workload) sweep(current string) {
+	for _, path := range w.outdated(scratchPrefix) {
+		_ = os.RemoveAll(path)
+	}
+	runners := append(w.outdated(runnerPrefix), w.outdated(sourcesPrefix)...)
+	if len(runners) == 0 {
+		return
+	}
+	needed, err := w.runnersInUse()
+	if err != nil {
+		return
+	}
+	for _, path := range runners {
+		name := filepath.Base(path)
+		// A job of an older client does not say which one it runs.
+		if path != current && !needed[name] && !(needed[""] && strings.HasPrefix(name, sourcesPrefix)) {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+// outdated lists what has a name with this prefix and was not touched for
+// scratchAge.
+func (w *Workload) outdated(prefix string) []string {
+	var old []string
+	found, _ := filepath.Glob(filepath.Join(w.config.StateDir, prefix+"*"))
+	for _, path := range found {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > scratchAge {
+			old = append(old, path)
+		}
+	}
+	return old
+}
+
+// runnersInUse returns the Record.Runner of all jobs that may be running.
+func (w *Workload) runnersInUse() (map[string]bool, error) {
+	used := map[string]bool{}
+	records, _ := filepath.Glob(filepath.Join(w.config.StateDir, "*", recordFile))
+	for _, path := range records {
+		r, err := w.read(filepath.Base(filepath.Dir(path)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		case err != nil:
+			return nil, err
+		case r.Process.life() != ended:
+			used[r.Runner] = true
+		}
+	}
+	return used, nil
+}

@@ -1,0 +1,86 @@
+//go:build linux || darwin
+
+package local
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// A runner that is run from a directory needs it until the job ends.
+func TestStartSweepsRunnersThatNoJobNeeds(t *testing.T) {
+	dirs := []string{runnerPrefix + "unused", runnerPrefix + "in-use", runnerPrefix + "young", sourcesPrefix + "older"}
+	tests := map[string]struct {
+		runner string // of a running job
+		stay   []string
+	}{
+		"a job of this client":   {dirs[1], []string{dirs[1], dirs[2]}},
+		"a job of an older one":  {"", []string{dirs[2], dirs[3]}},
+		"one that has its files": {"elsewhere", []string{dirs[2]}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			self, err := newProcess(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			running := Record{Version: recordVersion, ID: "cpu-runs", Process: self, Runner: tt.runner}
+			for _, dir := range append(slices.Clone(dirs), running.ID) {
+				if err := os.MkdirAll(filepath.Join(f.stateDir, dir), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				then := time.Now().Add(-2 * scratchAge)
+				if dir == runnerPrefix+"young" {
+					then = time.Now()
+				}
+				if err := os.Chtimes(filepath.Join(f.stateDir, dir), then, then); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := running.write(filepath.Join(f.stateDir, running.ID)); err != nil {
+				t.Fatal(err)
+			}
+			f.start(t)
+			f.watch(t)
+			var stayed []string
+			for _, dir := range dirs {
+				if _, err := os.Stat(filepath.Join(f.stateDir, dir)); err == nil {
+					stayed = append(stayed, dir)
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(stayed, tt.stay) {
+				t.Errorf("%q stayed, want %q", stayed, tt.stay)
+			}
+			if r, err := f.read(jobID); err != nil || !strings.HasPrefix(r.Runner, runnerPrefix) {
+				t.Errorf("the record says that the runner is %q, %v", r.Runner, err)
+			}
+		})
+	}
+}
+
+// The runner reads none of these variables itself.
+func TestArgumentsForABucket(t *testing.T) {
+	f := newFixture(t)
+	env := []string{"STORAGE_EMULATOR_HOST=http://old", "GOOGLE_APPLICATION_CREDENTIALS=/key.json", "GCE_METADATA_HOST=", "STORAGE_EMULATOR_HOST=http://new"}
+	for store, want := range map[string]string{
+		"gs://bucket":          "--emulator http://new --credentials /key.json",
+		"file://" + f.storeDir: "",
+	} {
+		args := f.arguments(api.Spec{ID: jobID, Store: store}, env)
+		_, got, _ := strings.Cut(strings.Join(args, " "), "--termination-log ")
+		if strings.TrimSpace(got) != want {
+			t.Errorf("%s: got %q, want %q", store, got, want)
+		}
+	}
+}

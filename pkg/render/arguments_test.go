@@ -1,0 +1,36 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestMapArguments(t *testing.T) {
+	m := api.Map{InputsSHA256: "ab", Inputs: 40, Chunk: 2, Parallelism: 1}
+	const all = "--map ab --chunk 2 --inputs 40"
+	for want, only := range map[string][]api.Range{all: nil, all + " --only 7-7,20-39": {{First: 7, Last: 7}, {First: 20, Last: 39}}} {
+		m.Only = only
+		if got := strings.Join(mapArguments(api.Spec{Map: &m}), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// The runner reads none of these variables itself: the call may change them, and
+// a secret stays one.
+func TestStoreArguments(t *testing.T) {
+	for want, s := range map[string]api.Spec{
+		"": {Env: []api.EnvVar{{Name: "STORAGE_EMULATOR_HOST"}, {Name: "OTHER", Value: "x"}}},
+		"--emulator http://fake:4443 --metadata-host 10.0.0.1": {Env: []api.EnvVar{
+			{Name: "GCE_METADATA_HOST", Value: "10.0.0.1"}, {Name: "STORAGE_EMULATOR_HOST", Value: "http://fake:4443"},
+		}},
+		"--credentials /keys/$$(HOME).json":               {Env: []api.EnvVar{{Name: "GOOGLE_APPLICATION_CREDENTIALS", Value: "/keys/$(HOME).json"}}},
+		"--credentials $(GOOGLE_APPLICATION_CREDENTIALS)": {SecretEnv: []string{"A", "GOOGLE_APPLICATION_CREDENTIALS"}},
+	} {
+		if got := strings.Join(storeArguments(s), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
