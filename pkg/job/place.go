@@ -52,6 +52,9 @@ type Place struct {
 	// changed, until ctx is over, seen fails, or the place can't be read. One
 	// that is gone is NotFound.
 	Watch func(ctx context.Context, detail api.Detail, seen func([]Found) error) error
+	// RemoveRunners removes runners that no job needs any more, and returns their
+	// names; nil where jobs share none.
+	RemoveRunners func(ctx context.Context) ([]string, error)
 	// OpenStore opens the store of a workload, by its URL.
 	OpenStore func(url string) (store.Store, error)
 	// Store is where jobs are looked for that have no workload any more.

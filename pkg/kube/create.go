@@ -72,7 +72,15 @@ func (w *Workload) Ready(ctx context.Context) error {
 	g.Go(func() error { return w.checkQuotas(ctx, p.workload) })
 	g.Go(func() error { w.checkKueue(ctx, p.workload); return nil })
 	for _, o := range p.shared {
-		g.Go(func() error { return w.share(ctx, o) })
+		g.Go(func() error {
+			mayGo, err := w.createRunner(ctx, o)
+			if mayGo {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.mayGo = append(w.mayGo, o)
+			}
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -114,6 +122,9 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 		g.Go(func() error { return w.own(gctx, o, owner) })
 	}
 	g.Go(func() error { return w.allowRelease(gctx, rights, owner) })
+	for _, o := range w.mayGo {
+		g.Go(func() error { w.keepRunner(gctx, o); return nil })
+	}
 	if len(secrets) > 0 {
 		secret := secretOf(spec, workload, secrets)
 		secret.SetOwnerReferences([]metav1.OwnerReference{owner})
@@ -129,8 +140,9 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	}
 }
 
-// Prepare makes what the manifests of a job need and don't hold: the Secret,
-// which nothing owns. A workload of this name that is there already is an error
+// Prepare makes what the manifests of a job need and don't hold: the Secret, which
+// nothing owns, and the ConfigMap of the runner, so that kubectl delete -f of the
+// manifests does not take it from other jobs. A workload of this name that is there already is an error
 // that is fs.ErrExist.
 func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
@@ -149,8 +161,14 @@ func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[strin
 		return fmt.Errorf("job %s: %w", p.workload.GetName(), fs.ErrExist)
 	case !apierrors.IsNotFound(err):
 		return err
-	case len(secrets) == 0:
-		return w.client.missingNamespace(ctx) // creating the Secret would have told
+	}
+	for _, o := range p.shared {
+		if _, err := w.createRunner(ctx, o); err != nil {
+			return err
+		}
+	}
+	if len(secrets) == 0 {
+		return nil
 	}
 	return w.putSecret(ctx, secretOf(spec, p.workload, secrets))
 }
@@ -306,19 +324,6 @@ func (w *Workload) undo(ctx context.Context, workload *unstructured.Unstructured
 
 func mayRun(err error) error {
 	return fmt.Errorf("the job may have been created: %w", errors.Join(api.ErrMayRun, err))
-}
-
-// share makes an object that jobs share, unless it is there: its name has the
-// hash of its content.
-func (w *Workload) share(ctx context.Context, o *unstructured.Unstructured) error {
-	err := retry(ctx, func() error {
-		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
-		return err
-	})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
 }
 
 // own makes an object that goes with its owner. One that other jobs own already

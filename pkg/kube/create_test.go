@@ -159,7 +159,7 @@ func theJob(args ...any) *unstructured.Unstructured {
 }
 
 func runnerMap() *unstructured.Unstructured {
-	return object("v1", "ConfigMap", api.RunnerPrefix+"12", map[string]any{"data": map[string]any{"remote_runner.py": "…"}})
+	return object("v1", "ConfigMap", api.RunnerPrefix+"12", map[string]any{"binaryData": map[string]any{"remote_runner.py": "UEs="}, "immutable": true})
 }
 
 func claimOf(size string) *unstructured.Unstructured {
@@ -194,9 +194,9 @@ func TestStartOwnsWhatIsTheJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{
-		core + "configmaps/kinetic-runner-12":                             false,
-		core + "persistentvolumeclaims/scratch":                           true,
-		core + "secrets/kinetic-a1-env":                                   true,
+		runnerPath:                              false,
+		core + "persistentvolumeclaims/scratch": true,
+		core + "secrets/kinetic-a1-env":         true,
 		"/apis/networking.k8s.io/v1/namespaces/ml/networkpolicies/closed": true,
 		jobPath: false,
 	} {
@@ -391,11 +391,11 @@ func TestStartsThatMakeTheSameSecret(t *testing.T) {
 	}
 }
 
-// A namespace that doesn't exist has no Job of the name either.
+// A namespace that doesn't exist has no Job of the name either; creating says so.
 func TestPrepareMissesTheNamespace(t *testing.T) {
 	s, w := start(t)
 	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path != "/api/v1/namespaces/ml" {
+		if r.Method != http.MethodPost {
 			return false
 		}
 		answerWith(w, http.StatusNotFound, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
@@ -464,7 +464,7 @@ func TestRareKindsAreDiscovered(t *testing.T) {
 // A dry-run keeps nothing, and shows the runner that is there.
 func TestDryRun(t *testing.T) {
 	s, w := start(t, claimOf("1Gi"))
-	s.objects[core+"configmaps/kinetic-runner-12"] = runnerMap().Object
+	s.objects[runnerPath] = runnerMap().Object
 	made, err := w.DryRun(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -486,11 +486,13 @@ func TestDryRun(t *testing.T) {
 // quotas, and for a Job.
 func TestStartAsksLittle(t *testing.T) {
 	s, w := start(t)
-	s.objects[core+"configmaps/kinetic-runner-12"] = runnerMap().Object
+	there := runnerMap()
+	there.SetCreationTimestamp(metav1.Now()) // so that nobody removes it yet
+	s.objects[runnerPath] = there.Object
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"GET " + core + "resourcequotas", "POST " + core + "configmaps", "POST " + path.Dir(jobPath)}
+	want := []string{"GET " + runnerPath, "GET " + core + "resourcequotas", "POST " + core + "configmaps", "POST " + path.Dir(jobPath)}
 	slices.Sort(s.asked)
 	if !slices.Equal(s.asked, want) {
 		t.Errorf("asked %q, want %q", s.asked, want)
@@ -508,7 +510,7 @@ func TestPrepare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(s.objects) != 1 || len(s.ownersOf(secret)) != 0 || value() != "bmV3" {
+	if len(s.objects) != 2 || s.objects[runnerPath] == nil || len(s.ownersOf(secret)) != 0 || value() != "bmV3" {
 		t.Fatalf("got %v", s.objects)
 	}
 	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "newer"}); err != nil {

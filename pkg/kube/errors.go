@@ -86,7 +86,11 @@ func (c *Client) noNamespace() string {
 
 // forbidden names the right that is missing, and the Role that has it.
 func (c *Client) forbidden(need permission, err error) string {
-	where, mend := "there", "ask an administrator for the Role kinetic-user, which is in manifests/rbac"
+	role := "kinetic-user"
+	if need.resource == "configmaps" && need.verb != "create" {
+		role = "kinetic-cleanup"
+	}
+	where, mend := "there", "ask an administrator for the Role "+role+", which is in manifests/rbac"
 	if c.namespace == "" {
 		where, mend = "in the whole cluster", "without --all-namespaces one namespace is enough"
 	}

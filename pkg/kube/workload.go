@@ -22,6 +22,8 @@ type Workload struct {
 	discovered map[schema.GroupVersionKind]collection
 	// ready says that what the job shares is there.
 	ready bool
+	// mayGo are shared objects that a cleanup may remove before the workload exists.
+	mayGo []*unstructured.Unstructured
 
 	mu    sync.Mutex
 	feeds map[string]*feed // by the ids of jobs

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -22,8 +21,8 @@ import (
 
 // Rendered is what a job applies.
 type Rendered struct {
-	yaml    []byte
 	objects []*unstructured.Unstructured
+	texts   [][]byte // their YAML
 }
 
 // Objects renders a job. The overlay, if it isn't the zero one, is
@@ -90,13 +89,9 @@ func buildAlone(s api.Spec, p program) (Rendered, error) {
 	if err != nil {
 		return Rendered{}, err
 	}
-	r.objects = append(r.objects, object)
-	r.yaml = slices.Concat(r.yaml, []byte(separator), text)
+	r.objects, r.texts = append(r.objects, object), append(r.texts, text)
 	return r, nil
 }
-
-// separator stands between the objects of a stream.
-const separator = "---\n"
 
 // root is where the tree lies in memory; kustomize prints it in its errors.
 const root = "/kinetic"
@@ -139,15 +134,13 @@ func kustomize(system filesys.FileSystem, dir string) (resmap.ResMap, error) {
 // newRendered writes the stream as resmap.AsYaml does.
 func newRendered(resources resmap.ResMap) (Rendered, error) {
 	var r Rendered
-	var texts [][]byte
 	for _, resource := range resources.Resources() {
 		object, text, err := write(resource)
 		if err != nil {
 			return Rendered{}, fmt.Errorf("%s: %w", resource.CurId(), err)
 		}
-		r.objects, texts = append(r.objects, object), append(texts, text)
+		r.objects, r.texts = append(r.objects, object), append(r.texts, text)
 	}
-	r.yaml = bytes.Join(texts, []byte(separator))
 	return r, nil
 }
 
@@ -206,21 +199,29 @@ func plain(v any) (_ any, ok bool) {
 // Rewrite is for objects that a server has answered with.
 func Rewrite(objects []*unstructured.Unstructured) (Rendered, error) {
 	r := Rendered{objects: objects}
-	for i, o := range objects {
+	for _, o := range objects {
 		text, err := goyaml.Marshal(o.Object)
 		if err != nil {
 			return Rendered{}, fmt.Errorf("writing %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
-		if i > 0 {
-			r.yaml = append(r.yaml, separator...)
-		}
-		r.yaml = append(r.yaml, text...)
+		r.texts = append(r.texts, text)
 	}
 	return r, nil
 }
 
 // YAML is the stream that `kubectl kustomize` prints.
-func (r Rendered) YAML() []byte { return r.yaml }
+func (r Rendered) YAML() []byte { return bytes.Join(r.texts, []byte("---\n")) }
+
+// WithoutRunner leaves the runner's ConfigMap out, which other jobs need too.
+func (r Rendered) WithoutRunner() Rendered {
+	var rest Rendered
+	for i, o := range r.objects {
+		if o.GetKind() != "ConfigMap" || !strings.HasPrefix(o.GetName(), api.RunnerPrefix) {
+			rest.objects, rest.texts = append(rest.objects, o), append(rest.texts, r.texts[i])
+		}
+	}
+	return rest
+}
 
 // JSON is one v1 List, indented as kubectl does it, with a newline at the end.
 func (r Rendered) JSON() ([]byte, error) {

@@ -29,7 +29,7 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(before.yaml, got.yaml) {
+	if bytes.Equal(before.YAML(), got.YAML()) {
 		return errors.New("it changes nothing; " + lookAgain)
 	}
 	if err := decodeAll(got); err != nil {
@@ -56,7 +56,7 @@ func verifyEntries(name string, files tree, got Rendered) error {
 			return fmt.Errorf("writing %s without %s: %w", name, e.where, err)
 		}
 		other, err := build(files.with(name, content))
-		if err == nil && bytes.Equal(other.yaml, got.yaml) {
+		if err == nil && bytes.Equal(other.YAML(), got.YAML()) {
 			return fmt.Errorf("%s: %s: no object matches %s, or it changes nothing; %s",
 				strings.TrimPrefix(name, overlayDir+"/"), e.where, e.target, lookAgain)
 		}

@@ -25,7 +25,7 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string, objects
 		return job.Place{}, Usage(err)
 	}
 	return job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
-		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), OpenStore: store.Open, Store: s,
+		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), RemoveRunners: workload.RemoveRunners, OpenStore: store.Open, Store: s,
 		Flags: c.given()}, nil
 }
 

@@ -96,7 +96,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this `STATE`: "+stateNames()+".")
 	own.Completions = completeStates()
-	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 720h.")
+	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 720h. Removes runners of old versions, too.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
@@ -115,7 +115,7 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(c.streams.ErrOut, "no jobs found")
-		return nil
+		return c.removeRunners(ctx, f)
 	}
 	if err := f.keepRecords(found); err != nil {
 		return err
@@ -136,7 +136,26 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 		return "cleaned up", j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, removal.OfJob())
 	})
 	removal.Done()
-	return f.settle(c.streams.ErrOut, len(args) > 0, jobs, errs)
+	if err := f.settle(c.streams.ErrOut, len(args) > 0, jobs, errs); err != nil {
+		return err
+	}
+	return c.removeRunners(ctx, f)
+}
+
+// removeRunners removes the runners of old versions, which no job needs any more.
+func (c *command) removeRunners(ctx context.Context, f *cleanupFlags) error {
+	if f.olderThan == 0 || !f.workload {
+		return nil
+	}
+	place, err := c.place()
+	if err != nil || place.RemoveRunners == nil {
+		return err
+	}
+	removed, err := place.RemoveRunners(ctx)
+	for _, name := range removed {
+		fmt.Fprintf(c.streams.ErrOut, "removed ConfigMap %s: no job needs this version of the runner\n", name)
+	}
+	return err
 }
 
 // errNotBegun is that of a job of which nothing was removed before an interrupt.

@@ -79,7 +79,7 @@ func (o *options) prepare(ctx context.Context, p submit.Planned) error {
 		return err
 	}
 	o.ui.Phase("prepared", j.ID())
-	return o.print(rendered, cmp.Or(o.output, "yaml"), "")
+	return o.print(rendered.WithoutRunner(), cmp.Or(o.output, "yaml"), "")
 }
 
 // sender is submit.Do or submit.Prepare.

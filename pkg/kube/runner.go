@@ -1,0 +1,197 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// createRunner creates the runner's ConfigMap. Jobs share it: one that is there
+// already must hold the same. It may be old enough for a cleanup to remove it
+// before there is a workload that needs it; mayGo reports that.
+func (w *Workload) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+	err = w.create(ctx, o)
+	if apierrors.IsAlreadyExists(err) {
+		return w.compareRunner(ctx, o)
+	}
+	return false, err
+}
+
+// keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job
+// is there by then: a failure is reported and does not undo it.
+func (w *Workload) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
+	err := w.create(ctx, o)
+	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
+		w.client.wire.say("warning: cannot check that ConfigMap %s is still there: %v", o.GetName(), err)
+	}
+}
+
+func (w *Workload) create(ctx context.Context, o *unstructured.Unstructured) error {
+	return retry(ctx, func() error {
+		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
+		return err
+	})
+}
+
+// compareRunner rejects a ConfigMap that has the name of the runner and is not
+// the runner: pods would run whatever it holds. Not everybody may read it.
+func (w *Workload) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+	var found *unstructured.Unstructured
+	err = retry(ctx, func() (err error) {
+		found, err = w.client.getObject(ctx, w.collectionOf(o), o.GetName())
+		return err
+	})
+	switch {
+	case apierrors.IsForbidden(err):
+		klog.V(1).Infof("ConfigMap %s is there already and was not compared: %v", o.GetName(), err)
+		return true, nil
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	for _, field := range []string{"data", "binaryData", "immutable"} {
+		if !reflect.DeepEqual(found.Object[field], o.Object[field]) {
+			return false, fmt.Errorf("ConfigMap %s in %s does not hold the runner that its name promises: its %s differs. Pods would run what is in it, so find out who changed it. To go on, delete it with kubectl delete configmap %s -n %s, and submit again",
+				o.GetName(), w.client.scope(), field, o.GetName(), w.client.namespace)
+		}
+	}
+	return w.client.now().Sub(found.GetCreationTimestamp().Time) > runnerAge-time.Hour, nil
+}
+
+// runnerAge is how old the ConfigMap of a runner must be before it is removed: a
+// client that has just created it is about to create a workload.
+const runnerAge = 7 * 24 * time.Hour
+
+// RemoveRunners removes the ConfigMaps of runners that are older than a week and
+// that no Job, LeaderWorkerSet or pod of the namespace names, and returns their
+// names. Without the right to do that it says so, and removes none.
+func (w *Workload) RemoveRunners(ctx context.Context) ([]string, error) {
+	removed, err := w.removeRunners(ctx)
+	if apierrors.IsForbidden(err) {
+		w.client.wire.say("ConfigMaps of old runners stay: %v", err)
+		return removed, nil
+	}
+	return removed, err
+}
+
+func (w *Workload) removeRunners(ctx context.Context) ([]string, error) {
+	old, err := w.client.oldRunners(ctx)
+	if err != nil || len(old) == 0 {
+		return nil, err
+	}
+	used, err := w.client.usedRunners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var removed []string
+	for _, m := range old {
+		if used[m.Name] {
+			continue
+		}
+		switch err := w.client.removeUnchanged(ctx, m); {
+		case err == nil:
+			removed = append(removed, m.Name)
+		case !isGone(err):
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+func (c *Client) configMaps() kind {
+	return kind{client: c.core, resource: "configmaps", metadata: true}
+}
+
+func (c *Client) oldRunners(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+	var list metav1.PartialObjectMetadataList
+	options := metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=kubectl-kinetic"}
+	if err := retry(ctx, func() error { return c.list(ctx, c.configMaps(), options, &list) }); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Items, func(m metav1.PartialObjectMetadata) bool {
+		return !strings.HasPrefix(m.Name, api.RunnerPrefix) || c.now().Sub(m.CreationTimestamp.Time) < runnerAge
+	}), nil
+}
+
+// usedRunners returns the names of all ConfigMaps that pods mount or will mount.
+func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
+	used := map[string]bool{}
+	mounted := func(pod corev1.PodSpec) {
+		for _, v := range pod.Volumes {
+			if v.ConfigMap != nil {
+				used[v.ConfigMap.Name] = true
+			}
+		}
+	}
+	var jobs batchv1.JobList
+	var pods corev1.PodList
+	if err := errors.Join(
+		retry(ctx, func() error { return c.list(ctx, c.jobs(), metav1.ListOptions{}, &jobs) }),
+		retry(ctx, func() error { return c.list(ctx, c.pods(), metav1.ListOptions{}, &pods) })); err != nil {
+		return nil, err
+	}
+	for _, j := range jobs.Items {
+		mounted(j.Spec.Template.Spec)
+	}
+	for _, p := range pods.Items {
+		mounted(p.Spec)
+	}
+	sets, err := c.wholeSets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range sets {
+		mounted(set.Spec.LeaderWorkerTemplate.LeaderTemplate.Spec)
+		mounted(set.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec)
+	}
+	return used, nil
+}
+
+// leaderWorkerSet has the pods of a LeaderWorkerSet, and nothing else.
+type leaderWorkerSet struct {
+	Spec struct {
+		LeaderWorkerTemplate struct {
+			LeaderTemplate, WorkerTemplate corev1.PodTemplateSpec
+		}
+	}
+}
+
+// wholeSets lists LeaderWorkerSets, none where the cluster does not have them.
+func (c *Client) wholeSets(ctx context.Context) ([]leaderWorkerSet, error) {
+	var list struct{ Items []leaderWorkerSet }
+	err := retry(ctx, func() error {
+		data, err := answered(c.asJSON(c.core.Get(), c.sets().collection().path(c.namespace)...).Do(ctx))
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(data, &list)
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return list.Items, c.explain("list", c.sets(), "", err)
+}
+
+// removeUnchanged deletes a ConfigMap unless it is another one by now.
+func (c *Client) removeUnchanged(ctx context.Context, m metav1.PartialObjectMetadata) error {
+	options := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}}
+	err := retry(ctx, func() error {
+		return c.core.Delete().AbsPath(append(c.configMaps().collection().path(c.namespace), m.Name)...).Body(options).Do(ctx).Error()
+	})
+	return c.explain("delete", c.configMaps(), m.Name, err)
+}
