@@ -30,6 +30,7 @@ type Handle struct {
 	BucketName   string    `json:"bucket_name,omitempty"` // of a job of the Python tool
 	OutputDir    string    `json:"output_dir,omitempty"`
 	CallKind     CallKind  `json:"call_kind"`
+	Call         string    `json:"call,omitempty"` // the Spec's CallText
 	CallSHA256   string    `json:"call_sha256"`
 	BundleSHA256 string    `json:"bundle_sha256"`
 	Hosts        int       `json:"hosts"`
@@ -39,6 +40,18 @@ type Handle struct {
 	Env          []string  `json:"env,omitempty"`
 	SecretEnv    []string  `json:"secret_env,omitempty"`
 	Client       string    `json:"client"`
+	Origin
+}
+
+// Origin is where a job was submitted from. It stands in the handle only: the same
+// input makes the same manifest for everybody.
+type Origin struct {
+	// User is the name of the account on the client's machine.
+	User string `json:"user,omitempty"`
+	// Commit is the full hash that was checked out in the package root, "" outside
+	// of a Git repository. Dirty says that files differed from it.
+	Commit string `json:"git_commit,omitempty"`
+	Dirty  bool   `json:"git_dirty,omitempty"`
 }
 
 // NewHandle describes the job of a Spec.
@@ -48,7 +61,7 @@ func NewHandle(s Spec) Handle {
 		Project: s.Project, ClusterName: s.Cluster, Zone: s.Zone, Namespace: s.Namespace,
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
-		CallKind: s.CallKind, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
+		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
 		Hosts: s.Hosts, Map: s.Map, Spot: s.Accelerator.Spot, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}

@@ -13,6 +13,8 @@ type Request struct {
 	Args []string
 	// KWArgs are the values of --arg, NAME=VALUE.
 	KWArgs []string
+	// HideArgs leaves arguments out of Spec.CallText.
+	HideArgs bool
 	// Map names the file of a map's inputs, "-" for standard input; "" is one call.
 	Map string
 	// MapResume is the id of the map whose values are taken over, "" for none.

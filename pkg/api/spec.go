@@ -54,6 +54,8 @@ type Spec struct {
 	OutputDir string
 
 	CallKind CallKind
+	// CallText says what is called, for people, without values that may be secrets.
+	CallText string
 	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
 	CallSHA256, BundleSHA256 string
 	// Map is nil for a job of one call.
@@ -126,6 +128,8 @@ const (
 	AnnotationPrefix   = "kubectl-kinetic.github.io/"
 	AnnotationStore    = AnnotationPrefix + "store"
 	AnnotationFunction = AnnotationPrefix + "function"
+	// AnnotationCall is the Spec's CallText.
+	AnnotationCall = AnnotationPrefix + "call"
 	// AnnotationRunnerSHA256 and AnnotationRunnerVersion are the hash of the
 	// runner's zip and the version of the client that brought it.
 	AnnotationRunnerSHA256  = AnnotationPrefix + "runner-sha256"

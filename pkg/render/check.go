@@ -38,7 +38,7 @@ func check(s api.Spec) error {
 	if err := checkCapacity(s); err != nil {
 		return err
 	}
-	for _, text := range []struct{ name, value string }{{"name", s.Name}, {"output directory", s.OutputDir}} {
+	for _, text := range []struct{ name, value string }{{"name", s.Name}, {"call", s.CallText}, {"output directory", s.OutputDir}} {
 		if err := checkText(text.value); err != nil {
 			return fmt.Errorf("%s of job %s: %w", text.name, s.ID, err)
 		}

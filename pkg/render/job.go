@@ -102,6 +102,9 @@ func (p *patch) identity(s api.Spec) {
 func annotations(s api.Spec, r program) map[string]string {
 	all := r.annotations(s)
 	all[api.AnnotationStore], all[api.AnnotationFunction] = s.Store, s.Name
+	if s.CallText != "" {
+		all[api.AnnotationCall] = s.CallText
+	}
 	if s.AcceleratorText != "" {
 		all[api.AnnotationAccelerator] = s.AcceleratorText
 	}

@@ -25,6 +25,7 @@ func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 		Image:           "us-docker.pkg.dev/p/kn/base-cpu:v1",
 		Store:           "gs://p-kn-c-jobs",
 		CallKind:        api.CallFunction,
+		CallText:        `train.py:train(epochs=3, name="x")`,
 		CallSHA256:      "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
 		BundleSHA256:    "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
 		ServiceAccount:  api.DefaultServiceAccount,

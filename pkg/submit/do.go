@@ -127,7 +127,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 			return Submitted{}, &StoreError{fmt.Errorf("--output-dir %s: %w", s.Spec.OutputDir, err)}
 		}
 	}
-	adopted, stats, err := s.supply(ctx)
+	adopted, stats, err := s.supply(ctx, j)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -147,9 +147,9 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	return Submitted{j, stats}, nil
 }
 
-// supply does what needs no order: it looks whether the id is free, uploads, and
-// makes the place ready.
-func (s submission) supply(ctx context.Context) (adopted bool, stats pack.Stats, err error) {
+// supply does what needs no order: it looks whether the id is free, uploads, makes
+// the place ready, and completes the handle.
+func (s submission) supply(ctx context.Context, j *job.Job) (adopted bool, stats pack.Stats, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		adopted, err = vacant(ctx, s.place, s.Spec)
@@ -160,6 +160,12 @@ func (s submission) supply(ctx context.Context) (adopted bool, stats pack.Stats,
 		return storeError(err)
 	})
 	g.Go(func() error { return storeError(s.storeInputs(ctx)) })
+	if s.origin != nil {
+		g.Go(func() error {
+			j.Handle.Origin = s.origin(ctx, s.Root)
+			return nil
+		})
+	}
 	if s.ready != nil {
 		g.Go(func() error { return s.ready(ctx) })
 	}

@@ -34,8 +34,10 @@ type Environment struct {
 var (
 	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// secretName matches names whose values should not be seen.
-	secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`)
+	secretName = regexp.MustCompile(`(?i)` + secretWords)
 )
+
+const secretWords = `TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`
 
 // runnerNames are set by the runner for every call, or for the runner.
 var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_ATTEMPT", api.EnvHosts, api.EnvLeader, api.EnvSlices}

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,6 +32,8 @@ type Machine struct {
 	CacheDir string
 	// Exclude are absolute paths that are never packaged.
 	Exclude []string
+	// Origin says who submits what of the package root, nil for nobody.
+	Origin func(ctx context.Context, root string) api.Origin
 	// Outputs are what standard output and standard error are, as far as that is known.
 	// A file of the project in their place changes from run to run, and is not packaged.
 	Outputs []fs.FileInfo
@@ -50,6 +53,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
+		Origin:            findOrigin,
 		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), getenv("HOME")),
 	}
 	limit := float64(sizeWarnMB)

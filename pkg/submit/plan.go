@@ -48,14 +48,15 @@ type Planned struct {
 
 	call    api.Call
 	request api.Request
-	inputs  inputs // of Spec.Map
+	origin  func(ctx context.Context, root string) api.Origin // nil for nobody
+	inputs  inputs                                            // of Spec.Map
 }
 
 // Plan decides everything about a job. It reads files, asks the local python3
 // about the function, contacts nothing, and writes nothing but the cache of
 // hashes and checks. All its errors are mistakes in the input.
 func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id Identity) (Planned, error) {
-	p := Planned{Target: where, Secrets: r.Secrets, request: r}
+	p := Planned{Target: where, Secrets: r.Secrets, request: r, origin: m.Origin}
 	if err := validate(r); err != nil {
 		return p, err
 	}

@@ -241,4 +241,5 @@ func (p *Planned) identify(r api.Request, id Identity) {
 	if s.ID == "" {
 		s.ID = newID(s.Accelerator, s.Name, id)
 	}
+	s.CallText = callText(r, p.call, s.Map)
 }

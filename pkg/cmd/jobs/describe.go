@@ -57,6 +57,15 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	h := d.Handle
 	row("ID", "%s", h.JobID)
 	row("Function", "%s", function(h))
+	if h.Call != "" {
+		row("Call", "%s", h.Call)
+	}
+	if h.User != "" {
+		row("Submitted by", "%s", h.User)
+	}
+	if h.Commit != "" {
+		row("Commit", "%s", commit(h.Origin))
+	}
 	row("Status", "%s", describeState(d))
 	if gone := describeGone(d); gone != "" {
 		row("Workload", "%s", gone)
@@ -111,6 +120,13 @@ func function(h api.Handle) string {
 	default:
 		return fmt.Sprintf("%s (%s)", h.FuncName, h.CallKind)
 	}
+}
+
+func commit(o api.Origin) string {
+	if o.Dirty {
+		return o.Commit + " and uncommitted changes"
+	}
+	return o.Commit
 }
 
 // describeState is the job's state, with why it waits or how it ended.

@@ -24,6 +24,7 @@ type flags struct {
 	command bool
 	args    []string
 
+	hideArgs           bool
 	inputs             string
 	chunk, parallelism int
 	resume             string
@@ -83,6 +84,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.module, "module", "m", "", "Run a `MODULE` as python -m does, with the words after -- as its arguments.")
 	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
 	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string; NAME=@file.json reads a file.")
+	fs.BoolVar(&f.hideArgs, "no-annotate-args", false, "Leave the arguments out of the annotation that says what is called. Values of names that look secret, and of --arg NAME=@file, never stand there.")
 	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
 	cli.NumberVar(fs, &f.chunk, 1, cli.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
 	fs.StringVar(&f.resume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
@@ -164,7 +166,7 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	}
 	r = api.Request{
 		Map: f.inputs, MapResume: f.resume, Chunk: f.chunk, Parallelism: f.parallelism,
-		Command: f.command, KWArgs: f.args,
+		Command: f.command, KWArgs: f.args, HideArgs: f.hideArgs,
 		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: f.hosts, Slices: f.slices, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
 		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,

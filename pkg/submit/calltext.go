@@ -1,0 +1,167 @@
+package submit
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+const (
+	// hidden stands for what is not shown.
+	hidden = "…"
+	// maxCallText is the size of callText in bytes.
+	maxCallText = 1 << 10
+)
+
+// callText says what a job calls, for people: train.py:train(epochs=3), train.py
+// --epochs 3, python -m pkg.mod, or a command. It stands in manifests and in the
+// store, so values that may be secrets are hidden.
+func callText(r api.Request, c api.Call, inputs *api.Map) string {
+	var text string
+	switch c.Kind {
+	case api.CallFunction:
+		text = functionName(c) + "(" + strings.Join(shownKWArgs(r, c), ", ") + ")"
+	case api.CallFile:
+		text = strings.Join(append([]string{shellWord(c.File)}, shownArgs(r, c.Args)...), " ")
+	case api.CallModule:
+		text = strings.Join(append([]string{"python", "-m", c.Module}, shownArgs(r, c.Args)...), " ")
+	case api.CallCommand:
+		text = strings.Join(append([]string{shellWord(c.Args[0])}, shownArgs(r, c.Args[1:])...), " ")
+	}
+	if inputs != nil {
+		text += fmt.Sprintf(" for each of %d inputs", inputs.Inputs)
+	}
+	return cutText(printable(text), maxCallText)
+}
+
+func functionName(c api.Call) string {
+	if c.File != "" {
+		return c.File + ":" + c.Function
+	}
+	return c.Module + ":" + c.Function
+}
+
+// shownKWArgs are the arguments of a function, in the order that they were given.
+func shownKWArgs(r api.Request, c api.Call) []string {
+	if r.HideArgs && len(r.KWArgs) > 0 {
+		return []string{hidden}
+	}
+	var shown []string
+	for _, word := range r.KWArgs {
+		name, typed, _ := strings.Cut(word, "=")
+		value := string(c.KWArgs[name])
+		if strings.HasPrefix(typed, "@") || secretName.MatchString(name) || namesSecret(c.KWArgs[name]) {
+			value = hidden
+		}
+		shown = append(shown, name+"="+value)
+	}
+	return shown
+}
+
+// namesSecret reports whether a JSON value has a key that looks like the name of a
+// secret, or a text that assigns one.
+func namesSecret(value json.RawMessage) bool {
+	var parsed any
+	if err := json.Unmarshal(value, &parsed); err != nil {
+		return true
+	}
+	return hasSecret(parsed)
+}
+
+func hasSecret(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return assignsSecret.MatchString(v)
+	case []any:
+		return slices.ContainsFunc(v, hasSecret)
+	case map[string]any:
+		for key, inner := range v {
+			if secretName.MatchString(key) || hasSecret(inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// assignsSecret matches a text, such as a shell script, that gives a value to
+// something that looks like the name of a secret.
+var assignsSecret = regexp.MustCompile(`(?i)(?:` + secretWords + `)[\w-]*["']?(?:\s*[=:]|\s+\S)`)
+
+// shownArgs are the words behind a script, a module or a command.
+func shownArgs(r api.Request, args []string) []string {
+	if r.HideArgs && len(args) > 0 {
+		return []string{hidden}
+	}
+	var shown []string
+	hide := false // the value of the option before
+	for _, arg := range args {
+		isOption := strings.HasPrefix(arg, "-")
+		name, _, assigned := strings.Cut(arg, "=")
+		isSecret := secretName.MatchString(name)
+		switch {
+		case hide && !isOption:
+			shown = append(shown, hidden)
+		case assigned && isSecret && !strings.ContainsFunc(name, unicode.IsSpace):
+			shown = append(shown, shellWord(name+"=")+hidden)
+		case strings.ContainsFunc(arg, unicode.IsSpace) && assignsSecret.MatchString(arg):
+			shown = append(shown, hidden)
+		default:
+			shown = append(shown, shellWord(arg))
+		}
+		hide = isOption && !assigned && isSecret
+	}
+	return shown
+}
+
+// shellWord quotes a word that a shell would not take as it is.
+func shellWord(word string) string {
+	switch {
+	case plainWord.MatchString(word):
+		return word
+	case !strings.Contains(word, "'") && printable(word) == word:
+		return "'" + word + "'"
+	default:
+		return strconv.Quote(word)
+	}
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
+
+// printable writes control characters, and bytes that are no text, as escapes.
+func printable(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case !unicode.IsPrint(r):
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		default:
+			b.WriteString(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// cutText cuts a text to a number of bytes, the mark of the cut included.
+func cutText(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(hidden)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + hidden
+}

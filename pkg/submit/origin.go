@@ -1,0 +1,44 @@
+package submit
+
+import (
+	"context"
+	"os/exec"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// gitWithin bounds what looking for changes in a large repository may cost.
+const gitWithin = time.Second
+
+// findOrigin says who submits what commit. It contacts nothing, and leaves out
+// what cannot be found quickly.
+func findOrigin(ctx context.Context, root string) api.Origin {
+	var o api.Origin
+	if u, err := user.Current(); err == nil {
+		o.User = u.Username
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitWithin)
+	defer cancel()
+	// No program that the repository names is run, and no lock is taken.
+	git := exec.CommandContext(ctx, "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "--ignore-submodules", "--", ".")
+	git.Dir, git.WaitDelay = root, gitWithin
+	if out, err := git.Output(); err == nil {
+		o.Commit, o.Dirty = gitStatus(string(out))
+	}
+	return o
+}
+
+// gitStatus reads the answer of git status.
+func gitStatus(out string) (commit string, dirty bool) {
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if oid, found := strings.CutPrefix(line, "# branch.oid "); found && oid != "(initial)" {
+			commit = oid
+		}
+		dirty = dirty || !strings.HasPrefix(line, "#")
+	}
+	return commit, dirty && commit != ""
+}
