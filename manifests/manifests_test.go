@@ -146,31 +146,33 @@ func TestComponents(t *testing.T) {
 	const flex, reserved, class = "cloud.google.com/gke-flex-start", "cloud.google.com/reservation-name", "cloud.google.com/compute-class"
 	const spot, arch, tpuTaint = "cloud.google.com/gke-spot", "kubernetes.io/arch", "google.com/tpu"
 	for name, c := range map[string]want{
-		"cpu":                             {platforms: "cpu", grace: 30},
-		"cpu+spot":                        {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
-		"gpu":                             {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
-		"gpu+spot":                        {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
-		"gpu+arm64":                       {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch}, tolerations: []string{gpuTaint, arch}, resource: gpuTaint, grace: 30},
-		"gpu+arm64+spot":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch, spot}, tolerations: []string{gpuTaint, arch, spot}, resource: gpuTaint, grace: 15},
-		"cpu+store-credentials":           {platforms: "cpu", grace: 30},
-		"cpu+queue+priority-class":        {platforms: "cpu", grace: 30},
-		"cpu+reservation":                 {platforms: "cpu", nodes: []string{reserved}, grace: 30},
-		"tpu+reservation":                 {platforms: "tpu,cpu", nodes: append(tpuNodes, reserved), tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
-		"cpu+flex-start":                  {platforms: "cpu", nodes: []string{flex}, grace: 30},
-		"gpu+flex-start":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes, flex}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
-		"cpu+compute-class":               {platforms: "cpu", nodes: []string{class}, grace: 30},
-		"tpu+compute-class":               {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
-		"cpu+indexedjob":                  {platforms: "cpu", grace: 30},
-		"cpu+map":                         {platforms: "cpu", grace: 30},
-		"cpu+retry-on-error":              {platforms: "cpu", grace: 30},
-		"gpu+indexedjob":                  {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
-		"tpu+indexedjob":                  {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
-		"cpu+leaderworkerset+references":  {platforms: "cpu", grace: 30},
-		"cpu+leaderworkerset":             {platforms: "cpu", grace: 30},
-		"gpu+leaderworkerset":             {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
-		"tpu+spot+leaderworkerset":        {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
-		"tpu+leaderworkerset":             {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
-		"tpu+spot+leaderworkerset+slices": {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"cpu":                                 {platforms: "cpu", grace: 30},
+		"cpu+spot":                            {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
+		"gpu":                                 {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+spot":                            {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
+		"gpu+arm64":                           {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch}, tolerations: []string{gpuTaint, arch}, resource: gpuTaint, grace: 30},
+		"gpu+arm64+spot":                      {platforms: "cuda,cpu", nodes: []string{gpuNodes, arch, spot}, tolerations: []string{gpuTaint, arch, spot}, resource: gpuTaint, grace: 15},
+		"cpu+store-credentials":               {platforms: "cpu", grace: 30},
+		"cpu+queue+priority-class":            {platforms: "cpu", grace: 30},
+		"cpu+reservation":                     {platforms: "cpu", nodes: []string{reserved}, grace: 30},
+		"tpu+reservation":                     {platforms: "tpu,cpu", nodes: append(tpuNodes, reserved), tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+flex-start":                      {platforms: "cpu", nodes: []string{flex}, grace: 30},
+		"gpu+flex-start":                      {platforms: "cuda,cpu", nodes: []string{gpuNodes, flex}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"cpu+compute-class":                   {platforms: "cpu", nodes: []string{class}, grace: 30},
+		"tpu+compute-class":                   {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+restricted":                      {platforms: "cpu", grace: 30},
+		"gpu+spot+restricted+leaderworkerset": {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
+		"cpu+indexedjob":                      {platforms: "cpu", grace: 30},
+		"cpu+map":                             {platforms: "cpu", grace: 30},
+		"cpu+retry-on-error":                  {platforms: "cpu", grace: 30},
+		"gpu+indexedjob":                      {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"tpu+indexedjob":                      {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+leaderworkerset+references":      {platforms: "cpu", grace: 30},
+		"cpu+leaderworkerset":                 {platforms: "cpu", grace: 30},
+		"gpu+leaderworkerset":                 {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"tpu+spot+leaderworkerset":            {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
+		"tpu+leaderworkerset":                 {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"tpu+spot+leaderworkerset+slices":     {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 		"tpu+queue+priority-class+store-credentials+leaderworkerset": {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"tpu+spot+store-credentials":                                 {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 		"tpu":                                                        {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
@@ -249,6 +251,32 @@ func checkGrace(t *testing.T, pod corev1.PodSpec, want int64) {
 	seconds, err := strconv.ParseInt(args[1], 10, 64)
 	if err != nil || seconds >= want || seconds < want-5 {
 		t.Errorf("--grace %s leaves too much or too little of %d s", args[1], want)
+	}
+}
+
+// A spot pod does not ask to be kept: Autopilot would make no spot node for it.
+func TestSafeToEvict(t *testing.T) {
+	for name, want := range map[string]string{"cpu": "false", "gpu": "false", "tpu": "false", "cpu+spot": "", "gpu+spot": "", "tpu+spot": ""} {
+		pod := build(t, filepath.Join("testdata", name)).job.Spec.Template
+		if got := pod.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"]; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The PodSecurity level restricted asks for all of this.
+func TestRestricted(t *testing.T) {
+	for _, name := range []string{"cpu+restricted", "gpu+spot+restricted+leaderworkerset"} {
+		for _, pod := range build(t, filepath.Join("testdata", name)).pods {
+			all, one := pod.SecurityContext, pod.Containers[0].SecurityContext
+			if !*all.RunAsNonRoot || *all.RunAsUser == 0 || *all.RunAsGroup == 0 || *all.FSGroup != *all.RunAsGroup ||
+				all.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+				t.Errorf("%s: pod: %v", name, all)
+			}
+			if *one.AllowPrivilegeEscalation || !slices.Equal(one.Capabilities.Drop, []corev1.Capability{"ALL"}) || one.Capabilities.Add != nil {
+				t.Errorf("%s: container: %v", name, one)
+			}
+		}
 	}
 }
 

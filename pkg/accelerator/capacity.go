@@ -28,3 +28,10 @@ func WithHosts(a api.Accelerator, hosts int) api.Accelerator {
 func HasMultislice(a api.Accelerator) bool {
 	return a.Kind == api.TPU && a.Hosts > 1 && a.Name != "v3"
 }
+
+// TakesComputeClass reports whether pods of a kind can be in a compute class. Of those that
+// Autopilot comes with, Accelerator is for accelerators and the others are for none; any
+// other class is the cluster's own.
+func TakesComputeClass(kind api.AcceleratorKind, class string) bool {
+	return !api.IsBuiltInClass(class) || (class == api.AcceleratorClass) == (kind != api.CPU)
+}

@@ -82,12 +82,26 @@ func (r request) checkName() error {
 
 // isCPU tells whether the text is cpu, or cpu: and a number, which has no meaning.
 func (r request) isCPU() bool {
-	if r.kind != "" {
-		return false
-	}
+	_, counted := r.cpuCount()
+	return r.kind == "" && (r.body == string(api.CPU) || counted)
+}
+
+// cpuCount is the number behind cpu: if there is one.
+func (r request) cpuCount() (n int, ok bool) {
 	count, counted := strings.CutPrefix(r.body, "cpu:")
-	_, ok := number(count)
-	return r.body == string(api.CPU) || counted && ok
+	n, ok = number(count)
+	return n, ok && counted && r.kind == ""
+}
+
+// CPUCount is the number in a text such as cpu:8, which Parse accepts and ignores; 0 where
+// there is none.
+func CPUCount(text string) int {
+	r, err := readRequest(text)
+	n, ok := r.cpuCount()
+	if err != nil || !ok {
+		return 0
+	}
+	return n
 }
 
 // allows tells whether the prefix, if there was one, is that of the kind.

@@ -20,6 +20,8 @@ type machine struct {
 	perHost    int // chips
 	cores      int
 	cubes      int
+	vcpu       span
+	gib        span
 	price      *float64
 	spotPrice  *float64
 	region     string
@@ -29,7 +31,7 @@ type machine struct {
 }
 
 // columns is the number of columns of catalogue.txt.
-const columns = 14
+const columns = 16
 
 // readMachines reads the text of catalogue.txt; an error names the line.
 func readMachines(text string) ([]machine, error) {
@@ -42,7 +44,7 @@ func readMachines(text string) ([]machine, error) {
 		m := machine{
 			name: c.text(), kind: api.AcceleratorKind(c.text()), aliases: c.list(), label: c.text(),
 			typ: c.text(), arch: c.text(), perHost: c.int(), cores: c.int(), cubes: c.int(),
-			price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
+			vcpu: c.span(), gib: c.span(), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
 		}
 		c.topologies(&m)
 		if err := m.check(c.err); err != nil {
@@ -62,6 +64,8 @@ func (m machine) check(err error) error {
 		return fmt.Errorf("kind is %q, neither gpu nor tpu", m.kind)
 	case m.perHost < 1 || m.cores < 1:
 		return fmt.Errorf("a host of %s has no chips or no cores", m.name)
+	case m.vcpu.least < 1 || m.gib.least < 1:
+		return fmt.Errorf("a host of %s has no processors or no memory", m.name)
 	case (m.price != nil || m.spotPrice != nil) && (m.region == "" || m.asOf == ""):
 		return fmt.Errorf("a price of %s has no region or no date", m.name)
 	}
@@ -140,6 +144,21 @@ func (c *cells) int() int {
 		c.fail("%q is not a number", cell)
 	}
 	return n
+}
+
+// span reads "44", or "4-32" where machines differ.
+func (c *cells) span() span {
+	cell := c.text()
+	first, last, several := strings.Cut(cell, "-")
+	if !several {
+		last = first
+	}
+	least, ok := number(first)
+	most, okToo := number(last)
+	if cell != "" && (!ok || !okToo || least > most) {
+		c.fail("%q is neither a number nor two of them, the lesser first", cell)
+	}
+	return span{least, most}
 }
 
 func (c *cells) price() *float64 {

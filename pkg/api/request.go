@@ -50,9 +50,12 @@ type Request struct {
 
 	ServiceAccount, Queue, Reservation, PriorityClass string
 	// FlexStart asks for capacity of the Dynamic Workload Scheduler.
-	FlexStart           bool
-	ComputeClass        string
-	CPU, Memory         string
+	FlexStart    bool
+	ComputeClass string
+	// Placement is empty for the default.
+	Placement           Placement
+	Restricted          bool
+	CPU, Memory, Disk   string
 	Labels, Annotations map[string]string
 	// StoreCredentials names the Secret whose key.json opens the store to the
 	// pod, empty where the pod's node does.

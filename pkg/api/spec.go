@@ -77,19 +77,23 @@ type Spec struct {
 
 	ServiceAccount string
 	Queue          string
-	// Reservation is NAME or projects/PROJECT/reservations/NAME.
+	// Reservation is a text that ParseReservation takes, empty for none.
 	Reservation   string
 	PriorityClass string
 	// FlexStart asks for capacity of the Dynamic Workload Scheduler.
 	FlexStart bool
 	// ComputeClass names the ComputeClass of GKE that chooses the nodes.
 	ComputeClass string
+	// SharedPools says that nothing keeps the hosts of a slice in a node pool of their own.
+	SharedPools bool
+	// Restricted says that the pods keep to the PodSecurity level restricted.
+	Restricted bool
 	// Debug says that the call waits for a debugger before it begins.
 	Debug bool
-	// CPU and Memory are asked for, MemoryLimit is not to be exceeded: Kubernetes
+	// CPU, Memory and Disk are asked for, MemoryLimit is not to be exceeded: Kubernetes
 	// quantities, empty for none.
-	CPU, Memory, MemoryLimit string
-	Labels, Annotations      map[string]string
+	CPU, Memory, MemoryLimit, Disk string
+	Labels, Annotations            map[string]string
 
 	// ClientVersion is the version of the program that made the Spec.
 	ClientVersion string
@@ -168,6 +172,9 @@ const (
 	EnvHosts, EnvLeader = "KINETIC_HOSTS", "KINETIC_LEADER"
 	// EnvSlices is the number of slices where there are several.
 	EnvSlices = "KINETIC_SLICES"
+	// EnvGroupKey is the secret by which the runners of several hosts know each other. It
+	// is a key of the job's Secret.
+	EnvGroupKey = "KINETIC_GROUP_KEY"
 )
 
 // DefaultMaxDisruptions is the number that the runner takes without being told.
@@ -210,5 +217,6 @@ func (s Spec) JobName() string {
 	return PathwaysNamePrefix + strings.TrimRight(s.ID[:room-len(end)], "-") + end
 }
 
-// SecretName is the Kubernetes Secret that holds the values of SecretEnv.
+// SecretName is the Kubernetes Secret that holds the values of SecretEnv, and of several
+// hosts EnvGroupKey.
 func (s Spec) SecretName() string { return JobNamePrefix + s.ID + "-env" }

@@ -103,7 +103,7 @@ func checkCapacity(s api.Spec) error {
 		{"spot capacity", s.Accelerator.Spot},
 		{"a reservation", s.Reservation != ""},
 		{"flex-start", s.FlexStart},
-		{"a compute class", s.ComputeClass != ""},
+		{"a ComputeClass", s.ClassChooses()},
 	} {
 		if way.used {
 			ways = append(ways, way.name)
@@ -152,7 +152,7 @@ func checkAccelerator(s api.Spec) error {
 }
 
 // reserved are the variables that the runner needs as base and components set them.
-var reserved = []string{podUID, api.EnvHosts, api.EnvLeader, api.EnvSlices}
+var reserved = []string{podUID, api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
 
 // indexVariable is how Kubernetes tells a pod of an Indexed Job its number.
 const indexVariable = "JOB_COMPLETION_INDEX"

@@ -30,7 +30,7 @@ func TestRejects(t *testing.T) {
 		"slices without pathways":             {func(s *api.Spec) { s.Hosts, s.Slices = 2, 2 }, "only backend pathways joins slices"},
 		"retries of hosts that end together":  {func(s *api.Spec) { s.Accelerator, s.Hosts, s.Retries = cpu, 2, 1 }, "the loss of one of several hosts is the end"},
 		"spot and a reservation":              {func(s *api.Spec) { spot(s); reservation(s) }, "spot capacity and a reservation; they exclude each other"},
-		"flex-start and a class":              {func(s *api.Spec) { flexStart(s); computeClass(s) }, "flex-start and a compute class; they exclude each other"},
+		"flex-start and a class":              {func(s *api.Spec) { flexStart(s); computeClass(s) }, "flex-start and a ComputeClass; they exclude each other"},
 		"the variable of the hosts":           {env("KINETIC_HOSTS", "1"), "env KINETIC_HOSTS: the job sets it itself"},
 		"a debugger for several hosts":        {func(s *api.Spec) { s.Accelerator, s.Hosts, s.Debug = cpu, 2, true }, "is debugged on 2 hosts; a debugger is for one"},
 		"retries on something else":           {func(s *api.Spec) { s.RetryOn = "always" }, `is retried on "always"; want crash or error`},

@@ -11,6 +11,10 @@ import (
 // podUID is how the runner learns which pod it is.
 const podUID = "KINETIC_POD_UID"
 
+// homeVariable is where programs keep their caches. The user of the component restricted has
+// no home directory in most images, and / is not writable for it.
+const homeVariable = "HOME"
+
 // builtInEnv lists the variables that base and component set, in their order.
 var builtInEnv = []string{"KERAS_BACKEND", "JAX_PLATFORMS", podUID}
 
@@ -34,6 +38,14 @@ func (p *patch) environment(s api.Spec) {
 	for _, name := range s.SecretEnv {
 		ref := map[string]any{"name": s.SecretName(), "key": name}
 		set(name, map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": ref}})
+	}
+	if s.Hosts > 1 {
+		// A set that somebody applies without the Secret runs, too: its runner warns.
+		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}
+		set(api.EnvGroupKey, map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
+	}
+	if s.Restricted && !slices.ContainsFunc(s.Env, func(e api.EnvVar) bool { return e.Name == homeVariable }) {
+		set(homeVariable, map[string]any{"name": homeVariable, "value": "/kinetic"})
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	overlayDir        = "overlay"
 	jobDir            = "job"
 	hostsDir          = "hosts"
+	graceDir          = "grace"
 	baseDir           = "base/job"
 	componentsDir     = "components"
 
@@ -102,10 +103,11 @@ func componentsOf(s api.Spec) []string {
 		{"spot", s.Accelerator.Spot},
 		{"reservation", s.Reservation != ""},
 		{"flex-start", s.FlexStart},
-		{"compute-class", s.ComputeClass != ""},
+		{"compute-class", s.ClassChooses()},
 		{"queue", s.Queue != ""},
 		{"priority-class", s.PriorityClass != ""},
 		{componentKey, s.StoreCredentials != ""},
+		{"restricted", s.Restricted},
 		{"debug", s.Debug},
 	} {
 		if c.used {
@@ -117,7 +119,11 @@ func componentsOf(s api.Spec) []string {
 
 // putJob stores what is particular to a job: its patch and its runner.
 func (t tree) putJob(s api.Spec, p program, whole bool) error {
-	steps, err := jobPatch(s, p).encode()
+	patch, err := jobPatch(s, p)
+	if err != nil {
+		return err
+	}
+	steps, err := patch.encode()
 	if err != nil {
 		return fmt.Errorf("writing %s of the kustomization: %w", patchFile, err)
 	}

@@ -58,14 +58,18 @@ func groupOf(s api.Spec, r program) group {
 	return group{}
 }
 
-// mapJob replaces the samples of the component map.
+// maxIndexRestarts keeps clear of a million, which kustomize writes as 1e+06.
+const maxIndexRestarts = 100_000
+
+// mapJob replaces the samples of the component map. An input that exhausts the memory may
+// take the container down with it. Its chunk then starts again, tries it once more, and
+// leaves it out: two restarts for each input keep one from ending the others. The runner
+// itself counts the retries.
 func mapJob(s api.Spec) group {
 	var p patch
 	p.replace("/spec/completions", s.Map.Chunks())
 	p.replace("/spec/parallelism", s.Map.Parallelism)
-	// Beside the retries there is room for inputs that kill their whole
-	// container, each of which the runner tries twice.
-	p.replace("/spec/backoffLimitPerIndex", s.Retries+1+2*s.Map.Chunk)
+	p.replace("/spec/backoffLimitPerIndex", min(s.Retries+1+2*s.Map.Chunk, maxIndexRestarts))
 	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
 	return group{
 		components: []string{path.Join(componentsDir, "map")},
@@ -92,7 +96,7 @@ func indexedJob(s api.Spec) group {
 // the rest for ever. LeaderWorkerSet chooses the pool of each slice by itself, but sees
 // the sets of one namespace alone.
 func (p *patch) nodePool(s api.Spec) {
-	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 {
+	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 || s.SharedPools {
 		return
 	}
 	rule := func(r ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
@@ -131,24 +135,27 @@ func leaderWorkerSet(s api.Spec, r program) group {
 		fill:       func(t tree) error { return t.putSet(s, r) },
 		references: []string{path.Join(componentsDir, "references")},
 	}
-	if s.Accelerator.Kind == api.TPU && s.Hosts == 1 {
-		// Each machine of such a pool is a slice, and has room for another job.
-		var set patch
-		set.remove(pointer(jobMetadata+"/annotations", exclusiveTopology))
+	var set patch
+	if s.Slices > 1 {
+		g.components = append(g.components, path.Join(componentsDir, "slices"))
+		set.replace(template+"/subGroupPolicy/subGroupSize", s.Hosts/s.Slices)
+		for _, pod := range []string{"/leaderTemplate", "/workerTemplate"} {
+			first := template + pod + "/spec/containers/0/env/0"
+			set.test(first+"/name", api.EnvSlices)
+			set.replace(first+"/value", strconv.Itoa(s.Slices))
+		}
+	}
+	if s.Accelerator.Kind == api.TPU && (s.Hosts == 1 || s.SharedPools) {
+		// Each machine of a pool of single hosts is a slice, and has room for another job.
+		key := exclusiveTopology
+		if s.Slices > 1 {
+			key = exclusiveSubGroups
+		}
+		set.remove(pointer(jobMetadata+"/annotations", key))
+	}
+	if set != nil {
 		g.patches = []groupPatch{{leaderWorkerSetKind, set}}
 	}
-	if s.Slices == 1 {
-		return g
-	}
-	g.components = append(g.components, path.Join(componentsDir, "slices"))
-	var set patch
-	set.replace(template+"/subGroupPolicy/subGroupSize", s.Hosts/s.Slices)
-	for _, pod := range []string{"/leaderTemplate", "/workerTemplate"} {
-		first := template + pod + "/spec/containers/0/env/0"
-		set.test(first+"/name", api.EnvSlices)
-		set.replace(first+"/value", strconv.Itoa(s.Slices))
-	}
-	g.patches = []groupPatch{{leaderWorkerSetKind, set}}
 	return g
 }
 

@@ -110,7 +110,8 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 }
 
 // verifyFields looks at what finds a job's objects, counts its hosts, starts them again
-// together, gives them node pools and lets them into a queue.
+// together, gives them node pools and lets them into a queue. An overlay may take the rule
+// for node pools out, as --placement shared does, but not have another.
 func verifyFields(was, is *unstructured.Unstructured) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.GetLabels()[key] != was.GetLabels()[key] {
@@ -126,7 +127,8 @@ func verifyFields(was, is *unstructured.Unstructured) error {
 		}
 	}
 	for _, key := range []string{exclusiveTopology, exclusiveSubGroups} {
-		if before, after := was.GetAnnotations()[key], is.GetAnnotations()[key]; before != "" && before != after {
+		before, after := was.GetAnnotations()[key], is.GetAnnotations()[key]
+		if before != "" && after != "" && before != after {
 			return broken("the job's annotation "+key, before, after)
 		}
 	}
@@ -171,7 +173,7 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 // its rules alone, and a pod that selects others besides waits for ever.
 func verifyCapacity(is corev1.PodSpec) error {
 	class := is.NodeSelector[selectComputeClass]
-	if class == "" {
+	if class == "" || api.IsBuiltInClass(class) {
 		return nil
 	}
 	for _, key := range []string{selectTPU, selectTopology, selectGPU, selectChips} {
@@ -182,15 +184,26 @@ func verifyCapacity(is corev1.PodSpec) error {
 	return nil
 }
 
-// verifyNodePool looks at what nodePool made: a patch of the affinity as a whole, and a
-// merge of its lists, would drop it without a word.
+// verifyNodePool looks at what nodePool made: a patch that puts another affinity in its place,
+// and a merge of its lists, would drop it without a word. What removes it and adds nothing
+// means it.
 func verifyNodePool(was, is corev1.PodSpec) error {
 	together, apart := podRules(was)
 	keptTogether, keptApart := podRules(is)
-	if !containsRules(keptTogether, together) || !containsRules(keptApart, apart) {
-		return errors.New("it removes the affinity that keeps each slice in a node pool of its own: add below affinity/nodeAffinity, or to the list that is there")
+	if containsRules(keptTogether, together) && containsRules(keptApart, apart) || onlyRemoves(was.Affinity, is.Affinity) {
+		return nil
 	}
-	return nil
+	return errors.New("it removes the affinity that keeps each slice in a node pool of its own: add below affinity/nodeAffinity or to the list that is there, or use --placement shared")
+}
+
+// onlyRemoves reports whether an affinity has nothing that it did not have before.
+func onlyRemoves(was, is *corev1.Affinity) bool {
+	if was == nil || is == nil {
+		return is == nil
+	}
+	return (is.NodeAffinity == nil || reflect.DeepEqual(was.NodeAffinity, is.NodeAffinity)) &&
+		(is.PodAffinity == nil || reflect.DeepEqual(was.PodAffinity, is.PodAffinity)) &&
+		(is.PodAntiAffinity == nil || reflect.DeepEqual(was.PodAntiAffinity, is.PodAntiAffinity))
 }
 
 // podRules are what a pod requires of the pods around it.
@@ -256,12 +269,14 @@ func hasToken(pod corev1.PodSpec) bool {
 }
 
 func worker(pod corev1.PodSpec) *corev1.Container {
-	i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == api.ContainerName })
+	i := slices.IndexFunc(pod.Containers, isWorker)
 	if i < 0 {
 		return nil
 	}
 	return &pod.Containers[i]
 }
+
+func isWorker(c corev1.Container) bool { return c.Name == api.ContainerName }
 
 func volume(pod corev1.PodSpec, name string) *corev1.Volume {
 	i := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == name })

@@ -24,6 +24,8 @@ const (
 	selectChips              = "cloud.google.com/gke-accelerator-count"
 	selectReservation        = "cloud.google.com/reservation-name"
 	selectReservationProject = "cloud.google.com/reservation-project"
+	selectReservationBlock   = "cloud.google.com/reservation-blocks"
+	selectReservationPart    = "cloud.google.com/reservation-subblocks"
 	selectComputeClass       = "cloud.google.com/compute-class"
 )
 
@@ -36,7 +38,7 @@ const (
 )
 
 // jobPatch makes the Job of base and components the one of the Spec.
-func jobPatch(s api.Spec, r program) patch {
+func jobPatch(s api.Spec, r program) (patch, error) {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
@@ -51,7 +53,9 @@ func jobPatch(s api.Spec, r program) patch {
 	p.environment(s)
 	p.resources(s)
 	p.accelerator(s)
-	p.capacity(s)
+	if err := p.capacity(s); err != nil {
+		return nil, err
+	}
 	p.nodePool(s)
 	if s.ServiceAccount != "" {
 		p.replace(podSpec+"/serviceAccountName", s.ServiceAccount)
@@ -61,7 +65,7 @@ func jobPatch(s api.Spec, r program) patch {
 	}
 	p.replace(podSpec+"/volumes/0/configMap/name", r.configMapName())
 	p.credentials(s)
-	return p
+	return p, nil
 }
 
 // credentials replaces the sample of the component store-credentials, which
@@ -180,7 +184,7 @@ func groupArguments(s api.Spec) []string {
 	return args
 }
 
-// resources asks for cpu and memory. Memory may be a limit too: a job that
+// resources asks for cpu, memory and disk. Memory may be a limit too: a job that
 // outgrows it is killed itself, instead of what else runs on the node.
 func (p *patch) resources(s api.Spec) {
 	requests, limits := map[string]string{}, map[string]string{}
@@ -189,6 +193,9 @@ func (p *patch) resources(s api.Spec) {
 	}
 	if s.Memory != "" {
 		requests["memory"] = s.Memory
+	}
+	if s.Disk != "" {
+		requests["ephemeral-storage"] = s.Disk
 	}
 	if s.MemoryLimit != "" {
 		limits["memory"] = s.MemoryLimit
@@ -211,8 +218,8 @@ func (p *patch) resources(s api.Spec) {
 	}
 }
 
-// accelerator replaces the samples of the components gpu and tpu. With a compute
-// class there is no selector of theirs.
+// accelerator replaces the samples of the components gpu and tpu. With a ComputeClass
+// there is no selector of theirs.
 func (p *patch) accelerator(s api.Spec) {
 	a := s.Accelerator
 	if a.Kind == api.CPU {
@@ -223,7 +230,7 @@ func (p *patch) accelerator(s api.Spec) {
 		p.replace(pointer(container+list, a.Resource), chips)
 	}
 	switch {
-	case s.ComputeClass != "":
+	case s.ClassChooses():
 	case a.Kind == api.GPU:
 		p.node(selectGPU, a.Label)
 	case a.Kind == api.TPU:
@@ -233,21 +240,33 @@ func (p *patch) accelerator(s api.Spec) {
 	}
 }
 
-// capacity replaces the samples of the components reservation and compute-class.
-func (p *patch) capacity(s api.Spec) {
-	if s.ComputeClass != "" {
+// capacity replaces the samples of the components reservation and compute-class, and adds
+// what they have no sample of.
+func (p *patch) capacity(s api.Spec) error {
+	switch {
+	case s.ClassChooses():
 		p.node(selectComputeClass, s.ComputeClass)
+	case s.ComputeClass != "" && s.Accelerator.Kind == api.CPU && !s.Accelerator.Spot && s.Reservation == "":
+		p.add(podSpec+"/nodeSelector", map[string]string{selectComputeClass: s.ComputeClass})
+	case s.ComputeClass != "":
+		p.add(pointer(podSpec+"/nodeSelector", selectComputeClass), s.ComputeClass)
 	}
 	if s.Reservation == "" {
-		return
+		return nil
 	}
-	project, name, shared := strings.Cut(strings.TrimPrefix(s.Reservation, "projects/"), "/reservations/")
-	if !shared {
-		p.node(selectReservation, s.Reservation)
-		return
+	r, err := api.ParseReservation(s.Reservation)
+	if err != nil {
+		return fmt.Errorf("reservation %q: %w", s.Reservation, err)
 	}
-	p.node(selectReservation, name)
-	p.add(pointer(podSpec+"/nodeSelector", selectReservationProject), project)
+	p.node(selectReservation, r.Name)
+	for _, more := range []struct{ key, value string }{
+		{selectReservationProject, r.Project}, {selectReservationBlock, r.Block}, {selectReservationPart, r.SubBlock},
+	} {
+		if more.value != "" {
+			p.add(pointer(podSpec+"/nodeSelector", more.key), more.value)
+		}
+	}
+	return nil
 }
 
 // node replaces a sample in the node selector.

@@ -71,7 +71,15 @@ func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, err
 	if err := o.verify(s, p, files, r); err != nil {
 		return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 	}
-	return r, files, nil
+	changed, err := files.followGrace(s, r)
+	if err != nil {
+		return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
+	}
+	if !changed {
+		return r, files, nil
+	}
+	r, err = build(files)
+	return r, files, err
 }
 
 // buildAlone builds a job without an overlay. The runner's ConfigMap, which

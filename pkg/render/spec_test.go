@@ -66,6 +66,19 @@ func flexStart(s *api.Spec) { s.FlexStart = true }
 
 func computeClass(s *api.Spec) { s.ComputeClass = "any-tpu" }
 
+// builtIn is a compute class of Autopilot.
+func builtIn(name string) func(*api.Spec) { return func(s *api.Spec) { s.ComputeClass = name } }
+
+func block(s *api.Spec) {
+	s.Reservation = "projects/shared/reservations/block-7/reservationBlocks/b-1/reservationSubBlocks/s-2"
+}
+
+func sharedPools(s *api.Spec) { s.SharedPools = true }
+
+func restricted(s *api.Spec) { s.Restricted = true }
+
+func requests(s *api.Spec) { s.CPU, s.Memory, s.Disk = "90", "720Gi", "50Gi" }
+
 // hosts are those of a job without a slice.
 func hosts(n int) func(*api.Spec) { return func(s *api.Spec) { s.Hosts = n } }
 
@@ -138,6 +151,16 @@ var (
 		"v6e-8-class":      testSpec(v6e8, computeClass),
 		"cpu-class":        testSpec(cpu, computeClass),
 		"gb200-class":      testSpec(arm(gpu("gb200", "nvidia-gb200", 4)), computeClass),
+
+		"cpu-scale-out-spot":   testSpec(cpu, builtIn("Scale-Out"), spot),
+		"cpu-balanced":         testSpec(cpu, builtIn("Balanced")),
+		"l4-accelerator":       testSpec(l4, builtIn("Accelerator"), requests),
+		"v6e-8-accelerator":    testSpec(v6e8, builtIn("Accelerator"), block),
+		"cpu-restricted":       testSpec(cpu, restricted, everything),
+		"v6e-8-requests":       testSpec(v6e8, requests),
+		"l4-restricted":        testSpec(l4, restricted, mapped),
+		"lws-v5p-16-pools":     testSpec(v5p16, pathways(1), sharedPools, restricted),
+		"indexed-v6e-16-pools": testSpec(v6e16, sharedPools),
 
 		"cpu-map":                   testSpec(cpu, mapped),
 		"cpu-map-spot":              testSpec(cpu, spot, mapped),

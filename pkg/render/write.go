@@ -79,7 +79,7 @@ func replaceable(dir string) (bool, error) {
 	if err != nil || !strings.HasPrefix(string(first), marker) {
 		return false, errors.New("the directory has files that kinetic did not write; name an empty or a new one")
 	}
-	ours := []string{kustomizationFile, filepath.Dir(baseDir), componentsDir, jobDir, hostsDir, overlayDir}
+	ours := []string{kustomizationFile, filepath.Dir(baseDir), componentsDir, jobDir, hostsDir, overlayDir, graceDir}
 	for _, e := range entries {
 		if !slices.Contains(ours, e.Name()) {
 			return false, fmt.Errorf("%s is not of kinetic and would be lost; move it, or name another directory", e.Name())

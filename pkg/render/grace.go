@@ -1,0 +1,75 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// graceFlag is the runner's first argument: for how many seconds after SIGTERM the call may
+// go on.
+const graceFlag = "--grace"
+
+// grace is the value of graceFlag for a pod: five sixths of its terminationGracePeriodSeconds,
+// and at least 3 seconds less, in which the runner saves logs and outputs.
+func grace(pod corev1.PodSpec) int64 {
+	period := int64(corev1.DefaultTerminationGracePeriodSeconds)
+	if pod.TerminationGracePeriodSeconds != nil {
+		period = *pod.TerminationGracePeriodSeconds
+	}
+	return max(period-max(period/6, 3), 0)
+}
+
+// followGrace tells the runner of the termination grace period that an overlay has given the
+// pods. It reports whether the tree has changed. Base and components agree without it.
+func (t tree) followGrace(s api.Spec, r Rendered) (changed bool, err error) {
+	workload, err := workloadOf(r, s.JobName())
+	if err != nil {
+		return false, err
+	}
+	pods, err := podsOf(workload)
+	if err != nil {
+		return false, err
+	}
+	var p patch
+	for _, place := range slices.Sorted(maps.Keys(pods)) {
+		spec := pods[place].Spec
+		i := slices.IndexFunc(spec.Containers, isWorker)
+		at := fmt.Sprintf("/%s/spec/containers/%d/args", strings.ReplaceAll(place, ".", "/"), i)
+		if seconds := strconv.FormatInt(grace(spec), 10); spec.Containers[i].Args[1] != seconds {
+			p.test(at+"/0", graceFlag)
+			p.replace(at+"/1", seconds)
+		}
+	}
+	if p == nil {
+		return false, nil
+	}
+	steps, err := p.encode()
+	if err != nil {
+		return false, err
+	}
+	kind := resid.Gvk{Group: workload.GroupVersionKind().Group, Kind: workload.GetKind()}
+	t[path.Join(graceDir, patchFile)] = steps
+	component := types.Kustomization{
+		TypeMeta: componentType,
+		Patches:  []types.Patch{{Path: patchFile, Target: &types.Selector{ResId: resid.ResId{Gvk: kind}}}},
+	}
+	if err := t.put(path.Join(graceDir, kustomizationFile), fmt.Sprintf(header, s.ID), component); err != nil {
+		return false, err
+	}
+	whole, err := parseKustomization(t[kustomizationFile])
+	if err != nil {
+		return false, err
+	}
+	whole.Components = append(whole.Components, graceDir)
+	return true, t.put(kustomizationFile, fmt.Sprintf(header, s.ID), whole)
+}
