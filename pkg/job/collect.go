@@ -135,12 +135,12 @@ func (j *Job) removePrepared(ctx context.Context) error {
 // it doesn't go with the workload.
 func (j *Job) removeSecret(ctx context.Context) error {
 	w, ok := j.Workload.(interface {
-		RemoveSecret(ctx context.Context, id string) error
+		RemoveSecret(ctx context.Context, h api.Handle) error
 	})
-	if !ok || len(j.Handle.SecretEnv) == 0 {
+	if !ok || len(j.Handle.SecretEnv) == 0 && j.Handle.Hosts <= 1 {
 		return nil
 	}
-	return w.RemoveSecret(ctx, j.ID())
+	return w.RemoveSecret(ctx, j.Handle)
 }
 
 // Parts says what a cleanup removes.

@@ -128,7 +128,7 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	if len(secrets) > 0 {
 		secret := secretOf(spec, workload, secrets)
 		secret.SetOwnerReferences([]metav1.OwnerReference{owner})
-		g.Go(func() error { return w.putSecret(gctx, secret) })
+		g.Go(func() error { return w.putSecrets(gctx, secret, secrets, taken != nil) })
 	}
 	switch err := g.Wait(); {
 	case err == nil:
@@ -170,7 +170,7 @@ func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[strin
 	if len(secrets) == 0 {
 		return nil
 	}
-	return w.putSecret(ctx, secretOf(spec, p.workload, secrets))
+	return w.putSecrets(ctx, secretOf(spec, p.workload, secrets), secrets, false)
 }
 
 // DryRun asks the API server to check every object, keeping none, and gives back

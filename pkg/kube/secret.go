@@ -47,17 +47,35 @@ func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructu
 	}
 }
 
+// putSecrets makes the Secret of a job. Who may not make one has a job all the same whose
+// hosts only lack their key. taken says that another submit of the job was there before:
+// hosts that run may have the key of its Secret, which then stays.
+func (w *Workload) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
+	put := w.putSecret
+	_, hasKey := values[api.EnvGroupKey]
+	if hasKey && taken {
+		put = w.share
+	}
+	err := put(ctx, secret)
+	if hasKey && len(values) == 1 && apierrors.IsForbidden(err) {
+		w.client.wire.say("you may not create the Secret %s, by which the hosts of the job know each other: they run without it", secret.GetName())
+		return nil
+	}
+	return err
+}
+
 // rivals is how many submits of the same job may get in each other's way.
 const rivals = 10
 
 // RemoveSecret removes the Secret that Prepare made, if there is one. That of a
-// job which was started goes with its Job.
-func (w *Workload) RemoveSecret(ctx context.Context, id string) error {
+// job which was started goes with its Job. Who may not remove a Secret may have made a job
+// whose own has only the key of its hosts.
+func (w *Workload) RemoveSecret(ctx context.Context, h api.Handle) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
 	err := retry(ctx, func() error {
-		return w.client.removeObject(ctx, where, api.Spec{ID: id}.SecretName(), "", metav1.DeletePropagationBackground)
+		return w.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)
 	})
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && len(h.SecretEnv) == 0 {
 		return nil
 	}
 	return err

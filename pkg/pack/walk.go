@@ -233,12 +233,16 @@ func (t *tree) emptyDirs() []string {
 	return empty
 }
 
-// checkName rejects what the index, which is JSON, cannot hold.
+// checkName rejects what the index, which is JSON, cannot hold, and what the runner refuses
+// because some programs take it for a separator.
 func checkName(rel string) error {
-	if utf8.ValidString(rel) {
-		return nil
+	switch {
+	case !utf8.ValidString(rel):
+		return &FileError{Path: rel, Problem: "its name is not UTF-8", Remedy: "rename it"}
+	case strings.Contains(rel, `\`):
+		return &FileError{Path: rel, Problem: "its name has a backslash", Remedy: "rename it, or leave it out with .kineticignore"}
 	}
-	return &FileError{Path: rel, Problem: "its name is not UTF-8", Remedy: "rename it"}
+	return nil
 }
 
 // cause is the reason behind an error about a path that is named already.

@@ -37,6 +37,18 @@ func TestFileThatCannotBeRead(t *testing.T) {
 	fileError(t, err, "d/mem", "make it readable")
 }
 
+func TestNameWithABackslash(t *testing.T) {
+	for name, file := range map[string]string{"a file": `d/a\b`, "a directory": `d/a\b/`, "a file below one": `d/a\b/c`} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			write(t, root, map[string]string{file: "x"})
+			_, err := pack.New(t.Context(), pack.Options{Root: root})
+			fileError(t, err, `d/a\b`, `cannot package "d/a\\b": its name has a backslash: rename it`)
+			plan(t, pack.Options{Root: root, Ignore: func(rel string, _ bool) bool { return rel == `d/a\b` }})
+		})
+	}
+}
+
 func TestNameThatIsNotUTF8(t *testing.T) {
 	for name, file := range map[string]string{"a file": "d/b\xff", "a directory": "d/b\xff/", "a link to a directory": "d/b\xff -> ."} {
 		t.Run(name, func(t *testing.T) {

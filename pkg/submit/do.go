@@ -3,11 +3,14 @@ package submit
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"time"
@@ -141,10 +144,26 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err := s.start(ctx, s.Spec, s.Secrets); err != nil {
+	if err := s.start(ctx, s.Spec, s.secrets()); err != nil {
 		return Submitted{}, abandon(ctx, j, err, adopted)
 	}
 	return Submitted{j, stats}, nil
+}
+
+// groupKeyBytes is the length of the secret of a job's hosts.
+const groupKeyBytes = 32
+
+// secrets are the values of the job's Secret: those of the user, and the key by which several
+// hosts know each other.
+func (s submission) secrets() map[string]string {
+	if s.Spec.Hosts == 1 {
+		return s.Secrets
+	}
+	key := make([]byte, groupKeyBytes)
+	rand.Read(key) // never fails
+	all := map[string]string{api.EnvGroupKey: hex.EncodeToString(key)}
+	maps.Copy(all, s.Secrets)
+	return all
 }
 
 // supply does what needs no order: it looks whether the id is free, uploads, makes

@@ -40,14 +40,27 @@ var (
 const secretWords = `TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`
 
 // runnerNames are set by the runner for every call, or for the runner.
-var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_ATTEMPT", api.EnvHosts, api.EnvLeader, api.EnvSlices}
+var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_ATTEMPT", api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
 
-// neverCaptured describe this machine, not the job: a pattern doesn't copy
-// them. Naming one exactly does.
+// neverCaptured are patterns of names that describe this machine, not the job: its paths,
+// its devices, its credentials and its part in a job of its own. --capture-env doesn't copy
+// them, unless it names one exactly.
 var neverCaptured = []string{
 	"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TEMP", "TMP",
-	"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH", "LD_PRELOAD",
-	"SSH_AUTH_SOCK", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KERAS_BACKEND",
+	"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_*", "PYENV_*", "LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_*",
+	"SSH_AUTH_SOCK", "SSL_CERT_*", "*_CA_BUNDLE", "KUBECONFIG", "KUBERNETES_*", "CLOUDSDK_*",
+	"GOOGLE_APPLICATION_CREDENTIALS", api.EnvStorageEmulator, "GCE_METADATA_*", "KINETIC_*",
+	"KERAS_BACKEND", "JAX_PLATFORMS", "CUDA_VISIBLE_*", "NVIDIA_*", "TPU_*", "MEGASCALE_*", "LWS_*", "JOB_COMPLETION_INDEX",
+	"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMPI_*",
+	"JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_LOCAL_DEVICE_IDS",
+}
+
+// describesMachine reports whether a name matches one of neverCaptured.
+func describesMachine(name string) bool {
+	return slices.ContainsFunc(neverCaptured, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
 }
 
 // ReadEnvironment decides what is copied, from flags and the environment of
@@ -152,7 +165,7 @@ func (r *envReader) capture(pattern string) error {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("--capture-env %s matches nothing that is set here", pattern))
 	}
 	for _, name := range names {
-		if slices.Contains(runnerNames, name) || name != pattern && slices.Contains(neverCaptured, name) {
+		if slices.Contains(runnerNames, name) || name != pattern && describesMachine(name) {
 			r.skipped = append(r.skipped, name)
 			continue
 		}

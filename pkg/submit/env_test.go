@@ -12,9 +12,10 @@ import (
 func TestReadEnvironment(t *testing.T) {
 	environ := []string{"LANG=C.UTF-8", "HF_TOKEN=hf_secret", "AWS_REGION=eu", "AWS_SECRET_ACCESS_KEY=s3", "PATH=/bin", "EMPTY=", "KINETIC_HOST=3", "bad-name=x", "=weird"}
 	tests := map[string]struct {
-		flags EnvFlags
-		want  Environment
-		err   string
+		flags   EnvFlags
+		environ []string // nil for the usual one
+		want    Environment
+		err     string
 	}{
 		"literal values in the order given": {
 			flags: EnvFlags{Set: []string{"B=2", "A=1=1", "E="}},
@@ -44,6 +45,16 @@ func TestReadEnvironment(t *testing.T) {
 			flags: EnvFlags{Capture: []string{"PA*", "KINETIC_*"}},
 			want:  Environment{Notes: []string{"not copied, as they describe this machine: PATH, KINETIC_HOST"}},
 		},
+		"a pattern leaves devices and credentials alone": {
+			flags: EnvFlags{Capture: []string{"*"}, Set: []string{"LANG"}},
+			environ: []string{"LANG=C", "GOOGLE_APPLICATION_CREDENTIALS=/home/me/key.json", "STORAGE_EMULATOR_HOST=http://x", "TPU_WORKER_ID=0", "LWS_GROUP_SIZE=1",
+				"CUDA_VISIBLE_DEVICES=0", "NVIDIA_VISIBLE_DEVICES=0", "JAX_PLATFORMS=cpu", "KUBERNETES_SERVICE_PORT=1", "SSL_CERT_FILE=x", "REQUESTS_CA_BUNDLE=x",
+				"XDG_CACHE_HOME=x", "PYENV_ROOT=x", "CLOUDSDK_CONFIG=x", "KINETIC_STORE=x", "KINETIC_GROUP_KEY=x", "MEGASCALE_NUM_SLICES=2", "JOB_COMPLETION_INDEX=1", "MINE=1"},
+			want: Environment{Env: []api.EnvVar{{Name: "LANG", Value: "C"}, {Name: "MINE", Value: "1"}},
+				Notes: []string{"copied from this environment: LANG, MINE",
+					"not copied, as they describe this machine: CLOUDSDK_CONFIG, CUDA_VISIBLE_DEVICES, GOOGLE_APPLICATION_CREDENTIALS, JAX_PLATFORMS, JOB_COMPLETION_INDEX, KINETIC_GROUP_KEY, KINETIC_STORE, KUBERNETES_SERVICE_PORT, LWS_GROUP_SIZE, MEGASCALE_NUM_SLICES, NVIDIA_VISIBLE_DEVICES, PYENV_ROOT, REQUESTS_CA_BUNDLE, SSL_CERT_FILE, STORAGE_EMULATOR_HOST, TPU_WORKER_ID, XDG_CACHE_HOME"}},
+		},
+		"the key of the hosts": {flags: EnvFlags{Set: []string{"KINETIC_GROUP_KEY=x"}}, err: "the runner sets this variable"},
 		"a pattern that names one exactly takes it": {
 			flags: EnvFlags{Capture: []string{"PATH"}},
 			want:  Environment{Env: []api.EnvVar{{Name: "PATH", Value: "/bin"}}, Notes: []string{"copied from this environment: PATH"}},
@@ -72,6 +83,10 @@ func TestReadEnvironment(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			environ := environ
+			if tt.environ != nil {
+				environ = tt.environ
+			}
 			got, err := ReadEnvironment(tt.flags, environ)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {

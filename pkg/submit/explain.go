@@ -87,9 +87,10 @@ type ExplainedJob struct {
 	// Name is the workload's name in Kubernetes, null for a local job.
 	Name    *string     `json:"name"`
 	Backend api.Backend `json:"backend"`
-	// CPU and Memory are what a host asks for; null leaves that to the cluster.
+	// CPU, Memory and Disk are what a host asks for; null leaves that to the cluster.
 	CPU    *string `json:"cpu"`
 	Memory *string `json:"memory"`
+	Disk   *string `json:"disk"`
 	// Queue, Reservation, ComputeClass and PriorityClass are names, null for none.
 	Queue         *string `json:"queue"`
 	Reservation   *string `json:"reservation"`
@@ -105,6 +106,8 @@ type ExplainedJob struct {
 	Env       []string `json:"env"`
 	SecretEnv []string `json:"secretEnv"`
 	limited   bool
+	// sharedPools says that nothing keeps the hosts of a slice together.
+	sharedPools bool
 	// Map is how the inputs of a map are spread over pods, null without one.
 	Map *api.Map `json:"map"`
 }
@@ -156,7 +159,8 @@ func explainJob(s api.Spec) ExplainedJob {
 	if s.Backend == api.BackendLocal {
 		return j
 	}
-	j.CPU, j.Memory, j.limited = maybe(s.CPU), maybe(s.Memory), s.MemoryLimit != ""
+	j.CPU, j.Memory, j.Disk, j.limited = maybe(s.CPU), maybe(s.Memory), maybe(s.Disk), s.MemoryLimit != ""
+	j.sharedPools = s.SharedPools
 	j.Queue, j.PriorityClass = maybe(s.Queue), maybe(s.PriorityClass)
 	j.Reservation, j.FlexStart, j.ComputeClass = maybe(s.Reservation), s.FlexStart, maybe(s.ComputeClass)
 	if s.Hosts == 1 || s.Backend == api.BackendPathways {
@@ -167,10 +171,10 @@ func explainJob(s api.Spec) ExplainedJob {
 
 func explainAccelerator(s api.Spec) ExplainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
-	if s.ComputeClass != "" {
-		a.MachineType = "" // the class chooses it
+	if s.ClassChooses() {
+		a.MachineType = ""
 	}
-	if s.ComputeClass != "" || s.FlexStart { // which has prices of its own
+	if s.ClassChooses() || s.FlexStart { // which has prices of its own
 		a.PricePerHour = nil
 	}
 	e := ExplainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
@@ -265,6 +269,9 @@ func (j ExplainedJob) asked() string {
 		}
 		parts = append(parts, memory)
 	}
+	if j.Disk != nil {
+		parts = append(parts, "disk "+*j.Disk)
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -275,6 +282,8 @@ func (j ExplainedJob) capacity() string {
 		return "of reservation " + *j.Reservation
 	case j.FlexStart:
 		return "by flex-start, for 7 days at most"
+	case j.ComputeClass != nil && api.IsBuiltInClass(*j.ComputeClass):
+		return "of Autopilot's compute class " + *j.ComputeClass
 	case j.ComputeClass != nil:
 		return "what ComputeClass " + *j.ComputeClass + " chooses"
 	}
@@ -323,6 +332,9 @@ func (e Explanation) hosts() string {
 	}
 	if n := e.Accelerator.ChipsPerHost; n != nil {
 		count += fmt.Sprintf(" with %s each", counted(*n, e.Accelerator.Kind))
+	}
+	if e.Job.sharedPools {
+		count += ", in node pools that other jobs may share"
 	}
 	if e.Job.Backend == api.BackendPathways {
 		return count + ", as a LeaderWorkerSet: all start again when one is lost; no Pathways runtime is started"

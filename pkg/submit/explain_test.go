@@ -112,7 +112,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

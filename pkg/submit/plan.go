@@ -70,7 +70,8 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if p.Spec, err = newSpec(r, where, acc); err != nil {
 		return p, err
 	}
-	if m.StorageEmulator != "" && p.Spec.Backend != api.BackendLocal {
+	named := slices.ContainsFunc(p.Spec.Env, func(e api.EnvVar) bool { return e.Name == api.EnvStorageEmulator })
+	if m.StorageEmulator != "" && !named && p.Spec.Backend != api.BackendLocal {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: api.EnvStorageEmulator, Value: m.StorageEmulator})
 	}
 	if r.OverlayDir != "" {
@@ -103,6 +104,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 			return p, errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
 		}
 	}
+	p.Warnings = append(p.Warnings, hardwareWarnings(r, p.Spec)...)
 	if r.Debug && acc.Spot {
 		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
 	}

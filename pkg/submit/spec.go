@@ -8,8 +8,11 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -48,7 +51,95 @@ func chooseAccelerator(r api.Request) (api.Accelerator, error) {
 	if err := checkCapacity(r, acc); err != nil {
 		return acc, err
 	}
-	return acc, checkHosts(r, acc)
+	if err := checkSize(r, acc); err != nil {
+		return acc, err
+	}
+	if err := checkHosts(r, acc); err != nil {
+		return acc, err
+	}
+	return acc, checkPlacement(r, acc)
+}
+
+// checkSize rejects hosts that ask for more than any machine with their chips has. Only a
+// ComputeClass knows its own machines.
+func checkSize(r api.Request, acc api.Accelerator) error {
+	most := accelerator.Largest(acc)
+	if most.CPUs == 0 || classChooses(r) {
+		return nil
+	}
+	for _, ask := range []struct{ flag, value, has string }{
+		{"--cpu", r.CPU, strconv.Itoa(most.CPUs)},
+		{"--memory", r.Memory, strconv.Itoa(most.GiB) + "Gi"},
+	} {
+		if ask.value == "" {
+			continue
+		}
+		if asked, has := resource.MustParse(ask.value), resource.MustParse(ask.has); asked.Cmp(has) > 0 {
+			return fmt.Errorf("%s %s: the largest machine for a host of %s (%s) has %s", ask.flag, ask.value, accelerator.Text(acc), most.Machine, ask.has)
+		}
+	}
+	return nil
+}
+
+// classChooses reports whether the request leaves the machines to a ComputeClass.
+func classChooses(r api.Request) bool { return api.Spec{ComputeClass: r.ComputeClass}.ClassChooses() }
+
+// checkPlacement rejects what nothing could keep to.
+func checkPlacement(r api.Request, acc api.Accelerator) error {
+	switch {
+	case r.Placement == api.PlacementExclusive && !isSlice(acc):
+		return fmt.Errorf("--placement %s: only the hosts of a TPU slice have a node pool to themselves, and --accelerator %s is none of several hosts: leave it out", r.Placement, accelerator.Text(acc))
+	case r.Placement == api.PlacementShared && r.Slices > 1:
+		return fmt.Errorf("--placement %s cannot be combined with --slices %d: the hosts of each slice must be together in a node pool", r.Placement, r.Slices)
+	}
+	return nil
+}
+
+// isSlice reports whether an accelerator is a TPU on several hosts.
+func isSlice(acc api.Accelerator) bool { return acc.Kind == api.TPU && acc.Hosts > 1 }
+
+// groupVariables are set for each host by the controller of its job, and read by libtpu and
+// JAX. perHost cannot be the same on all of them: the runner tells the hosts apart by them.
+var (
+	perHost        = []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX"}
+	groupVariables = []string{"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES", "TPU_PROCESS_PORT", "TPU_NAME",
+		"MEGASCALE_COORDINATOR_ADDRESS", "MEGASCALE_NUM_SLICES", "MEGASCALE_SLICE_ID"}
+)
+
+// checkVariables rejects variables by which several hosts would all be the same one.
+func checkVariables(s api.Spec) error {
+	if s.Hosts == 1 {
+		return nil
+	}
+	for _, e := range s.Env {
+		if slices.Contains(perHost, e.Name) {
+			return fmt.Errorf("--env %s: every host needs a value of its own, which the cluster sets: leave it out", e.Name)
+		}
+	}
+	return nil
+}
+
+// hardwareWarnings are sentences about what the request says of the hardware and means
+// something else.
+func hardwareWarnings(r api.Request, s api.Spec) []string {
+	if s.Backend == api.BackendLocal {
+		return nil
+	}
+	var warnings []string
+	if n := accelerator.CPUCount(r.Accelerator); n > 0 && r.CPU == "" {
+		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; --cpu %d asks for %d CPUs", r.Accelerator, n, n))
+	}
+	if s.Accelerator.Arch != "" && !s.ClassChooses() {
+		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
+	}
+	if s.Hosts > 1 && s.Accelerator.Kind == api.TPU {
+		for _, e := range s.Env {
+			if slices.Contains(groupVariables, e.Name) {
+				warnings = append(warnings, fmt.Sprintf("--env %s: all %d hosts get this value, and the cluster then sets none of the variables by which TPU hosts find each other", e.Name, s.Hosts))
+			}
+		}
+	}
+	return warnings
 }
 
 // checkCapacity rejects ways to get machines of which GKE takes one.
@@ -58,7 +149,7 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 		name string
 		used bool
 	}{
-		{"--compute-class", r.ComputeClass != ""},
+		{"--compute-class", classChooses(r)},
 		{"--flex-start", r.FlexStart},
 		{"--reservation", r.Reservation != ""},
 		{"spot capacity (--spot)", acc.Spot},
@@ -68,7 +159,11 @@ func checkCapacity(r api.Request, acc api.Accelerator) error {
 		}
 	}
 	switch {
-	case len(ways) > 1 && r.ComputeClass != "":
+	case !accelerator.TakesComputeClass(acc.Kind, r.ComputeClass) && acc.Kind == api.CPU:
+		return fmt.Errorf("--compute-class %s: it is for jobs with accelerators: name one with --accelerator", r.ComputeClass)
+	case !accelerator.TakesComputeClass(acc.Kind, r.ComputeClass):
+		return fmt.Errorf("--compute-class %s: it has no accelerators, and --accelerator is %s; Autopilot's class for them is %s", r.ComputeClass, r.Accelerator, api.AcceleratorClass)
+	case len(ways) > 1 && classChooses(r):
 		return fmt.Errorf("%s exclude each other: the ComputeClass itself says which capacity is used; give one of them", strings.Join(ways, " and "))
 	case len(ways) > 1:
 		return fmt.Errorf("%s exclude each other: give one of them", strings.Join(ways, " and "))
@@ -180,7 +275,8 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
 		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
 		FlexStart: r.FlexStart, ComputeClass: r.ComputeClass, Debug: r.Debug,
-		CPU: r.CPU, Memory: r.Memory, MemoryLimit: r.Memory, Labels: r.Labels, Annotations: r.Annotations, ClientVersion: version.String(),
+		SharedPools: r.Placement == api.PlacementShared && isSlice(acc), Restricted: r.Restricted,
+		CPU: r.CPU, Memory: r.Memory, MemoryLimit: r.Memory, Disk: r.Disk, Labels: r.Labels, Annotations: r.Annotations, ClientVersion: version.String(),
 	}
 	s.Backend = backend(s)
 	s.Retries = retries(s)
@@ -192,8 +288,14 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 		s.Namespace, s.Image, s.AcceleratorText = "", "", string(api.CPU)
 		return s, nil
 	}
-	if acc.Kind == api.CPU {
+	if err := checkVariables(s); err != nil {
+		return s, err
+	}
+	switch share := accelerator.Share(acc); {
+	case acc.Kind == api.CPU:
 		s.CPU, s.Memory = cmp.Or(s.CPU, defaultCPU), cmp.Or(s.Memory, defaultMemory)
+	case !s.ClassChooses():
+		s.CPU, s.Memory = cmp.Or(s.CPU, strconv.Itoa(share.CPUs)), cmp.Or(s.Memory, strconv.Itoa(share.GiB)+"Gi")
 	}
 	if s.Image == "" {
 		return s, errors.New("--image: name the image to run in, or set KINETIC_IMAGE; python:3.12-slim is one. Finding and building images comes with a later version")

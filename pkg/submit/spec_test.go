@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
@@ -81,6 +82,23 @@ func TestChooseAccelerator(t *testing.T) {
 		"a class and spot":              {request: api.Request{Spot: true, ComputeClass: "c"}, err: "--compute-class and spot capacity (--spot) exclude each other: the ComputeClass itself"},
 		"a class and a reservation":     {request: api.Request{Reservation: "r", ComputeClass: "c"}, err: "--compute-class and --reservation exclude each other"},
 		"a class and flex-start":        {request: api.Request{FlexStart: true, ComputeClass: "c"}, err: "--compute-class and --flex-start exclude each other"},
+		"a class of Autopilot":          {request: api.Request{Accelerator: "l4", ComputeClass: "Accelerator"}, kind: api.GPU},
+		"its spot capacity":             {request: api.Request{Spot: true, ComputeClass: "Scale-Out"}, kind: api.CPU, wantSpot: true},
+		"its reservation":               {request: api.Request{Accelerator: "v6e-1", Reservation: "r", ComputeClass: "Accelerator"}, kind: api.TPU},
+		"its class for accelerators":    {request: api.Request{ComputeClass: "Accelerator"}, err: "--compute-class Accelerator: it is for jobs with accelerators: name one with --accelerator"},
+		"its class for none":            {request: api.Request{Accelerator: "l4", ComputeClass: "Balanced"}, err: "--compute-class Balanced: it has no accelerators, and --accelerator is l4; Autopilot's class for them is Accelerator"},
+		"all of a machine":              {request: api.Request{Accelerator: "v6e-1", CPU: "44", Memory: "176Gi"}, kind: api.TPU},
+		"more CPUs than there are":      {request: api.Request{Accelerator: "v6e-1", CPU: "500"}, err: "--cpu 500: the largest machine for a host of v6e-1x1 (ct6e-standard-1t) has 44$"},
+		"more memory than there is":     {request: api.Request{Accelerator: "v6e-1", Memory: "177Gi"}, err: "--memory 177Gi: the largest machine for a host of v6e-1x1 (ct6e-standard-1t) has 176Gi$"},
+		"a part of a larger machine":    {request: api.Request{Accelerator: "a100", CPU: "40"}, kind: api.GPU},
+		"more than the largest machine": {request: api.Request{Accelerator: "a100x2", CPU: "96001m"}, err: "--cpu 96001m: the largest machine for a host of a100x2 (a2-megagpu-16g) has 96$"},
+		"machines of a ComputeClass":    {request: api.Request{Accelerator: "v6e-1", CPU: "500", ComputeClass: "large"}, kind: api.TPU},
+		"any size of a cpu job":         {request: api.Request{CPU: "500"}, kind: api.CPU},
+		"shared node pools":             {request: api.Request{Accelerator: "v6e-16", Placement: api.PlacementShared}, kind: api.TPU},
+		"nothing to share":              {request: api.Request{Accelerator: "l4", Placement: api.PlacementShared}, kind: api.GPU},
+		"a node pool for itself":        {request: api.Request{Accelerator: "v6e-16", Placement: api.PlacementExclusive}, kind: api.TPU},
+		"a node pool for one host":      {request: api.Request{Accelerator: "v6e-8", Placement: api.PlacementExclusive}, err: "--placement exclusive: only the hosts of a TPU slice have a node pool to themselves, and --accelerator v6e-2x4 is none of several hosts"},
+		"slices in shared pools":        {request: api.Request{Accelerator: "v6e-16", Slices: 2, Placement: api.PlacementShared}, err: "--placement shared cannot be combined with --slices 2"},
 		"local hosts are this one":      {request: api.Request{Hosts: 4, Slices: 2, Backend: api.BackendLocal}, kind: api.CPU},
 		"reservation and spot":          {request: api.Request{Accelerator: "l4:spot", Reservation: "r"}, err: "--reservation"},
 		"local has its own":             {request: api.Request{Accelerator: "v6e-16", Backend: api.BackendLocal}, kind: api.CPU},
@@ -105,7 +123,10 @@ func TestChooseAccelerator(t *testing.T) {
 func TestNewSpecDefaults(t *testing.T) {
 	where := target.Target{Namespace: "ml", Store: "gs://b"}
 	cpu := api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1}
-	gpu := api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, Hosts: 1, Spot: true}
+	gpu, err := accelerator.Parse("l4:spot", accelerator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	s, err := newSpec(api.Request{Image: "i", Retries: -1}, where, cpu)
 	if err != nil || s.Backend != api.BackendGKE || s.CPU != "1" || s.Memory != "2Gi" || s.MemoryLimit != "" || s.Retries != 0 {
@@ -116,7 +137,7 @@ func TestNewSpecDefaults(t *testing.T) {
 		t.Errorf("memory that was asked for is a limit: %+v, %v", s, err)
 	}
 	s, err = newSpec(api.Request{Image: "i", Retries: -1}, where, gpu)
-	if err != nil || s.CPU != "" || s.Memory != "" || s.Retries != 3 {
+	if err != nil || s.CPU != "2" || s.Memory != "8Gi" || s.MemoryLimit != "" || s.Disk != "" || s.Retries != 3 {
 		t.Errorf("a spot gpu job: %+v, %v", s, err)
 	}
 	s, err = newSpec(api.Request{Image: "i", Retries: 0}, where, gpu)

@@ -25,10 +25,11 @@ func validate(r api.Request) error {
 		dnsName("--store-credentials", r.StoreCredentials),
 		dnsName("--queue", r.Queue),
 		dnsName("--priority-class", r.PriorityClass),
-		dnsName("--compute-class", r.ComputeClass),
+		validateComputeClass(r.ComputeClass),
 		validateReservation(r),
 		validateCPU(r.CPU),
-		validateMemory(r.Memory),
+		validateSize("--memory", r.Memory),
+		validateSize("--disk", r.Disk),
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),
@@ -75,16 +76,26 @@ func plainly(why []string) string {
 	return text
 }
 
+func validateComputeClass(name string) error {
+	if api.IsBuiltInClass(name) {
+		return nil
+	}
+	err := dnsName("--compute-class", name)
+	if err != nil && strings.ToLower(name) != name {
+		return fmt.Errorf("%w; the classes of Autopilot are %s", err, strings.Join(api.BuiltInClasses, ", "))
+	}
+	return err
+}
+
 func validateReservation(r api.Request) error {
 	if r.Reservation == "" {
 		return nil
 	}
-	parts := strings.Split(r.Reservation, "/")
-	name := parts[len(parts)-1]
-	if len(parts) != 1 && (len(parts) != 4 || parts[0] != "projects" || parts[1] == "" || parts[2] != "reservations") {
-		return fmt.Errorf("--reservation %q: want NAME or projects/PROJECT/reservations/NAME", r.Reservation)
+	parsed, err := api.ParseReservation(r.Reservation)
+	if err != nil {
+		return fmt.Errorf("--reservation %q: %w", r.Reservation, err)
 	}
-	return dnsName("--reservation", name)
+	return errors.Join(dnsName("--reservation", parsed.Name), dnsName("--reservation", parsed.Block), dnsName("--reservation", parsed.SubBlock))
 }
 
 func validateCPU(value string) error {
@@ -92,19 +103,19 @@ func validateCPU(value string) error {
 	return err
 }
 
-// leastMemory is what Python itself needs: whoever asks for less has
-// forgotten the unit.
-const leastMemory = 16 << 20
+// leastSize is what Python itself needs of memory, and its files of disk: whoever asks for
+// less has forgotten the unit.
+const leastSize = 16 << 20
 
-func validateMemory(value string) error {
-	bytes, err := quantity("--memory", value)
+func validateSize(flag, value string) error {
+	bytes, err := quantity(flag, value)
 	switch {
-	case err != nil || value == "" || bytes.CmpInt64(leastMemory) >= 0:
+	case err != nil || value == "" || bytes.CmpInt64(leastSize) >= 0:
 		return err
 	case strings.Trim(value, "0123456789") == "":
-		return fmt.Errorf("--memory %q: that is %s bytes; did you mean %sGi?", value, value, value)
+		return fmt.Errorf("%s %q: that is %s bytes; did you mean %sGi?", flag, value, value, value)
 	default:
-		return fmt.Errorf("--memory %q: Python needs 16Mi at least", value)
+		return fmt.Errorf("%s %q: Python needs 16Mi at least", flag, value)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // flags hold what was typed.
 type flags struct {
 	connection *cli.Connection
+	own        []*pflag.FlagSet // all but the connection's, whose empty texts mean what kubectl's do
 
 	module  string
 	command bool
@@ -46,7 +47,9 @@ type flags struct {
 	serviceAccount, queue, reservation, priorityClass string
 	flexStart                                         bool
 	computeClass                                      string
-	cpu, memory                                       string
+	cpu, memory, disk                                 string
+	placement                                         string
+	restricted                                        bool
 	labels, annotations                               []string
 	retries                                           int
 	maxDisruptions                                    int
@@ -77,6 +80,7 @@ func (f *flags) sections() []cli.Section {
 	outcome := cli.NewSection("What comes of it")
 	outcome.Completions = completions()
 	f.addOutcome(outcome.Flags)
+	f.own = []*pflag.FlagSet{call.Flags, placement.Flags, outcome.Flags}
 	return []cli.Section{call, placement, outcome, f.connection.Section()}
 }
 
@@ -108,14 +112,17 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	_ = fs.MarkHidden("container-image")
 	fs.StringVar(&f.name, "name", "", "The `NAME` of the job, in place of the function's or script's name.")
 	fs.StringVar(&f.jobID, "job-id", "", "The job's whole `ID`.")
-	fs.StringVar(&f.cpu, "cpu", "", "CPUs of a host to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs.")
-	fs.StringVar(&f.memory, "memory", "", "Memory of a host to ask for, and not to exceed, a `QUANTITY` such as 16Gi. cpu jobs ask for 2Gi by default.")
+	fs.StringVar(&f.cpu, "cpu", "", "CPUs of a host to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs, and half of the machine's for accelerators.")
+	fs.StringVar(&f.memory, "memory", "", "Memory of a host to ask for, and not to exceed, a `QUANTITY` such as 16Gi. By default cpu jobs ask for 2Gi, those with accelerators for half of the machine's, and may use more.")
+	fs.StringVar(&f.disk, "disk", "", "Local disk of a host to ask for, a `SIZE` such as 50Gi. GKE Autopilot gives a pod 1Gi by default.")
 	fs.StringVar(&f.serviceAccount, "service-account", api.DefaultServiceAccount, "The Kubernetes service account of the pod, by `NAME`.")
 	fs.StringVar(&f.storeCredentials, "store-credentials", "", "The Secret, by `NAME`, whose key.json lets the pod use the store; outside GKE a pod has no credentials of its own. KINETIC_STORE_CREDENTIALS is the default.")
 	fs.StringVar(&f.queue, "queue", "", "The Kueue queue to wait in, by `NAME`.")
-	fs.StringVar(&f.reservation, "reservation", "", "The reservation to use, by `NAME` or projects/PROJECT/reservations/NAME.")
+	fs.StringVar(&f.reservation, "reservation", "", "The reservation to use, by `NAME` or projects/PROJECT/reservations/NAME, with /reservationBlocks/BLOCK after that for a part of it.")
 	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for capacity of the Dynamic Workload Scheduler, which is there for 7 days at most.")
-	fs.StringVar(&f.computeClass, "compute-class", "", "Let the ComputeClass of this `NAME` choose the machines.")
+	fs.StringVar(&f.computeClass, "compute-class", "", "Let the ComputeClass of this `NAME` choose the machines, or use one of Autopilot's own: Accelerator, Balanced, Performance, Scale-Out.")
+	fs.StringVar(&f.placement, "placement", "", "Where the hosts of a TPU slice go, `PLACEMENT`: exclusive (the default), a node pool to themselves, or shared, as GKE Autopilot needs it.")
+	fs.BoolVar(&f.restricted, "restricted", false, "Run as an ordinary user, without capabilities, as namespaces with the PodSecurity level restricted demand.")
 	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
@@ -141,6 +148,9 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 // request turns the flags into what was asked for, without looking at the world.
 func (f *flags) request(c *cobra.Command, args []string, environ []string, getenv func(string) string) (api.Request, submit.Environment, error) {
 	var r api.Request
+	if err := f.checkEmpty(); err != nil {
+		return r, submit.Environment{}, err
+	}
 	backend, err := f.chooseBackend(c)
 	if err != nil {
 		return r, submit.Environment{}, err
@@ -158,11 +168,9 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	if err != nil {
 		return r, env, err
 	}
-	if c.Flags().Changed("map") && f.inputs == "" {
-		return r, env, errors.New("--map: name a file of JSON lines, or - for standard input")
-	}
-	if err := named(c.Flags(), "queue", "reservation", "compute-class", "priority-class"); err != nil {
-		return r, env, err
+	placements := []string{string(api.PlacementExclusive), string(api.PlacementShared)}
+	if f.placement != "" && !slices.Contains(placements, f.placement) {
+		return r, env, oneOf("--placement", f.placement, placements)
 	}
 	r = api.Request{
 		Map: f.inputs, MapResume: f.resume, Chunk: f.chunk, Parallelism: f.parallelism,
@@ -172,7 +180,8 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
 		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
 		FlexStart: f.flexStart, ComputeClass: f.computeClass,
-		CPU: f.cpu, Memory: f.memory, Labels: labels, Annotations: annotations, Debug: f.debug, OverlayDir: f.overlay,
+		Placement: api.Placement(f.placement), Restricted: f.restricted,
+		CPU: f.cpu, Memory: f.memory, Disk: f.disk, Labels: labels, Annotations: annotations, Debug: f.debug, OverlayDir: f.overlay,
 	}
 	if r.Image == "" {
 		r.Image = getenv("KINETIC_IMAGE")
@@ -183,15 +192,17 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	return r, env, f.target(c, args, &r)
 }
 
-// named rejects flags that were given without a value, as by a variable of the
-// shell that is not set: the job would go where nobody wanted it.
-func named(fs *pflag.FlagSet, flags ...string) error {
-	for _, name := range flags {
-		if f := fs.Lookup(name); f.Changed && f.Value.String() == "" {
-			return fmt.Errorf("--%s: the name is empty; give one, or leave the flag out", name)
-		}
+// checkEmpty rejects flags that were given an empty text, as by a variable of the shell that
+// is not set: the job would be another one than was meant.
+func (f *flags) checkEmpty() (err error) {
+	for _, fs := range f.own {
+		fs.VisitAll(func(flag *pflag.Flag) {
+			if err == nil && flag.Changed && flag.Value.Type() == "string" && flag.Value.String() == "" {
+				err = fmt.Errorf("--%s: the value is empty; give one, or leave the flag out", flag.Name)
+			}
+		})
 	}
-	return nil
+	return err
 }
 
 // target sorts the words of the command line into TARGET and ARGS.

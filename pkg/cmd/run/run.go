@@ -243,7 +243,7 @@ func filesOf(outputs ...io.Writer) []fs.FileInfo {
 // job has none of.
 func clusterOnly(c *cobra.Command) []string {
 	var idle []string
-	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "service-account", "queue",
+	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "disk", "placement", "restricted", "service-account", "queue",
 		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
 		if c.Flags().Changed(name) {
 			idle = append(idle, "--"+name)

@@ -1,0 +1,68 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+func TestVariablesOfSeveralHosts(t *testing.T) {
+	for name, c := range map[string]struct {
+		accelerator, variable string
+		err, warning          string // empty for none
+	}{
+		"LWS's own":             {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: every host needs a value of its own", ""},
+		"the index of a Job":    {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: every host", ""},
+		"what switches LWS off": {"v6e-16", "TPU_WORKER_ID", "", "--env TPU_WORKER_ID: all 4 hosts get this value, and the cluster then sets none"},
+		"any of one host":       {"v6e-8", "LWS_WORKER_INDEX", "", ""},
+		"a TPU variable of one": {"v6e-8", "TPU_WORKER_ID", "", ""},
+		"what nobody sets":      {"v6e-16", "TPU_MIN_LOG_LEVEL", "", ""},
+		"an image for Arm":      {"gb200", "A", "", "the machines of gb200 have arm64 processors: the image must be built for linux/arm64"},
+		"a number of cpu":       {"cpu:8", "A", "", "--accelerator cpu:8: the number has no effect; --cpu 8 asks for 8 CPUs"},
+		"no number":             {"cpu", "A", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acc, err := accelerator.Parse(c.accelerator, accelerator.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := api.Request{Accelerator: c.accelerator, Image: "i", Retries: -1, Env: []api.EnvVar{{Name: c.variable, Value: "0"}}}
+			s, err := newSpec(r, target.Target{Namespace: "ml", Store: "gs://b"}, acc)
+			if got := message(err); !strings.HasPrefix(got, c.err) || (got == "") != (c.err == "") {
+				t.Fatalf("error %q, want %q", got, c.err)
+			}
+			if err != nil {
+				return
+			}
+			if got := strings.Join(hardwareWarnings(r, s), "; "); !strings.HasPrefix(got, c.warning) || (got == "") != (c.warning == "") {
+				t.Errorf("warnings %q, want %q", got, c.warning)
+			}
+		})
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestSecretsOfAJob(t *testing.T) {
+	user := map[string]string{"TOKEN": "hush"}
+	one := submission{Planned: Planned{Spec: api.Spec{Hosts: 1}, Secrets: user}}
+	if got := one.secrets(); len(got) != 1 || got["TOKEN"] != "hush" {
+		t.Errorf("one host: %d secrets", len(got))
+	}
+	several := submission{Planned: Planned{Spec: api.Spec{Hosts: 2}, Secrets: user}}
+	first, second := several.secrets(), several.secrets()
+	if len(first) != 2 || first["TOKEN"] != "hush" || len(first[api.EnvGroupKey]) != 2*groupKeyBytes || first[api.EnvGroupKey] == second[api.EnvGroupKey] {
+		t.Errorf("several hosts: keys of %d and %d digits", len(first[api.EnvGroupKey]), len(second[api.EnvGroupKey]))
+	}
+	if len(user) != 1 {
+		t.Error("the plan has the key")
+	}
+}
