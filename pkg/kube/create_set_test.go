@@ -164,6 +164,53 @@ func TestStartWithoutRightsOnRoles(t *testing.T) {
 	}
 }
 
+// Who may not make Secrets has a job whose hosts lack their key, and is told so. A Secret with
+// values of the user's is another matter.
+func TestStartWithoutRightsOnSecrets(t *testing.T) {
+	for name, c := range map[string]struct {
+		secrets map[string]string
+		told    int
+		fails   bool
+	}{
+		"the key of the hosts": {map[string]string{api.EnvGroupKey: "k"}, 1, false},
+		"a value besides":      {map[string]string{api.EnvGroupKey: "k", "TOKEN": "hush"}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, told := startSet(t)
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/secrets") {
+					return false
+				}
+				fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+				return true
+			}
+			err := w.Start(t.Context(), a1, c.secrets)
+			if (err != nil) != c.fails || (s.objects[setPath] == nil) != c.fails {
+				t.Errorf("got %v and objects %v", err, s.objects)
+			}
+			lines := slices.DeleteFunc(*told, func(line string) bool { return !strings.Contains(line, "Secret kinetic-a1-env") })
+			if len(lines) != c.told {
+				t.Errorf("told %q, want %d lines", lines, c.told)
+			}
+		})
+	}
+}
+
+// Hosts of a job that was there before may have its key already: a submit that is repeated
+// leaves it.
+func TestStartLeavesTheKeyOfASet(t *testing.T) {
+	const secret = core + "secrets/kinetic-a1-env"
+	s, w, _ := startSet(t)
+	s.objects[setPath] = theSet("--call", "1").Object
+	s.objects[secret] = object("v1", "Secret", "kinetic-a1-env", map[string]any{"data": map[string]any{api.EnvGroupKey: "first"}}).Object
+	if err := w.Start(t.Context(), a1, map[string]string{api.EnvGroupKey: "second"}); !errors.Is(err, api.ErrMayRun) {
+		t.Errorf("got %v", err)
+	}
+	if got := s.objects[secret]["data"].(map[string]any)[api.EnvGroupKey]; got != "first" {
+		t.Errorf("the key is %v", got)
+	}
+}
+
 // A cluster without LeaderWorkerSets is found out before anything is made, by all
 // that would make one.
 func TestSetsAreMissing(t *testing.T) {

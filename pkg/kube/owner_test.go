@@ -310,9 +310,35 @@ func TestAGroupThatRunsInPartSaysWhatItLacks(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
-	hopeless := api.Status{State: api.Running}
-	if explained(&hopeless, cause{Sentence: "1 of 2 hosts are running; …", Hopeless: true}); hopeless.Hopeless {
-		t.Error("a job that has begun is given up")
+}
+
+// A host that the cluster refuses for good keeps the others waiting, and their accelerators
+// busy, for ever.
+func TestAGroupWithAHostThatIsRefused(t *testing.T) {
+	refused := func(says string, second int) corev1.Event {
+		return corev1.Event{Reason: "FailedCreate", LastTimestamp: at(second), InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
+			Message: "create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: " + says}
+	}
+	const policy = `pods "keras-pathways-x-0-1" is forbidden: ValidatingAdmissionPolicy 'warden' with binding 'warden' denied request: Key 'cloud.google.com/gke-nodepool' is not allowed with node selector`
+	const webhook = `admission webhook "warden-validating.common-webhooks.networking.gke.io" denied the request: no`
+	for name, tt := range map[string]struct {
+		event    corev1.Event
+		want     string
+		hopeless bool
+	}{
+		"by a policy":                {refused(policy, 8), "1 of 2 hosts are running; the pod was refused by warden: Key 'cloud.google.com/gke-nodepool' is not allowed with node selector; --placement shared asks for no node pool", true},
+		"by a webhook":               {refused(webhook, 8), "1 of 2 hosts are running; the pod was refused by warden-validating.common-webhooks.networking.gke.io: no", true},
+		"by a webhook that is away":  {refused(`Internal error occurred: failed calling webhook "w": connection refused`, 8), `1 of 2 hosts are running; the pod can't be created: Internal error occurred: failed calling webhook "w": connection refused`, false},
+		"in an attempt that is over": {refused(webhook, 1), "1 of 2 hosts are running; the pod was refused by warden-validating.common-webhooks.networking.gke.io: no", false},
+	} {
+		r := why(situation{Set: set(), Pods: []corev1.Pod{member(0, 4, running(5))}, Events: []corev1.Event{tt.event}, Now: time.Now()})
+		if r.Sentence != tt.want || r.Hopeless != tt.hopeless {
+			t.Errorf("%s: got %q, hopeless %v", name, r.Sentence, r.Hopeless)
+		}
+		s := api.Status{State: api.Running}
+		if explained(&s, r); s.Hopeless != tt.hopeless {
+			t.Errorf("%s: given up: %v", name, s.Hopeless)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -17,7 +18,12 @@ var (
 	limitRange       = lazily(`(?:maximum|minimum) \S+ usage per \w+ is | max limit to request ratio per \w+ is `)
 	belowRequest     = lazily(`Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of (\S+)`)
 	webhookDenied    = lazily(`admission webhook "([^"]*)" denied the request: (.*)`)
+	policyDenied     = lazily(`ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)`)
 )
+
+// nodePool is the node label by which LeaderWorkerSet keeps the hosts of a slice together.
+// Autopilot lets no pod select it.
+const nodePool = "cloud.google.com/gke-nodepool"
 
 // uncreated explains why no pod can be made. What it said
 // before the newest pod was made is no longer true.
@@ -48,14 +54,26 @@ func (s situation) refusal(message string) cause {
 			Next: fmt.Sprintf("kubectl describe quota %s -n %s", m[1], ns)}
 	}
 	if m := podSecurity().FindStringSubmatch(text); m != nil {
-		return cause{Sentence: fmt.Sprintf("namespace %s refuses the pod by its pod security level %s: %s", ns, foreign(m[1]), foreign(m[2])),
+		r := cause{Sentence: fmt.Sprintf("namespace %s refuses the pod by its pod security level %s", ns, foreign(m[1])),
 			Next: fmt.Sprintf("kubectl get namespace %s --show-labels", ns), Hopeless: true}
+		if strings.HasPrefix(m[1], "restricted:") && strings.Contains(m[2], "runAsNonRoot != true") {
+			r.Sentence += "; --restricted makes pods that keep to it"
+		} else {
+			r.Sentence += ": " + foreign(m[2])
+		}
+		return r
 	}
 	if m := noPriorityClass().FindStringSubmatch(text); m != nil {
 		return cause{Sentence: fmt.Sprintf("priority class %s does not exist", foreign(m[1])), Next: "kubectl get priorityclasses"}
 	}
-	if m := webhookDenied().FindStringSubmatch(text); m != nil {
-		return cause{Sentence: fmt.Sprintf("the pod was refused by %s: %s", foreign(m[1]), foreign(m[2]))}
+	for _, denied := range []func() *regexp.Regexp{webhookDenied, policyDenied} {
+		if m := denied().FindStringSubmatch(text); m != nil {
+			r := cause{Sentence: fmt.Sprintf("the pod was refused by %s: %s", foreign(m[1]), foreign(m[2])), Hopeless: true}
+			if strings.Contains(text, nodePool) {
+				r.Sentence += "; --placement shared asks for no node pool"
+			}
+			return r
+		}
 	}
 	if limitRange().MatchString(text) {
 		return cause{Sentence: fmt.Sprintf("the limits of namespace %s refuse the pod: %s", ns, foreign(text)),

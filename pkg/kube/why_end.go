@@ -146,14 +146,20 @@ func signalled(code int32) string {
 func evicted(message string) string {
 	message = oneLine(message)
 	low := lowOn().FindStringSubmatch(message)
+	if low == nil && strings.Contains(message, "ephemeral") {
+		return "evicted: " + foreign(message) + "; --disk asks for more"
+	}
 	if low == nil {
 		return "evicted" + prefixed(": ", foreign(message))
 	}
 	text := "evicted: its node was low on " + low[1]
 	if use := wasUsing().FindStringSubmatch(message); use != nil {
 		text += fmt.Sprintf(", %s used %s and had asked for %s", foreign(use[1]), use[2], use[3])
-		if low[1] == string(corev1.ResourceMemory) {
+		switch low[1] {
+		case string(corev1.ResourceMemory):
 			text += "; --memory asks for more"
+		case string(corev1.ResourceEphemeralStorage):
+			text += "; --disk asks for more"
 		}
 	}
 	return text

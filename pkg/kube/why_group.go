@@ -28,6 +28,8 @@ func (s situation) waitsAsGroup(hosts int) cause {
 	}
 	if len(pods) < max(hosts, 1) && first.Sentence == "" {
 		first = s.uncreated(time.Time{})
+		// What an older attempt was refused may be allowed by now.
+		first.Hopeless = first.Hopeless && s.uncreated(newestCreation(pods)).Hopeless
 	}
 	if first.Sentence == "" || len(pods) == 0 {
 		return first
@@ -36,6 +38,16 @@ func (s situation) waitsAsGroup(hosts int) cause {
 		first.Sentence = far + "; " + first.Sentence
 	}
 	return first
+}
+
+// newestCreation is when the last of some pods was made, the zero time for none.
+func newestCreation(pods []corev1.Pod) (newest time.Time) {
+	for _, p := range pods {
+		if made := p.CreationTimestamp.Time; made.After(newest) {
+			newest = made
+		}
+	}
+	return newest
 }
 
 // startsAgain tells of a set that goes on whether its attempt is over: a container of

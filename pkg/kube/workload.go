@@ -68,10 +68,10 @@ func (w *Workload) status(s snapshot) api.Status {
 	return status
 }
 
-// explained adds to a status why the job waits. One that has begun is not given up.
+// explained adds to a status why the job waits, or why a part of it does: hosts that run wait
+// for the others, and hold their accelerators meanwhile.
 func explained(s *api.Status, why cause) {
-	s.Message, s.Next, s.StartsAgain = why.Sentence, why.Next, why.StartsAgain
-	s.Hopeless = why.Hopeless && s.State == api.Pending
+	s.Message, s.Next, s.StartsAgain, s.Hopeless = why.Sentence, why.Next, why.StartsAgain, why.Hopeless
 }
 
 func same(a, b api.Status) bool {
