@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
 
 // drainTime is how long nothing may come of what hosts have printed, when the job
@@ -37,15 +39,25 @@ func (b *board) draining(ctx context.Context, out *outlet) (live, drained contex
 	return live, drained, func() { cancelLive(); cancelDrained() }
 }
 
-// outlet is the writer of all logs. It knows whether somebody takes them.
+// outlet stands before the writers of all logs. It knows whether somebody takes them.
 type outlet struct {
-	w       io.Writer
 	waits   atomic.Bool // for the reader
 	written atomic.Int64
 }
 
+// before are writers that write to w.
+func (o *outlet) before(w logs.Streams) logs.Streams {
+	return logs.Streams{Out: &outletStream{o, w.Out}, Err: &outletStream{o, w.Err}}
+}
+
+// outletStream is the outlet of one stream.
+type outletStream struct {
+	*outlet
+	w io.Writer
+}
+
 // Write implements io.Writer. Lanes and Decoders write one thing at a time.
-func (o *outlet) Write(p []byte) (int, error) {
+func (o *outletStream) Write(p []byte) (int, error) {
 	o.waits.Store(true)
 	defer o.waits.Store(false)
 	n, err := o.w.Write(p)

@@ -64,7 +64,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 		let := make(chan struct{})
 		out := &stopped{let: let}
 		done := make(chan error, 1)
-		go func() { done <- r.all(t.Context(), out, r.follow) }()
+		go func() { done <- r.all(t.Context(), logs.Both(out), r.follow) }()
 		synctest.Wait() // until all of them wait for the terminal
 		if n := sent.Load(); n == 0 || n > number*2*unread {
 			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*unread)
@@ -140,12 +140,12 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 		r := &reader{workload: New(c, nil), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, running(2))))
 		lines := 0
-		err := r.all(t.Context(), writerFunc(func(p []byte) (int, error) {
+		err := r.all(t.Context(), logs.Both(writerFunc(func(p []byte) (int, error) {
 			r.board.finish()
 			<-time.After(3 * drainTime) // of the bubble
 			lines += bytes.Count(p, []byte{'\n'})
 			return len(p), nil
-		}), r.follow)
+		})), r.follow)
 		if want := strings.Count(text, "\n"); err != nil || lines != want {
 			t.Errorf("%d lines, %v; want %d", lines, err, want)
 		}
@@ -159,7 +159,7 @@ func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 		r := &reader{workload: New(c, nil), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, running(2))))
 		r.board.finish()
-		if err := r.all(t.Context(), io.Discard, r.follow); !errors.Is(err, context.Canceled) {
+		if err := r.all(t.Context(), logs.Both(io.Discard), r.follow); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})

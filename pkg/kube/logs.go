@@ -18,7 +18,7 @@ import (
 
 // Logs writes what the job's pods printed, host by host and attempt by attempt;
 // with Follow until the job has ended and everything is written.
-func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out io.Writer) error {
+func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out logs.Streams) error {
 	known, err := records(ctx, o)
 	if err != nil {
 		return err
@@ -55,24 +55,18 @@ type reader struct {
 	out      *outlet
 }
 
-// lines takes the log of one host, stamped, attempt by attempt.
-type lines interface {
-	io.Writer
-	// Next stands between attempts.
-	Next() error
-}
-
 // all reads the log of each chosen host, by itself or all at the same time.
-func (r *reader) all(ctx context.Context, out io.Writer, read func(context.Context, int, lines) error) error {
-	r.out = &outlet{w: out}
+func (r *reader) all(ctx context.Context, out logs.Streams, read func(context.Context, int, *logs.Decoder) error) error {
+	r.out = &outlet{}
+	out = r.out.before(out)
 	if !r.options.Merges() {
-		err := read(ctx, max(r.options.Host, 0), logs.NewDecoder(r.out, r.options))
+		err := read(ctx, max(r.options.Host, 0), logs.NewDecoder(out, r.options))
 		if errors.Is(err, errEnded) {
 			return nil
 		}
 		return err
 	}
-	lanes := logs.NewLanes(r.out, r.options)
+	lanes := logs.NewLanes(out, r.options)
 	g, ctx := errgroup.WithContext(ctx)
 	for host := range r.options.Hosts {
 		g.Go(func() error {
@@ -114,7 +108,7 @@ func (r *reader) watch(ctx context.Context) error {
 }
 
 // printed writes what there is of the chosen attempts of a host.
-func (r *reader) printed(ctx context.Context, host int, out lines) error {
+func (r *reader) printed(ctx context.Context, host int, out *logs.Decoder) error {
 	pods, err := r.before(ctx, host, out)
 	for i, p := range pods {
 		if err != nil {
@@ -144,7 +138,7 @@ func (r *reader) printed(ctx context.Context, host int, out lines) error {
 // before writes what the store has of the chosen attempts whose pods are gone, and gives
 // the chosen pods that are there. Where only the end of the log is wanted, they have it, or
 // else the last attempt.
-func (r *reader) before(ctx context.Context, host int, out lines) ([]corev1.Pod, error) {
+func (r *reader) before(ctx context.Context, host int, out *logs.Decoder) ([]corev1.Pod, error) {
 	pods, gone := r.chosen(r.board.ofHost(host)), r.goneOf(host)
 	begin := logs.Point{Host: host}
 	switch n := r.options.Tail; {
@@ -209,7 +203,7 @@ func (r *reader) mayBeRotated(p corev1.Pod) bool {
 
 // follow writes one pod of a host after the other until the job has ended; errEnded
 // when the log itself told so.
-func (r *reader) follow(ctx context.Context, host int, out lines) error {
+func (r *reader) follow(ctx context.Context, host int, out *logs.Decoder) error {
 	if err := r.board.begun(ctx); err != nil {
 		return err
 	}
@@ -252,7 +246,7 @@ func (r *reader) follow(ctx context.Context, host int, out lines) error {
 
 // unseen writes what the store has of a host's pods that have not begun as far as the
 // cluster knows when the job has ended: their nodes tell late.
-func (r *reader) unseen(ctx context.Context, host int, done map[types.UID]bool, out lines) error {
+func (r *reader) unseen(ctx context.Context, host int, done map[types.UID]bool, out *logs.Decoder) error {
 	pods := r.board.ofHost(host)
 	if r.options.Rest == nil || r.options.Tail >= 0 {
 		return nil

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
 
 // What is removed is the Job that was looked at: one that has its name meanwhile
@@ -108,7 +109,7 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	_, hosts := w.Hosts(t.Context(), "a1")
 	for name, err := range map[string]error{
 		"Stop": w.Stop(t.Context(), "a1", 0, nil), "Watch": watched, "Hosts": hosts,
-		"Release": w.Release(t.Context(), "a1", api.End{}), "Logs": w.Logs(t.Context(), "a1", wholeLog, io.Discard),
+		"Release": w.Release(t.Context(), "a1", api.End{}), "Logs": w.Logs(t.Context(), "a1", wholeLog, logs.Both(io.Discard)),
 	} {
 		if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "you need the verb list on leaderworkersets") {
 			t.Errorf("%s: %v, want the right that is missing", name, err)

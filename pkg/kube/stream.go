@@ -57,20 +57,20 @@ type stream struct {
 	// of the options, Tail and Since choose where to begin in a log not read so
 	// far, Ended and Rest ask the store.
 	options logs.Options
-	endLine []byte        // what the runner says last
+	endLine []byte        // what the runner says last, without its mark
 	idle    time.Duration // how long a log that is followed may be silent
-	out     io.Writer     // takes stamped lines
+	out     io.Writer     // takes the log in stored form
 
-	at    place
-	found bool   // the line of that stamp has come again
-	count int    // whole lines that were passed on
-	block []byte // to be written
+	at     place
+	placed bool   // Tail has chosen at
+	found  bool   // the line of that stamp has come again
+	count  int    // whole lines that were passed on
+	block  []byte // to be written
 
 	// The line that is being read:
 	inside  bool // it has begun
 	stamped bool
-	skip    int  // so much of its text was passed on before
-	held    bool // all of it is passed on but for logs.NoLineEnd and its end
+	skip    int // so much of its text was passed on before
 }
 
 // stream makes the stream of one pod of a job.
@@ -116,7 +116,6 @@ func (s *stream) finish() error {
 	if s.lost() {
 		return errRotated
 	}
-	s.release()
 	return s.write()
 }
 
@@ -136,22 +135,24 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // from says from where on the log is wanted.
 func (s *stream) from(ctx context.Context) (*corev1.PodLogOptions, error) {
-	o := &corev1.PodLogOptions{}
-	if s.options.Tail >= 0 && s.at.stamp.IsZero() {
-		more, err := s.findTail(ctx)
-		if err != nil {
+	if s.options.Tail >= 0 && !s.placed {
+		if err := s.findTail(ctx); err != nil {
 			return nil, err
 		}
-		o.TailLines = new(int64(s.options.Tail + more))
+		s.placed = true
 	}
 	if !s.at.stamp.IsZero() {
 		return &corev1.PodLogOptions{SinceTime: &metav1.Time{Time: s.at.stamp}}, nil
 	}
 	if !s.options.Since.IsZero() {
-		o.SinceTime = &metav1.Time{Time: s.options.Since}
+		return &corev1.PodLogOptions{SinceTime: &metav1.Time{Time: s.options.Since.Add(-sinceMargin)}}, nil
 	}
-	return o, nil
+	return &corev1.PodLogOptions{}, nil
 }
+
+// sinceMargin is how long before the first line that is wanted the log is read, to see
+// whether it is the rest of a line.
+const sinceMargin = time.Minute
 
 func (s *stream) open(ctx context.Context, o *corev1.PodLogOptions) (io.ReadCloser, error) {
 	o.Container, o.Timestamps = api.ContainerName, true
@@ -167,7 +168,7 @@ func (s *stream) open(ctx context.Context, o *corev1.PodLogOptions) (io.ReadClos
 // broke has torn is read again.
 func (s *stream) read(ctx context.Context, r *bufio.Reader) error {
 	before := s.at
-	s.inside, s.held, s.found = false, false, s.at.stamp.IsZero()
+	s.inside, s.found = false, s.at.stamp.IsZero()
 	for {
 		piece, err := r.ReadSlice('\n')
 		more := err == nil || errors.Is(err, bufio.ErrBufferFull)
@@ -218,7 +219,7 @@ func (s *stream) take(ctx context.Context, piece []byte, ended bool, before *pla
 			*before = place{} // from here on all is new, should the clock be set back
 		}
 	}
-	if skip == 0 && bytes.Equal(text, s.endLine) {
+	if skip == 0 && s.isEnd(text) {
 		if err := s.write(); err != nil {
 			return err
 		}
@@ -226,7 +227,6 @@ func (s *stream) take(ctx context.Context, piece []byte, ended bool, before *pla
 			return errEnded
 		}
 	}
-	s.release()
 	s.stamped, s.skip = stamped, skip
 	if stamped && skip != wholeLine {
 		s.beginLine(stamp)
@@ -234,6 +234,9 @@ func (s *stream) take(ctx context.Context, piece []byte, ended bool, before *pla
 	s.text(text, ended)
 	return nil
 }
+
+// isEnd reports whether a line says that the job has ended. Older runners do not mark it.
+func (s *stream) isEnd(text []byte) bool { return bytes.Equal(logs.Unmarked(text), s.endLine) }
 
 // lost tells that the log, which is read again, lacks the line where we were, and
 // that there is another place to read on.
@@ -257,35 +260,16 @@ func (s *stream) text(text []byte, ended bool) {
 	n := min(s.skip, len(text))
 	s.skip -= n
 	text = text[n:]
-	if ended && s.stamped {
-		text, s.held = bytes.CutSuffix(text, noLineEnd)
-	}
 	s.block = append(s.block, text...)
 	switch {
 	case !s.stamped:
-	case ended && !s.held:
-		s.endLineHere()
+	case ended:
+		s.at.lines++
+		s.at.bytes = 0
+		s.count++
 	default:
 		s.at.bytes += len(text)
 	}
-}
-
-func (s *stream) endLineHere() {
-	s.at.lines++
-	s.at.bytes = 0
-	s.count++
-}
-
-var noLineEnd = []byte(logs.NoLineEnd + "\n")
-
-// release passes on what was held for the sake of a line that did not come.
-func (s *stream) release() {
-	if !s.held {
-		return
-	}
-	s.held = false
-	s.block = append(s.block, noLineEnd...)
-	s.endLineHere()
 }
 
 // point is where the stream is, for the store.

@@ -6,32 +6,99 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
 
-// findTail looks at the last line. The runner's end line is one more to read; any
-// other, where nothing is wanted that is there already, is where we begin.
-func (s *stream) findTail(ctx context.Context) (more int, err error) {
-	body, err := s.open(ctx, &corev1.PodLogOptions{TailLines: new(int64(1))})
+// tailMargin is how many lines more than are wanted the first look at the end of a log
+// asks for.
+const tailMargin = 100
+
+// findTail has the stream begin where the last lines do, which the node counts otherwise
+// than we: it does not know of lines in several pieces.
+func (s *stream) findTail(ctx context.Context) error {
+	for asked := s.options.Tail + tailMargin; ; asked *= 4 {
+		w, err := s.window(ctx, asked)
+		if err != nil {
+			return err
+		}
+		whole := w.lines < asked
+		skip, before, found := w.tail.Start(whole)
+		if found && w.seek(s, skip, whole) {
+			s.block = append(s.block, before...)
+			return nil
+		}
+	}
+}
+
+// window is the end of a log.
+type window struct {
+	lines  int
+	tail   logs.Tail
+	stamps []time.Time // of its lines but the end line; zero for one without
+}
+
+// window reads the last lines, but for the runner's end line.
+func (s *stream) window(ctx context.Context, lines int) (*window, error) {
+	body, err := s.open(ctx, &corev1.PodLogOptions{TailLines: new(int64(lines))})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer body.Close()
-	line, err := bufio.NewReaderSize(body, logs.MaxLine).ReadSlice('\n')
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return 0, s.broken(err)
+	w := &window{tail: logs.Tail{Lines: s.options.Tail}}
+	r := bufio.NewReaderSize(body, logs.MaxLine)
+	for inside := false; ; {
+		piece, err := r.ReadSlice('\n')
+		w.take(piece, inside, s)
+		inside = errors.Is(err, bufio.ErrBufferFull)
+		switch {
+		case errors.Is(err, io.EOF):
+			return w, nil
+		case err != nil && !inside:
+			return nil, s.broken(err)
+		}
 	}
-	stamp, text, stamped := split(line)
-	switch {
-	case bytes.Equal(text, s.endLine):
-		return 1, nil
-	case stamped && s.options.Tail == 0:
-		s.at = place{stamp: stamp, lines: wholeLine}
+}
+
+// take is given a line, or a piece of one; inside says that it is not the first.
+func (w *window) take(piece []byte, inside bool, s *stream) {
+	if inside || len(piece) == 0 {
+		_, _ = w.tail.Write(piece) // which never fails
+		return
 	}
-	return 0, nil
+	w.lines++
+	stamp, text, stamped := split(piece)
+	if s.isEnd(text) {
+		return
+	}
+	w.stamps = append(w.stamps, stamp)
+	if stamped {
+		_, _ = w.tail.Write(logs.AppendStamp(nil, stamp))
+	}
+	_, _ = w.tail.Write(text)
+}
+
+// seek places a stream behind the first lines of the window; false where it takes an
+// earlier line to know the place. whole says that there is none.
+func (w *window) seek(s *stream, lines int, whole bool) bool {
+	if lines == 0 {
+		return whole
+	}
+	stamps := slices.DeleteFunc(slices.Clone(w.stamps[:lines]), time.Time.IsZero)
+	if len(stamps) == 0 {
+		return whole
+	}
+	last := stamps[len(stamps)-1]
+	first := slices.IndexFunc(stamps, last.Equal)
+	if first == 0 && !whole {
+		return false
+	}
+	s.at = place{stamp: last, lines: len(stamps) - first}
+	return true
 }
 
 // lacksBeginning tells whether all of the log is wanted and its node has dropped

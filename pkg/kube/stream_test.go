@@ -131,9 +131,13 @@ func (c *container) pod(s corev1.ContainerState) snapshot {
 	return snapshot{owner: owner{job: job()}, pods: map[types.UID]*corev1.Pod{p.UID: &p}}
 }
 
-// follow reads the container's log through every end of its connections.
+// follow reads the container's log through every end of its connections. Where only the
+// end of the log is wanted, it is decoded, with its stamps.
 func (c *container) follow(t *testing.T, o logs.Options, out io.Writer, change func(*stream)) error {
 	t.Helper()
+	if o.Tail >= 0 || !o.Since.IsZero() {
+		out = logs.NewDecoder(logs.Both(out), logs.Options{Since: o.Since, Timestamps: true})
+	}
 	c.board = newBoard(nil, false)
 	c.board.post(c.pod(running(1)))
 	server := httptest.NewServer(c)
@@ -230,8 +234,15 @@ func TestLongLinesComeWhole(t *testing.T) {
 }
 
 func TestWhatAStreamPassesOn(t *testing.T) {
+	pieces := line(6, 0, "one") + line(7, 0, "two") + line(7, 1, "a\x1f") + line(7, 2, "b\x1f") + line(7, 3, "c")
+	var many string // pieces of one line
+	for i := range 900 {
+		many += line(7, i+1, ".\x1f")
+	}
+	many = strings.TrimSuffix(many, "\x1f\n") + "\n"
 	endLine := line(5, 0, logs.EndLine("cpu-f"))
-	open := line(4, 9, "no end"+logs.NoLineEnd)
+	marked := line(5, 0, "\x1e"+logs.EndLine("cpu-f"))
+	open := line(4, 9, "no end\x1f")
 	ended, ran := true, false
 	tests := map[string]struct {
 		log     string
@@ -240,18 +251,22 @@ func TestWhatAStreamPassesOn(t *testing.T) {
 		want    string
 	}{
 		"the end line is held back":                 {busy + endLine, wholeLog, ended, stored(busy)},
-		"and the line end that is not the call's":   {busy + open + endLine, wholeLog, ended, stored(busy) + strings.TrimSuffix(stored(line(4, 9, "no end")), "\n")},
+		"with the mark of standard error, too":      {busy + marked, wholeLog, ended, stored(busy)},
+		"below a line without an end":               {busy + open + marked, wholeLog, ended, stored(busy + open)},
 		"a hint that is wrong is a line":            {busy + endLine + line(6, 0, "x"), wholeLog, ran, stored(busy + endLine + line(6, 0, "x"))},
-		"a mark without an end line is text":        {open + line(6, 0, "x"), wholeLog, ended, stored(open + line(6, 0, "x"))},
-		"also as the last line":                     {busy + open, wholeLog, ended, stored(busy + open)},
 		"the end line of another job":               {line(5, 0, logs.EndLine("cpu-g")), wholeLog, ended, stored(line(5, 0, logs.EndLine("cpu-g")))},
 		"a last line without an end":                {busy + strings.TrimSuffix(line(5, 0, "x"), "\n"), wholeLog, ran, stored(busy + strings.TrimSuffix(line(5, 0, "x"), "\n"))},
 		"lines without stamps":                      {"unable to read\n" + busy, wholeLog, ran, "unable to read\n" + stored(busy)},
 		"the tail":                                  {busy, logs.Options{Tail: 1}, ran, stored(line(4, 1, "four"))},
-		"the tail does not count the end line":      {busy + endLine, logs.Options{Tail: 1}, ended, stored(line(4, 1, "four"))},
+		"the tail does not count the end line":      {busy + marked, logs.Options{Tail: 1}, ended, stored(line(4, 1, "four"))},
+		"the tail of lines of the same moment":      {busy, logs.Options{Tail: 6}, ran, stored(line(1, 5, "one") + line(1, 6, "") + line(2, 0, "a b\r2026-01-01T00:00:02.000000000Z c") + line(2, 1, "two") + line(4, 0, "three") + line(4, 1, "four"))},
+		"the tail counts lines, not pieces":         {pieces, logs.Options{Tail: 2}, ran, stored(line(7, 0, "two")) + stored(line(7, 1, "abc"))},
+		"the tail of a line of many pieces":         {line(7, 0, "two") + many + line(8, 0, "three"), logs.Options{Tail: 2}, ran, stored(line(7, 1, strings.Repeat(".", 900)) + line(8, 0, "three"))},
+		"a tail within a line":                      {pieces + line(8, 0, "\x1e1%\x1f") + line(8, 1, "\x1e\r2%\x1f") + line(8, 2, "\x1e\r3%"), logs.Options{Tail: 1}, ran, stored(line(8, 2, "3%"))},
 		"nothing of what is there":                  {busy, logs.Options{Tail: 0}, ran, ""},
 		"nothing of what is there, and it is ended": {busy + endLine, logs.Options{Tail: 0}, ended, ""},
 		"the tail of an empty log":                  {"", logs.Options{Tail: 3}, ran, ""},
+		"since a time in the middle of a line":      {line(1, 0, "a\x1f") + line(4, 0, "\x1ee") + line(4, 1, "b"), logs.Options{Tail: -1, Since: at(3).Time}, ran, stored(line(4, 0, "e"))},
 		"since":                                     {busy, logs.Options{Tail: -1, Since: at(3).Time}, ran, stored(line(4, 0, "three") + line(4, 1, "four"))},
 	}
 	for name, tt := range tests {
@@ -301,7 +316,7 @@ func TestThePointThatAPodWasReadToWhenItWent(t *testing.T) {
 		"a torn line":           {busy, len(line(1, 5, "one")) + 33, wholeLog, logs.Point{Pod: "a", Lines: 1}},
 		"in the middle of one":  {line(4, 0, "x") + long, logs.MaxLine + 100, wholeLog, logs.Point{Pod: "a", Lines: 1, Bytes: piece}},
 		"from the tail on":      {busy, 1 << 20, logs.Options{Tail: 2}, logs.Point{Pod: "a", Lines: 2, After: at(4).Add(time.Microsecond)}},
-		"from a moment on":      {busy, 1 << 20, logs.Options{Tail: -1, Since: at(4).Time}, logs.Point{Pod: "a", Lines: 2, After: at(4).Add(time.Microsecond)}},
+		"from a moment on":      {busy, 1 << 20, logs.Options{Tail: -1, Since: at(4).Time}, logs.Point{Pod: "a", Lines: 7, After: at(4).Add(time.Microsecond)}},
 		"from then on, nothing": {busy, 0, logs.Options{Tail: 0}, logs.Point{Pod: "a", After: at(4).Add(time.Microsecond)}},
 	}
 	for name, tt := range tests {

@@ -3,7 +3,6 @@ package logs
 import (
 	"bytes"
 	"io"
-	"time"
 )
 
 const (
@@ -12,182 +11,201 @@ const (
 	// begins anew, so that a progress bar may go on for ever.
 	MaxLine = 64 << 10
 	cutMark = "... [line cut at 64 KiB]"
-
-	// stampForm is what a line begins with: any digit for 0, the rest as it is.
-	stampForm = "0000-00-00T00:00:00.000000Z "
-	// stampLayout is the same for package time, without the space.
-	stampLayout = "2006-01-02T15:04:05.000000Z"
 )
 
-// AppendStamp appends the stamp that a line of this time begins with.
-func AppendStamp(b []byte, t time.Time) []byte {
-	return append(t.UTC().AppendFormat(b, stampLayout), ' ')
+// firstStamp is that of the first moment at which a line can begin. appendBegun names one
+// that is earlier.
+const firstStamp = "0001-01-01T00:00:00.000001Z"
+
+// Decoder takes stamps and marks off a log that is written to it in pieces of any size,
+// and writes what the job printed, byte by byte, to the writer of each stream. Text that
+// has no stamp is passed on as it is.
+type Decoder struct {
+	parser parser
+	lines  [2]line // by Stream
+	since  []byte  // as a stamp
+	stamps bool    // print them
+
+	now    *line // the current record's
+	wanted bool  // the current record is not older than since
+	to     *line // whose text out is
+	out    []byte
+	err    error // of the writer
 }
 
-// Decoder takes the stamps off a log that is written to it in pieces of any
-// size, and passes on the rest byte by byte as the job printed it. Text that
-// has no stamp is passed on as it is. Each Write makes at most one Write to the
-// writer below.
-type Decoder struct {
+// line is the current line of a stream.
+type line struct {
 	w      io.Writer
-	since  []byte // as a stamp; nil for all lines
-	stamps bool   // print them
-
-	stamp   []byte // the current line's, complete unless inStamp
-	inStamp bool
-	keep    bool // the current line is not older than since
-	length  int  // of the current line, from the last carriage return
-	cut     bool // the rest, up to a line end or carriage return, is dropped
-	redraw  bool // the last byte was a carriage return
-	out     []byte
+	begun  bool
+	stamp  []byte
+	keep   bool // it is shown
+	length int  // from the last carriage return
+	cut    bool // the rest, up to a line end or carriage return, is dropped
+	redraw bool // the last byte was a carriage return
 }
 
 // NewDecoder makes a Decoder that writes to w. Of o it honours Since and
 // Timestamps.
-func NewDecoder(w io.Writer, o Options) *Decoder {
-	d := &Decoder{w: w, stamps: o.Timestamps, inStamp: true, keep: o.Since.IsZero()}
+func NewDecoder(w Streams, o Options) *Decoder {
+	d := &Decoder{stamps: o.Timestamps, since: []byte(firstStamp), wanted: o.Since.IsZero()}
 	if !o.Since.IsZero() {
 		d.since = o.Since.UTC().AppendFormat(nil, stampLayout)
 	}
+	d.lines[Stdout].w, d.lines[Stderr].w = w.Out, w.Err
+	d.to = &d.lines[Stdout]
 	return d
 }
 
 // Write decodes the next piece of the log.
 func (d *Decoder) Write(p []byte) (int, error) {
-	d.out = d.out[:0]
-	for rest := p; len(rest) > 0; {
-		if d.inStamp {
-			rest = d.readStamp(rest)
-			continue
-		}
-		end := bytes.IndexByte(rest, '\n') + 1
-		if end == 0 {
-			end = len(rest)
-		}
-		d.text(rest[:end])
-		rest = rest[end:]
-	}
+	d.parser.parse(p, d)
 	return len(p), d.flush()
 }
 
-// Next ends one stream and begins another: the next attempt of the same job.
-// A line that was left unfinished is ended.
+// Next ends one log and begins another: that of the job's next attempt. Lines
+// that were left unfinished are ended.
 func (d *Decoder) Next() error {
-	d.out = d.out[:0]
-	if !d.inStamp && d.keep {
-		d.out = append(d.out, '\n')
+	d.parser.reset()
+	for i := range d.lines {
+		l := &d.lines[i]
+		if l.begun && l.keep {
+			d.turnTo(l)
+			d.out = append(d.out, '\n')
+		}
+		l.end()
 	}
-	d.beginLine()
 	return d.flush()
 }
 
+// flush writes what was decoded.
 func (d *Decoder) flush() error {
-	if len(d.out) == 0 {
-		return nil
-	}
-	_, err := d.w.Write(d.out)
+	d.turnTo(d.to)
+	err := d.err
+	d.err = nil
 	return err
 }
 
-func (d *Decoder) beginLine() {
-	d.stamp = d.stamp[:0]
-	d.inStamp, d.cut, d.redraw, d.length = true, false, false, 0
-}
-
-// readStamp takes the stamp, or as much of it as p has, and returns the rest. A
-// stamp that the end of the stream tears is nobody's output and stays unseen.
-func (d *Decoder) readStamp(p []byte) []byte {
-	want := min(len(stampForm)-len(d.stamp), len(p))
-	n := stampPrefix(p[:want], len(d.stamp))
-	d.stamp = append(d.stamp, p[:n]...)
-	switch {
-	case len(d.stamp) == len(stampForm):
-		d.inStamp = false
-		d.keep = d.since == nil || bytes.Compare(d.stamp[:len(d.since)], d.since) >= 0
-		if d.keep && d.stamps {
-			d.out = append(d.out, d.stamp...)
-		}
-	case n < want: // not a stamp: text from its first byte
-		d.inStamp = false
-		text := append([]byte(nil), d.stamp...)
-		d.stamp = d.stamp[:0]
-		d.text(text)
+// turnTo has what is decoded from now on go where the line goes.
+func (d *Decoder) turnTo(l *line) {
+	if len(d.out) > 0 && d.err == nil {
+		_, d.err = d.to.w.Write(d.out)
 	}
-	return p[n:]
+	d.out, d.to = d.out[:0], l
 }
 
-// stampPrefix tells how many bytes of p fit the form of a stamp from its
-// at-th byte on.
-func stampPrefix(p []byte, at int) int {
-	for i, c := range p {
-		form := stampForm[at+i]
-		if form == '0' && c-'0' > 9 || form != '0' && c != form {
-			return i
-		}
+// begin implements records.
+func (d *Decoder) begin(stamp []byte, s Stream) {
+	l := &d.lines[s]
+	d.now = l
+	if l != d.to {
+		d.turnTo(l)
 	}
-	return len(p)
+	if stamp != nil {
+		d.wanted = bytes.Compare(stamp[:len(d.since)], d.since) >= 0
+	}
+	if l.begun && l.keep {
+		return
+	}
+	if !l.begun {
+		l.begun, l.keep = true, d.wanted
+	}
+	if !d.stamps {
+		return
+	}
+	l.stamp = append(l.stamp[:0], stamp...)
+	if l.keep {
+		d.out = append(d.out, stamp...)
+	}
 }
 
-// text takes bytes of one line, with its line end if that is reached.
-func (d *Decoder) text(line []byte) {
-	ended := len(line) > 0 && line[len(line)-1] == '\n'
+// text implements records.
+func (d *Decoder) text(b []byte) {
+	l := d.now
+	if !l.keep {
+		b = l.redrawn(b, d.wanted)
+	}
 	switch {
-	case !d.keep:
-	case d.length+len(line) <= MaxLine && !d.drawsStamps(line):
-		d.out = append(d.out, line...)
-		d.length += len(line)
-		if ended {
-			break
-		}
-		if i := bytes.LastIndexByte(line, '\r'); i >= 0 {
-			d.length = len(line) - i - 1
+	case !l.keep:
+	case l.length+len(b) <= MaxLine && !(d.stamps && l.redraws(b)):
+		d.out = append(d.out, b...)
+		l.length += len(b)
+		if bytes.IndexByte(b, '\r') >= 0 { // which is faster than LastIndexByte
+			l.length = len(b) - bytes.LastIndexByte(b, '\r') - 1
 		}
 	default:
-		d.segments(line)
-	}
-	if ended {
-		d.beginLine()
+		d.segments(l, b)
 	}
 }
 
-// drawsStamps tells whether stamps have to be put after carriage returns too,
-// where the terminal would overwrite the first one.
-func (d *Decoder) drawsStamps(line []byte) bool {
-	return d.stamps && (d.redraw || bytes.IndexByte(line, '\r') >= 0)
+// end implements records.
+func (d *Decoder) end(piece bool) {
+	if piece {
+		return
+	}
+	if d.now.keep {
+		d.out = append(d.out, '\n')
+	}
+	d.now.end()
+}
+
+func (l *line) end() {
+	l.begun, l.cut, l.redraw, l.length = false, false, false, 0
+}
+
+// redraws reports whether stamps have to be put after carriage returns too, where the
+// terminal would overwrite the first one.
+func (l *line) redraws(b []byte) bool { return l.redraw || bytes.IndexByte(b, '\r') >= 0 }
+
+// redrawn finds where a line whose beginning is not shown is drawn anew, and is shown
+// from there if its text is wanted by now.
+func (l *line) redrawn(b []byte, wanted bool) []byte {
+	for len(b) > 0 {
+		if l.redraw && b[0] != '\r' && wanted {
+			l.keep = true
+			return b
+		}
+		i := bytes.IndexByte(b, '\r')
+		l.redraw = i >= 0
+		b = b[i+1:]
+		if i < 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 // segments is text for lines that are too long or are drawn several times.
-func (d *Decoder) segments(line []byte) {
-	for len(line) > 0 {
-		end := bytes.IndexAny(line, "\r\n")
+func (d *Decoder) segments(l *line, b []byte) {
+	for len(b) > 0 {
+		end := bytes.IndexByte(b, '\r')
 		if end < 0 {
-			d.segment(line)
+			d.segment(l, b)
 			return
 		}
-		d.segment(line[:end])
-		d.out = append(d.out, line[end])
-		d.length, d.cut, d.redraw = 0, false, line[end] == '\r'
-		line = line[end+1:]
+		d.segment(l, b[:end])
+		d.out = append(d.out, '\r')
+		l.length, l.cut, l.redraw = 0, false, true
+		b = b[end+1:]
 	}
 }
 
 // segment takes a part of a line that has no carriage return and no line end.
-func (d *Decoder) segment(p []byte) {
-	if d.cut || len(p) == 0 {
+func (d *Decoder) segment(l *line, p []byte) {
+	if l.cut || len(p) == 0 {
 		return
 	}
-	if d.redraw && d.stamps {
-		d.out = append(d.out, d.stamp...)
+	if l.redraw && d.stamps {
+		d.out = append(d.out, l.stamp...)
 	}
-	d.redraw = false
-	n := min(len(p), max(0, MaxLine-d.length))
-	for n < len(p) && d.length+n < MaxLine+3 && p[n]&0xC0 == 0x80 {
+	l.redraw = false
+	n := min(len(p), max(0, MaxLine-l.length))
+	for n < len(p) && l.length+n < MaxLine+3 && p[n]&0xC0 == 0x80 {
 		n++ // the rest of a character, which has at most 3 further bytes
 	}
 	d.out = append(d.out, p[:n]...)
-	d.length += n
+	l.length += n
 	if n < len(p) {
 		d.out = append(d.out, cutMark...)
-		d.cut = true
+		l.cut = true
 	}
 }

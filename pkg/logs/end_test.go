@@ -12,7 +12,4 @@ func TestRunnerPrintsTheEndLine(t *testing.T) {
 	if got, want := strconv.Quote(EndLine("cpu-f")), strings.Replace(runnertest.Constant(t, "END_LINE"), "{}", "cpu-f", 1); got != want {
 		t.Errorf("got %s, the runner prints %s", got, want)
 	}
-	if got, want := strconv.Quote(NoLineEnd), runnertest.Constant(t, "NO_LINE_END"); got != want {
-		t.Errorf("got %s, the runner prints %s", got, want)
-	}
 }

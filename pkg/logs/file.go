@@ -21,7 +21,7 @@ const lookAgain = 250 * time.Millisecond
 // Attempt, which a file has one of. With Follow it returns when ended is closed
 // and all was read that the file held then; the file need not exist before, but
 // its directory must. A file that does not exist is an empty log.
-func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w io.Writer) error {
+func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w Streams) error {
 	f := &file{path: path, decoder: NewDecoder(w, o), tail: o.Tail}
 	defer f.close()
 	var err error
@@ -123,8 +123,11 @@ func (l *file) open() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	offset, err := tailOffset(f, info.Size(), tail)
+	offset, before, err := tailOffset(f, info.Size(), tail)
 	if err != nil {
+		return false, err
+	}
+	if _, err := l.decoder.Write(before); err != nil {
 		return false, err
 	}
 	_, err = f.Seek(offset, io.SeekStart)

@@ -6,18 +6,18 @@ import (
 	"io"
 )
 
-// Lanes writes the logs of several hosts into one writer: whole lines, each with
-// its host in front, and in the order in which each host printed them. A writer
-// that is slow holds all hosts back; nothing is queued.
+// Lanes writes the logs of several hosts as one: whole lines, each with its host in
+// front, and in the order in which each host printed them. A writer that is slow holds
+// all hosts back; nothing is queued.
 type Lanes struct {
-	w       io.Writer
+	w       Streams
 	turn    chan struct{} // holds one while a host writes
 	options Options
 }
 
 // NewLanes makes Lanes that write to w. Of o they honour Since, Timestamps,
-// Color and Chunks.
-func NewLanes(w io.Writer, o Options) *Lanes {
+// Color, ErrColor and Chunks.
+func NewLanes(w Streams, o Options) *Lanes {
 	return &Lanes{w: w, turn: make(chan struct{}, 1), options: o}
 }
 
@@ -25,35 +25,33 @@ func NewLanes(w io.Writer, o Options) *Lanes {
 // background.
 var colors = [...]int{36, 33, 32, 35, 34, 31}
 
-// Host makes the lane of one host. Lanes may be written to at the same time.
-func (l *Lanes) Host(n int) *Lane {
+// Host makes the Decoder of the log of one host. Those of several may be written to at the
+// same time. A line is written when it ends, of a progress bar its last state: others
+// write below it meanwhile. Next ends the lines that have no end, so call it after the
+// last attempt, too.
+func (l *Lanes) Host(n int) *Decoder {
+	prefixed := func(w io.Writer, color bool) io.Writer {
+		return NewPlain(&prefixer{lanes: l, w: w, prefix: l.prefix(n, color)})
+	}
+	return NewDecoder(Streams{Out: prefixed(l.w.Out, l.options.Color), Err: prefixed(l.w.Err, l.options.ErrColor)}, l.options)
+}
+
+func (l *Lanes) prefix(host int, color bool) []byte {
 	kind := "host"
 	if l.options.Chunks {
 		kind = "chunk"
 	}
-	prefix := fmt.Sprintf("%s-%d │ ", kind, n)
-	if l.options.Color {
-		prefix = fmt.Sprintf("\x1b[%dm%s"+reset, colors[n%len(colors)], prefix)
+	prefix := fmt.Sprintf("%s-%d │ ", kind, host)
+	if color {
+		prefix = fmt.Sprintf("\x1b[%dm%s"+reset, colors[host%len(colors)], prefix)
 	}
-	return &Lane{NewDecoder(NewPlain(&prefixer{lanes: l, prefix: []byte(prefix)}), l.options)}
+	return []byte(prefix)
 }
-
-// write passes whole lines of one host on.
-func (l *Lanes) write(lines []byte) error {
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
-	_, err := l.w.Write(lines)
-	return err
-}
-
-// Lane takes the log of one host, with stamps. A line comes out when it ends, of a
-// progress bar its last state: others write below it meanwhile. Next ends a line
-// that has no end, so it stands behind the last attempt, too.
-type Lane struct{ *Decoder }
 
 // prefixer puts a host in front of each of the whole lines that it is given.
 type prefixer struct {
 	lanes  *Lanes
+	w      io.Writer
 	prefix []byte
 	out    []byte
 }
@@ -64,5 +62,8 @@ func (p *prefixer) Write(b []byte) (int, error) {
 	for line := range bytes.Lines(b) {
 		p.out = append(append(p.out, p.prefix...), line...)
 	}
-	return len(b), p.lanes.write(p.out)
+	p.lanes.turn <- struct{}{}
+	defer func() { <-p.lanes.turn }()
+	_, err := p.w.Write(p.out)
+	return len(b), err
 }

@@ -32,7 +32,7 @@ func (s *strict) Write(b []byte) (int, error) {
 func TestLanesKeepTheLinesOfEachHostWholeAndInOrder(t *testing.T) {
 	const hosts, lines = 7, 300
 	out := &strict{t: t}
-	lanes := NewLanes(out, Options{Host: -1, Hosts: hosts})
+	lanes := NewLanes(Both(out), Options{Host: -1, Hosts: hosts})
 	var wait sync.WaitGroup
 	for host := range hosts {
 		wait.Go(func() {
@@ -58,7 +58,7 @@ func TestLanesKeepTheLinesOfEachHostWholeAndInOrder(t *testing.T) {
 
 func TestALaneEndsWhatAnAttemptLeftUnfinished(t *testing.T) {
 	var out bytes.Buffer
-	lane := NewLanes(&out, Options{Host: -1, Hosts: 2}).Host(1)
+	lane := NewLanes(Both(&out), Options{Host: -1, Hosts: 2}).Host(1)
 	writeIn(t, lane, stamped("10%\r20%"), 100)
 	if err := lane.Next(); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestALaneEndsWhatAnAttemptLeftUnfinished(t *testing.T) {
 
 func BenchmarkLane(b *testing.B) {
 	block := []byte(stamped(numbered(1, 500)))
-	lane := NewLanes(io.Discard, Options{Host: -1, Hosts: 2}).Host(1)
+	lane := NewLanes(Both(io.Discard), Options{Host: -1, Hosts: 2}).Host(1)
 	b.SetBytes(int64(len(block)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -84,7 +84,7 @@ func BenchmarkLane(b *testing.B) {
 
 func TestLanesOfAMapAreItsChunks(t *testing.T) {
 	var out bytes.Buffer
-	lane := NewLanes(&out, Options{Host: -1, Hosts: 2, Chunks: true}).Host(1)
+	lane := NewLanes(Both(&out), Options{Host: -1, Hosts: 2, Chunks: true}).Host(1)
 	writeIn(t, lane, stamped("a\n"), 100)
 	if got := out.String(); got != "chunk-1 │ a\n" {
 		t.Errorf("got %q", got)

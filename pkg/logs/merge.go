@@ -16,7 +16,7 @@ import (
 // source is what is left of the log of one host: attempt by attempt, line by line.
 type source struct {
 	host     int
-	lane     *Lane
+	lane     *Decoder
 	attempts [][]part // after the one that is read
 	now      *joinedParts
 	lines    *bufio.Reader
@@ -54,10 +54,10 @@ func (s *sources) Pop() any {
 const openers = 16
 
 // merge writes the logs of several hosts as one, in the order in which the lines
-// were printed. Of each host no more than a line's length is in memory.
-func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w io.Writer) error {
-	block := bufio.NewWriterSize(w, bufferSize)
-	lanes := NewLanes(block, o)
+// were printed. Of each host no more than a line's length of each stream is in memory.
+func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w Streams) error {
+	block := newBlock(w)
+	lanes := NewLanes(block.streams(), o)
 	all, err := c.sources(ctx, hosts, o.Tail, lanes)
 	defer func() {
 		for _, s := range all {
@@ -86,7 +86,7 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w io.Writ
 			heap.Fix(&all, 0)
 		}
 	}
-	return block.Flush()
+	return block.flush()
 }
 
 // sources begins to read the logs of all hosts that have one. Those that were begun are
@@ -107,13 +107,17 @@ func (c *copier) sources(ctx context.Context, hosts [][]part, tail int, lanes *L
 
 // source begins to read the log of a host, at its last tail lines if tail is not
 // negative; nil where there is nothing to read.
-func (c *copier) source(ctx context.Context, parts []part, tail int, lane *Lane) (*source, error) {
+func (c *copier) source(ctx context.Context, parts []part, tail int, lane *Decoder) (*source, error) {
 	var from position
 	if tail >= 0 {
-		var err error
-		if from, err = newCopier(c.store).tailOf(ctx, parts, tail); err != nil {
+		at, before, err := newCopier(c.store).tailOf(ctx, parts, tail)
+		if err != nil {
 			return nil, err
 		}
+		if _, err := lane.Write(before); err != nil {
+			return nil, err
+		}
+		from = at
 	}
 	s := &source{host: parts[0].host, lane: lane, attempts: streams(parts[from.part:]), now: &joinedParts{}}
 	s.lines = bufio.NewReaderSize(s.now, MaxLine)
@@ -183,4 +187,38 @@ func unlessEOF(err error) error {
 		return nil
 	}
 	return err
+}
+
+// block gathers text of both streams for large writes, and keeps their order.
+type block struct {
+	out, err blockStream
+	last     *blockStream // that was written to
+}
+
+type blockStream struct {
+	*bufio.Writer
+	block *block
+}
+
+func newBlock(w Streams) *block {
+	b := &block{}
+	b.out = blockStream{bufio.NewWriterSize(w.Out, bufferSize), b}
+	b.err = blockStream{bufio.NewWriterSize(w.Err, bufferSize), b}
+	b.last = &b.out
+	return b
+}
+
+func (b *block) streams() Streams { return Streams{Out: &b.out, Err: &b.err} }
+
+func (b *block) flush() error { return b.last.Flush() }
+
+// Write implements io.Writer.
+func (s *blockStream) Write(p []byte) (int, error) {
+	if last := s.block.last; last != s {
+		s.block.last = s
+		if err := last.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Writer.Write(p)
 }

@@ -14,18 +14,20 @@ type Options struct {
 	Follow bool
 	// Tail is the number of last lines to begin with, of each host; -1 is all.
 	Tail int
-	// Since drops lines begun before this time; zero is all.
+	// Since drops lines begun before this time, but for later states of a line that is
+	// drawn several times; zero is all.
 	Since time.Time
-	// Timestamps puts the time, as stored, and a space before each line.
+	// Timestamps puts the time at which it began, as stored, and a space before each line.
 	Timestamps bool
 	// Attempt is the only attempt to read, from 1; 0 is all.
 	Attempt int
 	// Host is the only host to read, from 0; -1 is all.
 	Host int
 	// Hosts are how many the job has. Where all of several are read, each line
-	// begins with its host, in Color if the reader can show it.
-	Hosts int
-	Color bool
+	// begins with its host, in colour if the reader of standard output (Color) or of
+	// standard error (ErrColor) can show it.
+	Hosts           int
+	Color, ErrColor bool
 	// Chunks says that the hosts are the chunks of a map, which start each by
 	// itself: the attempts are of each.
 	Chunks bool

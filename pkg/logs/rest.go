@@ -29,9 +29,12 @@ func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) 
 		return p, err
 	}
 	if p.Tail > 0 {
-		from, err := newCopier(a.Store).tailOf(ctx, parts, p.Tail)
+		from, before, err := newCopier(a.Store).tailOf(ctx, parts, p.Tail)
 		if err != nil {
 			return p, fmt.Errorf("reading the end of the log of job %s in %s: %w", a.JobID, a.Store.URL(), err)
+		}
+		if _, err := w.Write(before); err != nil {
+			return p, err
 		}
 		parts, p = parts[from.part:], Point{Pod: p.Pod, Host: p.Host, Lines: from.lines}
 	}

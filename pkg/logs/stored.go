@@ -16,11 +16,11 @@ import (
 
 // Stored writes the log that the job left in the store to w: that of one host, or
 // those of all merged, as Lanes do, in the order of time; of each host the attempts
-// in order. A line that the end of an attempt left
-// unfinished is ended if something follows. A job without any log is an empty
+// in order. Lines that the end of an attempt left
+// unfinished are ended if something follows. A job without any log is an empty
 // one; asking for a host or an attempt that has none is an error which names
 // those that have. Follow is ignored.
-func Stored(ctx context.Context, s store.Store, id string, o Options, w io.Writer) error {
+func Stored(ctx context.Context, s store.Store, id string, o Options, w Streams) error {
 	all, err := partsFor(ctx, s, id, o)
 	if err != nil {
 		return err
@@ -159,10 +159,14 @@ func newCopier(s store.Store) *copier { return &copier{store: s, buf: make([]byt
 func (c *copier) host(ctx context.Context, parts []part, tail int) error {
 	var from position
 	if tail >= 0 {
-		var err error
-		if from, err = c.tailOf(ctx, parts, tail); err != nil {
+		at, before, err := c.tailOf(ctx, parts, tail)
+		if err != nil {
 			return err
 		}
+		if _, err := c.decoder.Write(before); err != nil {
+			return err
+		}
+		from = at
 	}
 	for i := from.part; i < len(parts); i++ {
 		if c.last.object != "" && !c.last.sameStream(parts[i]) {

@@ -5,80 +5,302 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 )
 
-// position is the beginning of a line in a row of parts: behind the first
+// The last lines of a log are found by looking at its last records, of more and more of
+// them as needed. A line counts where it begins or, if it is drawn several times as a
+// progress bar is, where it is drawn last. Of one that began before all lines that are
+// shown, only later states are.
+
+// Tail finds where the last lines of a log begin. The last records of the log are written
+// to it, in stored form.
+type Tail struct {
+	// Lines is how many are wanted.
+	Lines  int
+	parser parser
+	kinds  []kind
+	open   bool    // the last record has no end
+	cr     [2]bool // the line of a stream, by Stream, ended in a carriage return so far
+}
+
+// kind is what has to be known of a record.
+type kind byte
+
+const (
+	ofStderr kind = 1 << iota
+	isPiece       // its line goes on
+	isDrawn       // it has text behind a carriage return
+	isReturn      // it ends in a carriage return
+	isFirst       // of an attempt: it begins a line
+	counts        // one more line is to be seen from here on
+	doubtful      // whether it begins a line is not known
+)
+
+func (k kind) stream() Stream { return Stream(k & ofStderr) }
+
+// lookBack is how many records before those that are shown are looked at, to see whether
+// the first of a stream goes on with a line.
+const lookBack = 1000
+
+// Write takes the next piece of the log.
+func (t *Tail) Write(b []byte) (int, error) {
+	t.parser.parse(b, t)
+	return len(b), nil
+}
+
+// Records is how many records have begun.
+func (t *Tail) Records() int { return len(t.kinds) }
+
+// Start returns how many of the records come before the lines that are wanted, and what
+// to decode before the first of those. whole says that the records are the whole log;
+// found is false where more of them are needed.
+func (t *Tail) Start(whole bool) (skip int, before []byte, found bool) {
+	skip, found = lastLines(t.kinds, t.Lines, whole)
+	if t.Lines == 0 && t.open {
+		skip-- // what comes is the rest of that record
+	}
+	return skip, linesBegun(t.kinds[:skip]), found
+}
+
+// begin implements records.
+func (t *Tail) begin(_ []byte, s Stream) {
+	if len(t.kinds) == cap(t.kinds) {
+		t.kinds = slices.Grow(t.kinds, max(len(t.kinds), 64))
+	}
+	t.kinds, t.open = append(t.kinds, kind(s)), true
+}
+
+// text implements records.
+func (t *Tail) text(b []byte) {
+	k := &t.kinds[len(t.kinds)-1]
+	cr := &t.cr[k.stream()]
+	if *cr && b[0] != '\r' {
+		*k |= isDrawn
+	}
+	*k &^= isReturn
+	*cr = false
+	if bytes.IndexByte(b, '\r') < 0 {
+		return
+	}
+	if before := bytes.TrimRight(b, "\r"); len(before) < len(b) {
+		*k |= isReturn
+		*cr = true
+		b = before
+	}
+	if bytes.IndexByte(b, '\r') >= 0 {
+		*k |= isDrawn
+	}
+}
+
+// end implements records.
+func (t *Tail) end(piece bool) {
+	t.open = false
+	k := &t.kinds[len(t.kinds)-1]
+	if piece {
+		*k |= isPiece
+	} else {
+		t.cr[k.stream()] = false
+	}
+}
+
+// lastLines returns how many of the records come before the last n lines. found is false
+// where more records, before these, are needed to tell; whole says that there are none.
+func lastLines(kinds []kind, n int, whole bool) (skip int, found bool) {
+	mark(kinds, whole)
+	doubt, lines := false, 0
+	for i, k := range slices.Backward(kinds) {
+		if lines == n {
+			return i + 1, !doubt || i+1 >= lookBack
+		}
+		doubt = doubt || k&doubtful != 0
+		if k&counts != 0 {
+			lines++
+		}
+	}
+	return 0, whole
+}
+
+// mark finds the records that count, and those that are doubtful.
+func mark(kinds []kind, whole bool) {
+	known, goesOn, counted := [2]bool{whole, whole}, [2]bool{}, [2]int{}
+	for i, k := range kinds {
+		s := k.stream()
+		k &^= counts | doubtful
+		if k&isFirst != 0 {
+			known, goesOn = [2]bool{true, true}, [2]bool{}
+		}
+		switch {
+		case !goesOn[s]:
+			k |= counts
+			counted[s] = i
+		case k&isDrawn != 0:
+			kinds[counted[s]] &^= counts
+			k |= counts
+			counted[s] = i
+		}
+		if !known[s] {
+			k |= doubtful
+		}
+		known[s], goesOn[s] = true, k&isPiece != 0
+		kinds[i] = k
+	}
+}
+
+// linesBegun is what stands for the lines that go on after these records.
+func linesBegun(kinds []kind) []byte {
+	var begun []byte
+	for _, s := range []Stream{Stdout, Stderr} {
+		for _, k := range slices.Backward(kinds) {
+			if k.stream() != s {
+				if k&isFirst != 0 {
+					break
+				}
+				continue
+			}
+			if k&isPiece != 0 {
+				begun = appendBegun(begun, s, k&isReturn != 0)
+			}
+			break
+		}
+	}
+	return begun
+}
+
+// tailOffset finds where the last n lines of a file of the given size begin, and what to
+// decode before them.
+func tailOffset(r io.ReaderAt, size int64, n int) (offset int64, before []byte, err error) {
+	buf := make([]byte, bufferSize)
+	t := &Tail{Lines: n}
+	for width := int64(len(buf)); ; width *= 2 {
+		from, err := recordAfter(r, size-width, size, buf)
+		if err != nil {
+			return 0, nil, err
+		}
+		*t = Tail{Lines: n, kinds: t.kinds[:0]}
+		if _, err := io.CopyBuffer(t, io.NewSectionReader(r, from, size-from), buf); err != nil {
+			return 0, nil, err
+		}
+		skip, before, found := t.Start(from == 0)
+		if !found {
+			continue
+		}
+		offset, err = afterLines(r, from, size, skip, buf)
+		return offset, before, err
+	}
+}
+
+// recordAfter finds the beginning of a record at or after an offset, which may be
+// negative: size where there is none.
+func recordAfter(r io.ReaderAt, at, size int64, buf []byte) (int64, error) {
+	if at <= 0 {
+		return 0, nil
+	}
+	return afterLines(r, at-1, size, 1, buf)
+}
+
+// afterLines finds what comes after n line ends, from an offset on.
+func afterLines(r io.ReaderAt, at, size int64, n int, buf []byte) (int64, error) {
+	for n > 0 && at < size {
+		b := buf[:min(int64(len(buf)), size-at)]
+		if _, err := r.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		for n > 0 {
+			i := bytes.IndexByte(b, '\n')
+			if i < 0 {
+				at += int64(len(b))
+				break
+			}
+			at, b, n = at+int64(i)+1, b[i+1:], n-1
+		}
+	}
+	return at, nil
+}
+
+// position is the beginning of a record in a row of parts: behind the first
 // lines line ends of one of them.
 type position struct{ part, lines int }
 
-// shape is what has to be known of a part to count lines from the end.
-type shape struct {
-	lines    int  // line ends, and the end of a stream that lacks one
-	stamped  bool // it begins with a line, not in the middle of one
-	lastByte byte
+// outline is what has to be known of a part.
+type outline struct {
+	kinds []kind
+	// goesOn says that it begins in the middle of a record.
+	goesOn bool
 }
 
-// tailOf finds where the last n lines of one host's parts begin. It reads from
-// the end and no further than it must.
-func (c *copier) tailOf(ctx context.Context, parts []part, n int) (position, error) {
+// tailOf finds where the last n lines of one host's parts begin, and what to decode before
+// them. It reads from the end and no further than it must.
+func (c *copier) tailOf(ctx context.Context, parts []part, n int) (position, []byte, error) {
 	if n == 0 {
-		return position{part: len(parts)}, nil
+		return position{part: len(parts)}, nil, nil
 	}
-	lines := 0
+	outlines := make([]outline, len(parts))
+	records := 0
 	for i := len(parts) - 1; i >= 0; i-- {
-		s, err := c.shape(ctx, parts[i])
-		if err != nil {
-			return position{}, err
+		var err error
+		if outlines[i], err = c.outline(ctx, parts[i]); err != nil {
+			return position{}, nil, err
 		}
-		endsStream := i == len(parts)-1 || !parts[i].sameStream(parts[i+1])
-		if endsStream && s.lastByte != '\n' {
-			s.lines++
+		if records += len(outlines[i].kinds); records < n && i > 0 {
+			continue
 		}
-		lines += s.lines
-		if lines > n {
-			return position{i, lines - n}, nil
-		}
-		if lines == n && s.stamped {
-			return position{part: i}, nil
+		kinds, begins := joinOutlines(parts[i:], outlines[i:])
+		if skip, found := lastLines(kinds, n, i == 0); found {
+			at := positionOf(skip, begins, outlines[i:])
+			at.part += i
+			return at, linesBegun(kinds[:skip]), nil
 		}
 	}
-	return position{}, nil
+	return position{}, nil, nil // there are no parts
 }
 
-func (c *copier) shape(ctx context.Context, p part) (shape, error) {
-	s := shape{lastByte: '\n'}
+// joinOutlines makes one row of the records of several parts, and tells how many records
+// begin before each part.
+func joinOutlines(parts []part, outlines []outline) (kinds []kind, begins []int) {
+	for i, o := range outlines {
+		own := o.kinds
+		switch {
+		case i == 0:
+		case !parts[i].sameStream(parts[i-1]):
+			own[0] |= isFirst
+		case o.goesOn && len(kinds) > 0:
+			kinds[len(kinds)-1] |= own[0]
+			own = own[1:]
+		}
+		begins = append(begins, len(kinds))
+		kinds = append(kinds, own...)
+	}
+	return kinds, begins
+}
+
+// positionOf finds a record.
+func positionOf(record int, begins []int, outlines []outline) position {
+	for i, before := range slices.Backward(begins) {
+		if record < before {
+			continue
+		}
+		p := position{part: i, lines: record - before}
+		if i > 0 && outlines[i].goesOn {
+			p.lines++
+		}
+		return p
+	}
+	return position{}
+}
+
+// outline reads what has to be known of a part.
+func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 	var head []byte
+	t := &Tail{kinds: make([]kind, 0, 1)}
 	err := c.read(ctx, p, func(b []byte) error {
 		head = append(head, b[:min(len(b), len(stampForm)-len(head))]...)
-		s.lines += bytes.Count(b, []byte{'\n'})
-		s.lastByte = b[len(b)-1]
+		t.parser.parse(b, t)
 		return nil
 	})
-	s.stamped = len(head) == len(stampForm) && stampPrefix(head, 0) == len(stampForm)
-	return s, err
-}
-
-// tailOffset finds where the last n lines of a file of the given size begin. A
-// last line without an end counts as one; n = 0 is the begin of such a line, so
-// that whoever goes on from there sees whole lines.
-func tailOffset(r io.ReaderAt, size int64, n int) (int64, error) {
-	buf := make([]byte, bufferSize)
-	lines := 0
-	for end := size; end > 0; {
-		b := buf[:min(end, int64(len(buf)))]
-		start := end - int64(len(b))
-		if _, err := r.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		if end == size && b[len(b)-1] != '\n' {
-			lines++
-		}
-		for i := bytes.LastIndexByte(b, '\n'); i >= 0; i = bytes.LastIndexByte(b[:i], '\n') {
-			if lines++; lines > n {
-				return start + int64(i) + 1, nil
-			}
-		}
-		end = start
+	if t.parser.at == atMark || len(t.parser.stamp) > 0 { // a stamp was torn
+		t.begin(nil, Stdout)
 	}
-	return 0, nil
+	stamped := len(head) == len(stampForm) && stampPrefix(head, 0) == len(stampForm)
+	return outline{kinds: t.kinds, goesOn: !stamped}, err
 }

@@ -1,0 +1,171 @@
+package logs
+
+import (
+	"bytes"
+	"time"
+)
+
+// A log is kept as records, one a line:
+//
+//	[STAMP ' '] [MARK] TEXT [pieceEnd] '\n'
+//
+// A record is a line of one stream, or a piece of one: the next record of the same stream
+// goes on after pieceEnd. Records of the other stream may come between. A log without
+// marks, of an older runner, is all standard output.
+const (
+	// stderrMark begins a record of standard error.
+	stderrMark = 0x1e
+	// stdoutMark begins a record of standard output whose text begins with a mark.
+	stdoutMark = 0x1d
+	// pieceEnd says that the line does not end here.
+	pieceEnd = 0x1f
+
+	// stampForm is the form of a stamp: any digit for 0, the rest as it is.
+	stampForm = "0000-00-00T00:00:00.000000Z "
+	// stampLayout is the same for package time, without the space.
+	stampLayout = "2006-01-02T15:04:05.000000Z"
+)
+
+// AppendStamp appends the stamp that a record of this time begins with.
+func AppendStamp(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(b, stampLayout), ' ')
+}
+
+// appendBegun appends a record that says that a line of the stream has begun before all
+// that follows. returned says that it ended in a carriage return so far.
+func appendBegun(b []byte, s Stream, returned bool) []byte {
+	b = AppendStamp(b, time.Time{})
+	if s == Stderr {
+		b = append(b, stderrMark)
+	}
+	if returned {
+		b = append(b, '\r')
+	}
+	return append(b, pieceEnd, '\n')
+}
+
+// Unmarked is the text of a record without its mark.
+func Unmarked(text []byte) []byte {
+	if len(text) > 0 && isMark(text[0]) {
+		return text[1:]
+	}
+	return text
+}
+
+func isMark(c byte) bool { return c == stderrMark || c == stdoutMark }
+
+// parser finds the records in a log that it is given in pieces of any size.
+type parser struct {
+	at    parserAt
+	stamp []byte // of the current record, as much as has come
+	held  bool   // the last byte was pieceEnd, which is text unless the record ends there
+}
+
+// parserAt is the part of a record that is read next.
+type parserAt int
+
+const (
+	atStamp parserAt = iota
+	atMark
+	atText
+)
+
+// records takes what a parser finds.
+type records interface {
+	// begin is the beginning of a record; stamp is nil where it has none.
+	begin(stamp []byte, s Stream)
+	// text is a piece of the record's text. It is never empty.
+	text(b []byte)
+	// end is the end of a record; piece says that it is not the end of its line.
+	end(piece bool)
+}
+
+func (p *parser) parse(b []byte, to records) {
+	for len(b) > 0 {
+		switch p.at {
+		case atStamp:
+			b = p.readStamp(b, to)
+		case atMark:
+			b = p.readMark(p.stamp, b, to)
+		case atText:
+			b = p.readText(b, to)
+		}
+	}
+}
+
+// reset forgets the record that was begun.
+func (p *parser) reset() {
+	p.at, p.stamp, p.held = atStamp, p.stamp[:0], false
+}
+
+// readStamp takes the stamp, or as much of it as b has, and returns the rest. A stamp
+// that the end of the log tears is nobody's output and stays unseen.
+func (p *parser) readStamp(b []byte, to records) []byte {
+	if whole := len(stampForm); len(p.stamp) == 0 && len(b) > whole && stampPrefix(b[:whole], 0) == whole {
+		return p.readMark(b[:whole], b[whole:], to)
+	}
+	want := min(len(stampForm)-len(p.stamp), len(b))
+	n := stampPrefix(b[:want], len(p.stamp))
+	p.stamp = append(p.stamp, b[:n]...)
+	switch {
+	case len(p.stamp) == len(stampForm):
+		p.at = atMark
+	case n < want: // not a stamp: text from its first byte
+		p.at = atText
+		to.begin(nil, Stdout)
+		if len(p.stamp) > 0 {
+			to.text(p.stamp)
+		}
+		p.stamp = p.stamp[:0]
+	}
+	return b[n:]
+}
+
+// stampPrefix is how many bytes of b fit the form of a stamp from its at-th byte on.
+func stampPrefix(b []byte, at int) int {
+	for i, c := range b {
+		form := stampForm[at+i]
+		if form == '0' && c-'0' > 9 || form != '0' && c != form {
+			return i
+		}
+	}
+	return len(b)
+}
+
+func (p *parser) readMark(stamp, b []byte, to records) []byte {
+	stream := Stdout
+	if b[0] == stderrMark {
+		stream = Stderr
+	}
+	to.begin(stamp, stream)
+	p.at, p.stamp = atText, p.stamp[:0]
+	if isMark(b[0]) {
+		return b[1:]
+	}
+	return b
+}
+
+func (p *parser) readText(b []byte, to records) []byte {
+	end := bytes.IndexByte(b, '\n')
+	text := b
+	if end >= 0 {
+		text = b[:end]
+	}
+	if p.held && end != 0 {
+		to.text([]byte{pieceEnd})
+		p.held = false
+	}
+	if len(text) > 0 && text[len(text)-1] == pieceEnd {
+		text, p.held = text[:len(text)-1], true
+	}
+	if len(text) > 0 {
+		to.text(text)
+	}
+	if end < 0 {
+		return nil
+	}
+	p.at = atStamp
+	to.end(p.held)
+	p.held = false
+	return b[end+1:]
+}
