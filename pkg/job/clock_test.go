@@ -26,7 +26,7 @@ func (*late) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Stat
 	return s, nil
 }
 
-func (l *late) Logs(_ context.Context, _ string, o logs.Options, _ io.Writer) error {
+func (l *late) Logs(_ context.Context, _ string, o logs.Options, _ logs.Streams) error {
 	l.since = o.Since
 	return nil
 }
@@ -39,7 +39,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &late{}
-			if err := (&Job{Workload: w}).Logs(t.Context(), logs.Options{Since: tt.since}, io.Discard); err != nil {
+			if err := (&Job{Workload: w}).Logs(t.Context(), logs.Options{Since: tt.since}, logs.Both(io.Discard)); err != nil {
 				t.Fatal(err)
 			}
 			if !w.since.Equal(tt.want) {

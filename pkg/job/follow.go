@@ -21,7 +21,7 @@ var errOver = errors.New("the log has told the end")
 // Whether the job has ended, its workload tells, or the store once the log has
 // said so: a cluster knows of a container's end a second or two later. A failed
 // job is not left before its cluster knows, for who looks closer to find it so.
-func (j *Job) Follow(ctx context.Context, o logs.Options, w io.Writer, seen func(api.Status)) (api.Status, error) {
+func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen func(api.Status)) (api.Status, error) {
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -79,7 +79,7 @@ func (j *Job) told(ctx context.Context) (api.Status, bool) {
 }
 
 // logsFrom is Logs for a job whose first status comes from elsewhere.
-func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Options, w io.Writer) error {
+func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Options, w logs.Streams) error {
 	select {
 	case status := <-first:
 		return j.logsOf(ctx, status, o, w)
@@ -90,7 +90,7 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Opti
 
 // Logs writes what the job printed: from the workload while there is one, from
 // the store afterwards.
-func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
+func (j *Job) Logs(ctx context.Context, o logs.Options, w logs.Streams) error {
 	status, err := j.state(ctx)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w io.Writer) error {
 	return j.logsOf(ctx, status, o, w)
 }
 
-func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w io.Writer) error {
+func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w logs.Streams) error {
 	o.Since = timeOf(j.Workload, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
@@ -161,9 +161,9 @@ func (j *Job) restOfLogs() func(context.Context, logs.Point, io.Writer) (logs.Po
 // Tail returns the last n lines that a host printed.
 func (j *Job) Tail(ctx context.Context, host, n int) (string, error) {
 	var b limitedBuffer
-	plain := logs.NewPlain(&b) // progress bars in their last state
-	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, plain)
-	return b.String(), errors.Join(err, plain.Close())
+	pipe := logs.NewPipe(&b) // progress bars in their last state
+	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, pipe.Streams())
+	return b.String(), errors.Join(err, pipe.Close())
 }
 
 // limitedBuffer keeps the last part of what is written to it.

@@ -34,8 +34,8 @@ func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.
 	return last, ctx.Err()
 }
 
-func (slow) Logs(ctx context.Context, _ string, o logs.Options, w io.Writer) error {
-	if _, err := io.WriteString(w, "printed\n"); err != nil {
+func (slow) Logs(ctx context.Context, _ string, o logs.Options, w logs.Streams) error {
+	if _, err := io.WriteString(w.Out, "printed\n"); err != nil {
 		return err
 	}
 	if o.Ended(ctx) {
@@ -73,7 +73,7 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 			}
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Workload: slow{steps: tt.steps}}
 			var out bytes.Buffer
-			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, &out, nil)
+			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Both(&out), nil)
 			if got := fmt.Sprintf("%s, %v", Outcome(status), err); got != tt.want || out.String() != "printed\n" {
 				t.Errorf("got %s and %q, want %s", got, out.String(), tt.want)
 			}
@@ -88,7 +88,7 @@ type chorus struct {
 	store store.Store
 }
 
-func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ io.Writer) error {
+func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ logs.Streams) error {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { o.Ended(ctx) })
@@ -102,7 +102,7 @@ func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ io.Writer)
 func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: chorus{slow{steps: steps{{State: api.Running}}}, s}}
-	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, io.Discard, nil)
+	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Both(io.Discard), nil)
 	if err != nil || status.State != api.Succeeded {
 		t.Errorf("got %+v, %v, want a success", status, err)
 	}
@@ -153,11 +153,11 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 // again is a cluster that sends its reader to the store three times.
 type again struct{ steps }
 
-func (again) Logs(ctx context.Context, _ string, o logs.Options, w io.Writer) error {
+func (again) Logs(ctx context.Context, _ string, o logs.Options, w logs.Streams) error {
 	p := logs.Point{Pod: "of-2"}
 	for range 3 {
 		var err error
-		if p, err = o.Rest(ctx, p, w); err != nil {
+		if p, err = o.Rest(ctx, p, w.Out); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func TestTheRecordsOfAttemptsAreReadOnce(t *testing.T) {
 		"a1/logs/0/2-1.log": "2026-01-01T00:00:01.000000Z hello\n"})}
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: again{steps{{State: api.Running}}}}
 	var out bytes.Buffer
-	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, &out); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, logs.Both(&out)); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	want := []string{"a1/attempts/2.json", "a1/logs/0/2-1.log", "a1/logs/0/2-1.log", "a1/logs/0/2-1.log"}

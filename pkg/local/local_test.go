@@ -81,7 +81,7 @@ func (f fixture) log(t *testing.T, o logs.Options) string {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out bytes.Buffer
-	if err := f.Logs(ctx, jobID, o, &out); err != nil {
+	if err := f.Logs(ctx, jobID, o, logs.Both(&out)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -112,7 +112,7 @@ func (f fixture) until(t *testing.T, text string) {
 	defer cancel()
 	w := &waiter{text: text, reached: make(chan struct{})}
 	done := make(chan error, 1)
-	go func() { done <- f.Logs(ctx, jobID, wholeLog, w) }()
+	go func() { done <- f.Logs(ctx, jobID, wholeLog, logs.Both(w)) }()
 	select {
 	case <-w.reached:
 		cancel()

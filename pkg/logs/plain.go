@@ -92,6 +92,9 @@ func (p *Plain) text(b []byte) {
 	p.out = append(p.out, b...)
 }
 
+// holds reports whether Close has something to write.
+func (p *Plain) holds() bool { return len(p.held)+p.crs > 0 }
+
 // release moves what is held to the output.
 func (p *Plain) release() {
 	p.out = append(p.out, p.held...)

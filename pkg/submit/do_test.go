@@ -30,7 +30,7 @@ func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, 
 	return api.Status{State: api.NotFound}, nil
 }
 
-func (w workload) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
+func (w workload) Logs(context.Context, string, logs.Options, logs.Streams) error { return nil }
 
 func (w workload) Stop(context.Context, string, time.Duration, func() error) error {
 	return fs.ErrNotExist

@@ -19,10 +19,9 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, false)
 }
 
-// SettleBelow is Settle right below the whole log, which was written to log: what that
-// has shown where w goes, too, is not repeated.
-func SettleBelow(ctx context.Context, w, log io.Writer, j *job.Job, s api.Status) error {
-	return settle(ctx, w, j, s, isTerminal(w) && isTerminal(log) || isSameFile(w, log))
+// SettleBelow is Settle right below the whole log, which is not repeated.
+func SettleBelow(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
+	return settle(ctx, w, j, s, true)
 }
 
 func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bool) error {

@@ -137,8 +137,8 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id s
 	if j.Handle.Map == nil && o.Host >= max(j.Handle.Hosts, 1) {
 		return cli.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
 	}
-	out := cli.LogWriter(c.streams.Out)
-	o.Color = ui.Detect(c.streams.Out).Color
+	out := cli.NewLogWriter(c.streams.Out, c.streams.ErrOut, f.follow)
+	o.Color, o.ErrColor = ui.Detect(c.streams.Out).Color, ui.Detect(c.streams.ErrOut).Color
 	told := c.tellWaiting()
 	if ofInput {
 		told = c.tellInput(ctx, j, f.index, o.Host)
@@ -146,22 +146,23 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id s
 	if !f.follow {
 		return printStored(ctx, j, o, out, told)
 	}
-	status, err := j.Follow(ctx, o, out, told)
+	status, err := j.Follow(ctx, o, out.Streams, told)
 	if err = errors.Join(err, out.Close()); err != nil {
 		return cli.Interrupted(c.streams.ErrOut, j, err)
 	}
 	if o.Tail >= 0 || o.Host >= 0 || o.Attempt > 0 || !o.Since.IsZero() {
 		return cli.Settle(ctx, c.streams.ErrOut, j, status)
 	}
-	return cli.SettleBelow(ctx, c.streams.ErrOut, c.streams.Out, j, status)
+	return cli.SettleBelow(ctx, c.streams.ErrOut, j, status)
 }
 
 // printStored prints what there is. Where that is nothing, told hears how the job
 // stands, unless it never had the attempt.
-func printStored(ctx context.Context, j *job.Job, o logs.Options, out io.WriteCloser, told func(api.Status)) error {
-	counted := &counter{w: out}
-	err := errors.Join(j.Logs(ctx, o, counted), out.Close())
-	if err != nil || counted.n > 0 {
+func printStored(ctx context.Context, j *job.Job, o logs.Options, out *cli.LogWriter, told func(api.Status)) error {
+	printed := false
+	noted := func(w io.Writer) io.Writer { return &noter{w, &printed} }
+	err := errors.Join(j.Logs(ctx, o, logs.Streams{Out: noted(out.Out), Err: noted(out.Err)}), out.Close())
+	if err != nil || printed {
 		return err
 	}
 	status, err := j.Status(ctx)
@@ -197,15 +198,14 @@ func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) f
 	}
 }
 
-// counter counts the bytes that pass through it.
-type counter struct {
-	w io.Writer
-	n int
+// noter notes that something was written.
+type noter struct {
+	w    io.Writer
+	some *bool
 }
 
 // Write implements io.Writer.
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += n
-	return n, err
+func (n *noter) Write(p []byte) (int, error) {
+	*n.some = true
+	return n.w.Write(p)
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func (ended) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Stat
 	return s, nil
 }
 
-func (ended) Logs(context.Context, string, logs.Options, io.Writer) error { return nil }
+func (ended) Logs(context.Context, string, logs.Options, logs.Streams) error { return nil }
 
 func (e ended) Stop(context.Context, string, time.Duration, func() error) error {
 	*e.stopped = true

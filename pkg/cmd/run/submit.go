@@ -205,8 +205,9 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	if j.Handle.Map != nil {
 		return o.showMap(ctx, j, seen)
 	}
-	out := cli.LogWriter(o.logs(j))
-	status, err := j.Follow(ctx, logs.Options{Tail: -1, Host: -1, Color: ui.Detect(o.logs(j)).Color}, out, seen)
+	stdout := o.logs(j)
+	out := cli.NewLogWriter(stdout, o.streams.ErrOut, true)
+	status, err := j.Follow(ctx, logs.Options{Tail: -1, Host: -1, Color: ui.Detect(stdout).Color, ErrColor: ui.Detect(o.streams.ErrOut).Color}, out.Streams, seen)
 	return outcome{status: status, err: errors.Join(err, out.Close())}
 }
 
@@ -242,13 +243,13 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case j.Handle.Map != nil:
 		return cli.SettleMap(ctx, o.streams, o.ui, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 	case end.status.State != api.Succeeded:
-		return cli.SettleBelow(ctx, o.streams.ErrOut, o.logs(j), j, end.status)
+		return cli.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
 	}
 	o.ui.Phase("succeeded", j.ID())
 	return o.collect(ctx, j)
 }
 
-// logs is where the log goes: a function's value has standard output for itself.
+// logs is where what the call prints to standard output goes: a function's value has standard output for itself.
 func (o *options) logs(j *job.Job) io.Writer {
 	if j.Handle.CallKind == api.CallFunction {
 		return o.streams.ErrOut

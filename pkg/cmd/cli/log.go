@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"reflect"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+)
+
+// LogWriter is where a log goes, each stream of the job to one of ours: a terminal gets
+// colours and nothing else that controls it, anything else the bytes as they are.
+type LogWriter struct {
+	logs.Streams
+	places []place
+}
+
+// place is a terminal, a pipe or a file.
+type place interface {
+	Streams() logs.Streams
+	Close() error
+}
+
+// NewLogWriter makes a LogWriter that writes the job's standard output to out and its
+// standard error to errOut. below says that we write to errOut, too, below the log.
+func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
+	err := placeOf(errOut, below)
+	if isSamePlace(out, errOut) {
+		return &LogWriter{err.Streams(), []place{err}}
+	}
+	o := placeOf(out, false)
+	return &LogWriter{logs.Streams{Out: o.Streams().Out, Err: err.Streams().Err}, []place{o, err}}
+}
+
+func placeOf(w io.Writer, below bool) place {
+	if isTerminal(w) {
+		return logs.NewScreen(w)
+	}
+	pipe := logs.NewPipe(w)
+	pipe.EndsLine = below
+	return pipe
+}
+
+// Close writes lines that were left unfinished, and ends one where we write below it.
+func (l *LogWriter) Close() error {
+	var errs []error
+	for _, p := range l.places {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// isSamePlace reports whether what is written to one stands in the other, as after 2>&1.
+func isSamePlace(a, b io.Writer) bool {
+	return isTerminal(a) && isTerminal(b) || isSameFile(a, b) ||
+		reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
+}
+
+func isSameFile(a, b io.Writer) bool {
+	one, ok := a.(*os.File)
+	other, both := b.(*os.File)
+	if !ok || !both {
+		return false
+	}
+	first, err := one.Stat()
+	second, otherErr := other.Stat()
+	return err == nil && otherErr == nil && os.SameFile(first, second)
+}
