@@ -36,6 +36,8 @@ type Handle struct {
 	Hosts        int       `json:"hosts"`
 	Map          *Map      `json:"map,omitempty"`
 	Spot         bool      `json:"spot,omitempty"`
+	Retries      int       `json:"retries,omitempty"`
+	RetryOn      RetryOn   `json:"retry_on,omitempty"` // empty for RetryOnCrash
 	Debug        bool      `json:"debug,omitempty"`
 	Env          []string  `json:"env,omitempty"`
 	SecretEnv    []string  `json:"secret_env,omitempty"`
@@ -62,7 +64,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
-		Hosts: s.Hosts, Map: s.Map, Spot: s.Accelerator.Spot, Debug: s.Debug, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Map: s.Map, Spot: s.Accelerator.Spot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

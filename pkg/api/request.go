@@ -41,7 +41,9 @@ type Request struct {
 
 	OutputDir string
 	// Retries is negative for the default: 3 with spot capacity and for a map, else 0.
-	Retries    int
+	Retries int
+	// RetryOn is empty for RetryOnCrash.
+	RetryOn    RetryOn
 	MaxRuntime time.Duration
 
 	// MaxDisruptions is how often the job may lose its machine, negative for the

@@ -92,7 +92,7 @@ const tailLines = 20
 // Failure gathers why the job failed.
 func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 	f := Failure{
-		Headline: fmt.Sprintf("job %s %s", j.ID(), Outcome(s)),
+		Headline: fmt.Sprintf("job %s %s%s", j.ID(), Outcome(s), j.retried(s)),
 		Next:     fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.PlaceFlag()),
 	}
 	result, err := j.Result(ctx, io.Discard)
@@ -118,6 +118,21 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		f.Details += "the exception is pickled in " + url
 	}
 	return f, err
+}
+
+// retried says of a call that failed by itself how often it was tried, or why it was not
+// tried again although --retries was given.
+func (j *Job) retried(s api.Status) string {
+	switch h := j.Handle; {
+	case s.Reason != api.Exception && s.Reason != api.ExitCode, h.Map != nil, h.Backend == api.BackendLocal:
+		return ""
+	case h.RetryOn == api.RetryOnError && s.Attempt > 1:
+		return " (attempt " + itoa(s.Attempt) + ", the last)"
+	case h.RetryOn == api.RetryOnError, h.Retries == 0:
+		return ""
+	default:
+		return " (not retried: --retries covers crashes; --retry-on error covers this too)"
+	}
 }
 
 // logTells says whether the end of a job's log may tell why it failed: not of one that

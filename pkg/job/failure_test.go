@@ -34,6 +34,35 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+func TestWhetherAFailureWasRetried(t *testing.T) {
+	exception := api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", Attempt: 1}
+	second := exception
+	second.Attempt = 2
+	const not = " (not retried: --retries covers crashes; --retry-on error covers this too)"
+	tests := map[string]struct {
+		handle api.Handle
+		status api.Status
+		want   string
+	}{
+		"no retries":              {api.Handle{}, exception, ""},
+		"retries of crashes":      {api.Handle{Retries: 2}, exception, not},
+		"after a crash":           {api.Handle{Retries: 2}, second, not},
+		"a script":                {api.Handle{Retries: 2}, api.Status{State: api.Failed, Reason: api.ExitCode}, not},
+		"retries of errors, used": {api.Handle{Retries: 1, RetryOn: api.RetryOnError}, second, " (attempt 2, the last)"},
+		"a crash":                 {api.Handle{Retries: 2}, api.Status{State: api.Failed, Reason: api.Killed}, ""},
+		"cancelled":               {api.Handle{Retries: 2}, api.Status{State: api.Failed, Reason: api.Cancelled}, ""},
+		"a map":                   {api.Handle{Retries: 3, Map: &api.Map{}}, exception, ""},
+		"a local job":             {api.Handle{Retries: 2, Backend: api.BackendLocal}, exception, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := (&Job{Handle: tt.handle}).retried(tt.status); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestFailureBody(t *testing.T) {
 	f := Failure{Printed: "Traceback:\n  line 1\nValueError: bad\n", Details: "the value: 1\n", Next: "kubectl kinetic jobs logs cpu-x --local"}
 	want := `  Traceback:

@@ -100,6 +100,7 @@ type ExplainedJob struct {
 	// Retries and MaxDisruptions are how often the job starts again after a crash,
 	// and after the loss of a machine; null where it never does.
 	Retries        *int `json:"retries"`
+	retryOn        api.RetryOn
 	MaxDisruptions *int `json:"maxDisruptions"`
 	// Env are the names of the environment variables that are added, SecretEnv of
 	// those that are secrets.
@@ -164,7 +165,7 @@ func explainJob(s api.Spec) ExplainedJob {
 	j.Queue, j.PriorityClass = maybe(s.Queue), maybe(s.PriorityClass)
 	j.Reservation, j.FlexStart, j.ComputeClass = maybe(s.Reservation), s.FlexStart, maybe(s.ComputeClass)
 	if s.Hosts == 1 || s.Backend == api.BackendPathways {
-		j.Retries, j.MaxDisruptions = &s.Retries, &s.MaxDisruptions
+		j.Retries, j.MaxDisruptions, j.retryOn = &s.Retries, &s.MaxDisruptions, s.RetryOn
 	}
 	return j
 }
@@ -292,7 +293,11 @@ func (j ExplainedJob) capacity() string {
 
 // restarts says after how much the job, or each pod of a map, starts again.
 func (j ExplainedJob) restarts() string {
-	return upTo(*j.Retries, "crash", "crashes") + "; " + upTo(*j.MaxDisruptions, "loss of a machine", "losses of a machine")
+	one, more := "crash", "crashes"
+	if j.retryOn == api.RetryOnError {
+		one, more = "crash or an error", "crashes and errors"
+	}
+	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "loss of a machine", "losses of a machine")
 }
 
 // upTo is "never after a crash", "after 1 crash", "after up to 3 crashes".

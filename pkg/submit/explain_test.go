@@ -48,6 +48,7 @@ func TestSentences(t *testing.T) {
 		"flex-start":                      {func(p *Planned) { p.Spec.FlexStart = true }, "capacity     by flex-start, for 7 days at most\n"},
 		"a ComputeClass":                  {func(p *Planned) { p.Spec.ComputeClass = "cheap" }, "capacity     what ComputeClass cheap chooses\n"},
 		"no crash":                        {func(p *Planned) { p.Spec.MaxDisruptions = 1 }, "starts again never after a crash; after 1 loss of a machine\n"},
+		"crashes and errors":              {func(p *Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "starts again after up to 2 crashes and errors; never after a loss of a machine\n"},
 		"crashes":                         {func(p *Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes; never after a loss of a machine\n"},
 		"a map": {func(p *Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
 			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},

@@ -49,6 +49,8 @@ func validateMap(r api.Request) error {
 		return errors.New("--map and --backend pathways exclude each other: a map is an Indexed Job, which --backend gke runs")
 	case r.Hosts > 1 || r.Slices > 1:
 		return errors.New("--map makes each call on one host, so it can't be combined with --hosts or --slices")
+	case r.RetryOn == api.RetryOnError:
+		return errors.New("--retry-on error cannot be combined with --map: --map-resume computes the inputs that failed again")
 	case r.Debug:
 		return errors.New("--map and --debug exclude each other: debug the function with one of the inputs, as --arg")
 	}

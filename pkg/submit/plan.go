@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,11 +109,28 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if r.Debug && acc.Spot {
 		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
 	}
+	if r.RetryOn == api.RetryOnError && p.Spec.Retries == 0 && p.Spec.Backend != api.BackendLocal {
+		p.Warnings = append(p.Warnings, "--retry-on error has no effect without --retries NUMBER")
+	}
 	if !resumes {
 		p.Warnings = append(p.Warnings, rereadWarnings(p.Spec.Map, p.inputs.Size)...)
 	}
 	p.identify(r, id)
+	if p.losesOutputs() {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so what the job writes to it is lost with its pod: mount one with --overlay, or name gs://BUCKET/PREFIX", r.OutputDir))
+	}
 	return p, nil
+}
+
+// losesOutputs reports whether the outputs go to a directory of the container that nothing
+// keeps.
+func (p Planned) losesOutputs() bool {
+	s := p.Spec
+	if s.Backend == api.BackendLocal || !path.IsAbs(s.OutputDir) {
+		return false
+	}
+	rendered, err := render.Objects(s, p.Overlay)
+	return err == nil && !rendered.Keeps(s.JobName(), s.OutputDir) // the error comes when the objects are needed
 }
 
 // StoreAccess is an error where the pod would have no way to the store.

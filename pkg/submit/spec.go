@@ -271,7 +271,7 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 	s := api.Spec{
 		Backend: r.Backend, Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster,
 		AcceleratorText: r.Accelerator, Accelerator: acc, Hosts: max(r.Slices, 1) * max(r.Hosts, acc.Hosts), Slices: max(r.Slices, 1), Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
-		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, MaxRuntime: r.MaxRuntime,
+		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, RetryOn: r.RetryOn, MaxRuntime: r.MaxRuntime,
 		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
 		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
 		FlexStart: r.FlexStart, ComputeClass: r.ComputeClass, Debug: r.Debug,

@@ -52,6 +52,7 @@ type flags struct {
 	restricted                                        bool
 	labels, annotations                               []string
 	retries                                           int
+	retryOn                                           string
 	maxDisruptions                                    int
 	maxRuntime                                        time.Duration
 	storeCredentials                                  string
@@ -127,6 +128,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
 	cli.NumberVar(fs, &f.retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
+	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "What --retries are for, `crash` or error: crash is a call that was killed, as when it runs out of memory; error is also an exception or a non-zero exit code.")
 	cli.NumberVar(fs, &f.maxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
 }
@@ -172,12 +174,16 @@ func (f *flags) request(c *cobra.Command, args []string, environ []string, geten
 	if f.placement != "" && !slices.Contains(placements, f.placement) {
 		return r, env, oneOf("--placement", f.placement, placements)
 	}
+	retryOn, err := f.chooseRetryOn()
+	if err != nil {
+		return r, env, err
+	}
 	r = api.Request{
 		Map: f.inputs, MapResume: f.resume, Chunk: f.chunk, Parallelism: f.parallelism,
 		Command: f.command, KWArgs: f.args, HideArgs: f.hideArgs,
 		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: f.hosts, Slices: f.slices, Image: f.image,
 		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
-		Retries: f.retries, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
+		Retries: f.retries, RetryOn: retryOn, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
 		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
 		FlexStart: f.flexStart, ComputeClass: f.computeClass,
 		Placement: api.Placement(f.placement), Restricted: f.restricted,
@@ -246,6 +252,20 @@ func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
 	}
 	return api.Backend(f.backend), nil
 }
+
+// chooseRetryOn returns the zero value for the default, which the job's records leave out.
+func (f *flags) chooseRetryOn() (api.RetryOn, error) {
+	switch on := api.RetryOn(f.retryOn); on {
+	case api.RetryOnCrash:
+		return "", nil
+	case api.RetryOnError:
+		return on, nil
+	default:
+		return "", oneOf("--retry-on", f.retryOn, retryOns())
+	}
+}
+
+func retryOns() []string { return []string{string(api.RetryOnCrash), string(api.RetryOnError)} }
 
 func oneOf(flag, value string, valid []string) error {
 	msg := fmt.Sprintf("%s %q: want one of %s", flag, value, strings.Join(valid, ", "))

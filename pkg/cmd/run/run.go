@@ -107,6 +107,7 @@ func completions() map[string]cobra.CompletionFunc {
 		"backend":     fixed("auto", "gke", "pathways", "local"),
 		"dry-run":     fixed("none", "client", "server"),
 		"output":      fixed("yaml", "json", "name"),
+		"retry-on":    fixed(retryOns()...),
 	}
 }
 
@@ -244,7 +245,7 @@ func filesOf(outputs ...io.Writer) []fs.FileInfo {
 func clusterOnly(c *cobra.Command) []string {
 	var idle []string
 	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "disk", "placement", "restricted", "service-account", "queue",
-		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
+		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "retry-on", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
 		if c.Flags().Changed(name) {
 			idle = append(idle, "--"+name)
 		}

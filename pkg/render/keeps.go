@@ -1,0 +1,48 @@
+package render
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Keeps reports whether what the workload writes below a directory of its containers
+// outlives the pods: a volume is mounted there, in each of them, that is not the pod's own.
+func (r Rendered) Keeps(workload, dir string) bool {
+	object, err := workloadOf(r, workload)
+	if err != nil {
+		return false
+	}
+	pods, err := podsOf(object)
+	for _, pod := range pods {
+		if !keeps(pod.Spec, path.Clean(dir)) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+func keeps(spec corev1.PodSpec, dir string) bool {
+	worker := slices.IndexFunc(spec.Containers, func(c corev1.Container) bool { return c.Name == api.ContainerName })
+	if worker < 0 {
+		return false
+	}
+	innermost, name := "", ""
+	for _, m := range spec.Containers[worker].VolumeMounts {
+		at := path.Clean(m.MountPath)
+		if inside := dir == at || strings.HasPrefix(dir, at+"/"); inside && len(at) > len(innermost) {
+			innermost, name = at, m.Name
+		}
+	}
+	volume := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+	return volume >= 0 && outlives(spec.Volumes[volume])
+}
+
+// outlives reports whether a volume can be written to and is there when its pod is gone.
+func outlives(v corev1.Volume) bool {
+	return v.EmptyDir == nil && v.Ephemeral == nil && v.ConfigMap == nil && v.Secret == nil && v.DownwardAPI == nil && v.Projected == nil
+}
