@@ -32,6 +32,21 @@ func aMap(t *testing.T, inputs int, results map[int]string) *Job {
 	return j
 }
 
+// The runner keeps more beside the results of a map than those.
+func TestTheMarksOfTriesAreNoResults(t *testing.T) {
+	j := aMap(t, 2, map[int]string{0: value("1")})
+	for _, name := range []string{"0.try", "1.try", "1.pkl", "1-2.pkl"} {
+		put(t, j, store.Results("m1")+name, "")
+	}
+	results, err := j.results(t.Context())
+	if err != nil || len(results) != 1 || results[0].Name != store.ResultOf("m1", 0) {
+		t.Errorf("got %v, %v, want the result of input 0 alone", results, err)
+	}
+	if p, err := j.Progress(t.Context()); err != nil || p.Done != 1 {
+		t.Errorf("got %+v, %v, want 1 done", p, err)
+	}
+}
+
 func put(t *testing.T, j *Job, name, text string) {
 	t.Helper()
 	if err := j.Store.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {

@@ -44,8 +44,9 @@ func Results(id string) string { return id + "/" + resultsDir }
 // ResultOf names the result of one input of a map, counted from 0.
 func ResultOf(id string, input int) string { return fmt.Sprintf("%s%d.json", Results(id), input) }
 
-// Pickle names an object beside the result, as Result.Pickle does.
-func Pickle(id, name string) string { return path.Join(id, path.Base(name)) }
+// Pickle names the object of a job that Result.Pickle names: result.pkl, of a later attempt
+// result-2.pkl, of an input of a map results/0.pkl. It never leaves the job's directory.
+func Pickle(id, name string) string { return path.Join(id, path.Join("/", name)) }
 
 // End names the record of how the job ended.
 func End(id string) string { return path.Join(id, endName) }
@@ -84,7 +85,7 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // The records of a job, below its id: all that it stores but its outputs.
 var (
-	recordPattern = regexp.MustCompile(`^((handle|call|result|end)\.json|(payload|result)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+\.(json|pkl)|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = regexp.MustCompile(`^((handle|call|result|end)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
 	// tracePattern are those that hardly anything but a job has.
 	tracePattern        = regexp.MustCompile(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
 	pythonRecordPattern = regexp.MustCompile(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)

@@ -56,6 +56,16 @@ func TestCheckID(t *testing.T) {
 	}
 }
 
+func TestPickleStaysInItsJob(t *testing.T) {
+	for name, want := range map[string]string{
+		"result.pkl": "j/result.pkl", "result-2.pkl": "j/result-2.pkl", "results/3-2.pkl": "j/results/3-2.pkl", "../other/result.pkl": "j/other/result.pkl",
+	} {
+		if got := store.Pickle("j", name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
 // What is a job's, and what shows that a directory is one: an id that a program
 // makes needs less than one that a person chose, or a directory of somebody else.
 func TestRecords(t *testing.T) {
@@ -68,6 +78,11 @@ func TestRecords(t *testing.T) {
 		"attempts/12.json":    {ours + " " + python + " " + any, ours + " " + python + " " + any},
 		"logs/0/1-2.log":      {ours + " " + python + " " + any, ours + " " + python + " " + any},
 		"result.pkl":          {ours + " " + python + " " + any, ours + " " + python},
+		"result-2.pkl":        {ours + " " + python + " " + any, ours + " " + python},
+		"results/3.pkl":       {ours + " " + python + " " + any, ours + " " + python},
+		"results/3-2.pkl":     {ours + " " + python + " " + any, ours + " " + python},
+		"results/3.try":       {ours + " " + python + " " + any, ours + " " + python},
+		"results/try":         {},
 		"results/3.json":      {ours + " " + python + " " + any, ours + " " + python},
 		"context.zip":         {python, python},
 		"requirements.txt":    {python, python},

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // Collection says how a result is brought back.
@@ -40,12 +41,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		if err := out.finish(); err != nil {
 			return err
 		}
-		for _, w := range r.Warnings {
-			fmt.Fprintln(streams.ErrOut, "warning: "+w)
-		}
-		if r.Pickle != nil {
-			fmt.Fprintf(streams.ErrOut, "the exact value stays, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
-		}
+		TellWarnings(streams.ErrOut, j, r)
 		return nil
 	})
 	out.discard()
@@ -56,6 +52,24 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		return Unread(ctx, streams.ErrOut, j, err)
 	}
 	return err
+}
+
+// TellWarnings says on w in what a value that was printed differs from what the call
+// returned, and where that is.
+func TellWarnings(w io.Writer, j *job.Job, r api.Result) {
+	warnings, exact := r.Warnings, ""
+	if r.Pickle != nil {
+		exact = fmt.Sprintf(" (exact value: %s/%s)", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
+		if len(warnings) == 0 {
+			warnings = []string{"the value is not exact"}
+		}
+	}
+	for i, warning := range warnings {
+		if i == len(warnings)-1 {
+			warning += exact
+		}
+		fmt.Fprintln(w, "warning: "+ui.Clean(warning))
+	}
 }
 
 // pickled says of a job of the Python tool where its result lies.

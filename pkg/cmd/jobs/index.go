@@ -80,7 +80,11 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	case err != nil:
 		return err
 	case r.OK:
-		return o.Write(c.streams.Out, r.Value)
+		err := o.Write(c.streams.Out, r.Value)
+		if err == nil {
+			cli.TellWarnings(c.streams.ErrOut, j, r)
+		}
+		return err
 	}
 	failed := job.FailedInput{Input: index}
 	if r.Error != nil {

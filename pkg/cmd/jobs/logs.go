@@ -40,6 +40,9 @@ func (c *command) logs() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:   "logs ID",
 		Short: "Print what a job printed",
+		Long: "Print what a job printed, each of its streams to the same one here.\n\n" +
+			"On a terminal, lines appear while they are printed; in a pipe when they have ended,\n" +
+			"of a progress bar the last state.",
 		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
 			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: oneID,

@@ -38,7 +38,8 @@ TARGET is one of
 
 The directory that the code belongs to travels with it; .kineticignore leaves
 files out. A function's return value is printed as JSON on standard output, its
-log on standard error. A script's output is printed on standard output.
+log on standard error. A script's standard output and standard error are those of
+run.
 
 Jobs run in the cluster of the kubeconfig's current context, on one host or on as
 many as the accelerator, --hosts and --slices say, or on this machine (--local).
