@@ -57,18 +57,18 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 // TellWarnings says on w in what a value that was printed differs from what the call
 // returned, and where that is.
 func TellWarnings(w io.Writer, j *job.Job, r api.Result) {
-	warnings, exact := r.Warnings, ""
+	exact := ""
 	if r.Pickle != nil {
-		exact = fmt.Sprintf(" (exact value: %s/%s)", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
-		if len(warnings) == 0 {
-			warnings = []string{"the value is not exact"}
-		}
+		exact = fmt.Sprintf("%s/%s", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
 	}
-	for i, warning := range warnings {
-		if i == len(warnings)-1 {
-			warning += exact
+	for i, warning := range r.Warnings {
+		if exact != "" && i == len(r.Warnings)-1 {
+			warning += " (exact value: " + exact + ")"
 		}
 		fmt.Fprintln(w, "warning: "+ui.Clean(warning))
+	}
+	if exact != "" && len(r.Warnings) == 0 {
+		fmt.Fprintln(w, ui.Clean("exact value, pickled: "+exact))
 	}
 }
 
