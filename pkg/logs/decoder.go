@@ -13,17 +13,13 @@ const (
 	cutMark = "... [line cut at 64 KiB]"
 )
 
-// firstStamp is that of the first moment at which a line can begin. appendBegun names one
-// that is earlier.
-const firstStamp = "0001-01-01T00:00:00.000001Z"
-
 // Decoder takes stamps and marks off a log that is written to it in pieces of any size,
 // and writes what the job printed, byte by byte, to the writer of each stream. Text that
 // has no stamp is passed on as it is.
 type Decoder struct {
 	parser parser
 	lines  [2]line // by Stream
-	since  []byte  // as a stamp
+	since  []byte  // as a stamp; nil for all lines
 	stamps bool    // print them
 
 	now    *line // the current record's
@@ -47,7 +43,7 @@ type line struct {
 // NewDecoder makes a Decoder that writes to w. Of o it honours Since and
 // Timestamps.
 func NewDecoder(w Streams, o Options) *Decoder {
-	d := &Decoder{stamps: o.Timestamps, since: []byte(firstStamp), wanted: o.Since.IsZero()}
+	d := &Decoder{stamps: o.Timestamps, wanted: o.Since.IsZero()}
 	if !o.Since.IsZero() {
 		d.since = o.Since.UTC().AppendFormat(nil, stampLayout)
 	}
@@ -101,7 +97,7 @@ func (d *Decoder) begin(stamp []byte, s Stream) {
 		d.turnTo(l)
 	}
 	if stamp != nil {
-		d.wanted = bytes.Compare(stamp[:len(d.since)], d.since) >= 0
+		d.wanted = !isBegun(stamp) && (d.since == nil || bytes.Compare(stamp[:len(d.since)], d.since) >= 0)
 	}
 	if l.begun && l.keep {
 		return
@@ -119,7 +115,7 @@ func (d *Decoder) begin(stamp []byte, s Stream) {
 }
 
 // text implements records.
-func (d *Decoder) text(b []byte) {
+func (d *Decoder) text(b []byte, last bool) {
 	l := d.now
 	if !l.keep {
 		b = l.redrawn(b, d.wanted)
@@ -129,7 +125,7 @@ func (d *Decoder) text(b []byte) {
 	case l.length+len(b) <= MaxLine && !(d.stamps && l.redraws(b)):
 		d.out = append(d.out, b...)
 		l.length += len(b)
-		if bytes.IndexByte(b, '\r') >= 0 { // which is faster than LastIndexByte
+		if !last && bytes.IndexByte(b, '\r') >= 0 { // which is faster than LastIndexByte
 			l.length = len(b) - bytes.LastIndexByte(b, '\r') - 1
 		}
 	default:

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"time"
 )
 
@@ -44,6 +45,9 @@ func appendBegun(b []byte, s Stream, returned bool) []byte {
 	return append(b, pieceEnd, '\n')
 }
 
+// isBegun reports whether a stamp is that of appendBegun.
+func isBegun(stamp []byte) bool { return string(stamp[:4]) == "0001" }
+
 // Unmarked is the text of a record without its mark.
 func Unmarked(text []byte) []byte {
 	if len(text) > 0 && isMark(text[0]) {
@@ -74,8 +78,9 @@ const (
 type records interface {
 	// begin is the beginning of a record; stamp is nil where it has none.
 	begin(stamp []byte, s Stream)
-	// text is a piece of the record's text. It is never empty.
-	text(b []byte)
+	// text is a piece of the record's text. It is never empty; last says that the line
+	// ends behind it.
+	text(b []byte, last bool)
 	// end is the end of a record; piece says that it is not the end of its line.
 	end(piece bool)
 }
@@ -101,8 +106,8 @@ func (p *parser) reset() {
 // readStamp takes the stamp, or as much of it as b has, and returns the rest. A stamp
 // that the end of the log tears is nobody's output and stays unseen.
 func (p *parser) readStamp(b []byte, to records) []byte {
-	if whole := len(stampForm); len(p.stamp) == 0 && len(b) > whole && stampPrefix(b[:whole], 0) == whole {
-		return p.readMark(b[:whole], b[whole:], to)
+	if n := len(stampForm); len(p.stamp) == 0 && len(b) > n && hasStamp(b) {
+		return p.readMark(b[:n], b[n:], to)
 	}
 	want := min(len(stampForm)-len(p.stamp), len(b))
 	n := stampPrefix(b[:want], len(p.stamp))
@@ -114,12 +119,41 @@ func (p *parser) readStamp(b []byte, to records) []byte {
 		p.at = atText
 		to.begin(nil, Stdout)
 		if len(p.stamp) > 0 {
-			to.text(p.stamp)
+			to.text(p.stamp, false)
 		}
 		p.stamp = p.stamp[:0]
 	}
 	return b[n:]
 }
+
+// hasStamp reports whether b, which is long enough, begins with a stamp. It looks at eight
+// bytes at a time, because it looks at each record.
+func hasStamp(b []byte) bool {
+	var wrong uint64
+	for _, w := range stampWords {
+		diff := binary.LittleEndian.Uint64(b[w.at:]) ^ w.form // 0 to 9 of a digit
+		wrong |= (diff|(diff+0x0606060606060606))&0xf0f0f0f0f0f0f0f0 | diff&w.fixed
+	}
+	return wrong == 0
+}
+
+// stampWord is eight bytes of stampForm; fixed has the bits of those that are no digits.
+type stampWord struct {
+	at          int
+	form, fixed uint64
+}
+
+var stampWords = func() (words [4]stampWord) {
+	for i, at := range []int{0, 8, 16, len(stampForm) - 8} {
+		words[i] = stampWord{at: at, form: binary.LittleEndian.Uint64([]byte(stampForm[at:]))}
+		for n, c := range []byte(stampForm[at : at+8]) {
+			if c != '0' {
+				words[i].fixed |= 0xff << (8 * n)
+			}
+		}
+	}
+	return words
+}()
 
 // stampPrefix is how many bytes of b fit the form of a stamp from its at-th byte on.
 func stampPrefix(b []byte, at int) int {
@@ -152,14 +186,14 @@ func (p *parser) readText(b []byte, to records) []byte {
 		text = b[:end]
 	}
 	if p.held && end != 0 {
-		to.text([]byte{pieceEnd})
+		to.text([]byte{pieceEnd}, false)
 		p.held = false
 	}
 	if len(text) > 0 && text[len(text)-1] == pieceEnd {
 		text, p.held = text[:len(text)-1], true
 	}
 	if len(text) > 0 {
-		to.text(text)
+		to.text(text, end >= 0 && !p.held)
 	}
 	if end < 0 {
 		return nil

@@ -321,3 +321,19 @@ func BenchmarkAMillionLines(b *testing.B) {
 	}
 	b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
+
+func TestHasStamp(t *testing.T) {
+	good := stampOf(0) + " "
+	if !hasStamp([]byte(good)) || !hasStamp([]byte("9999-99-99T99:99:99.999999Z x")) {
+		t.Error("a stamp is not seen")
+	}
+	for i := range good {
+		for c := range 256 {
+			b := []byte(good)
+			b[i] = byte(c)
+			if got, want := hasStamp(b), stampPrefix(b, 0) == len(b); got != want {
+				t.Fatalf("%q: got %v", b, got)
+			}
+		}
+	}
+}
