@@ -64,6 +64,18 @@ func (w *Workload) putSecrets(ctx context.Context, secret *unstructured.Unstruct
 	return err
 }
 
+// share makes an object unless it is there.
+func (w *Workload) share(ctx context.Context, o *unstructured.Unstructured) error {
+	err := retry(ctx, func() error {
+		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
+		return err
+	})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
 // rivals is how many submits of the same job may get in each other's way.
 const rivals = 10
 
