@@ -107,8 +107,13 @@ class Attempt:
         """Opens the store, which has to hurry from SIGTERM on."""
         options = self.options
         store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
-        self.signals.listen(lambda: store.hurry(time.monotonic() + options.grace + PUBLISH_GRACE))
+        self.signals.listen(lambda: store.hurry(self.leave_by))
         self.store, self.records = store, Records(store, options.job)
+
+    @property
+    def leave_by(self):
+        """When, of time.monotonic, the runner must have ended after SIGTERM; infinite before that."""
+        return self.signals.came_at + self.options.grace + PUBLISH_GRACE
 
     def refuse_if_ended(self):
         """Raises JobEnded if the job has ended before."""

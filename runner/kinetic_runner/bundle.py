@@ -9,7 +9,7 @@ import zlib
 from collections import namedtuple
 
 from .documents import SHA256, check_path, field, parse_document, strings
-from .errors import RunnerError
+from .errors import RunnerError, naming
 from .store import copy_verified, in_parallel, read_verified
 from .store.names import blob_name
 from .text import BLOCK, write_all
@@ -100,7 +100,7 @@ def fetch_bundle(store, index, scratch, workspace):
 
 
 def fetch_blob(store, blob, path):
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         size = copy_verified(store, blob.name, blob.sha256, blob.size, file.write)
     if size != blob.size:
         raise RunnerError(f"{store.url(blob.name)} has {size} bytes, the bundle index says {blob.size}")
@@ -132,7 +132,8 @@ def cut(source, file, target):
             block = source.read(min(left, BLOCK))
             if not block:
                 raise EOFError(f"it ends {left} bytes too early")
-            write_all(fd, block)
+            with naming(target):
+                write_all(fd, block)
             left -= len(block)
         os.fchmod(fd, 0o755 if file.executable else 0o644)
 

@@ -39,7 +39,7 @@ class naming:
         return self
 
     def __exit__(self, kind, exc, trace):
-        if isinstance(exc, OSError) and exc.filename is None:
+        if isinstance(exc, OSError) and exc.errno is not None and exc.filename is None:
             exc.filename = self._path
 
 

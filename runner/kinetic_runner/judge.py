@@ -44,6 +44,8 @@ def judge(title, kind, supervisor, told, max_runtime):
     outcome = told.outcome
     if outcome is not None and outcome.returned and outcome.at <= supervisor.stopped_at:
         return with_warnings(title, outcome, supervisor)  # before it was told to end, if it was
+    if supervisor.timed_out and outcome is not None and outcome.at <= supervisor.stopped_at:
+        return outcome  # it had failed, and a thread of it went on
     if supervisor.timed_out:
         return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} ran longer than the {max_runtime:g} seconds of --max-runtime")
     if supervisor.terminated and not (outcome is not None and outcome.returned):

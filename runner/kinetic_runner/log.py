@@ -123,8 +123,10 @@ class Log:
 
     def drain(self, until):
         """Gives stdout the rest, waiting for it until that moment of time.monotonic."""
+        poll = select.poll()
         while self._unsent and (left := until - time.monotonic()) > 0:
-            select.select([], [self._out], [], min(left, 1.0))
+            poll.register(self._out, select.POLLOUT)
+            poll.poll(left * 1000)
             self.send()
 
     def _put(self, mark, lines):

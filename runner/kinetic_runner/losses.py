@@ -4,7 +4,7 @@
 
 import os
 
-from .spool import SPOOL_BYTES
+from . import spool
 
 MIB = 1 << 20
 
@@ -13,7 +13,7 @@ def found(place, call, log, errands):
     """Sentences about what is lost."""
     sentences = []
     if errands.waited:
-        sentences.append(f"the call had to wait when it printed: {SPOOL_BYTES // MIB} MiB of its log were not in the store yet")
+        sentences.append(f"the call had to wait when it printed: {spool.SPOOL_BYTES // MIB} MiB of its log were not in the store yet")
     if log.lost:
         sentences.append(f"{log.lost} bytes of the log are not in the store: there was no room in {log.spool.path}")
     for folder in sorted({place.workspace, place.path(call.cwd)}):

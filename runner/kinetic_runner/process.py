@@ -12,6 +12,7 @@ import sys
 import time
 
 from . import log
+from .errors import naming
 
 REPORT_FD, CREDIT_FD = 3, 4  # in the child: where it reports, and what limits a map's
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
@@ -61,7 +62,7 @@ def function_command(call, place, role, credit_fd=-1, **more):
     """Starts a fresh interpreter that calls the function: child/function.py or child/inputs.py, by its role."""
     path = os.path.join(place.scratch, "child.bin")
     document = dict(vars(call), workspace=place.workspace, scratch=place.scratch, title=call.title, **more)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    with naming(path), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         marshal.dump(document, file)  # which the child reads before it has imported anything
     return Command([PYTHON, "-u", PROGRAM, role, path], place.path(call.cwd), place.environ, True, credit_fd)
 

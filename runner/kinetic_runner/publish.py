@@ -201,4 +201,4 @@ def say_end(attempt):
 def flush_log(attempt):
     """Waits a little for a slow reader of stdout."""
     if attempt.log is not None:
-        attempt.log.drain(time.monotonic() + DRAIN_SECONDS)
+        attempt.log.drain(min(time.monotonic() + DRAIN_SECONDS, attempt.leave_by))

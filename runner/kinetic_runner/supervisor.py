@@ -84,6 +84,8 @@ class Supervisor:
 
     def _watch(self, wake):
         open_fds = {self._child.report, *self._child.output}
+        gather = select.poll()
+        gather.register(wake, select.POLLIN)
         while not self._over():
             ready = self._wait(wake, open_fds)
             for fd in ready & open_fds:
@@ -91,7 +93,7 @@ class Supervisor:
                 if size == 0:
                     open_fds.discard(fd)  # all that could write to it have closed it
                 elif size < FEW_BYTES and len(ready) == 1:
-                    select.select([wake], [], [], GATHER_SECONDS)
+                    gather.poll(GATHER_SECONDS * 1000)
             if wake in ready:
                 self._handle(os.read(wake, 4096))
             if self._link is not None:
@@ -141,10 +143,18 @@ class Supervisor:
         if fd == self._child.report:
             *lines, self._report = (self._report + data).split(b"\n")
             for line in lines:
-                self._on_report(json.loads(line))
+                self._note(line)
         elif data:
             self._log.write(self._child.output[fd], data)
         return len(data)
+
+    def _note(self, line):
+        try:
+            report = json.loads(line)
+        except ValueError:
+            return  # the call has written to our descriptor
+        if isinstance(report, dict):
+            self._on_report(report)
 
     def _handle(self, numbers):
         """Acts on signals."""

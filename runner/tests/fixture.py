@@ -60,7 +60,7 @@ def read_log(data, stamped=False):
 
     In a stamped log each line keeps the time of its first piece.
     """
-    texts = {True: b"", False: b""}
+    texts = {True: bytearray(), False: bytearray()}
     lines, unfinished = [], {}
     for line in data.split(b"\n")[:-1]:
         stamp, line = (line[:28], line[28:]) if stamped else (b"", line)
@@ -72,7 +72,7 @@ def read_log(data, stamped=False):
         if is_error in unfinished:
             lines[unfinished.pop(is_error)] += line
         else:
-            lines.append(stamp + line)
+            lines.append(bytearray(stamp + line))
         if piece:
             unfinished[is_error] = len(lines) - 1
     return b"".join(lines).decode("utf-8", "replace"), texts[False].decode("utf-8", "replace"), texts[True].decode("utf-8", "replace")
@@ -88,7 +88,7 @@ def program(change):
     """A runner in which something is changed first, such as a constant; every module of the package has its name."""
     names = "attempt child errands log publish process single spool store supervisor"
     imports = f"import kinetic_runner; from kinetic_runner import {', '.join(names.split())}; from kinetic_runner.store import gcs"
-    return f"import sys; sys.path.insert(0, {RUNNER!r}); {imports}; from kinetic_runner.main import main\n{change}\nsys.exit(main(sys.argv[1:], []))"
+    return f"import sys; sys.path.insert(0, {RUNNER!r}); {imports}; from kinetic_runner.main import main\n{change}\nsys.exit(main(sys.argv, []))"
 
 
 class Ran:

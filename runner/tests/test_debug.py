@@ -7,13 +7,21 @@ from fixture import RunnerCase, function, script
 DEBUGPY = """
     import os, sys, threading
 
-    COMES = os.environ.get("DEBUGGER") == "comes"
+    COMES, BUSY = (os.environ.get("DEBUGGER") == state for state in ("comes", "busy"))
+    too_early = threading.Event()
 
     class WaitForClient:
         def __call__(self):
+            if BUSY:
+                too_early.wait()
             given_up = threading.Event()
             self.cancel = given_up.set
             COMES or given_up.wait()
+
+        @staticmethod
+        def cancel():
+            too_early.set()
+            raise RuntimeError("wait_for_client() must be called first")
 
     def listen(address):
         if os.environ.get("DEBUGGER") == "refuses":
@@ -40,22 +48,21 @@ class Debug(RunnerCase):
 
     def test_a_function_is_stopped_before_its_call(self):
         ran = self.run_debugged(function(), COMES)
-        begin, job, rest = ran.out.partition("cpu-train-20261120-082019-abc1234\n")
-        self.assertEqual(
-            (begin + job).splitlines(),
-            [
-                "listens ('127.0.0.1', 5678)",
-                "kinetic: waiting up to 600 seconds for a debugger on port 5678: kubectl kinetic jobs debug cpu-train-20261120-082019-abc1234",
-            ],
-        )
-        self.assertEqual(rest, "begins\nstops in value_of\n")
+        self.assertEqual(ran.stdout, "listens ('127.0.0.1', 5678)\nbegins\nstops in value_of\n")
+        job = "cpu-train-20261120-082019-abc1234"
+        self.assertEqual(ran.stderr, f"kinetic: waiting up to 600 seconds for a debugger on port 5678: kubectl kinetic jobs debug {job}\n")
         self.assertEqual((ran.code, ran.result["value"]), (0, 1))
 
     def test_who_does_not_come_is_not_waited_for(self):
         ran = self.run_debugged(function(), NEVER)
-        self.assertIn("waiting up to 0.01 seconds", ran.out)
-        self.assertIn("kinetic: no debugger came; the call begins without, and one can still attach\nbegins\n", ran.out)
-        self.assertNotIn("stops", ran.out)
+        self.assertIn("waiting up to 0.01 seconds", ran.stderr)
+        self.assertIn("kinetic: no debugger attached in time; the call begins without one, which can still attach\n", ran.stderr)
+        self.assertTrue(ran.stdout.endswith("\nbegins\n"), ran.stdout)
+        self.assertEqual((ran.code, ran.result["value"]), (0, 1))
+
+    def test_time_that_is_over_before_the_wait_begins(self):
+        ran = self.run_debugged(function(), dict(NEVER, DEBUGGER="busy"))
+        self.assertIn("kinetic: no debugger attached in time", ran.stderr)
         self.assertEqual((ran.code, ran.result["value"]), (0, 1))
 
     def test_another_port(self):
@@ -70,7 +77,7 @@ class Debug(RunnerCase):
         """.replace("import json", "from queue import queue_is_ours; import json")
         files = {"sub/train.py": source, "sub/queue.py": "def queue_is_ours(): return True", "debugpy.py": DEBUGPY}
         ran = self.run_call(script("sub/train.py", "-x", "a b"), files, env=COMES)
-        self.assertIn('stops in run_debugged\n["__main__", "sub/train.py", ["-x", "a b"], "sub"]\nNone True True\n', ran.out)
+        self.assertIn('stops in main\n["__main__", "sub/train.py", ["-x", "a b"], "sub"]\nNone True True\n', ran.stdout)
         self.assertEqual(ran.code, 0, ran.out)
 
     def test_the_exit_code_of_a_script_is_its_own(self):
@@ -81,26 +88,26 @@ class Debug(RunnerCase):
         call = {"version": 1, "kind": "module", "module": "pkg", "args": ["-x"], "cwd": "", "sys_path": []}
         files = {"pkg/__init__.py": "", "pkg/__main__.py": "import sys; print(__name__, __package__, sys.argv[1:])", "debugpy.py": DEBUGPY}
         ran = self.run_call(call, files, env=COMES)
-        self.assertIn("stops in run_debugged\n__main__ pkg ['-x']\n", ran.out)
+        self.assertIn("stops in main\n__main__ pkg ['-x']\n", ran.stdout)
 
     def test_without_debugpy_nothing_runs_and_what_to_add_is_said(self):
         for call in (function(), script()):
             with self.subTest(call["kind"]):
                 self.setUp()
                 ran = self.run_call(call, {"train.py": TRAIN, "debugpy.py": "raise ModuleNotFoundError(\"No module named 'debugpy'\")"}, env=COMES)
-                self.assertEqual(ran.out, "kinetic: --debug needs the package debugpy (No module named 'debugpy'): add it to the image, or to the requirements that it is made of\n")
+                self.assertEqual(ran.out, "kinetic: --debug needs the package debugpy (No module named 'debugpy'): add it to the image or to the project\n")
                 self.assertEqual((ran.code, ran.end["reason"]), (1, "ExitCode"))
 
     def test_what_keeps_the_debugger_away_is_told(self):
         for env, want in (
             ({"DEBUGGER": "refuses"}, "on port 5678 for 600 seconds: Can't listen for client connections: [Errno 98] Address already in use\n"),
             ({"KINETIC_DEBUG_PORT": "x"}, "on port x for 600 seconds: invalid literal"),
-            ({"KINETIC_DEBUG_WAIT_TIMEOUT": "soon"}, "on port 5678 for soon seconds: is no number of seconds\n"),
+            ({"KINETIC_DEBUG_WAIT_TIMEOUT": "soon"}, "on port 5678 for soon seconds: could not convert string to float: 'soon'\n"),
         ):
             with self.subTest(env):
                 self.setUp()
                 ran = self.run_debugged(function(), dict(env, KINETIC_DEBUG="1"))
-                self.assertIn("kinetic: no debugger can be waited for " + want, ran.out)
+                self.assertIn("kinetic: cannot wait for a debugger " + want, ran.stderr)
                 self.assertEqual(ran.code, 1)
 
     def test_without_the_flag_nothing_is_imported(self):

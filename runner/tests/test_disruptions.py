@@ -1,10 +1,11 @@
 """What an attempt leaves for the next ones, and when no other may follow."""
 
 import json
+import pickle
 import signal
 import unittest
 
-from fixture import JOB, command
+from fixture import JOB, command, function
 from test_pod import PodCase
 
 
@@ -58,6 +59,12 @@ class Disruptions(PodCase):
         self.assertEqual(self.finish(self.start(argv)).code, 125)
         self.assertEqual(self.document("attempts/1.json")["reason"], "RunnerFailure")
 
+    def test_each_attempt_has_its_pickle(self):
+        self.attempt(self.CRASH)
+        ran = self.run_call(function(), {"train.py": "def f(): return {1, 2}"}, env={"KINETIC_POD_UID": "uid-2"})
+        self.assertEqual((ran.result["pickle"], pickle.loads(self.read("result-2.pkl"))), ("result-2.pkl", {1, 2}))
+        self.assertFalse(self.exists("result.pkl"))
+
     def test_disruptions_are_bounded(self):
         stopped = "echo ready; exec sleep 1000"
         for line in (stopped, self.CRASH, "", stopped):
@@ -93,6 +100,43 @@ class Disruptions(PodCase):
         self.lost()
         ran = self.attempt("true")
         self.assertEqual((ran.code, ran.end["attempt"]), (1, 103))
+
+
+class RetryOnError(PodCase):
+    """--retry-on error, with which --retries covers an exception too."""
+
+    def attempt(self, number, call, *flags):
+        return self.run_call(call, {"train.py": "def f(): raise ValueError('bad')"}, *flags, env={"KINETIC_POD_UID": f"uid-{number}"})
+
+    def test_errors_are_retried_and_the_last_one_ends_the_job(self):
+        calls = {
+            "exception": (function(), 1, "Exception"),
+            "exit code": (command("sh", "-c", "exit 7"), 7, "ExitCode"),
+            "no program": (command("no-such-program-here"), 1, "NoProgram"),
+        }
+        for name, (call, code, reason) in calls.items():
+            with self.subTest(name):
+                self.setUp()
+                for number in (1, 2):
+                    self.assertEqual((self.attempt(number, call, "--retry-on", "error", "--retries", "2").code, self.exists("end.json")), (code, False))
+                    self.assertEqual(self.document(f"attempts/{number}.json")["reason"], reason)
+                ran = self.attempt(3, call, "--retry-on", "error", "--retries", "2")
+                self.assertEqual((ran.code, ran.end["reason"], ran.end["attempt"]), (code, reason, 3))
+
+    def test_crashes_alone_are_retried_by_default(self):
+        for flags in ((), ("--retry-on", "crash"), ("--retry-on=error", "--retries", "0")):
+            with self.subTest(flags):
+                self.setUp()
+                ran = self.attempt(1, function(), *flags)
+                self.assertEqual((ran.code, ran.end["reason"]), (1, "Exception"))
+
+    def test_deadline_is_no_error(self):
+        ran = self.attempt(1, command("sleep", "1000"), "--retry-on", "error", "--retries", "2", "--max-runtime", "0.2")
+        self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"))
+
+    def test_another_word_is_refused(self):
+        ran = self.attempt(1, function(), "--retry-on", "errors")
+        self.assertEqual((ran.code, ran.err), (125, "kinetic: --retry-on: 'errors' is neither crash nor error\n"))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import unittest
+import zipfile
 
 from fixture import JOB, RUNNER, RunnerCase, command, function, script
 
@@ -210,7 +212,7 @@ class End(RunnerCase):
         self.put(f"{JOB}/end.json", b'{"version":1,"state":"FAILED","reason":"Cancelled","exit_code":143}')
         ran = self.run_call(script(), {"train.py": "print('it ran')"})
         self.assertEqual(ran.code, 143)
-        self.assertIn(f"kinetic: the job {JOB} has ended already: FAILED, Cancelled", ran.out + ran.err)
+        self.assertIn(f"kinetic: job {JOB} has ended already: FAILED, Cancelled; nothing is run", ran.out + ran.err)
         self.assertNotIn("it ran", ran.out)
         self.assertFalse(self.exists("attempts/1.json"))
 
@@ -260,16 +262,16 @@ class CommandLine(RunnerCase):
         cases = {
             "unknown flag": (good + ["--unknown"], "--unknown"),
             "abbreviated flag": (good + ["--fin"], "--fin"),
-            "id with a path": (changed("--job", "../../etc"), "'../../etc' is no job id"),
-            "reserved id": (changed("--job", "blobs"), "'blobs' is no job id"),
-            "id with a newline": (changed("--job", "abc\n"), "is no job id"),
+            "id with a path": (changed("--job", "../../etc"), "'../../etc' is not a job id"),
+            "reserved id": (changed("--job", "blobs"), "'blobs' is not a job id"),
+            "id with a newline": (changed("--job", "abc\n"), "is not a job id"),
             "hash with a path": (changed("--call", "../x"), "--call"),
             "short hash": (changed("--bundle", "abc"), "--bundle"),
             "other store": (changed("--store", "s3://bucket"), "s3://bucket: want gs://bucket, or file:// and an absolute path"),
             "relative store": (changed("--store", "file://x"), "want gs://bucket, or file:// and an absolute path"),
             "bucket with a space": (changed("--store", "gs://a b"), "gs://a b: want gs://bucket or gs://bucket/prefix"),
             "no store": (changed("--store", "file:///no/such/dir"), "there is no such directory"),
-            "runtime": (good + ["--max-runtime", "1h"], "'1h' is no number of seconds"),
+            "runtime": (good + ["--max-runtime", "1h"], "'1h' is not a number of seconds"),
             "negative grace": (good + ["--grace=-1"], "--grace"),
             "endless grace": (good + ["--grace", "inf"], "--grace"),
             "missing flags": (good[:3], "--job"),
@@ -282,24 +284,56 @@ class CommandLine(RunnerCase):
                 self.assertTrue(ran.err.startswith("kinetic: "))
         self.assertFalse(self.exists("attempts/1.json"))
 
-    def test_file_beside_the_runner_does_not_shadow_its_modules(self):
+
+class Program(RunnerCase):
+    """The ways to start the program."""
+
+    SOURCE = {"train.py": "import json, os\ndef f(): return json.dumps([os.getpid() != os.getppid()])"}
+
+    def zipped(self):
+        """The zip that pods have, in a folder whose files must not shadow modules of Python."""
         folder = os.path.join(self.root, "app")
         os.mkdir(folder)
-        for path in (RUNNER, remote_runner.neighbour_path("remote_local")):
-            shutil.copy(path, folder)
-        for name in ("json", "argparse", "signal"):
+        for name in ("json", "signal", "select", "marshal"):
             with open(os.path.join(folder, f"{name}.py"), "w") as file:
                 file.write("raise SystemExit(9)")
-        argv = self.argv(function(), {"train.py": "import json\ndef f(): return json.dumps([])"})
-        argv[argv.index(RUNNER)] = os.path.join(folder, "remote_runner.py")
+        path = os.path.join(folder, "remote_runner.py")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(os.path.join(RUNNER, "__main__.py"), "__main__.py")
+            for parent, _, names in os.walk(os.path.join(RUNNER, "kinetic_runner")):
+                for name in (name for name in names if name.endswith(".py")):
+                    archive.write(os.path.join(parent, name), os.path.relpath(os.path.join(parent, name), RUNNER))
+        return path
+
+    def test_zip(self):
+        path = self.zipped()
+        calls = {"function": function(), "file": script()}
+        for name, call in calls.items():
+            with self.subTest(name):
+                argv = self.argv(call, self.SOURCE)
+                argv[argv.index(RUNNER)] = path
+                ran = self.finish(self.start(argv, {"KINETIC_POD_UID": name}))
+                self.assertEqual((ran.code, ran.out, ran.err), (0, "", ""))
+                os.unlink(os.path.join(self.store, JOB, "end.json"))
+
+    def test_traceback_from_the_zip_has_only_the_users_frames(self):
+        argv = self.argv(function(), {"train.py": "def f(): raise ValueError('bad')"})
+        argv[argv.index(RUNNER)] = self.zipped()
         ran = self.finish(self.start(argv))
-        self.assertEqual((ran.code, ran.result["value"]), (0, "[]"), ran.err)
+        self.assertEqual(re.findall('File "(.*)"', ran.result["error"]["traceback"]), ["train.py"])
+
+    def test_help_of_the_zip(self):
+        ran = subprocess.run([sys.executable, self.zipped(), "--help"], capture_output=True, text=True, cwd=self.root)
+        self.assertEqual((ran.returncode, ran.stdout.splitlines()[0], ran.stderr), (0, "usage: remote_runner.py FLAGS", ""))
 
     def test_started_by_another_program(self):
-        argv = self.argv(function(), {"train.py": "def f(): return 1"})
-        boot = "import sys\ndel sys.argv[0]\n__file__ = sys.argv[0]\nexec(compile(open(__file__).read(), __file__, 'exec'))"
-        ran = self.finish(self.start([sys.executable, "-u", "-c", boot] + argv[2:]))
-        self.assertEqual((ran.code, ran.result["value"]), (0, 1), ran.err)
+        boot = "import runpy, sys\ndel sys.argv[0]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+        for name, path in (("folder", RUNNER), ("zip", self.zipped())):
+            with self.subTest(name):
+                argv = self.argv(function(), self.SOURCE)
+                ran = self.finish(self.start([sys.executable, "-u", "-c", boot, path] + argv[3:], {"KINETIC_POD_UID": name}))
+                self.assertEqual((ran.code, ran.result["value"]), (0, "[true]"), ran.err)
+                os.unlink(os.path.join(self.store, JOB, "end.json"))
 
 
 if __name__ == "__main__":

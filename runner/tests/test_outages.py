@@ -5,6 +5,7 @@ import os
 import unittest
 
 from bucket import Handler
+from fixture import RUNNER  # noqa: F401  which makes the package known
 from kinetic_runner.errors import Unreachable
 from kinetic_runner.store import gcs
 from test_gcs import StoreCase

@@ -73,8 +73,8 @@ class Pickles(unittest.TestCase):
             file.write(b"part")
             raise OSError(28, "No space left on device")
 
-        with mock.patch("pickle.dump", dump):
-            self.assertFalse(write_pickle(1, self.path))
+        with mock.patch("pickle.dump", dump), self.assertRaises(OSError):
+            write_pickle(1, self.path)
         self.assertFalse(os.path.exists(self.path))
 
     def test_no_directory(self):

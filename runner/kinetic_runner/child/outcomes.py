@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What became of a call, as the child reports it: the fields of the runner's Outcome."""
 
-import errno
 import os
 import sys
 import time
@@ -27,10 +26,13 @@ def of_value(value, call):
     outcome.update(returned=True, warnings=list(converted.warnings))
     if converted.lossy:
         path = os.path.join(call["scratch"], "result.pkl")
-        if values.write_pickle(value, path):
-            outcome["pickle_path"] = path
-        elif converted.warnings:
-            outcome["warnings"].append("the exact value cannot be pickled and is lost")
+        try:
+            if values.write_pickle(value, path):
+                outcome["pickle_path"] = path
+            elif converted.warnings:
+                outcome["warnings"].append("the exact value cannot be pickled and is lost")
+        except OSError as exc:
+            outcome["warnings"].append(f"the exact value is lost: cannot write {path}: {reason_of(exc)}")
     if len(converted.data) <= call.get("inline_bytes", INLINE_BYTES):
         outcome["value"] = converted.data.decode()
         return outcome
@@ -53,10 +55,14 @@ def of_generator(value, call):
 
 def of_lost_value(exc, path, size):
     """The outcome of a call whose value finds no room. It is final: the call would compute the same again."""
-    advice = ": submit the job with a larger --disk" if exc.errno in (errno.ENOSPC, errno.EDQUOT) else ""
-    message = f"cannot write the value, {size} bytes of JSON, to {path}: {exc.strerror}{advice}"
+    message = f"cannot write the value, {size} bytes of JSON, to {path}: {reason_of(exc)}"
     tell(f"kinetic: {message}\n")
     return outcome_of("BadResult", 1, message, {"type": "OSError", "message": message, "traceback": ""})
+
+
+def reason_of(exc):
+    """Why a file could not be written, with what to do about a full disk."""
+    return exc.strerror + (": submit the job with a larger --disk" if exc.errno in values.NO_ROOM else "")
 
 
 def write_private(path, data):

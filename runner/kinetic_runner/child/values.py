@@ -4,6 +4,7 @@
 
 import binascii
 import enum
+import errno
 import importlib
 import json
 import math
@@ -18,6 +19,7 @@ MIB = 1 << 20
 MAX_ARRAY_BYTES = 64 * MIB  # an array beyond this belongs in a file, not in JSON
 MAX_DEPTH = 200  # of nesting; few enough for Python's recursion limit
 MAX_WARNINGS = 10
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 MAX_NAMED = 3  # places or keys that one warning names
 
 # Types that have an obvious form in JSON, and how to get it. They are known by their names,
@@ -67,7 +69,10 @@ def encode(data):
 
 
 def write_pickle(value, path):
-    """Pickles the value to a private file and reports whether that worked, if need be by the image's cloudpickle."""
+    """Pickles the value to a private file and reports whether that worked, if need be by the image's cloudpickle.
+
+    OSError if the disk is full.
+    """
     return any(write_with(name, value, path) for name in ("pickle", "cloudpickle"))
 
 
@@ -78,9 +83,9 @@ def write_with(module, value, path):
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             dump(value, file, protocol=4)
         return True
-    except BaseException as exc:  # the value can't be pickled, or the disk is full
+    except BaseException as exc:  # the value can't be pickled
         remove(path)
-        if isinstance(exc, INTERRUPTIONS):
+        if isinstance(exc, INTERRUPTIONS) or isinstance(exc, OSError) and exc.errno in NO_ROOM:
             raise
         return False
 
