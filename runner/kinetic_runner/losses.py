@@ -31,6 +31,6 @@ def written_below_gs(folder):
     if not files:
         return []
     return [
-        f"{files} files ({size / MIB:.1f} MiB) below {folder} are lost: KINETIC_OUTPUT_DIR is a gs:// URL, "
+        f"{files} file{'s' if files > 1 else ''} ({size / MIB:.1f} MiB) below {folder} will be lost: KINETIC_OUTPUT_DIR is a gs:// URL, "
         "which open() and os.makedirs() take for a directory: write with a library that knows gs://"
     ]

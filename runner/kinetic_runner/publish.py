@@ -19,6 +19,7 @@ from .text import encode_json, encode_text, file_blocks, shorten, timestamp
 
 TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
 TERMINATION_VALUE_LIMIT = 3 << 10
+SLOW_SECONDS = 1.0  # between result and end, in which another attempt may have come
 DRAIN_SECONDS = 5.0  # for a reader of stdout that has stopped reading
 
 
@@ -40,11 +41,16 @@ def publish(attempt, outcome, may_end=True):
 def publish_to_store(attempt, outcome, finished, may_end):
     """Publishes log, result and end; returns how the job has ended, or None if it has not."""
     publish_log(attempt, outcome)
+    begin = time.monotonic()
     newer = publish_result(attempt, outcome, finished)
     if newer:
         attempt.say(newer)
     elif may_end and ends_job(attempt, outcome):
-        return publish_end(attempt, end_document(attempt, outcome, finished))
+        end = end_document(attempt, outcome, finished)
+        found = publish_end(attempt, end)
+        if found is end and time.monotonic() - begin > SLOW_SECONDS:
+            restore_result(attempt, outcome, finished)
+        return found
     record_end(attempt, outcome, finished)
     return None
 
@@ -101,10 +107,10 @@ def publish_result(attempt, outcome, finished):
     store, job, number = attempt.store, attempt.options.job, attempt.number
     pickled = None
     if outcome.pickle_path:
-        pickled = "result.pkl" if number <= 1 else f"result-{number}.pkl"
+        pickled = pickle_name(attempt)
         store.write(job_name(job, pickled), lambda: file_blocks(outcome.pickle_path))
     name, generation = job_name(job, "result.json"), 0
-    metadata = {"attempt": str(number), "ok": "true" if outcome.ok else "false"}
+    metadata = result_metadata(attempt, outcome)
     while True:
         try:
             return store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, metadata)
@@ -121,6 +127,23 @@ def has_ended(store, job):
         return bool(read_document(store, job_name(job, "end.json")))
     except NotFound:
         return False
+
+
+def restore_result(attempt, outcome, finished):
+    """Writes result.json again if another attempt has replaced it before this one ended the job."""
+    name = job_name(attempt.options.job, "result.json")
+    generation, theirs = attempt.store.generation(name)
+    if theirs.get("attempt", str(attempt.number)) != str(attempt.number):
+        pickled = pickle_name(attempt) if outcome.pickle_path else None
+        attempt.store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, result_metadata(attempt, outcome))
+
+
+def pickle_name(attempt):
+    return "result.pkl" if attempt.number <= 1 else f"result-{attempt.number}.pkl"
+
+
+def result_metadata(attempt, outcome):
+    return {"attempt": str(attempt.number), "ok": "true" if outcome.ok else "false"}
 
 
 def result_blocks(attempt, outcome, finished, pickled):

@@ -91,6 +91,13 @@ def program(change):
     return f"import sys; sys.path.insert(0, {RUNNER!r}); {imports}; from kinetic_runner.main import main\n{change}\nsys.exit(main(sys.argv, []))"
 
 
+def kill_session(leader):
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        with contextlib.suppress(ValueError, OSError):
+            if os.getsid(int(name)) == leader:
+                os.kill(int(name), signal.SIGKILL)
+
+
 class Ran:
     """What a finished runner left."""
 
@@ -178,7 +185,8 @@ class RunnerCase(unittest.TestCase):
     @staticmethod
     def _kill(process):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # a runner that was killed leaves its call behind
+            os.killpg(process.pid, signal.SIGKILL)
+        kill_session(process.pid)  # a runner that was killed leaves its call behind, in a group of its own
         process.wait()
         process.stdout.close()
         process.stderr.close()

@@ -142,7 +142,7 @@ def watch_threads(title):
             waited, seconds = waited + seconds, NEXT_SECONDS
             names = ", ".join(thread.name for thread in others(threading))
             if names:
-                tell(f"kinetic: {title} returned {waited} seconds ago; waiting for its threads: {names}\n")
+                tell(f"kinetic: {title} ended {waited} seconds ago; waiting for its threads: {names}\n")
 
     threading.Thread(target=watch, name="kinetic-watch", daemon=True).start()
 

@@ -1,0 +1,200 @@
+"""Two attempts of one job at the same time: the one that was taken for lost never has the last word."""
+
+import os
+import pickle
+import textwrap
+import time
+import unittest
+
+from fixture import JOB, command, function, script
+from test_pod import PodCase
+
+# Attempt 1 goes on when the test opens the fifo, and how it ends is read from there.
+CALL = """
+    import os, sys
+    def f():
+        attempt = int(os.environ["KINETIC_ATTEMPT"])
+        if attempt == 1:
+            print("ready", flush=True)
+            exec(open(FIFO).read())
+        return {attempt}
+"""
+# What is to be published of the job's end waits until the test opens the fifo.
+HOLD_END = """
+    publish_end = publish.publish_end
+    def hold(*args):
+        open(FIFO).read()
+        return publish_end(*args)
+    publish.publish_end = hold
+"""
+LAST_WORDS = ("result.json", "end.json", "result-2.pkl")
+
+
+class StaleAttempt(PodCase):
+    def setUp(self):
+        super().setUp()
+        self.first, self.second = os.path.join(self.root, "first"), os.path.join(self.root, "second")
+        os.mkfifo(self.first)
+        os.mkfifo(self.second)
+        self.files = {"train.py": CALL.replace("FIFO", repr(self.first))}
+
+    def argv_of(self, number, call=None):
+        return self.argv(call or function(), self.files, "--work", os.path.join(self.root, f"work-{number}"))
+
+    def start_first(self):
+        """Starts attempt 1; returns when its call runs."""
+        process = self.start(self.argv_of(1), {"KINETIC_POD_UID": "first"})
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def finish_first(self, process, ending):
+        with open(self.first, "w") as fifo:
+            fifo.write(ending)
+        return self.finish(process)
+
+    def run_second(self):
+        ran = self.finish(self.start(self.argv_of(2), {"KINETIC_POD_UID": "second"}))
+        self.assertEqual((ran.code, ran.end["attempt"], ran.result["attempt"], ran.result["pickle"]), (0, 2, 2, "result-2.pkl"))
+        return ran
+
+    def test_attempt_that_ends_after_the_job_has_changes_nothing(self):
+        endings = {
+            "pass": 0,
+            "raise ValueError('stale')": 1,
+            "sys.exit(7)": 7,
+            "os.kill(os.getpid(), 9)": 137,
+            "os.kill(os.getppid(), 15); import time; time.sleep(100)": 143,
+        }
+        for ending, code in endings.items():
+            with self.subTest(ending):
+                self.setUp()
+                process = self.start_first()
+                self.run_second()
+                before = [self.read(name) for name in LAST_WORDS]
+                ran = self.finish_first(process, ending)
+                self.assertEqual((ran.code, ran.said_end), (code, False))
+                self.assertIn("kinetic: attempt 2 has begun meanwhile, and its result stays\n", ran.out)
+                self.assertEqual([self.read(name) for name in LAST_WORDS], before)
+                self.assertEqual((self.end["state"], pickle.loads(self.read("result-2.pkl"))), ("SUCCEEDED", {2}))
+                self.assertIn("finished", self.document("attempts/1.json"))
+
+    @property
+    def end(self):
+        return self.document("end.json")
+
+    def test_attempt_that_ends_between_the_result_and_the_end_changes_nothing(self):
+        for ending in ("pass", "raise ValueError('stale')"):
+            with self.subTest(ending):
+                self.setUp()
+                process = self.start_first()
+                change = textwrap.dedent(HOLD_END).replace("FIFO", repr(self.second))
+                self.environment["KINETIC_POD_UID"] = "second"
+                second = self.start_changed(change, self.argv_of(2))
+                with open(self.second, "w"):  # returns when the second one is there
+                    result = self.read("result.json")
+                    self.finish_first(process, ending)
+                    self.assertFalse(self.exists("end.json"))
+                ran = self.finish(second)
+                self.assertEqual((ran.code, ran.end["state"], ran.end["attempt"]), (0, "SUCCEEDED", 2), ran.err)
+                self.assertEqual((self.read("result.json"), pickle.loads(self.read("result-2.pkl"))), (result, {2}))
+
+    def test_attempt_that_is_held_up_while_it_publishes_changes_nothing(self):
+        """It has seen no other result yet when it was stopped."""
+        self.environment["KINETIC_POD_UID"] = "first"
+        change = f"""
+            write_result = publish.publish_result
+            def hold(*args):
+                open({self.second!r}).read()
+                return write_result(*args)
+            publish.publish_result = hold
+        """
+        process = self.start_changed(textwrap.dedent(change), self.argv_of(1))
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        with open(self.first, "w"):
+            pass
+        with open(self.second, "w"):
+            self.run_second()
+            before = [self.read(name) for name in LAST_WORDS]
+        self.finish(process)
+        self.assertEqual([self.read(name) for name in LAST_WORDS], before)
+
+    def test_attempt_that_ends_the_job_has_its_result_there(self):
+        """Attempt 2 crashes, and replaces the result, between the result of attempt 1 and its end."""
+        self.files["train.py"] = self.files["train.py"].replace("attempt == 1", "attempt == 2")
+        self.environment["KINETIC_POD_UID"] = "first"
+        held = textwrap.dedent(HOLD_END).replace("FIFO", repr(self.second))
+        first = self.start_changed(held + "publish.SLOW_SECONDS = 0", self.argv_of(1))
+        with open(self.second, "w"):  # returns when the result of attempt 1 is there
+            second = self.start(self.argv_of(2), {"KINETIC_POD_UID": "second"})
+            self.assertEqual(second.stdout.readline(), b"ready\n")
+            self.assertEqual(self.finish_first(second, "os.kill(os.getpid(), 9)").code, 137)
+            self.assertEqual(self.document("result.json")["attempt"], 2)
+        self.assertEqual(self.finish(first).code, 0)
+        self.assertEqual((self.end["state"], self.document("result.json")["attempt"], self.document("result.json")["ok"]), ("SUCCEEDED", 1, True))
+
+    def test_later_attempt_replaces_the_result_of_one_that_failed(self):
+        process = self.start_first()
+        ran = self.finish_first(process, "os.kill(os.getpid(), 9)")
+        self.assertEqual((ran.code, ran.result["attempt"], self.exists("end.json")), (137, 1, False))
+        self.run_second()
+        self.assertEqual(self.bucket.metadata(f"{JOB}/result.json"), {"attempt": "2", "ok": "true"})
+
+    def test_earlier_attempt_that_ended_the_job_keeps_its_result(self):
+        """Attempt 2 was started while attempt 1 still ran, and comes second."""
+        self.files["train.py"] = self.files["train.py"].replace("attempt == 1", "attempt == 2")
+        self.environment["KINETIC_POD_UID"] = "first"
+        held = textwrap.dedent(HOLD_END).replace("FIFO", repr(self.second))
+        first = self.start_changed(held, self.argv_of(1))
+        until = time.monotonic() + 60
+        while not self.exists("attempts/1.json"):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
+        second = self.start(self.argv_of(2), {"KINETIC_POD_UID": "second"})
+        self.assertEqual(second.stdout.readline(), b"ready\n")
+        with open(self.second, "w"):
+            pass
+        self.assertEqual(self.finish(first).code, 0)
+        before = self.read("result.json"), self.read("end.json")
+        ran = self.finish_first(second, "raise ValueError('late')")
+        self.assertIn(f"kinetic: job {JOB} has ended meanwhile, and its result stays\n", ran.out)
+        self.assertEqual((self.read("result.json"), self.read("end.json")), before)
+        self.assertEqual((self.end["attempt"], ran.result["attempt"], ran.result["pickle"]), (1, 1, "result.pkl"))
+        self.assertEqual(pickle.loads(self.read("result.pkl")), {1})
+
+
+class Outputs(PodCase):
+    """A program that takes the URL in KINETIC_OUTPUT_DIR for a directory writes into the workspace."""
+
+    WRITE = """
+        import os
+        folder = os.environ["KINETIC_OUTPUT_DIR"]
+        os.makedirs(folder)
+        with open(os.path.join(folder, "model.bin"), "wb") as file:
+            file.write(bytes(3 << 20))
+    """
+
+    def test_what_is_lost_is_told(self):
+        files = {"train.py": self.WRITE + "    def f(): return 1", "sub/train.py": self.WRITE}
+        calls = {
+            "function": (function(), "workspace"),
+            "script": (script(), "workspace"),
+            "command": (command("python3", "train.py"), "workspace"),
+            "working directory": (script("sub/train.py", cwd="sub"), "workspace/sub"),
+        }
+        for name, (call, folder) in calls.items():
+            with self.subTest(name):
+                self.setUp()
+                ran = self.run_call(call, files)
+                self.assertEqual((ran.code, ran.end["state"]), (0, "SUCCEEDED"), ran.err)
+                (warning,) = ran.result["warnings"]
+                self.assertIn(f"1 file (3.0 MiB) below {os.path.join(self.work, folder)}/gs: will be lost: KINETIC_OUTPUT_DIR is a gs:// URL", warning)
+                self.assertEqual(ran.stderr, f"kinetic: warning: {warning}\n")
+                self.assertIn(f"kinetic: warning: {warning}\n", ran.log)
+
+    def test_directory_without_files_is_nothing_lost(self):
+        ran = self.call("import os\nos.makedirs(os.environ['KINETIC_OUTPUT_DIR'])\ndef f(): return 1")
+        self.assertEqual((ran.code, ran.result["warnings"], ran.out), (0, [], ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
