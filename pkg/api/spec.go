@@ -154,7 +154,7 @@ const (
 const (
 	EnvStorageEmulator = "STORAGE_EMULATOR_HOST"
 	EnvMetadataHost    = "GCE_METADATA_HOST"
-	EnvCredentials     = "GOOGLE_APPLICATION_CREDENTIALS"
+	EnvCredentials     = "GOOGLE_APPLICATION_CREDENTIALS" //nolint:gosec // a name, not a credential
 )
 
 // StoreFlags are the runner's flags that say the same as these variables.

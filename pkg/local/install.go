@@ -75,7 +75,8 @@ func (w *Workload) sweep(current string) {
 	for _, path := range runners {
 		name := filepath.Base(path)
 		// A job of an older client does not say which one it runs.
-		if path != current && !needed[name] && !(needed[""] && strings.HasPrefix(name, sourcesPrefix)) {
+		mayBeNeeded := needed[""] && strings.HasPrefix(name, sourcesPrefix)
+		if path != current && !needed[name] && !mayBeNeeded {
 			_ = os.RemoveAll(path)
 		}
 	}
