@@ -36,7 +36,7 @@ var plurals = map[string]string{
 const setKind = "LeaderWorkerSet"
 
 // installSets is what brings LeaderWorkerSets to a cluster.
-const installSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.7.0/manifests.yaml"
+const installSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"
 
 // collection is where the objects of one kind are, in the URLs of the API server.
 type collection struct {
