@@ -5,6 +5,7 @@
 import time
 
 from .. import publish
+from ..attempt import NoCall
 from ..outcome import EXIT_RUNNER, EXIT_TERMINATED, STOPPED, TERMINATED, Outcome
 from ..text import timestamp
 from .attempt import HostAttempt, Restarted
@@ -15,10 +16,16 @@ def run(options, signals, group):
     """Runs the attempt; returns the exit code."""
     attempt = MemberAttempt(options, signals, group)
     try:
-        outcome = attempt.guarded(attempt.call)
+        return attempt.finish(attempt.guarded(attempt.call))
     except Restarted:
         return EXIT_RUNNER
-    return attempt.finish(outcome)
+    except Refused:
+        attempt.say("the leader does not know this host: was the job's Secret made after this pod? The hosts start again")
+        return EXIT_RUNNER
+
+
+class Refused(NoCall):
+    """The leader has refused this host's greeting: it has no key, or another one. A new pod may have the right one."""
 
 
 class MemberAttempt(HostAttempt):
@@ -43,7 +50,9 @@ class MemberAttempt(HostAttempt):
     def meet(self):
         """Waits for the leader; reports whether the call is to run, in the attempt that the leader has counted."""
         link = self.link
-        self.wait(lambda: self.signals.came or link.attempt or link.stopping)
+        self.wait(lambda: self.signals.came or link.attempt or link.stopping or link.refused)
+        if link.refused:
+            raise Refused
         if link.stopping or not link.attempt:
             return False
         self.join(link.attempt)

@@ -135,6 +135,7 @@ class Leader:
     def _greet(self, channel, message, challenge):
         host = self._greeting.host(message, self._hosts, challenge)
         if host is None:
+            channel.send({"refused": True})
             shown = dict(message, signature="…") if "signature" in message else message
             raise RunnerError(f"refused a connection to port {channels.GROUP_PORT}: {shown!r:.200} is not from a host of this job")
         if self.stopping or host in self._members:
@@ -166,7 +167,7 @@ class Member:
         self._channel = None
         self._pause, self._connect_at = FIRST_PAUSE, 0.0  # of time.monotonic
         self.attempt = 0
-        self.stopping = self.lost = False
+        self.stopping = self.lost = self.refused = False
 
     def fileno(self):
         """As the leader's; -1 without a connection."""
@@ -191,6 +192,7 @@ class Member:
                 self._channel.send(self._greeting.of(self._host, str(message["challenge"])))
             self.attempt = message.get("attempt", self.attempt)
             self.stopping = self.stopping or "end" in message
+            self.refused = self.refused or "refused" in message
         if messages is None:
             self._channel.connection.close()
             self._channel, self.lost = None, self.attempt > 0 or self.stopping
