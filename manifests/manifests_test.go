@@ -128,8 +128,11 @@ func TestPodFailurePolicy(t *testing.T) {
 
 func TestRetryOnError(t *testing.T) {
 	rules := build(t, "testdata/cpu+retry-on-error").job.Spec.PodFailurePolicy.Rules
-	if len(rules) != 1 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore {
-		t.Errorf("got %v, want the rule for disruptions alone", rules)
+	if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailJob {
+		t.Fatalf("got %v, want disruptions ignored, and one final rule", rules)
+	}
+	if codes := rules[1].OnExitCodes; codes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(codes.Values, []int32{124}) {
+		t.Errorf("got %v, want only a call that ran out of time to be final", codes)
 	}
 }
 

@@ -27,6 +27,7 @@ func terminate(pid int) error { return signal(pid, unix.SIGTERM) }
 // looks, so it looks until it finds no new one.
 func killSession(sid int) error {
 	killed := map[int]bool{}
+	var failures []error
 	for again := true; again; {
 		again = false
 		pids, err := processes()
@@ -40,13 +41,13 @@ func killSession(sid int) error {
 			if of, err := unix.Getsid(pid); err != nil || of != sid {
 				continue
 			}
-			if err := signal(pid, unix.SIGKILL); err != nil {
-				return err
-			}
 			killed[pid], again = true, true
+			if err := signal(pid, unix.SIGKILL); err != nil {
+				failures = append(failures, err) // as below sudo: the others are still killed
+			}
 		}
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 // signal treats a process that is gone as done.

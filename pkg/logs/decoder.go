@@ -122,7 +122,7 @@ func (d *Decoder) text(b []byte, last bool) {
 	}
 	switch {
 	case !l.keep:
-	case l.length+len(b) <= MaxLine && !(d.stamps && l.redraws(b)):
+	case l.length+len(b) <= MaxLine && (!d.stamps || !l.redraws(b)):
 		d.out = append(d.out, b...)
 		l.length += len(b)
 		if !last && bytes.IndexByte(b, '\r') >= 0 { // which is faster than LastIndexByte

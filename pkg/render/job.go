@@ -148,7 +148,7 @@ func retryArguments(s api.Spec) []string {
 	if s.RetryOn == api.RetryOnError {
 		args = append(args, "--retry-on", string(s.RetryOn))
 	}
-	if s.RetryOn == api.RetryOnError || s.Backend == api.BackendPathways {
+	if s.RetryOn == api.RetryOnError || s.Backend == api.BackendPathways || s.Map != nil {
 		args = append(args, "--retries", strconv.Itoa(s.Retries))
 	}
 	return args

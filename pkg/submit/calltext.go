@@ -107,7 +107,10 @@ func shownArgs(r api.Request, args []string) []string {
 		name, _, assigned := strings.Cut(arg, "=")
 		isSecret := secretName.MatchString(name)
 		switch {
-		case hide && !isOption:
+		case hide && arg == "--": // what follows is still the option's
+			shown = append(shown, arg)
+			continue
+		case hide:
 			shown = append(shown, hidden)
 		case assigned && isSecret && !strings.ContainsFunc(name, unicode.IsSpace):
 			shown = append(shown, shellWord(name+"=")+hidden)

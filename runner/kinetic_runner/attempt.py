@@ -112,8 +112,11 @@ class Attempt:
 
     @property
     def leave_by(self):
-        """When, of time.monotonic, the runner must have ended after SIGTERM; infinite before that."""
-        return self.signals.came_at + self.options.grace + PUBLISH_GRACE
+        """When, of time.monotonic, the runner must have ended after SIGTERM; infinite before that.
+
+        The client makes --grace five sixths of what Kubernetes gives the pod, or three seconds less.
+        """
+        return self.signals.came_at + self.options.grace + max(PUBLISH_GRACE, self.options.grace / 5 - PUBLISH_GRACE)
 
     def refuse_if_ended(self):
         """Raises JobEnded if the job has ended before."""
@@ -182,7 +185,7 @@ class Attempt:
         output = options.output_dir or self.store.outputs(options.job)
         if not output.startswith("gs://"):
             output = directory_of(output, "--output-dir")
-            os.makedirs(output, exist_ok=True)
+            make_output(output)
         environ = dict(os.environ, **dict(variables))
         environ.update(
             KINETIC_JOB_ID=options.job,
@@ -227,6 +230,15 @@ class Attempt:
 
     def tell_losses(self, place, call, errands, outcome):
         """Says what the call printed or wrote that is lost, in the log and in the result."""
-        for loss in losses.found(place, call, self.log, errands):
-            outcome.warnings.append(loss)
+        found = losses.found(place, call, self.log, errands)
+        outcome.warnings[:0] = found  # those of the value stay last
+        for loss in found:
             self.say(f"warning: {loss}")
+
+
+def make_output(directory):
+    """Makes the directory of --output-dir; a job whose directory cannot be made would lose what it writes."""
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as exc:
+        raise RunnerError(f"--output-dir {directory}: {exc.strerror}: name a directory that the pod can write to") from None

@@ -28,12 +28,13 @@ class Told:
         self.broken = report.get("broken", self.broken)
         self.no_program = report.get("no_program", self.no_program)
 
-    def read_spare(self):
-        """Takes what could not be reported by the pipe."""
+    def read_spare(self, note=None):
+        """Takes what could not be reported by the pipe, once."""
         try:
             with open(self._spare, "rb") as file:
                 for line in file:
-                    self.note(json.loads(line))
+                    (note or self.note)(json.loads(line))
+            os.unlink(self._spare)
         except FileNotFoundError:
             pass
 

@@ -13,6 +13,7 @@ import math
 import os
 import select
 import time
+from collections import deque
 
 from .text import encode_text, timestamp
 
@@ -21,6 +22,7 @@ STDERR_MARK, STDOUT_MARK, PIECE = b"\x1e", b"\x1d", b"\x1f"
 MARK_BYTES = STDERR_MARK + STDOUT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
 UNSENT_BYTES = 1 << 20  # that stdout has not taken before the call's output has to wait
+STUCK_SECONDS = 5.0  # in which stdout takes nothing, until the call no longer waits for it
 
 FULL = "what follows is in this pod's output only; submit the job with a larger --disk"
 # The very last line of a pod tells readers that the job has ended. It is in no part of the log.
@@ -43,7 +45,9 @@ class Log:
     def __init__(self, spool, out, piece_seconds):
         self.spool = spool
         self._out = out  # a descriptor, or None
-        self._unsent, self._unsent_bytes = [], 0
+        self._unsent, self._unsent_bytes = deque(), 0
+        self._taken_at = 0.0  # of time.monotonic: when stdout took something
+        self._skipped = 0  # bytes that stdout was not given, because nobody read it
         self._piece_seconds = piece_seconds
         self._gap = 0  # bytes that found no room since the last line that did
         self.lost = 0  # bytes that found no room
@@ -100,8 +104,12 @@ class Log:
 
     @property
     def behind(self):
-        """Reports whether stdout has taken so little that the call's output has to wait."""
-        return self._unsent_bytes >= UNSENT_BYTES
+        """Reports whether the call's output has to wait for stdout: it is slow, but takes something now and then."""
+        return self._unsent_bytes >= UNSENT_BYTES and not self._stuck
+
+    @property
+    def _stuck(self):
+        return time.monotonic() >= self._taken_at + STUCK_SECONDS
 
     def send(self):
         """Gives stdout what it takes without waiting."""
@@ -113,13 +121,17 @@ class Log:
                 return
             except OSError:  # nobody reads any more; the spool goes on
                 self._out = None
-                self._unsent, self._unsent_bytes = [], 0
+                self._unsent, self._unsent_bytes = deque(), 0
                 return
+            self._taken_at = time.monotonic()
             self._unsent_bytes -= sent
             if sent < len(data):
                 self._unsent[0] = data[sent:]
             else:
-                del self._unsent[0]
+                self._unsent.popleft()
+        if self._skipped:
+            note, self._skipped = f"kinetic: {self._skipped} bytes are missing here, which nobody read in time; the store has them\n", 0
+            self._print(STDERR_MARK + encode_text(note))
 
     def drain(self, until):
         """Gives stdout the rest, waiting for it until that moment of time.monotonic."""
@@ -165,7 +177,12 @@ class Log:
         return timestamp().encode() + b" " + STDERR_MARK + encode_text(f"kinetic: {text}\n")
 
     def _print(self, data):
-        if self._out is None or self._unsent_bytes >= 2 * UNSENT_BYTES:
+        if self._out is None:
+            return
+        if not self._unsent:
+            self._taken_at = time.monotonic()
+        elif self._unsent_bytes >= (UNSENT_BYTES if self._stuck else 2 * UNSENT_BYTES):
+            self._skipped += len(data)
             return
         self._unsent.append(data)
         self._unsent_bytes += len(data)

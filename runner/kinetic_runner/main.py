@@ -3,6 +3,7 @@
 """Chooses what this process does: run a job, or be a child of the process that does."""
 
 import os
+import traceback
 import sys
 
 from .errors import RunnerError, Stopped
@@ -26,7 +27,9 @@ def main(argv, early_signals=()):
         return EXIT_TERMINATED  # nothing has begun that could be published
     except (RunnerError, OSError) as exc:
         tell(f"kinetic: {exc}\n")
-        return EXIT_RUNNER
+    except Exception:
+        tell(f"kinetic: the runner itself failed: {traceback.format_exc()}")
+    return EXIT_RUNNER
 
 
 def runner(options):

@@ -95,6 +95,10 @@ class Child:
         for read, _ in pipes:
             os.set_blocking(read, False)
 
+    def order(self, fd):
+        """The order in which the pipes are read."""
+        return self.output.get(fd, -1)
+
     def close(self):
         """Closes the pipes."""
         for fd in [self.report, *self.output]:
@@ -109,6 +113,8 @@ class Child:
                 os.kill(self.pid, number)
         except ProcessLookupError:
             pass  # it has just ended
+        except PermissionError:
+            pass  # of another user, as below sudo
 
     @property
     def left(self):

@@ -16,6 +16,7 @@ PIPE_READ = 64 << 10
 # After a read of fewer bytes lines gather for a moment: each read costs more than the call's print.
 FEW_BYTES, GATHER_SECONDS = 2 << 10, 0.002
 LEFT_POLL_SECONDS = 0.02  # between two looks at what the child has left running: its end is not signalled
+GIVE_UP_SECONDS = 5.0  # after SIGKILL
 DRAIN_SECONDS = 1.0  # for output that outlives the call
 DEADLINE_GRACE = 10.0  # seconds after --max-runtime
 END_GRACE = 3.0  # seconds for a call that has failed, or whose result is no longer needed
@@ -40,6 +41,7 @@ class Supervisor:
         self._deadline = deadline  # of time.monotonic, or None
         self._kill_at = math.inf  # of time.monotonic
         self._group = False  # SIGTERM is for all that the child has started, too
+        self._give_up_at = math.inf  # of time.monotonic: what SIGKILL did not end by then is not waited for
         self._left_told = False  # what the child has left running was told to end
         self._child = None
         self._report = b""
@@ -88,7 +90,7 @@ class Supervisor:
         gather.register(wake, select.POLLIN)
         while not self._over():
             ready = self._wait(wake, open_fds)
-            for fd in ready & open_fds:
+            for fd in sorted(ready & open_fds, key=self._child.order):  # of a burst, standard output first
                 size = self._read(fd)
                 if size == 0:
                     open_fds.discard(fd)  # all that could write to it have closed it
@@ -113,7 +115,7 @@ class Supervisor:
             poll.register(self._log.unsent, select.POLLOUT)
         if self._link is not None and self._link.fileno() >= 0:
             poll.register(self._link.fileno(), select.POLLIN)
-        moments = [self._deadline or math.inf, self._kill_at, self._errands.next_at, self._log.piece_at]
+        moments = [self._deadline or math.inf, self._kill_at, self._give_up_at, self._errands.next_at, self._log.piece_at]
         if self._link is not None:
             moments.append(self._link.next_at)
         left = min(moments) - time.monotonic()
@@ -123,6 +125,10 @@ class Supervisor:
 
     def _over(self):
         """Reports whether the child has ended, and what it left running was told to end and had time for it."""
+        if time.monotonic() >= self._give_up_at:
+            if self.status is None:  # it hangs in the kernel, as in a driver
+                self.status = signal.SIGKILL
+            return True
         if self.status is None:
             return False
         if not self._child.left:
@@ -153,8 +159,10 @@ class Supervisor:
             report = json.loads(line)
         except ValueError:
             return  # the call has written to our descriptor
-        if isinstance(report, dict):
+        try:
             self._on_report(report)
+        except (AttributeError, KeyError, TypeError):
+            pass  # the same, and it was JSON
 
     def _handle(self, numbers):
         """Acts on signals."""
@@ -182,6 +190,7 @@ class Supervisor:
         if now >= self._kill_at and self.status is None:
             self._kill_at = math.inf
             self.killed = True
+            self._give_up_at = now + GIVE_UP_SECONDS
             self._child.signal(signal.SIGKILL, group=True)
         if now >= self._log.piece_at:
             self._log.show_unfinished(now)

@@ -97,6 +97,7 @@ class Port(GroupCase):
             "another key": [self.hello(key="guessed")],
             "no key": [self.hello(key="")],
             "no signature": [{"job": JOB, "call": self.call_hash(), "host": 1}],
+            "a signature that is no text of bytes": [lambda challenge: dict(self.hello()(challenge), signature="\ud800")],
             "the answer to another challenge": [self.hello()("0" * 32)],
             "nothing": [{}],
             "another language": [b"GET / HTTP/1.1\r\n\r\n"],

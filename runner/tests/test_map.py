@@ -258,6 +258,53 @@ class Resumed(MapCase):
         self.assertIn("has no storage.objects.get in bucket", ran.out)
 
 
+class ToldToEnd(MapCase):
+    def test_an_input_that_the_end_interrupts_has_no_result(self):
+        for leaves in ("sys.exit(0)", "1 / 0"):
+            with self.subTest(leaves):
+                self.setUp()
+                source = f"""
+                    import os, signal, sys
+                    def leave(*_): {leaves}
+                    signal.signal(signal.SIGTERM, leave)
+                    def f(n):
+                        if os.environ["KINETIC_ATTEMPT"] == "1" and n == 6:
+                            print("ready", flush=True)
+                            while True: signal.pause()
+                        return n
+                """
+                process = self.start_chunk(source, [5, 6, 7])
+                self.assertEqual(process.stdout.readline(), b"ready\n")
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(self.finish(process).code, 143)
+                self.assertEqual(self.values(2), [5, None])
+                self.assertEqual((self.chunk(source, [5, 6, 7]).code, self.values(3)), (0, [5, 6, 7]))
+
+    def test_results_of_a_call_that_has_closed_its_pipe(self):
+        ran = self.chunk("import os\ndef f(n):\n  if n == 1: os.close(3)\n  return n", [0, 1, 2])
+        self.assertEqual((ran.code, self.values(3)), (0, [0, 1, 2]), ran.out)
+
+    def test_folders_of_inputs_do_not_stay(self):
+        self.chunk(SQUARE, list(range(20)))
+        self.assertEqual(os.listdir(os.path.join(self.work, "scratch", "inputs")), [])
+
+
+class Retries(MapCase):
+    def test_a_chunk_that_has_crashed_too_often_is_final(self):
+        for number in (1, 2):
+            self.put(f"{JOB}/attempts/0-{number}.json", b'{"version":1,"uid":"other-%d","reason":"Killed"}' % number)
+        ran = self.chunk(SQUARE, [1], "--retries", "1")
+        self.assertEqual((ran.code, self.values(1)), (1, [None]))
+        self.assertIn("crashed 2 times; --retries allows 1", ran.out)
+
+    def test_pods_that_die_before_they_have_noted_an_input_are_not_replaced_for_ever(self):
+        for number in range(1, 5):
+            self.put(f"{JOB}/attempts/0-{number}.json", b'{"version":1,"uid":"other-%d"}' % number)
+        ran = self.chunk(SQUARE, [1], "--retries", "0")
+        self.assertEqual((ran.code, self.values(1)), (1, [None]))
+        self.assertIn("4 pods of this chunk died without a word", ran.out)
+
+
 class KilledPods(MapCase):
     """Inputs that kill the whole container, as the kernel does when its memory runs out."""
 
@@ -292,7 +339,7 @@ class KilledPods(MapCase):
         values = self.values(4)
         self.assertEqual(values[:1] + values[2:], [0, 4, 9])
         self.assertEqual(self.results(4)[1]["error"]["type"], "Killed")
-        self.assertIn("was killed with its pod 2 times on this input: it is likely that memory ran out", values[1])
+        self.assertIn("was killed with its pod 2 times on this input: memory ran out, or its nodes were lost", values[1])
 
     def test_an_input_of_pods_that_were_told_to_end_is_computed(self):
         source = "import os, signal\ndef f(n):\n  if os.environ['KINETIC_ATTEMPT'] == '3': return n\n  print('ready', flush=True)\n  while True: signal.pause()"

@@ -130,8 +130,10 @@ class Times(LogCase):
     def test_unfinished_line_is_shown_after_a_second(self):
         log = self.open_log()
         self.assertEqual(log.piece_at, math.inf)
-        with unittest.mock.patch.object(logs.time, "monotonic", side_effect=[10.0, 10.7, 11.5]):
+        with unittest.mock.patch.object(logs.time, "monotonic") as now:
+            now.return_value = 10.0
             log.write(STDOUT, b"old")
+            now.return_value = 10.7
             log.write(STDERR, b"young")
             log.write(STDOUT, b"er")  # does not begin the second anew
             self.assertEqual(log.piece_at, 11.0)
@@ -141,6 +143,7 @@ class Times(LogCase):
             self.assertEqual((self.printed(), log.piece_at), (b"older\x1f\n", 11.7))
             log.write(STDERR, b"\n")
             self.assertEqual(log.piece_at, math.inf)
+            now.return_value = 11.5
             log.write(STDOUT, b"more")
             self.assertEqual(log.piece_at, 12.5)
 

@@ -199,5 +199,22 @@ class AsPid1(StragglerCase):
         self.assertEqual((ran.code, ran.result["value"]), (0, 1), ran.err)
 
 
+class Unkillable(RunnerCase):
+    def test_what_sigkill_does_not_end_is_not_waited_for(self):
+        """A zombie of the call's group, whose parent has left it, stands in for a process that hangs in the kernel."""
+        source = """
+            import os, signal, time
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            if os.fork() == 0:
+                if os.fork() == 0:
+                    os._exit(0)
+                os.setsid()
+                time.sleep(1000)
+            time.sleep(1000)
+        """
+        ran = self.run_call(command("python3", "train.py"), {"train.py": source}, "--max-runtime", "0.5", "--grace", "0.5")
+        self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,4 @@
-"""A stdout that nobody reads: it holds up what the call prints, and nothing else."""
+"""A stdout that nobody reads: it holds up what the call prints for some seconds, and nothing else."""
 
 import json
 import os
@@ -92,6 +92,14 @@ class StuckStdout(RunnerCase):
         want = [f"line {number} {'x' * 80}" for number in range(100_000)]
         self.assertEqual(ran.out.splitlines(), want)
         self.assertEqual([line[28:] for line in ran.log.splitlines()], want)
+
+    def test_call_does_not_wait_for_a_reader_that_never_comes(self):
+        process = self.start_stuck(function(), "\n    def f():\n        flood()\n        return 'done'")
+        self.wait(lambda: self.exists("end.json"))
+        ran = self.finish(process)
+        self.assertEqual((ran.code, ran.result["value"]), (0, "done"))
+        self.assertEqual([line[28:] for line in ran.log.splitlines()], [f"line {number} {'x' * 80}" for number in range(100_000)])
+        self.assertRegex(ran.stderr, r"kinetic: \d+ bytes are missing here, which nobody read in time; the store has them\n")
 
     def test_small_output_of_a_call_that_ends_is_waited_for(self):
         """What fits into the runner is no reason for the call to wait; a reader has some seconds to come."""

@@ -98,7 +98,7 @@ func TestWarningsOfAValueAreToldOnce(t *testing.T) {
 	for name, tt := range map[string]struct{ result, want string }{
 		"none":        {`{"version":1,"ok":true,"value":1}`, ""},
 		"exact":       {`{"version":1,"ok":true,"value":1,"warnings":["value is an int64"]}`, "warning: value is an int64\n"},
-		"with pickle": {`{"version":1,"ok":true,"value":null,"pickle":"result-2.pkl","warnings":["a","value.loss is NaN: printed as null"]}`, "warning: a\nwarning: value.loss is NaN: printed as null (exact value: STORE/a1/result-2.pkl)\n"},
+		"with pickle": {`{"version":1,"ok":true,"value":null,"pickle":"result-2.pkl","warnings":["a","value.loss is NaN: null in JSON"]}`, "warning: a\nwarning: value.loss is NaN: null in JSON (exact value: STORE/a1/result-2.pkl)\n"},
 		"only pickle": {`{"version":1,"ok":true,"value":null,"pickle":"result.pkl"}`, "exact value, pickled: STORE/a1/result.pkl\n"},
 		"harmless":    {`{"version":1,"ok":true,"value":1,"warnings":["\u001b[2J"]}`, "warning: \\x1b[2J\n"},
 	} {

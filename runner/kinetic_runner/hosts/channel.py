@@ -7,6 +7,7 @@ import hmac
 import json
 import socket
 
+from ..documents import SHA256
 from ..text import encode_json
 
 GROUP_PORT = 8601  # of the leader's runner; the manifest's readiness probe has it too
@@ -76,7 +77,9 @@ class Greeting:
         signature = message.get("signature")
         if dict(message, signature=want["signature"]) != want or type(signature) is not str:
             return None
-        if self._key and not hmac.compare_digest(signature.encode(), want["signature"].encode()):
+        if not SHA256.fullmatch(signature):
+            return None
+        if self._key and not hmac.compare_digest(signature, want["signature"]):
             return None
         return host
 

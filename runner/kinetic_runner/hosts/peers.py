@@ -25,6 +25,7 @@ from .verdict import report, reported
 # Connections that wait while the leader fetches its bundle: all hosts', and the readiness probe's.
 BACKLOG = 4096
 REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
+SPARE_CONNECTIONS = 64  # beside twice the hosts
 ACCEPT_SECONDS = 0.5  # until the next try when there are too many open files
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds between a member's tries to connect
 
@@ -108,6 +109,9 @@ class Leader:
                 self._selector.unregister(self._listener)
                 self.next_at = time.monotonic() + ACCEPT_SECONDS
             return
+        if len(self._selector.get_map()) > 2 * self._hosts + SPARE_CONNECTIONS:  # strangers that say nothing
+            channel.connection.close()
+            return
         challenge = os.urandom(16).hex()
         channel.send({"challenge": challenge})
         self._watch(channel.connection, lambda: self._hear(channel, challenge))
@@ -121,7 +125,7 @@ class Leader:
                     host = self._greet(channel, message, challenge)
                 else:
                     self.report(reported(host, message))
-        except RunnerError as exc:
+        except (RunnerError, ValueError, TypeError) as exc:
             self._say(str(exc))
             messages = None
         if messages is None:

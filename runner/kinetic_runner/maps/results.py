@@ -29,6 +29,7 @@ class Results:
         self._queue, self._threads = SimpleQueue(), []
         self.current, self.next_at = None, math.inf  # the input that is computed, and when, of time.monotonic, it is noted
         self.failure = None
+        self.closed = False  # the child was told to end, and what it reports now is no result
         if careful:
             self._mark(numbers[0])
         os.write(self._credit_write, b"\0" * (1 if careful else WINDOW))
@@ -44,6 +45,8 @@ class Results:
 
     def note(self, report):
         """Takes a report of the child: an input that begins, or its outcome."""
+        if self.closed:
+            return
         if "begins" in report:
             self.current = report["begins"]
             self.next_at = math.inf if self._careful else time.monotonic() + MARK_SECONDS

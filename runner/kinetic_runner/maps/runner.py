@@ -25,6 +25,7 @@ from ..text import encode_json, file_blocks, timestamp
 from .inputs import fetch_inputs, find_done, find_tries, result_name
 from .results import Results
 
+MAX_UNKNOWN = 3  # pods, beside --retries, that die before they have noted an input
 MAX_TRIES = 2  # of an input that kills its child, or its pod
 
 
@@ -57,7 +58,10 @@ class MapAttempt(Attempt):
 
     def spent(self, count):
         self.silent = count.silent
-        return super().spent(count)
+        outcome = super().spent(count)
+        if outcome is not None:
+            outcome.exit_code = 1  # final: a pod that is retried would find the same
+        return outcome
 
     def call(self):
         """The outcome of the chunk, when each input has a result."""
@@ -72,15 +76,21 @@ class MapAttempt(Attempt):
         path, numbers = fetch_inputs(self.store, self.options, self.host, self.scratch)
         done = find_done(self.store, self.options, numbers)
         if self.silent:
-            self.tries = find_tries(self.store, self.options, [number for number in numbers if number not in done])
+            self.tries = find_tries(self.store, self.options, numbers)
             self.skip_killers(call, done)
+            noted = {attempt for attempts in self.tries.values() for attempt in attempts}
+            unknown = len(set(self.silent) - noted)
+            if unknown > self.options.retries + MAX_UNKNOWN:
+                message = f"{unknown} pods of this chunk died without a word, and on no input: memory ran out, or their nodes were lost"
+                self.say(message)
+                return Outcome(KILLED, 1, message)
         return self.compute(call, path, numbers, done)
 
     def skip_killers(self, call, done):
         """Gives up the inputs that were computed each time when pods died without a word."""
         for number, attempts in self.tries.items():
-            if len(set(attempts) & set(self.silent)) >= MAX_TRIES:
-                message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: it is likely that memory ran out"
+            if number not in done and len(set(attempts) & set(self.silent)) >= MAX_TRIES:
+                message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: memory ran out, or its nodes were lost"
                 self.give_up(number, Outcome(KILLED, EXIT_KILLED, message))
                 done.add(number)
 
@@ -100,6 +110,9 @@ class MapAttempt(Attempt):
             results = Results(left, store_result, self.mark, self.store.parallel, bool(self.silent))
 
             def note(report):
+                # An input that the end interrupted has no result, unless its function returned.
+                if "ended" in report and supervisor.stopped_at < report["outcome"]["at"] and not report["outcome"]["returned"]:
+                    results.closed = True
                 results.note(report)
                 if "ended" not in report:
                     told.note(report)
@@ -107,12 +120,13 @@ class MapAttempt(Attempt):
             supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note)
             try:
                 supervisor.run(function_command(call, place, "inputs", results.credit, inputs=path, numbers=numbers, left=left))
+                told.read_spare(note)
             finally:
                 results.finish()
             left = [number for number in left if number not in done]
             if not left:
                 break
-            if supervisor.terminated or supervisor.timed_out or results.current is None:
+            if supervisor.terminated or supervisor.timed_out or results.current is None or results.closed:
                 outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
                 self.announce(outcome)
                 return outcome
@@ -148,8 +162,10 @@ class MapAttempt(Attempt):
             store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict)
         except AlreadyExists:
             pass  # of a pod that was taken for lost
-        for path in filter(None, (outcome.pickle_path, outcome.value_path)):
-            os.unlink(path)
+        folder = os.path.join(self.scratch, "inputs", str(number))
+        if os.path.isdir(folder):
+            empty_directory(folder)
+            os.rmdir(folder)
 
     def result_blocks(self, number, outcome, pickled):
         """Yields results/{index}.json: result.json, and of which input it is."""
