@@ -276,8 +276,8 @@ func TestAMillionLinesInConstantMemory(t *testing.T) {
 		if sink.lines != want {
 			t.Errorf("tail %d: got %d lines, want %d", tail, sink.lines, want)
 		}
-		if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
-			t.Errorf("tail %d: allocated %d bytes in all, want 4 MiB at most", tail, used)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 { // an allocation for each line would be more
+			t.Errorf("tail %d: allocated %d bytes in all, want 8 MiB at most", tail, used)
 		}
 	}
 }
