@@ -35,6 +35,8 @@ class HostAttempt(Attempt):
         self.group = group
         self.final = options.final or not options.release
         self._mark = os.path.join(options.work, "attempt")  # outlives the container, not the pod
+        if os.path.exists(self._mark):
+            signals.never_raise()  # what a crash left is saved first, even if all hosts are about to start again
         os.environ.pop("KINETIC_LEADER", None)  # or a job that the call runs here would be taken for one of its hosts
         self.greeting = Greeting(options, os.environ.pop(KEY_VARIABLE, ""))
 
@@ -48,7 +50,6 @@ class HostAttempt(Attempt):
         if not os.path.exists(self._mark):
             self.leave_mark("")
             return
-        self.signals.never_raise()
         self.say("this container was restarted, so the cluster will restart all hosts; the call is not run")
         try:
             self._save_crash()
