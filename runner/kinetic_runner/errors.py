@@ -57,10 +57,3 @@ def text_of(exc):
         return str(exc)
     except Exception:
         return f"<unprintable {type(exc).__name__} object>"
-
-
-def type_name(kind):
-    """The qualified name of a type as a traceback shows it."""
-    module = getattr(kind, "__module__", None)
-    name = getattr(kind, "__qualname__", kind.__name__)
-    return name if module in (None, "builtins", "__main__") else f"{module}.{name}"

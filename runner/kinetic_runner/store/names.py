@@ -13,11 +13,6 @@ def job_name(job, name):
     return f"{job}/{name}"
 
 
-def attempt_name(job, number):
-    """The record of the n-th start, counted from 1."""
-    return f"{job}/attempts/{number}.json"
-
-
 def log_part_name(job, host, attempt, part):
     """One piece of what a host printed, counted from 1."""
     return f"{job}/logs/{host}/{attempt}-{part}.log"
