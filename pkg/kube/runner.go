@@ -66,7 +66,7 @@ func (w *Workload) compareRunner(ctx context.Context, o *unstructured.Unstructur
 	}
 	for _, field := range []string{"data", "binaryData", "immutable"} {
 		if !reflect.DeepEqual(found.Object[field], o.Object[field]) {
-			return false, fmt.Errorf("ConfigMap %s in %s does not hold the runner that its name promises: its %s differs. Pods would run what is in it, so find out who changed it. To go on, delete it with kubectl delete configmap %s -n %s, and submit again",
+			return false, fmt.Errorf("ConfigMap %s in %s does not hold the runner that its name promises: its %s differs. Pods would run what is in it, so find out who changed it. To continue, delete it with kubectl delete configmap %s -n %s, and submit again",
 				o.GetName(), w.client.scope(), field, o.GetName(), w.client.namespace)
 		}
 	}

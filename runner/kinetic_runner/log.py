@@ -47,7 +47,7 @@ class Log:
         self._out = out  # a descriptor, or None
         self._unsent, self._unsent_bytes = deque(), 0
         self._taken_at = 0.0  # of time.monotonic: when stdout took something
-        self._skipped = 0  # bytes that stdout was not given, because nobody read it
+        self._skipped = 0  # bytes left out of stdout because it was not read
         self._piece_seconds = piece_seconds
         self._gap = 0  # bytes that found no room since the last line that did
         self.lost = 0  # bytes that found no room
@@ -119,7 +119,7 @@ class Log:
                 sent = os.write(self._out, data)
             except BlockingIOError:
                 return
-            except OSError:  # nobody reads any more; the spool goes on
+            except OSError:  # the reader has gone; the spool continues
                 self._out = None
                 self._unsent, self._unsent_bytes = deque(), 0
                 return
@@ -130,7 +130,7 @@ class Log:
             else:
                 self._unsent.popleft()
         if self._skipped:
-            note, self._skipped = f"kinetic: {self._skipped} bytes are missing here, which nobody read in time; the store has them\n", 0
+            note, self._skipped = f"kinetic: {self._skipped} bytes are missing here because the output was not read in time; the store has them\n", 0
             self._print(STDERR_MARK + encode_text(note))
 
     def drain(self, until):

@@ -99,7 +99,7 @@ class StuckStdout(RunnerCase):
         ran = self.finish(process)
         self.assertEqual((ran.code, ran.result["value"]), (0, "done"))
         self.assertEqual([line[28:] for line in ran.log.splitlines()], [f"line {number} {'x' * 80}" for number in range(100_000)])
-        self.assertRegex(ran.stderr, r"kinetic: \d+ bytes are missing here, which nobody read in time; the store has them\n")
+        self.assertRegex(ran.stderr, r"kinetic: \d+ bytes are missing here because the output was not read in time; the store has them\n")
 
     def test_small_output_of_a_call_that_ends_is_waited_for(self):
         """What fits into the runner is no reason for the call to wait; a reader has some seconds to come."""

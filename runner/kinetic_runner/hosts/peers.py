@@ -5,7 +5,7 @@
 The runner of every other host, a member, connects to that of host 0, the
 leader, once. The leader sends a challenge; the member says who it is, signed with the
 key of the job, and later how its call ended, when its log is in the store. The leader answers
-with the number of the attempt, and says when the call need not go on because
+with the number of the attempt, and says when the call can stop because
 another one failed. There is no thread.
 """
 
@@ -41,7 +41,7 @@ class Leader:
         self._members = {}  # host: its channel, or None when it is lost
         self._end_by = math.inf  # of time.monotonic
         self.attempt = 0
-        self.stopping = False  # no call needs to go on
+        self.stopping = False  # no call needs to continue
         self.outcomes = {}  # by host
 
     def listen(self):

@@ -16,7 +16,7 @@ MARK_SECONDS = 1.0  # after which an input that is still computed is noted in th
 class Results:
     """Brings results to the store while the child computes the next ones.
 
-    For the supervisor it is a link that says when the child need not go on: when a
+    For the supervisor it is a link that says when the child can stop: when a
     result cannot be stored. The child takes a credit before each input. A careful
     Results gives the next one only when the result before is stored, and the input is noted.
     """

@@ -154,7 +154,7 @@ class GCSStore:
             pause, tries = min(2 * pause, LONGEST_PAUSE), tries + 1
 
     def refusal(self, status, data, doing, permission):
-        """The error for an answer that no repetition mends."""
+        """The error for an answer that no retry changes."""
         said = shorten(" ".join(error_text(data).split()), 300)
         account = self._account.name() if self._account else "the emulator's user"
         if status in (401, 403):
