@@ -23,7 +23,7 @@ try:
     elif sys.argv[1:2] == ["debugged"]:
         from kinetic_runner.child.debug import main
     else:
-        from kinetic_runner.main import main
+        from kinetic_runner.ahead import main
 except ImportError as problem:  # such as a Python that was built without zlib
     sys.exit("kinetic: this python3 (%s) cannot run jobs: %s: use another image" % (sys.executable, problem))
 

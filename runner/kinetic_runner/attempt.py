@@ -4,7 +4,6 @@
 
 import os
 import time
-import traceback
 
 from . import environment, losses
 from .bundle import empty_directory, fetch_bundle, read_index
@@ -15,7 +14,8 @@ from .errors import NotFound, RunnerError, Stopped, Unreachable, explain, text_o
 from .judge import Told, judge
 from .log import STDERR_MARK, Log
 from .outcome import DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome
-from .process import Place, function_command, program_command
+from .place import Place, program_command, start_function
+from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
 from .store import directory_of, open_store, read_verified
@@ -58,8 +58,7 @@ class Attempt:
         self.crashes = 0  # of the attempts before
         self.began = time.monotonic()
         self.started = self.job_started = timestamp()
-        self.workspace = os.path.join(options.work, "workspace")
-        self.scratch = os.path.join(options.work, "scratch")
+        self.workspace, self.scratch = options.workspace, options.scratch
         self.tried_end = None  # end.json that may be stored, though the store said otherwise
         self.needed = []  # objects that must not expire while the call runs
 
@@ -82,6 +81,8 @@ class Attempt:
         except NoCall:
             raise
         except Exception as exc:
+            import traceback
+
             return self.failure(f"the runner itself failed: {traceback.format_exc()}", text_of(exc))
 
     def failure(self, text, message=None):
@@ -169,6 +170,8 @@ class Attempt:
         unlimited_integers()
         data = read_verified(store, name, options.call, CALL_LIMIT)
         call = Call(parse_document(data, store.url(name)), store.url(name))
+        if options.function and call.kind != "function":
+            raise RunnerError(f"{store.url(name)} has a {call.kind} call, and --function is for a function's")
         index = read_index(store, options.bundle)
         fetch_bundle(store, index, self.scratch, self.workspace)
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
@@ -194,8 +197,7 @@ class Attempt:
             KINETIC_HOSTS=str(self.hosts),
             KINETIC_ATTEMPT=str(self.number),
         )
-        environ.update(environment.gpu_libraries(environ))
-        environ.update(environment.python_defaults(environ))
+        environ.update(environment.at_start(environ))
         environ.update(environment.temporary_directory(environ, self.scratch))
         return Place(self.workspace, self.scratch, environ)
 
@@ -208,17 +210,22 @@ class Attempt:
         """When --max-runtime is over, of time.monotonic, or None."""
         return self.began + self.options.max_runtime if self.options.max_runtime else None
 
-    def supervise(self, call, place, link=None):
-        """Runs the call; returns its outcome, and the supervisor that knows how it came about."""
+    def supervise(self, call, place, link=None, child=None):
+        """Runs the call; returns its outcome, and the supervisor that knows how it came about.
+
+        child is an interpreter that waits for a function, or None.
+        """
         errands, told = self.errands(), Told(self.scratch)
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note)
         if link is not None:
             told.on_failure = supervisor.stop_soon
-        if call.kind == "function":
-            command = function_command(call, place, "function", keep_value=self.host == 0)
-        else:
-            command = program_command(call, place)
-        supervisor.run(command, group=call.kind == "command")
+
+        def start():
+            if call.kind == "function":
+                return start_function(call, place, "function", child=child, keep_value=self.host == 0)
+            return Child(program_command(call, place))
+
+        supervisor.run(start, group=call.kind == "command")
         outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
         self.tell_losses(place, call, errands, outcome)
         return outcome, supervisor
@@ -231,7 +238,7 @@ class Attempt:
     def tell_losses(self, place, call, errands, outcome):
         """Says what the call printed or wrote that is lost, in the log and in the result."""
         found = losses.found(place, call, self.log, errands)
-        outcome.warnings[:0] = found  # those of the value stay last
+        outcome.warnings += found
         for loss in found:
             self.say(f"warning: {loss}")
 

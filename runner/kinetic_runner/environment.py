@@ -4,10 +4,17 @@
 
 import os
 
+WORK = "/kinetic"  # where a job has its files unless --work says otherwise
+
 # GKE mounts the driver's libraries and nvidia-smi here, and CUDA programs find them by these
 # variables. NVIDIA's images set both; images such as python:3.12 set neither.
 NVIDIA_DIRECTORIES = (("LD_LIBRARY_PATH", "usr/local/nvidia/lib64", ""), ("PATH", "usr/local/nvidia/bin", os.defpath))
 TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/usr/tmp")  # where programs look without being told
+
+
+def at_start(environ):
+    """What a process must have from its start on: the loader and Python read it only then."""
+    return {**gpu_libraries(environ), **python_defaults(environ)}
 
 
 def gpu_libraries(environ, root="/"):

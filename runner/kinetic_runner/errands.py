@@ -22,7 +22,7 @@ class Errands:
     def __init__(self, spool, parts, renew):
         self._spool, self._parts, self._renew = spool, parts, renew
         self._changing = _thread.allocate_lock()
-        self._asked, self._busy, self._thread = [], False, None
+        self._asked, self._busy, self._threads = [], False, []
         now = time.monotonic()
         self._part_at, self._renew_at = now + PART_SECONDS, now + RENEW_SECONDS
         self._full_at = now  # no full part before this
@@ -61,11 +61,11 @@ class Errands:
 
     def finish(self):
         """Waits for the errands that were begun."""
-        if self._thread is not None:
-            self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def _ask(self, action):
-        import threading  # which a short job does not need
+        from .threads import start_threads  # which a short job does not need
 
         with self._changing:
             if action not in self._asked:
@@ -73,11 +73,9 @@ class Errands:
             if self._busy:
                 return
             self._busy = True
-        try:
-            self._thread = threading.Thread(target=self._work, daemon=True)
-            self._thread.start()
-        except RuntimeError:  # the call has taken all the threads that there may be
-            self._thread, self._busy = None, False
+        self._threads = start_threads(1, self._work)
+        if not self._threads:  # the call has taken all the threads that there may be
+            self._busy = False
             self._full_at = time.monotonic() + PART_SECONDS
 
     def _work(self):

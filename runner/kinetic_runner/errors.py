@@ -4,6 +4,8 @@
 
 import errno
 
+AT_LIMIT = "the limit of processes and threads is reached (a pod's pids limit, or ulimit -u): raise it, or start fewer"
+
 
 class RunnerError(Exception):
     """The runner or the store failed."""
@@ -44,7 +46,9 @@ class naming:
 
 
 def explain(exc):
-    """The text of an error for people, with what to do about a full disk."""
+    """The text of an error for people, with what to do about a full disk or a process that cannot be started."""
+    if isinstance(exc, BlockingIOError) and exc.filename is None:  # of os.fork: all else that may block expects it
+        return f"cannot start a process: {AT_LIMIT}"
     text = text_of(exc)
     if isinstance(exc, OSError) and exc.errno in (errno.ENOSPC, errno.EDQUOT):
         text += ": submit the job with a larger --disk"

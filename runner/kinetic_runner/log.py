@@ -15,9 +15,9 @@ import select
 import time
 from collections import deque
 
+from .process import STDERR, STDOUT
 from .text import encode_text, timestamp
 
-STDOUT, STDERR = 0, 1
 STDERR_MARK, STDOUT_MARK, PIECE = b"\x1e", b"\x1d", b"\x1f"
 MARK_BYTES = STDERR_MARK + STDOUT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back

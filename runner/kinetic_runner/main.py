@@ -1,10 +1,9 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses what this process does: run a job, or be a child of the process that does."""
+"""Chooses what kind of job this process runs."""
 
+import functools
 import os
-import traceback
-import sys
 
 from .errors import RunnerError, Stopped
 from .options import parse_options, usage
@@ -13,8 +12,11 @@ from .signals import Signals
 from .text import tell
 
 
-def main(argv, early_signals=()):
-    """Runs one attempt; returns the exit code. early_signals are those that came before this."""
+def main(argv, early_signals=(), child=None):
+    """Runs one attempt; returns the exit code.
+
+    early_signals are those that came before this, child is an interpreter that waits for a function, or None.
+    """
     if "--help" in argv:
         print(usage())
         return 0
@@ -22,22 +24,29 @@ def main(argv, early_signals=()):
     try:
         signals.install(early_signals)
         options = parse_options(argv[1:])
-        return runner(options)(options, signals)
+        return runner(options, child)(options, signals)
     except Stopped:
         return EXIT_TERMINATED  # nothing has begun that could be published
     except (RunnerError, OSError) as exc:
         tell(f"kinetic: {exc}\n")
     except Exception:
+        import traceback  # which takes longer than all that is imported here
+
         tell(f"kinetic: the runner itself failed: {traceback.format_exc()}")
     return EXIT_RUNNER
 
 
-def runner(options):
+def runner(options, child):
     """The function that runs an attempt of this kind of job."""
-    if options.release or "KINETIC_LEADER" in os.environ:
+    several = options.release or "KINETIC_LEADER" in os.environ
+    if options.function and (several or options.map):
+        raise RunnerError("--function is for one call on one host")
+    if several:
         from .hosts.runner import run
     elif options.map:
         from .maps.runner import run
     else:
         from .single import run
+
+        return functools.partial(run, child=child)
     return run

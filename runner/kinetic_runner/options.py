@@ -8,6 +8,7 @@ import re
 import types
 
 from .documents import SHA256
+from .environment import WORK
 from .errors import RunnerError
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
@@ -58,6 +59,7 @@ FLAGS = {  # the function that reads the value, the default, the value's name in
     "--store": (str, REQUIRED, "URL", "gs://bucket, or file:// and an absolute path"),
     "--call": (sha256_hex, REQUIRED, "SHA256", "of the job's call.json"),
     "--bundle": (sha256_hex, REQUIRED, "SHA256", "of the bundle's index"),
+    "--function": (None, False, "", "the call is a function: start its interpreter while the rest is fetched"),
     "--output-dir": (str, "", "DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
     "--emulator": (str, "", "URL", "an emulator of Cloud Storage, used in its place and without credentials"),
     "--metadata-host": (str, "", "HOST", "the metadata server that gives access tokens; default: the one of GKE"),
@@ -73,7 +75,7 @@ FLAGS = {  # the function that reads the value, the default, the value's name in
     "--release": (str, "", "NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
     "--chips": (str, "", "KIND:N", "the chips of each of several hosts: gpu:8, tpu:4; default: none"),
     "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
-    "--work": (os.path.abspath, "/kinetic", "DIR", "for workspace/ and scratch/; default /kinetic"),
+    "--work": (os.path.abspath, WORK, "DIR", f"for workspace/ and scratch/; default {WORK}"),
     "--log-file": (str, "", "PATH", "keep the log there instead of printing it"),
     "--termination-log": (str, TERMINATION_LOG, "PATH", '"" for none'),
     "--final": (None, False, "", "no other attempt follows, however this one ends"),
@@ -105,4 +107,6 @@ def parse_options(argv):
     missing = [name for name, value in values.items() if value is REQUIRED]
     if missing:
         raise RunnerError(f"missing flags: {', '.join(missing)}")
-    return types.SimpleNamespace(**{name[2:].replace("-", "_"): value for name, value in values.items()})
+    options = types.SimpleNamespace(**{name[2:].replace("-", "_"): value for name, value in values.items()})
+    options.workspace, options.scratch = (os.path.join(options.work, name) for name in ("workspace", "scratch"))
+    return options

@@ -29,7 +29,10 @@ class Outcome:
     file with it, or where there is none. pickle_path names a file with the exact value.
     """
 
-    FIELDS = ("reason", "exit_code", "message", "error", "warnings", "returned", "value", "value_path", "pickle_path", "at", "started", "finished")
+    FIELDS = (
+        "reason", "exit_code", "message", "error", "warnings", "differs", "returned", "value", "value_path",
+        "pickle_path", "at", "started", "finished",
+    )  # fmt: skip
 
     def __init__(self, reason, exit_code, message="", error=None):
         self.reason, self.exit_code, self.message = reason, exit_code, shorten(message, MESSAGE_LIMIT)
@@ -37,6 +40,7 @@ class Outcome:
         if error is None and reason != COMPLETED:
             self.error = {"type": reason, "message": self.message, "traceback": ""}
         self.warnings = []
+        self.differs = False  # the value from what was returned, as warnings tell
         self.returned = False  # the function returned, rather than left by sys.exit
         self.value = self.value_path = self.pickle_path = None
         self.host, self.at = 0, time.time()  # whose call it was, and when it ended

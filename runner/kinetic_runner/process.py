@@ -1,20 +1,20 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The process that runs the call, and what it starts."""
+"""The process that runs the call, and what it starts.
+
+A job begins with it, so that it imports little.
+"""
 
 import errno
 import fcntl
-import json
-import marshal
 import os
 import signal
 import sys
 import time
 
-from . import log
-from .errors import naming
+STDOUT, STDERR = 0, 1  # the streams of a child
 
-REPORT_FD, CREDIT_FD = 3, 4  # in the child: where it reports, and what limits a map's
+REPORT_FD, CREDIT_FD, DOCUMENT_FD = 3, 4, 5  # in a child of ours: where it reports, what limits a map's, what to call
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 LEFT_SECONDS = 1.0  # for what the call left running, from SIGTERM to SIGKILL
 
@@ -22,21 +22,10 @@ PYTHON = sys.executable or "python3"
 PROGRAM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the zip, or the folder that it is made of
 
 
-class Place:
-    """Where a call runs, and its whole environment."""
-
-    def __init__(self, workspace, scratch, environ):
-        self.workspace, self.scratch, self.environ = workspace, scratch, environ
-
-    def path(self, relative):
-        """The absolute path of a path relative to the package root."""
-        return os.path.join(self.workspace, relative) if relative else self.workspace
-
-
 class Command:
     """A program to start: its arguments, directory and environment.
 
-    A child of ours keeps REPORT_FD and CREDIT_FD, others do not see them.
+    A child of ours keeps REPORT_FD, CREDIT_FD and DOCUMENT_FD, others do not see them.
     """
 
     def __init__(self, argv, cwd, environ, ours=False, credit_fd=-1):
@@ -44,27 +33,9 @@ class Command:
         self.ours, self.credit_fd = ours, credit_fd
 
 
-def program_command(call, place):
-    """Starts a file, a module or a command as a shell would."""
-    environ = dict(place.environ)
-    paths = [place.path(path) for path in call.sys_path] + [environ.get("PYTHONPATH", "")]
-    if any(paths):
-        environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    if call.kind == "command":
-        return Command(call.args, place.path(call.cwd), environ)
-    what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
-    if environ.pop("KINETIC_DEBUG", ""):
-        what[:0] = [PROGRAM, "debugged"]
-    return Command([PYTHON, "-u"] + what + call.args, place.path(call.cwd), environ)
-
-
-def function_command(call, place, role, credit_fd=-1, **more):
-    """Starts a fresh interpreter that calls the function: child/function.py or child/inputs.py, by its role."""
-    path = os.path.join(place.scratch, "child.bin")
-    document = dict(vars(call), workspace=place.workspace, scratch=place.scratch, title=call.title, **more)
-    with naming(path), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        marshal.dump(document, file)  # which the child reads before it has imported anything
-    return Command([PYTHON, "-u", PROGRAM, role, path], place.path(call.cwd), place.environ, True, credit_fd)
+def interpreter(role, cwd, environ, credit_fd=-1):
+    """The command of an interpreter that waits for what to call."""
+    return Command([PYTHON, "-u", PROGRAM, role], cwd, environ, True, credit_fd)
 
 
 class Child:
@@ -73,14 +44,16 @@ class Child:
     def __init__(self, command):
         self.status = None  # of os.waitpid, once it has ended
         pipes = [os.pipe() for _ in range(3)]
-        self.output = {pipes[0][0]: log.STDOUT, pipes[1][0]: log.STDERR}
+        self.output = {pipes[0][0]: STDOUT, pipes[1][0]: STDERR}
         self.report = pipes[2][0]
+        document, self._document = os.pipe() if command.ours else (-1, -1)
+        self._unsent = b""  # of the document
         # A signal between fork and exec must wait.
         signal.pthread_sigmask(signal.SIG_BLOCK, MASKED)
         try:
             self.pid = os.fork()
             if self.pid == 0:
-                become(command, *(write for _, write in pipes))
+                become(command, *(write for _, write in pipes), document)
             try:
                 os.setpgid(self.pid, self.pid)  # as the child does: neither may rely on being first
             except OSError:
@@ -90,19 +63,41 @@ class Child:
             raise
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, MASKED)
-            for _, write in pipes:
-                os.close(write)
+            close_all(document, *(write for _, write in pipes))
         for read, _ in pipes:
             os.set_blocking(read, False)
+        if self._document >= 0:
+            os.set_blocking(self._document, False)
 
     def order(self, fd):
         """The order in which the pipes are read."""
         return self.output.get(fd, -1)
 
+    def send(self, document):
+        """Gives a child of ours its document, bytes, for which it waits: as much as it takes now, then with each feed()."""
+        self._unsent = memoryview(document)
+        self.feed()
+
+    @property
+    def hungry(self):
+        """The descriptor that takes more of the document when it is writable, or None."""
+        return self._document if self._unsent else None
+
+    def feed(self):
+        """Sends what the child takes of its document."""
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self._document, self._unsent) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._unsent = b""  # it was killed: its status says so
+        close_all(self._document)
+        self._document = -1
+
     def close(self):
         """Closes the pipes."""
-        for fd in [self.report, *self.output]:
-            os.close(fd)
+        close_all(self.report, *self.output, self._document)
 
     def signal(self, number, group):
         """Sends a signal to the process, or to its whole group."""
@@ -128,7 +123,7 @@ class Child:
             return True  # of another user
 
 
-def become(command, stdout, stderr, report):
+def become(command, stdout, stderr, report, document):
     """In the forked process: becomes the program. Does not return."""
     try:
         os.setpgid(0, 0)
@@ -137,7 +132,7 @@ def become(command, stdout, stderr, report):
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, MASKED)
         # Above all targets first, so that none of them is overwritten before it is moved.
-        sources = [os.open(os.devnull, os.O_RDONLY), stdout, stderr, report, command.credit_fd]
+        sources = [os.open(os.devnull, os.O_RDONLY), stdout, stderr, report, command.credit_fd, document]
         sources = [move_up(fd) for fd in sources]
         for target, source in enumerate(sources):
             if source >= 0:
@@ -145,6 +140,8 @@ def become(command, stdout, stderr, report):
         os.chdir(command.cwd)
         os.execvpe(command.argv[0], command.argv, command.environ)
     except BaseException as exc:
+        import json
+
         problem = {"no_program": reason_of(command, exc)} if isinstance(exc, OSError) else {"broken": repr(exc)}
         try:
             os.write(REPORT_FD, json.dumps(problem).encode() + b"\n")
@@ -154,7 +151,13 @@ def become(command, stdout, stderr, report):
 
 def move_up(fd):
     """A copy of a descriptor above all that the program gets."""
-    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CREDIT_FD + 1) if fd >= 0 else fd
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, DOCUMENT_FD + 1) if fd >= 0 else fd
+
+
+def close_all(*fds):
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
 
 
 def reason_of(command, exc):

@@ -80,8 +80,12 @@ def record_end(attempt, outcome, finished):
 def publish_end(attempt, end):
     """Writes end.json; returns what it says now: a cancel, or a client that saw the workload go, may have been first."""
     attempt.tried_end = end
-    metadata = {key: end[key] for key in ("state", "reason", "started", "finished")}
-    return create_or_read(attempt.store, job_name(attempt.options.job, "end.json"), end, metadata)
+    return create_or_read(attempt.store, job_name(attempt.options.job, "end.json"), end, end_metadata(end))
+
+
+def end_metadata(end):
+    """What a bucket keeps beside end.json."""
+    return {key: end[key] for key in ("state", "reason", "started", "finished")}
 
 
 def publish_log(attempt, outcome):
@@ -154,6 +158,7 @@ def result_blocks(attempt, outcome, finished, pickled):
         "pickle": pickled,
         "error": outcome.error,
         "warnings": outcome.warnings,
+        "differs": outcome.differs,
         "host": outcome.host,
         "attempt": attempt.number,
         "started": attempt.started,

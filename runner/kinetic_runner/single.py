@@ -6,11 +6,11 @@ from . import publish
 from .attempt import Attempt, JobEnded
 
 
-def run(options, signals):
-    """Runs one attempt; returns the exit code."""
+def run(options, signals, child=None):
+    """Runs one attempt; returns the exit code. child is an interpreter that waits for the function, or None."""
     attempt = Attempt(options, signals)
     try:
-        outcome = attempt.guarded(lambda: call(attempt))
+        outcome = attempt.guarded(lambda: call(attempt, child))
     except JobEnded as ended:
         return ended.exit_code
     end = publish.publish(attempt, outcome)
@@ -20,7 +20,7 @@ def run(options, signals):
     return outcome.exit_code
 
 
-def call(attempt):
+def call(attempt, child):
     """The outcome of the call."""
     attempt.open_store()
     attempt.refuse_if_ended()
@@ -28,6 +28,6 @@ def call(attempt):
     if spent is not None:
         return spent
     call = attempt.fetch()
-    outcome, _ = attempt.supervise(call, attempt.place())
+    outcome, _ = attempt.supervise(call, attempt.place(), child=child)
     attempt.announce(outcome)
     return outcome

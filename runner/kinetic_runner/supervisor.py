@@ -9,7 +9,7 @@ import select
 import signal
 import time
 
-from .process import LEFT_SECONDS, Child, end_all_others, reap
+from .process import LEFT_SECONDS, end_all_others, reap
 from .signals import STOP_SIGNALS
 
 PIPE_READ = 64 << 10
@@ -40,7 +40,7 @@ class Supervisor:
         self._grace = grace
         self._deadline = deadline  # of time.monotonic, or None
         self._kill_at = math.inf  # of time.monotonic
-        self._group = False  # SIGTERM is for all that the child has started, too
+        self._group = False
         self._give_up_at = math.inf  # of time.monotonic: what SIGKILL did not end by then is not waited for
         self._left_told = False  # what the child has left running was told to end
         self._child = None
@@ -51,8 +51,11 @@ class Supervisor:
         self.killed = False  # by the runner
         self.stopped_at = math.inf  # of time.time: when it was first told to end
 
-    def run(self, command, group=False):
-        """Starts the command and returns its wait status when it and its processes have ended."""
+    def run(self, start, group=False):
+        """Has start() start a Child, and returns its wait status when it and its processes have ended.
+
+        With group SIGTERM is for all that the child has started, too.
+        """
         self._group = group
         wake, wake_write = os.pipe()
         os.set_blocking(wake, False)
@@ -62,8 +65,9 @@ class Supervisor:
         self._errands.wake(wake_write)
         self._signals.never_raise()
         try:
-            self._child = Child(command)
+            self._child = start()
             try:
+                self._handle((signal.SIGCHLD,))  # it may have ended before anybody looked
                 if self._signals.came:  # before the child was there
                     self._handle((signal.SIGTERM,))
                 self._watch(wake)
@@ -96,6 +100,8 @@ class Supervisor:
                     open_fds.discard(fd)  # all that could write to it have closed it
                 elif size < FEW_BYTES and len(ready) == 1:
                     gather.poll(GATHER_SECONDS * 1000)
+            if self._child.hungry in ready:
+                self._child.feed()
             if wake in ready:
                 self._handle(os.read(wake, 4096))
             if self._link is not None:
@@ -111,8 +117,9 @@ class Supervisor:
         for fd in fds:
             if not held or fd == self._child.report:
                 poll.register(fd, select.POLLIN)
-        if self._log.unsent is not None:
-            poll.register(self._log.unsent, select.POLLOUT)
+        for unsent in (self._log.unsent, self._child.hungry):
+            if unsent is not None:
+                poll.register(unsent, select.POLLOUT)
         if self._link is not None and self._link.fileno() >= 0:
             poll.register(self._link.fileno(), select.POLLIN)
         moments = [self._deadline or math.inf, self._kill_at, self._give_up_at, self._errands.next_at, self._log.piece_at]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How times, documents and messages are written."""
 
-import json
 import os
 import time
 
@@ -22,6 +21,8 @@ def encode_text(text):
 
 def encode_json(document):
     """The document as compact JSON in UTF-8."""
+    import json  # which the first moments of a job do without
+
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
     return encode_text(text)
 

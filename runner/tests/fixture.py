@@ -127,6 +127,8 @@ class Ran:
 class RunnerCase(unittest.TestCase):
     """A test with a store, a work directory and the means to run the runner there."""
 
+    one_host = True
+
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="kinetic-runner-")
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
@@ -166,6 +168,8 @@ class RunnerCase(unittest.TestCase):
         """The runner's command line, for a call stored now; files is a dict, or the hash of a stored index."""
         bundle = files if isinstance(files, str) else self.put_index(*pack(files, **kwargs))
         flags = list(flags)
+        if call.get("kind") == "function" and self.one_host and "--map" not in flags:
+            flags.append("--function")
         for name, value in (("--work", self.work), ("--termination-log", os.path.join(self.root, "termination"))):
             if name not in flags:
                 flags += [name, value]

@@ -84,6 +84,7 @@ class GroupCase(PodCase):
     """
 
     HOSTS = 4
+    one_host = False
 
     def setUp(self):
         super().setUp()

@@ -12,7 +12,8 @@ class PublishedValues(RunnerCase):
     def test_nan_is_null_with_the_exact_value_in_the_pickle(self):
         ran = self.call("def f(): return {'loss': [1.0, float('nan')]}")
         self.assertEqual((ran.code, ran.result["value"], ran.result["pickle"]), (0, {"loss": [1.0, None]}, "result.pkl"))
-        self.assertEqual(ran.result["warnings"][0], "value.loss[1] is NaN: null in JSON")
+        self.assertEqual(ran.result["warnings"], ["value.loss[1] is NaN: null in JSON"])
+        self.assertTrue(ran.result["differs"])
         self.assertTrue(math.isnan(pickle.loads(self.read("result.pkl"))["loss"][1]))
 
     def test_nan_beside_something_unpicklable(self):
@@ -24,7 +25,7 @@ class PublishedValues(RunnerCase):
     def test_types_with_a_form_of_their_own_make_no_warning(self):
         ran = self.call("import datetime\ndef f(): return {'day': datetime.date(2026, 4, 17), 'ids': {2, 1}}")
         self.assertEqual((ran.code, ran.result["value"]), (0, {"day": "2026-04-17", "ids": [1, 2]}), ran.out)
-        self.assertFalse(ran.result.get("warnings"))
+        self.assertEqual((ran.result["warnings"], ran.result["differs"]), ([], False))
         self.assertEqual(pickle.loads(self.read("result.pkl"))["ids"], {1, 2})
 
     def test_value_without_a_json_form_succeeds(self):

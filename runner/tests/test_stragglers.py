@@ -185,14 +185,17 @@ class AsPid1(StragglerCase):
         until = os.path.join(self.root, "published")
         argv = self.unshare + self.argv(function(), {"train.py": source})
         # The namespace's own end would kill it too, so the runner stays a moment longer.
-        boot = "import os, runpy, sys, time\ndel sys.argv[0]\ntry:\n  runpy.run_path(sys.argv[0], run_name='__main__')\n"
-        boot += f"finally:\n  os.mkfifo({until!r}); open({until!r}).close()"
+        boot = "import os, runpy, sys\nend = os._exit\ndef stay(code):\n"
+        boot += f"  os.mkfifo({until!r}); open({until!r}).close(); end(code)\n"
+        boot += "os._exit = stay\ndel sys.argv[0]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
         at = argv.index("-u") + 1
         process = self.start(argv[:at] + ["-c", boot] + argv[at:])
         with open(self.fifo, "rb", buffering=0) as alive:
             self.assertEqual(process.stdout.readline(), b"started\n")
             self.wait_for_stragglers(alive)
+            deadline = time.monotonic() + 60
             while not os.path.exists(until):
+                self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)
             with open(until, "w"):
                 ran = self.finish(process)

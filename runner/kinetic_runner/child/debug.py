@@ -14,11 +14,13 @@ from .modules import let_shadow
 from .outcomes import tell
 from .wording import text_of
 
+PORT, PATIENCE = "5678", "600"  # of the debugger, and the seconds to wait for it, unless the environment says otherwise
+
 
 def wait_for_debugger():
     """Waits for the user's debugger to attach; returns the module debugpy, or None if none did."""
     environ = os.environ.get
-    port, patience = environ("KINETIC_DEBUG_PORT", "5678"), environ("KINETIC_DEBUG_WAIT_TIMEOUT", "600")
+    port, patience = environ("KINETIC_DEBUG_PORT", PORT), environ("KINETIC_DEBUG_WAIT_TIMEOUT", PATIENCE)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which nobody debugs
     try:
         debugpy = importlib.import_module("debugpy")

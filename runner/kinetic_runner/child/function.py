@@ -7,22 +7,32 @@ import sys
 STARTUP_MODULES = frozenset(sys.modules)  # what python3 has loaded before the first line of a program, and a little
 
 import marshal
+import os
 
 from . import modules, outcomes
 from .report import Report
 
+DOCUMENT_FD = 5
+
 
 def main(argv, _):
-    """Calls the function that the document at argv[2] names; returns the exit code."""
-    call = read_call(argv[2])
+    """Calls the function that the document names; returns the exit code."""
+    call = read_call()
     report = Report(call["scratch"])
     return conclude(call, report, lambda: call_function(call))
 
 
-def read_call(path):
-    """The document that the runner has left: what to call, and where."""
-    with open(path, "rb") as file:
-        return marshal.load(file)
+def read_call():
+    """Waits for the document that the runner sends: what to call, and where."""
+    with open(DOCUMENT_FD, "rb", buffering=0) as pipe:
+        data = pipe.readall()
+    try:
+        call = marshal.loads(data)
+    except EOFError:
+        os._exit(0)  # the runner has ended, and there is nothing to call
+    os.chdir(call["cwd"])
+    os.environ.update(call["environ"])
+    return call
 
 
 def conclude(call, report, action):

@@ -22,7 +22,7 @@ def main(argv, _):
     """Calls the function with each input that is left; returns the exit code."""
     from ..text import timestamp
 
-    call = read_call(argv[2])
+    call = read_call()
     report = Report(call["scratch"])
     os.set_inheritable(CREDIT_FD, False)
     shared = marshal.dumps(call["kwargs"])  # each call gets values of its own

@@ -23,7 +23,7 @@ def of_value(value, call):
         return of_generator(value, call)
     converted = values.convert(value)
     outcome = outcome_of("Completed", 0)
-    outcome.update(returned=True, warnings=list(converted.warnings))
+    outcome.update(returned=True, warnings=list(converted.warnings), differs=bool(converted.warnings))
     if converted.lossy:
         path = os.path.join(call["scratch"], "result.pkl")
         try:
@@ -114,8 +114,9 @@ def of_error(exc, call):
 def outcome_of(reason, exit_code, message="", error=None):
     """All fields that the runner reads."""
     return {
-        "reason": reason, "exit_code": exit_code, "message": shorten(message, MESSAGE_LIMIT), "error": error, "warnings": [], "returned": False,
-        "value": None, "value_path": None, "pickle_path": None, "at": time.time(), "started": None, "finished": None,
+        "reason": reason, "exit_code": exit_code, "message": shorten(message, MESSAGE_LIMIT), "error": error,
+        "warnings": [], "differs": False, "returned": False, "value": None, "value_path": None, "pickle_path": None,
+        "at": time.time(), "started": None, "finished": None,
     }  # fmt: skip
 
 
@@ -144,7 +145,10 @@ def watch_threads(title):
             if names:
                 tell(f"kinetic: {title} ended {waited} seconds ago; waiting for its threads: {names}\n")
 
-    threading.Thread(target=watch, name="kinetic-watch", daemon=True).start()
+    try:
+        threading.Thread(target=watch, name="kinetic-watch", daemon=True).start()
+    except RuntimeError:
+        pass  # the call has taken all the threads that there may be
 
 
 def others(threading):

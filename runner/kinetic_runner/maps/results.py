@@ -5,9 +5,11 @@
 import json
 import math
 import os
-import threading
 import time
 from queue import SimpleQueue
+
+from ..errors import AT_LIMIT, RunnerError
+from ..threads import start_threads
 
 WINDOW = 128  # inputs that the child may be ahead of the store
 MARK_SECONDS = 1.0  # after which an input that is still computed is noted in the store
@@ -73,9 +75,9 @@ class Results:
 
     def _put(self, *task):
         if not self._threads:  # only now: no thread may exist when the child is forked
-            self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._parallel)]
-            for thread in self._threads:
-                thread.start()
+            self._threads = start_threads(self._parallel, self._work)
+        if not self._threads:
+            raise RunnerError(f"cannot start a thread: {AT_LIMIT}")
         self._queue.put(task)
 
     def _work(self):

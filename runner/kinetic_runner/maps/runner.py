@@ -18,7 +18,7 @@ from ..errors import AlreadyExists, RunnerError
 from ..judge import Told, judge, outcome_of_status
 from ..options import whole_number
 from ..outcome import COMPLETED, EXIT_KILLED, KILLED, Outcome
-from ..process import function_command
+from ..place import start_function
 from ..records import Records
 from ..supervisor import Supervisor
 from ..text import encode_json, file_blocks, timestamp
@@ -119,7 +119,7 @@ class MapAttempt(Attempt):
 
             supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note)
             try:
-                supervisor.run(function_command(call, place, "inputs", results.credit, inputs=path, numbers=numbers, left=left))
+                supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=numbers, left=left))
                 told.read_spare(note)
             finally:
                 results.finish()
@@ -157,9 +157,8 @@ class MapAttempt(Attempt):
         if outcome.pickle_path:
             pickled = f"results/{number}.pkl" if self.number <= 1 else f"results/{number}-{self.number}.pkl"
             store.write(f"{job}/{pickled}", lambda: file_blocks(outcome.pickle_path))
-        verdict = {"ok": "true" if outcome.ok else "false", "pickled": "true" if pickled else "false"}
         try:
-            store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict)
+            store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict(outcome, pickled))
         except AlreadyExists:
             pass  # of a pod that was taken for lost
         folder = os.path.join(self.scratch, "inputs", str(number))
@@ -176,6 +175,7 @@ class MapAttempt(Attempt):
             "pickle": pickled,
             "error": outcome.error,
             "warnings": outcome.warnings,
+            "differs": outcome.differs,
             "host": self.host,
             "attempt": self.number,
             "started": outcome.started,
@@ -195,3 +195,8 @@ class MapAttempt(Attempt):
         publish.write_termination_message(self, outcome, finished)
         publish.flush_log(self)
         return outcome.exit_code
+
+
+def verdict(outcome, pickled):
+    """What a bucket keeps beside the result of an input."""
+    return {"ok": "true" if outcome.ok else "false", "pickled": "true" if pickled else "false"}

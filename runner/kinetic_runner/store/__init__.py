@@ -33,8 +33,8 @@ def directory_of(url, what):
 
 
 def in_parallel(action, items, count):
-    """Calls action with each item, in count threads; raises the first failure when they have ended."""
-    import threading  # which a job with one blob does not need
+    """Calls action with each item, in up to count threads; raises the first failure when they have ended."""
+    from ..threads import start_threads  # which a job with one blob does not need
 
     waiting, failures = list(reversed(items)), []
 
@@ -49,12 +49,8 @@ def in_parallel(action, items, count):
             except Exception as exc:
                 failures.append(exc)
 
-    others = range(1, min(count, len(items)))
-    # They are daemons, so that SIGTERM need not wait for what they are reading.
-    threads = [threading.Thread(target=work, daemon=True) for _ in others]
     try:
-        for thread in threads:
-            thread.start()
+        threads = start_threads(min(count, len(items)) - 1, work)
         work()
         for thread in threads:
             thread.join()

@@ -1,0 +1,46 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Where a call runs, and what is started there."""
+
+import marshal
+import os
+
+from .process import PROGRAM, PYTHON, Child, Command, interpreter
+
+
+class Place:
+    """Where a call runs, and its whole environment."""
+
+    def __init__(self, workspace, scratch, environ):
+        self.workspace, self.scratch, self.environ = workspace, scratch, environ
+
+    def path(self, relative):
+        """The absolute path of a path relative to the package root."""
+        return os.path.join(self.workspace, relative) if relative else self.workspace
+
+
+def program_command(call, place):
+    """Starts a file, a module or a command as a shell would."""
+    environ = dict(place.environ)
+    paths = [place.path(path) for path in call.sys_path] + [environ.get("PYTHONPATH", "")]
+    if any(paths):
+        environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    if call.kind == "command":
+        return Command(call.args, place.path(call.cwd), environ)
+    what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
+    if environ.pop("KINETIC_DEBUG", ""):
+        what[:0] = [PROGRAM, "debugged"]
+    return Command([PYTHON, "-u"] + what + call.args, place.path(call.cwd), environ)
+
+
+def start_function(call, place, role, credit_fd=-1, child=None, **more):
+    """Returns a fresh interpreter that calls the function: child/function.py or child/inputs.py, by its role.
+
+    child is such an interpreter that was started before and waits, or None.
+    """
+    cwd = place.path(call.cwd)
+    if child is None:
+        child = Child(interpreter(role, cwd, place.environ, credit_fd))
+    paths = dict(workspace=place.workspace, scratch=place.scratch, cwd=cwd, environ=place.environ)
+    child.send(marshal.dumps(dict(vars(call), title=call.title, **paths, **more)))
+    return child
