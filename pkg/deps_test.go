@@ -28,30 +28,33 @@ const (
 var mayImport = map[string]string{
 	"api":        "",
 	"version":    "",
+	"homedir":    "",
 	"nearest":    "",
+	"pattern":    "",
+	"shell":      "",
 	"/manifests": "",
 	"/runner":    "",
 
 	"/runner/runnertest": "/runner",
 
 	"accelerator": "api nearest",
-	"call":        "api nearest",
-	"profile":     "nearest",
-	"target":      "api nearest profile",
+	"call":        "api nearest pattern",
+	"profile":     "homedir nearest pattern",
+	"target":      "api homedir nearest pattern profile",
 	"ui":          "api",
-	"store":       "api",
+	"store":       "api pattern",
 	"pack":        "api store",
-	"bundle":      "api nearest pack store",
+	"bundle":      "api nearest pack pattern store",
 	"render":      "api nearest store version /manifests /runner",
 	"logs":        "api store",
-	"local":       "api logs store /runner",
-	"kube":        "api logs",
-	"job":         "api kube local logs nearest store",
-	"submit":      "accelerator api bundle call job nearest pack render store target version /runner",
+	"local":       "api homedir logs store /runner",
+	"kube":        "api logs pattern",
+	"job":         "api kube local logs nearest shell store",
+	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 
 	"forward": "",
 
-	"frontdoor": "nearest version",
+	"frontdoor": "nearest shell version",
 	"cmd/cli":   belowCmd,
 	"cmd/run":   belowCmd + " cmd/cli",
 	"cmd/jobs":  belowCmd + " cmd/cli forward",
@@ -61,7 +64,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/cli cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job kube local logs nearest pack profile render store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call job kube local logs nearest pack profile render shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -22,18 +22,18 @@ func Text(a api.Accelerator) string {
 	return text
 }
 
-// Describe is one line for people: `v6e 2x4: 8 chips on 1 host
-// (ct6e-standard-8t), spot`, without the machine type where that is empty. Where Cloud TPU's names count cores it ends with
-// which reading was taken: `(chips; Cloud TPU's v5p-16)`.
+// Describe is one line for people: `v6e 2x4: 8 chips on 1 host (ct6e-standard-8t), spot`,
+// without the machine type where that is empty. Where Google Cloud has another name for a
+// TPU, that stands there too: `(ct5p-hightpu-4t; Google Cloud: v5p-16)`.
 func Describe(a api.Accelerator) string {
 	var parts []string
 	switch a.Kind {
 	case api.TPU:
 		parts = append(parts, fmt.Sprintf("%s %s: %s on %s%s", a.Name, a.Topology,
-			count(a.Chips, "chip"), count(a.Hosts, "host"), machineType(a)))
+			count(a.Chips, "chip"), count(a.Hosts, "host"), names(a)))
 	case api.GPU:
 		parts = append(parts, fmt.Sprintf("%s: %s on %s%s", a.Name,
-			count(a.Chips, "GPU"), count(a.Hosts, "host"), machineType(a)))
+			count(a.Chips, "GPU"), count(a.Hosts, "host"), names(a)))
 	default:
 		parts = append(parts, "cpu: no accelerator")
 	}
@@ -43,18 +43,44 @@ func Describe(a api.Accelerator) string {
 	if a.Spot {
 		parts = append(parts, "spot")
 	}
-	text := strings.Join(parts, ", ")
-	if f := builtin().byName[a.Name]; f != nil && f.cores > 1 {
-		text += fmt.Sprintf(" (chips; Cloud TPU's %s)", f.spell(f.cores*a.Chips))
-	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
-func machineType(a api.Accelerator) string {
-	if a.MachineType == "" {
+// names are the machine type and Google Cloud's name of the whole, as far as they say
+// something.
+func names(a api.Accelerator) string {
+	var known []string
+	if a.MachineType != "" {
+		known = append(known, a.MachineType)
+	}
+	if name := googleName(a); name != "" {
+		known = append(known, "Google Cloud: "+name)
+	}
+	if known == nil {
 		return ""
 	}
-	return " (" + a.MachineType + ")"
+	return " (" + strings.Join(known, "; ") + ")"
+}
+
+// v5e is the only TPU that Google Cloud calls otherwise in front of the number.
+const (
+	v5e       = "v5e"
+	googleV5e = "v5litepod"
+)
+
+// googleName is what Google Cloud calls a TPU slice, where that differs: most of its names
+// count cores. The same text may mean another slice here.
+func googleName(a api.Accelerator) string {
+	f := builtin().byName[a.Name]
+	switch {
+	case f == nil || a.Kind != api.TPU:
+		return ""
+	case a.Name == v5e:
+		return fmt.Sprintf("%s-%d", googleV5e, a.Chips)
+	case f.cores > 1:
+		return f.spell(f.cores * a.Chips)
+	}
+	return ""
 }
 
 // PriceBasis says where and when the price of a shape was true: "us-central1,

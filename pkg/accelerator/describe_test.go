@@ -12,18 +12,18 @@ func TestDescribe(t *testing.T) {
 		backend api.Backend
 		want    string
 	}{
-		"cpu":                      {"cpu", "", "cpu: no accelerator"},
-		"cpu on spot":              {"cpu:spot", "", "cpu: no accelerator, spot"},
-		"one GPU":                  {"l4", "", "l4: 1 GPU on 1 host (g2-standard-4)"},
-		"two GPUs":                 {"l4x2:spot", "", "l4: 2 GPUs on 1 host (g2-standard-24), spot"},
-		"another architecture":     {"gb200", "", "gb200: 4 GPUs on 1 host (a4x-highgpu-4g), arm64"},
-		"one host":                 {"v6e-8:spot", "", "v6e 2x4: 8 chips on 1 host (ct6e-standard-8t), spot"},
-		"several hosts":            {"v6e-8", api.BackendPathways, "v6e 2x4: 8 chips on 2 hosts (ct6e-standard-4t)"},
-		"one chip":                 {"v5e-1", "", "v5e 1x1: 1 chip on 1 host (ct5lp-hightpu-1t)"},
-		"Cloud TPU's cores, v5p":   {"v5p-8", "", "v5p 2x2x2: 8 chips on 2 hosts (ct5p-hightpu-4t) (chips; Cloud TPU's v5p-16)"},
-		"Cloud TPU's cores, v3":    {"v3", "", "v3 2x2: 4 chips on 1 host (ct3-hightpu-4t) (chips; Cloud TPU's v3-8)"},
-		"Cloud TPU's cores, v4":    {"v4:spot", "", "v4 2x2x1: 4 chips on 1 host (ct4p-hightpu-4t), spot (chips; Cloud TPU's v4-8)"},
-		"Cloud TPU's cores, tpu7x": {"v7x-64", "", "tpu7x 4x4x4: 64 chips on 16 hosts (tpu7x-standard-4t) (chips; Cloud TPU's tpu7x-128)"},
+		"cpu":                        {"cpu", "", "cpu: no accelerator"},
+		"cpu on spot":                {"cpu:spot", "", "cpu: no accelerator, spot"},
+		"one GPU":                    {"l4", "", "l4: 1 GPU on 1 host (g2-standard-4)"},
+		"two GPUs":                   {"l4x2:spot", "", "l4: 2 GPUs on 1 host (g2-standard-24), spot"},
+		"another architecture":       {"gb200", "", "gb200: 4 GPUs on 1 host (a4x-highgpu-4g), arm64"},
+		"one host":                   {"v6e-8:spot", "", "v6e 2x4: 8 chips on 1 host (ct6e-standard-8t), spot"},
+		"several hosts":              {"v6e-8", api.BackendPathways, "v6e 2x4: 8 chips on 2 hosts (ct6e-standard-4t)"},
+		"one chip":                   {"v5e-1", "", "v5e 1x1: 1 chip on 1 host (ct5lp-hightpu-1t; Google Cloud: v5litepod-1)"},
+		"Google Cloud's name, v5p":   {"v5p-8", "", "v5p 2x2x2: 8 chips on 2 hosts (ct5p-hightpu-4t; Google Cloud: v5p-16)"},
+		"Google Cloud's name, v3":    {"v3", "", "v3 2x2: 4 chips on 1 host (ct3-hightpu-4t; Google Cloud: v3-8)"},
+		"Google Cloud's name, v4":    {"v4:spot", "", "v4 2x2x1: 4 chips on 1 host (ct4p-hightpu-4t; Google Cloud: v4-8), spot"},
+		"Google Cloud's name, tpu7x": {"v7x-64", "", "tpu7x 4x4x4: 64 chips on 16 hosts (tpu7x-standard-4t; Google Cloud: tpu7x-128)"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

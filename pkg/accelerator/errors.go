@@ -52,7 +52,7 @@ func (c *catalogue) wrongKind(f *family, r request) error {
 	return fmt.Errorf("%s is a %s; write %s-%s", f.name, strings.ToUpper(string(f.kind)), f.kind, right.body)
 }
 
-// wrongSeparator is for l4-4, l4:4, v5e:4 and v5ex4; nil if another separator
+// wrongSeparator is for l4-4, v5e:4 and v5ex4; nil if another separator
 // would not make it right.
 func (c *catalogue) wrongSeparator(f *family, count string) error {
 	right, what := request{body: f.name + "-" + count}, "the chips or the topology of a TPU"

@@ -40,7 +40,7 @@ func TestParseErrors(t *testing.T) {
 
 		"a dash before the number of GPUs":   {"l4-4", `that is not how the number of GPUs is written; write l4x4`},
 		"the same after the prefix":          {"gpu-l4-4", `that is not how the number of GPUs is written; write l4x4`},
-		"a colon before the number of GPUs":  {"l4:4", `that is not how the number of GPUs is written; write l4x4`},
+		"a colon before too many GPUs":       {"l4:3", `l4 has no machine with that many GPUs; nearest: l4, l4x2, l4x4, l4x8`},
 		"a colon before the chips":           {"v5litepod:4", `that is not how the chips or the topology of a TPU is written; write v5e-4`},
 		"nothing before the chips":           {"v6e8", `that is not how the chips or the topology of a TPU is written; write v6e-8`},
 		"an x before the chips":              {"v5litepodx4", `that is not how the chips or the topology of a TPU is written; write v5e-4`},

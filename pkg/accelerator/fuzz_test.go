@@ -12,7 +12,7 @@ import (
 // that it can be read back.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"cpu", "gpu", "tpu:8", "32", "l4x04", "nvidia-h100-80gbx8", "rtx-pro-6000x2:spot",
-		"v6e-8", "tpu-v5litepod-2x4:spot", "v5p-4x4x12", "tpu7x-99999999999999999999", "v3-8", "gpu-v3", "l4-4", "v5e-²", "\xff", ""} {
+		"v6e-8", "tpu-v5litepod-2x4:spot", "v5p-4x4x12", "tpu7x-99999999999999999999", "v3-8", "gpu-v3", "l4-4", "l4:4:spot", "v5e-²", "\xff", ""} {
 		f.Add(text, false, false)
 	}
 	f.Add("v6e", true, true)

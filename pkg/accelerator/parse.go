@@ -23,7 +23,7 @@ const spotSuffix = ":spot"
 // surrounding blanks:
 //
 //	cpu, cpu:8             no accelerator; the number has no meaning
-//	l4, l4x2               a GPU, two of them; GKE's label is a name too
+//	l4, l4x2, l4:2         a GPU, two of them; GKE's label is a name too
 //	v6e, v6e-8, v6e-2x4    a TPU: its usual slice, so many chips, that topology
 //	gpu-l4, tpu:v6e-8      any of these with its kind before it
 //	gpu, tpu, gpu:4, 8     what shorthands.txt says
@@ -146,9 +146,11 @@ func (c *catalogue) lookup(r request) (shape, error) {
 		s, _ := f.withTopology(f.standard, r.several)
 		return s, nil
 	}
-	if f, count := c.split(r, "x", api.GPU); f != nil {
-		if n, ok := number(count); ok {
-			return f.count(n, r)
+	for _, separator := range []string{"x", ":"} {
+		if f, count := c.split(r, separator, api.GPU); f != nil {
+			if n, ok := number(count); ok {
+				return f.count(n, r)
+			}
 		}
 	}
 	f, rest := c.split(r, "-", api.TPU)

@@ -66,6 +66,8 @@ func TestParse(t *testing.T) {
 		// GPUs by name.
 		"count of one":                 {"l4x1", "l4 1 host g2-standard-4"},
 		"count":                        {"l4x4", "l4x4 1 host g2-standard-48"},
+		"count after a colon":          {"a100:8", "a100x8 1 host a2-highgpu-8g"},
+		"count, colon and spot":        {"gpu:l4:2:spot", "l4x2:spot 1 host g2-standard-24"},
 		"leading zeros":                {"l4x04", "l4x4 1 host g2-standard-48"},
 		"a label is a name":            {"nvidia-l4", "l4 1 host g2-standard-4"},
 		"a label with a count":         {"nvidia-tesla-a100x2", "a100x2 1 host a2-highgpu-2g"},

@@ -22,8 +22,9 @@ type FindOptions struct {
 	EntryDir string
 	Cwd      string
 	Home     string
-	// PackageRoot is the value of KINETIC_PACKAGE_ROOT, "" if unset.
-	PackageRoot string
+	// PackageRoot is what was given for the package root, "" for nothing, and
+	// PackageRootFrom is by what: --package-root or KINETIC_PACKAGE_ROOT.
+	PackageRoot, PackageRootFrom string
 	// PythonPath is the value of PYTHONPATH, "" if unset.
 	PythonPath string
 }
@@ -43,35 +44,39 @@ type Layout struct {
 	Warnings []string
 }
 
-// Find decides the package root. Without KINETIC_PACKAGE_ROOT it is the nearest
-// directory at or above the package base that has a project marker; neither the
-// home directory nor the root of the file system is adopted, unless the search
-// begins there. Without a marker it is the package base itself.
+// Find decides the package root. Where none is given it is the nearest directory at
+// or above the package base that has a project marker; neither the home directory nor
+// a system directory is adopted, unless the search begins there. Without a marker it is
+// the package base itself. A home or system directory that nobody named is an error.
 func Find(opts FindOptions) (Layout, error) {
 	base := packageBase(opts.EntryDir, opts.Home)
-	root := nearestProject(base, opts.Home)
-	if opts.PackageRoot != "" {
-		var err error
-		if root, err = givenRoot(opts); err != nil {
-			return Layout{}, err
-		}
+	root, err := findRoot(base, opts)
+	if err != nil {
+		return Layout{}, err
 	}
 	// A given root may itself be a Python package: then the base is the root.
 	baseRel, _ := relative(root, base)
 	layout := Layout{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel)),
 		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
-	if isTop(root) || sameDir(root, opts.Home) {
-		layout.Warnings = []string{fmt.Sprintf("the package root is %s, so everything in it is packaged: "+
-			"move the code into a directory of its own, or set KINETIC_PACKAGE_ROOT", root)}
+	if what := shared(root, opts.Home); what != "" {
+		layout.Warnings = []string{fmt.Sprintf("the package root is %s, %s, so everything in it is packaged", root, what)}
 	}
 	return layout, nil
+}
+
+func findRoot(base string, opts FindOptions) (string, error) {
+	if opts.PackageRoot != "" {
+		return givenRoot(opts)
+	}
+	root := nearestProject(base, opts.Home)
+	return root, checkShared(root, opts.Home)
 }
 
 // packageBase goes up while the directory is a Python package, so that the
 // package can be imported by its full name.
 func packageBase(entry, home string) string {
 	dir := filepath.Clean(entry)
-	for !isTop(dir) && !sameDir(dir, home) && exists(filepath.Join(dir, "__init__.py")) {
+	for shared(dir, home) == "" && exists(filepath.Join(dir, "__init__.py")) {
 		dir = filepath.Dir(dir)
 	}
 	return dir
@@ -81,7 +86,7 @@ func packageBase(entry, home string) string {
 // nothing is found.
 func nearestProject(base, home string) string {
 	for dir := base; ; dir = filepath.Dir(dir) {
-		end := isTop(dir) || sameDir(dir, home)
+		end := shared(dir, home) != ""
 		if isProject(dir) && (!end || dir == base) {
 			return dir
 		}
@@ -91,13 +96,11 @@ func nearestProject(base, home string) string {
 	}
 }
 
-func isProject(dir string) bool {
-	return slices.ContainsFunc(markers, func(name string) bool { return exists(filepath.Join(dir, name)) })
-}
+func isProject(dir string) bool { return hasAny(dir, markers) }
 
-// givenRoot checks KINETIC_PACKAGE_ROOT.
+// givenRoot checks a package root that was given.
 func givenRoot(opts FindOptions) (string, error) {
-	root := opts.PackageRoot
+	root, given := opts.PackageRoot, opts.PackageRootFrom+"="+opts.PackageRoot
 	if rest, ok := strings.CutPrefix(root, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		root = filepath.Join(opts.Home, rest)
 	}
@@ -107,17 +110,17 @@ func givenRoot(opts FindOptions) (string, error) {
 	root = filepath.Clean(root)
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: there is no directory %s", opts.PackageRoot, root)
+		return "", fmt.Errorf("%s: there is no directory %s", given, root)
 	}
 	if err != nil {
-		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: %w", opts.PackageRoot, err)
+		return "", fmt.Errorf("%s: %w", given, err)
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: %s is not a directory", opts.PackageRoot, root)
+		return "", fmt.Errorf("%s: %s is not a directory", given, root)
 	}
 	if _, inside := relative(root, opts.EntryDir); !inside {
-		return "", fmt.Errorf("KINETIC_PACKAGE_ROOT=%s: %s does not contain the code, which is in %s: name that directory or one above it",
-			opts.PackageRoot, root, opts.EntryDir)
+		return "", fmt.Errorf("%s: %s does not contain the code, which is in %s: name that directory or one above it",
+			given, root, opts.EntryDir)
 	}
 	return root, nil
 }
@@ -181,13 +184,6 @@ func unique(list []string) []string {
 
 // isTop tells whether a clean path is the root of a file system.
 func isTop(dir string) bool { return filepath.Dir(dir) == dir }
-
-// sameDir tells whether two paths lead to one directory.
-func sameDir(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
-}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)

@@ -84,6 +84,14 @@ func TestFind(t *testing.T) {
 			files: []string{"home/.git/", "home/__init__.py"},
 			entry: "home", want: layout{root: "home", base: "home"},
 		},
+		"home as a container's, with what is packaged of it": {
+			files: []string{"home/.kineticignore"},
+			entry: "home", want: layout{root: "home", base: "home"},
+		},
+		"home, given": {
+			files: []string{"home/.ssh/"},
+			entry: "home", given: "~", want: layout{root: "home", base: "home"},
+		},
 		"the working directory is outside": {
 			entry: "home/p", cwd: "elsewhere", want: layout{root: "home/p", base: "home/p"},
 		},
@@ -125,8 +133,8 @@ func TestFind(t *testing.T) {
 			path := func(rel string) string { return filepath.Join(dir, rel) }
 			got, err := bundle.Find(bundle.FindOptions{
 				EntryDir: path(test.entry), Cwd: path(test.cwd), Home: path("home"),
-				PackageRoot: strings.ReplaceAll(test.given, "@", dir),
-				PythonPath:  strings.ReplaceAll(test.pythonPath, "@", dir),
+				PackageRoot: strings.ReplaceAll(test.given, "@", dir), PackageRootFrom: "--package-root",
+				PythonPath: strings.ReplaceAll(test.pythonPath, "@", dir),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -145,6 +153,34 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A script in the home directory must not upload its keys.
+func TestFindRefusesWhatHoldsMoreThanAProject(t *testing.T) {
+	for name, test := range map[string]struct {
+		files       []string
+		entry, what string
+	}{
+		"home":                         {entry: "home", what: "your home directory"},
+		"home under another name":      {files: []string{"link -> home"}, entry: "link", what: "your home directory"},
+		"a project, but a home in use": {files: []string{"home/.git/", "home/.ssh/"}, entry: "home", what: "your home directory"},
+		"the same with settings":       {files: []string{"home/requirements.txt", "home/.config/"}, entry: "home", what: "your home directory"},
+		"what is above home":           {entry: ".", what: "a system directory"},
+		"a system directory":           {files: []string{"link -> /usr"}, entry: "link", what: "a system directory"},
+		"no package goes up to home":   {files: []string{"home/__init__.py"}, entry: "home", what: "your home directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "home/")
+			write(t, dir, test.files...)
+			entry := filepath.Join(dir, test.entry)
+			_, err := bundle.Find(bundle.FindOptions{EntryDir: entry, Cwd: dir, Home: filepath.Join(dir, "home")})
+			want := "the package root would be " + entry + ", " + test.what + ", and everything in it would be uploaded"
+			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "add --package-root "+entry) {
+				t.Errorf("error %v, want %q and what to do", err, want)
+			}
+		})
+	}
+}
+
 func TestFindRejects(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "p/code/", "q/", "file")
@@ -155,7 +191,7 @@ func TestFindRejects(t *testing.T) {
 		dir + "/p/code/x": "there is no directory",
 		"~":               "does not contain the code",
 	} {
-		_, err := bundle.Find(bundle.FindOptions{EntryDir: dir + "/p/code", Cwd: dir, Home: dir + "/q", PackageRoot: given})
+		_, err := bundle.Find(bundle.FindOptions{EntryDir: dir + "/p/code", Cwd: dir, Home: dir + "/q", PackageRoot: given, PackageRootFrom: "KINETIC_PACKAGE_ROOT"})
 		if err == nil || !strings.Contains(err.Error(), "KINETIC_PACKAGE_ROOT="+given+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want the variable and %q", given, err, want)
 		}

@@ -31,6 +31,9 @@ var (
 	defaultExcludedFiles = []string{".DS_Store"}
 )
 
+// venvMark is in every virtual environment, whatever that is called.
+const venvMark = "pyvenv.cfg"
+
 // PlanOptions says how to package.
 type PlanOptions struct {
 	// CacheDir is pack.Options.CacheDir.
@@ -102,6 +105,7 @@ func ignore(root string, rules Rules, defaults bool) func(rel string, isDir bool
 		return slices.Contains(alwaysExcluded, name) ||
 			defaults && slices.Contains(byDefault, name) ||
 			rules.Ignored(rel, isDir) ||
+			isDir && defaults && exists(filepath.Join(root, filepath.FromSlash(rel), venvMark)) ||
 			isDir && isWrittenOverlay(filepath.Join(root, filepath.FromSlash(rel)))
 	}
 }

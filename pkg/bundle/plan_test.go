@@ -40,9 +40,9 @@ func TestExcludes(t *testing.T) {
 	always := []string{".git/HEAD", "sub/.git", "a/__pycache__/x.pyc"}
 	byDefault := []string{
 		".venv/x", "a/venv/x", "node_modules/x", ".tox/x", ".mypy_cache/x", ".ruff_cache/x", ".pytest_cache/x",
-		".ipynb_checkpoints/x", ".DS_Store", "a/.DS_Store",
+		".ipynb_checkpoints/x", ".DS_Store", "a/.DS_Store", "env/pyvenv.cfg", "env/bin/python", "a/py3/pyvenv.cfg",
 	}
-	kept := []string{".env", ".gitignore", "a/x.pyc", "b/venv", "build/x", "dist/x", "x.egg-info/PKG-INFO"}
+	kept := []string{".env", ".gitignore", "a/x.pyc", "b/venv", "build/x", "a/env/x", "dist/x", "x.egg-info/PKG-INFO"}
 	for name, test := range map[string]struct {
 		rules    string
 		defaults bool
@@ -51,7 +51,7 @@ func TestExcludes(t *testing.T) {
 		"by default":                        {defaults: true, want: kept},
 		"without the defaults":              {want: append(append([]string{}, byDefault...), kept...)},
 		"no rule brings them back":          {defaults: true, rules: "!.git\n!.venv\n!.DS_Store\n!*/", want: append([]string{bundle.IgnoreFile}, kept...)},
-		"a rule leaves out what is left":    {rules: "venv/\n.*\n*_modules\nbuild\n", want: []string{"a/x.pyc", "b/venv", "dist/x", "x.egg-info/PKG-INFO"}},
+		"a rule leaves out what is left":    {rules: "venv/\n.*\n*_modules\nbuild\nenv\npy3\n", want: []string{"a/x.pyc", "b/venv", "dist/x", "x.egg-info/PKG-INFO"}},
 		"the ignore file itself is package": {defaults: true, rules: "*\n!" + bundle.IgnoreFile, want: []string{bundle.IgnoreFile}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 type Query struct {
 	// Path is the file on this machine; Name is what messages call it.
 	Path, Name string
-	// Function is the name to call.
+	// Function is the name to call, empty for a script, which is read and no more.
 	Function string
 	// Args are the names of all arguments that every call has, those of --data
 	// included.
@@ -53,6 +53,8 @@ type Finding struct {
 	// Python is the path of the interpreter that answered, behind any shim;
 	// empty if none did.
 	Python string
+	// Textual are those of Query.Args that the function says to be a str.
+	Textual []string
 	// LeftToPod says why only running the file can tell, which is as it
 	// should be: a decorator, for one. Empty if everything is certain.
 	LeftToPod string
@@ -77,18 +79,20 @@ type answer struct {
 	Places     int      `json:"places"`
 	Excess     int      `json:"excess"`
 	Twice      []string `json:"twice"`
+	Textual    []string `json:"textual"`
 	Executable string   `json:"executable"`
 }
 
 // Check reads the syntax tree of a file with a local python (a path, or a name
-// on PATH) and finds whether the function exists and takes the arguments.
+// on PATH) and finds whether the function, unless it is a script, exists and takes the
+// arguments.
 // Nothing is imported. An error is certain, and says what to change; what is
 // not certain is in the Finding. A context that is cancelled is an error too. A form
 // that the function does not take is a LineError.
 func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	source, err := os.ReadFile(q.Path)
 	if err != nil {
-		return Finding{}, fmt.Errorf("checking %s:%s: %w", q.Name, q.Function, err)
+		return Finding{}, fmt.Errorf("checking %s: %w", q.word(), err)
 	}
 	question, path := q.question(python, source)
 	if known, ok := q.recall(question); ok {
@@ -96,16 +100,24 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	}
 	a, err := ask(ctx, python, q, source)
 	if ctxErr := ctx.Err(); errors.Is(ctxErr, context.Canceled) {
-		return Finding{}, fmt.Errorf("checking %s:%s: %w", q.Name, q.Function, ctxErr)
+		return Finding{}, fmt.Errorf("checking %s: %w", q.word(), ctxErr)
 	}
 	if err != nil {
-		return Finding{Unchecked: fmt.Sprintf("%s:%s is not checked: %v", q.Name, q.Function, err)}, nil
+		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %v", q.word(), err)}, nil
 	}
 	found, err := a.judge(q)
 	if err == nil {
 		q.remember(question, path, found)
 	}
 	return found, err
+}
+
+// word is what messages call the target.
+func (q Query) word() string {
+	if q.Function == "" {
+		return q.Name
+	}
+	return q.Name + ":" + q.Function
 }
 
 // passed is what one call passes, as check.py reads it.
@@ -169,10 +181,10 @@ func lastLine(stderr string) string {
 
 // judge makes an error of what is certainly wrong.
 func (a answer) judge(q Query) (Finding, error) {
-	where := q.Name + ":" + q.Function
+	where := q.word()
 	switch a.Outcome {
 	case "ok":
-		return Finding{Python: a.Executable}, nil
+		return Finding{Python: a.Executable, Textual: a.Textual}, nil
 	case "newer":
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":

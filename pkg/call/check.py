@@ -2,7 +2,7 @@
 
 Standard input is one line of JSON, {"function": NAME, "calls": [{"args": [NAMES],
 "positional": NUMBER}, ...], "here": BOOL}, and then the source, as bytes; "here" says
-that this python will run it. Standard output is one JSON object, about the first call
+that this python will run it, and without a function it is a script. Standard output is one JSON object, about the first call
 that is wrong, whose "outcome" is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
 imported or run. What is not certain is "unsure": there are no false alarms.
 Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
@@ -107,7 +107,7 @@ def judge(tree, function, calls):
         answer = arguments(node, call["args"], call["positional"])
         if answer["outcome"] != "ok":
             return dict(answer, call=number)
-    return {"outcome": "ok"}
+    return {"outcome": "ok", "textual": answer["textual"]}
 
 
 def missing(tree, bound, function):
@@ -140,7 +140,12 @@ def arguments(node, given, count):
     }
     wrong = answer["unexpected"] or answer["required"] or answer["unnamed"] or answer["excess"] or answer["twice"]
     answer["outcome"] = "arguments" if wrong else "ok"
+    answer["textual"] = [p.arg for p in positional + a.kwonlyargs if p.arg in given and is_str(p.annotation)]
     return answer
+
+
+def is_str(annotation):
+    return isinstance(annotation, ast.Name) and annotation.id == "str" or isinstance(annotation, ast.Constant) and annotation.value == "str"
 
 
 def signature(a, optional):
@@ -191,7 +196,7 @@ def check(source, function, calls, here):
         return syntax(error.lineno or 0, (error.text or "").strip(), message, here)
     except (RecursionError, MemoryError):
         return unsure("the file is too deeply nested for the python here")
-    return judge(tree, function, calls)
+    return judge(tree, function, calls) if function else {"outcome": "ok"}
 
 
 def main():

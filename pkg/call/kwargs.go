@@ -2,12 +2,17 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // parseKWArgs reads the values of --arg. The texts of numbers are kept as they
@@ -116,6 +121,24 @@ func position(data []byte, err error) (line, column int) {
 	return line, utf8.RuneCount(lastLine) + 1
 }
 
+// AsTyped are the arguments, given as words, where those of some names are texts: of these
+// only null, JSON strings and what a file holds stay what they are.
+func AsTyped(kwargs map[string]json.RawMessage, words, names []string) (map[string]json.RawMessage, error) {
+	typed := maps.Clone(kwargs)
+	for _, word := range words {
+		name, text, _ := strings.Cut(word, "=")
+		value := string(kwargs[name])
+		if !slices.Contains(names, name) || strings.HasPrefix(text, "@") || strings.HasPrefix(value, `"`) || value == "null" {
+			continue
+		}
+		var err error
+		if typed[name], err = quote(text); err != nil {
+			return nil, err
+		}
+	}
+	return typed, nil
+}
+
 // pythonWords are values of Python that JSON spells otherwise, or has not.
 var pythonWords = map[string]string{"True": "true", "False": "false", "None": "null"}
 
@@ -125,8 +148,34 @@ func surprise(text string, value json.RawMessage) string {
 	if right := pythonWords[text]; right != "" {
 		return fmt.Sprintf("%s is passed as a string; the JSON for it is %s", value, right)
 	}
+	if right := jsonNumber(text); right != "" {
+		return fmt.Sprintf("%s is passed as a string; for a number write %s", value, right)
+	}
+	if infinite := strings.ToLower(strings.TrimLeft(text, "+-")); slices.Contains([]string{"nan", "inf", "infinity"}, infinite) {
+		return fmt.Sprintf("%s is passed as a string; JSON has no such number", value)
+	}
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return fmt.Sprintf("%s is not JSON, so it is passed as a string", text)
 	}
 	return ""
+}
+
+// pythonNumber is a number as Python reads it and JSON does not: .5, 5., +1, 1_000.
+var pythonNumber = pattern.Lazy(`^([+-]?)((?:\d+(?:_\d+)*)?)(\.?)((?:\d+(?:_\d+)*)?)((?:[eE][+-]?\d+)?)$`)
+
+// jsonNumber is how JSON spells a number of Python, "" for other texts.
+func jsonNumber(text string) string {
+	parts := pythonNumber().FindStringSubmatch(text)
+	if parts == nil || parts[2]+parts[4] == "" {
+		return ""
+	}
+	number := strings.TrimPrefix(parts[1], "+") + cmp.Or(parts[2], "0")
+	if parts[3] != "" {
+		number += "." + cmp.Or(parts[4], "0")
+	}
+	number = strings.ReplaceAll(number+parts[5], "_", "")
+	if !json.Valid([]byte(number)) { // 007 is more likely a name
+		return ""
+	}
+	return number
 }

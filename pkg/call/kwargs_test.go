@@ -37,10 +37,12 @@ func TestParseKWArgs(t *testing.T) {
 		"a path":                        {"a=gs://bucket/x", `"gs://bucket/x"`},
 		"nothing":                       {"a=", `""`},
 		"a blank":                       {"a= ", `" "`},
-		"NaN is not JSON":               {"a=NaN", `"NaN"`},
-		"nor is a number with a plus":   {"a=+1", `"+1"`},
-		"nor one that begins with 0":    {"a=007", `"007"`},
-		"nor one that begins with dot":  {"a=.5", `".5"`},
+		"one that begins with 0":        {"a=007", `"007"`},
+		"a version":                     {"a=1.2.3", `"1.2.3"`},
+		"a day":                         {"a=2026-01-02", `"2026-01-02"`},
+		"an underscore":                 {"a=_1", `"_1"`},
+		"a dot":                         {"a=.", `"."`},
+		"a dash":                        {"a=-", `"-"`},
 		"a file":                        {"a=@config.json", `{"lr":1e-4,"n":123456789012345678901234567890}`},
 		"a file by its full path":       {"a=@" + filepath.Join(dir, "config.json"), `{"lr":1e-4,"n":123456789012345678901234567890}`},
 		"a file with a byte order mark": {"a=@bom.json", `[1]`},
@@ -79,11 +81,17 @@ func TestParseKWArgsKeepsAll(t *testing.T) {
 
 func TestParseKWArgsWarns(t *testing.T) {
 	tests := map[string]struct{ word, text, warning string }{
-		"False is true as a string": {"a=False", `"False"`, `--arg a: "False" is passed as a string; the JSON for it is false`},
-		"True":                      {"a=True", `"True"`, `the JSON for it is true`},
-		"None":                      {"a=None", `"None"`, `the JSON for it is null`},
-		"an object of Python":       {"a={'b': 1}", `"{'b': 1}"`, `--arg a: {'b': 1} is not JSON, so it is passed as a string`},
-		"a list that does not end":  {"a=[1,", `"[1,"`, `is not JSON`},
+		"False is true as a string":       {"a=False", `"False"`, `--arg a: "False" is passed as a string; the JSON for it is false`},
+		"True":                            {"a=True", `"True"`, `the JSON for it is true`},
+		"None":                            {"a=None", `"None"`, `the JSON for it is null`},
+		"an object of Python":             {"a={'b': 1}", `"{'b': 1}"`, `--arg a: {'b': 1} is not JSON, so it is passed as a string`},
+		"a number that begins with a dot": {"a=.5", `".5"`, `--arg a: ".5" is passed as a string; for a number write 0.5`},
+		"one that ends with it":           {"a=-5.", `"-5."`, `write -5.0`},
+		"one with a plus":                 {"a=+1e-4", `"+1e-4"`, `write 1e-4`},
+		"one with underscores":            {"a=1_000_000", `"1_000_000"`, `write 1000000`},
+		"no number at all":                {"a=NaN", `"NaN"`, `"NaN" is passed as a string; JSON has no such number`},
+		"none that ends":                  {"a=-inf", `"-inf"`, `JSON has no such number`},
+		"a list that does not end":        {"a=[1,", `"[1,"`, `is not JSON`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -95,6 +103,21 @@ func TestParseKWArgsWarns(t *testing.T) {
 				t.Errorf("got %q, want %q", warnings, tt.warning)
 			}
 		})
+	}
+}
+
+func TestAsTyped(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "x.json"), "1.10")
+	words := []string{"a=1.10", "b=true", "c= [1, 2]", `d="1.10"`, "e=null", "f=@x.json", "g=1.10", "h=x"}
+	kwargs, _, err := parseKWArgs(words, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := AsTyped(kwargs, words, []string{"a", "b", "c", "d", "e", "f", "h"})
+	want := map[string]string{"a": `"1.10"`, "b": `"true"`, "c": `" [1, 2]"`, "d": `"1.10"`, "e": "null", "f": "1.10", "g": "1.10", "h": `"x"`}
+	if diff := cmp.Diff(want, texts(got)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

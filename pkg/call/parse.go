@@ -109,10 +109,20 @@ func parseTarget(w Words, cwd string) (Target, error) {
 	if isFile(absolute(w.Target, cwd)) {
 		return parseScript(w.Target, cwd)
 	}
-	if i := strings.LastIndexByte(w.Target, ':'); i >= 0 {
+	if i := strings.LastIndexByte(w.Target, ':'); i >= drive(w.Target) {
 		return parseFunction(w.Target[:i], w.Target[i+1:], cwd)
 	}
 	return parseScript(w.Target, cwd)
+}
+
+// drive is how many bytes of a word are a drive of Windows, C:\ or C:/, whose colon is
+// before no function.
+func drive(word string) int {
+	isLetter := word != "" && ('a' <= word[0] && word[0] <= 'z' || 'A' <= word[0] && word[0] <= 'Z')
+	if isLetter && (strings.HasPrefix(word[1:], `:\`) || strings.HasPrefix(word[1:], ":/")) {
+		return len(`C:\`)
+	}
+	return 0
 }
 
 func parseCommand(w Words) (Target, error) {
@@ -168,7 +178,10 @@ func parseScript(word, cwd string) (Target, error) {
 func parseFunction(where, function, cwd string) (Target, error) {
 	word := where + ":" + function
 	t := Target{Kind: api.CallFunction, Function: function}
+	advice := notPython[strings.ToLower(filepath.Ext(where))]
 	switch {
+	case advice != "":
+		return Target{}, fmt.Errorf("%s: %s", word, advice)
 	case where == "":
 		return Target{}, fmt.Errorf("%s: name the file or module before the colon, as in train.py:%s", word, function)
 	case strings.HasSuffix(where, ".py") || strings.ContainsRune(where, '/') || strings.ContainsRune(where, os.PathSeparator):
@@ -177,9 +190,11 @@ func parseFunction(where, function, cwd string) (Target, error) {
 			return Target{}, err
 		}
 		if filepath.Ext(path) != ".py" {
-			return Target{}, fmt.Errorf("%s: a function is imported, and Python imports only files that end in .py", word)
+			return Target{}, notImported(word)
 		}
 		t.Path = path
+	case isFile(absolute(where, cwd)):
+		return Target{}, notImported(word)
 	case isDottedName(where):
 		t.Module = where
 	case isFile(filepath.Join(cwd, where+".py")):
@@ -188,6 +203,10 @@ func parseFunction(where, function, cwd string) (Target, error) {
 		return Target{}, fmt.Errorf("%s: %q is neither a Python file nor a module's name such as pkg.mod", word, where)
 	}
 	return t, checkFunctionName(word, function)
+}
+
+func notImported(word string) error {
+	return fmt.Errorf("%s: a function is imported, and Python imports only files that end in .py", word)
 }
 
 func checkFunctionName(word, function string) error {

@@ -23,6 +23,9 @@ type Layout struct {
 	EntryDir string
 	// Cwd is the working directory.
 	Cwd string
+	// Installed reports whether a module of a name without dots is installed on this
+	// machine; nil where nobody knows. It is asked about names like those of the project.
+	Installed func(module string) bool
 }
 
 // Resolve says where in the project a target is. The second result are
@@ -56,7 +59,7 @@ func (t Target) Resolve(l Layout) (api.Call, []string, error) {
 	}
 	file, ok := l.relative(path)
 	if !ok {
-		return api.Call{}, nil, fmt.Errorf("%s is outside of the package root %s and so would not be in the bundle: set KINETIC_PACKAGE_ROOT to a directory that holds it", path, l.Root)
+		return api.Call{}, nil, fmt.Errorf("%s is outside of the package root %s, so it would not be packaged: name a directory that contains both with --package-root", path, l.Root)
 	}
 	c.File = file
 	if t.Kind == api.CallFunction && t.Module == "" {
@@ -114,11 +117,27 @@ func (l Layout) find(module string) string {
 	return ""
 }
 
-// missingModule is an error where a package of the project lacks a module: no
-// image can have it then. A package that looks elsewhere for its modules may.
+// missingModule is an error where no image can have a module that the project lacks,
+// because it would be in a package of the project, and where another was probably meant.
 func (l Layout) missingModule(module string) error {
+	for i := range module + "." {
+		if i == len(module) || module[i] == '.' {
+			if err := l.missingFrom(module[:i]); err != nil {
+				return err
+			}
+		}
+	}
+	if like := l.misspelt(module); like != nil {
+		return fmt.Errorf("module %s is not in the project %s: %s", module, l.Root, nearest.Sentence(module, like))
+	}
+	return nil
+}
+
+// missingFrom is an error where a package of the project lacks a module of it. A package
+// that looks elsewhere for its modules may have it.
+func (l Layout) missingFrom(module string) error {
 	i := strings.LastIndexByte(module, '.')
-	if i < 0 {
+	if i < 0 || l.find(module) != "" {
 		return nil
 	}
 	parent := l.find(module[:i])

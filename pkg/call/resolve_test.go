@@ -119,6 +119,46 @@ func TestResolveWarnsOfModulesElsewhere(t *testing.T) {
 	}
 }
 
+// A name that is almost one of the project's is a slip, which must not start a job. Others
+// may be those of the image, also where they begin as one of the project.
+func TestResolveRejectsMisspeltModules(t *testing.T) {
+	dir := project(t, "train.py", "churn/train.py", "lib/__init__.py", "lib/sub/__init__.py", "lib/sub/mod.py", "torch_utils.py", "pipe.py", "data/x.csv")
+	for word, want := range map[string]string{
+		"chrun.train:f":    `did you mean "churn.train"?`,
+		"churn.trian:f":    `did you mean "churn.train"?`,
+		"chrun.trian:f":    `did you mean "churn.train"?`,
+		"trian:f":          `did you mean "train"?`,
+		"lbi.sub.mdo:f":    `did you mean "lib.sub.mod"?`,
+		"lib.sbu.mod:f":    `package lib has no module sbu: did you mean "lib.sub"?`,
+		"lib.zebra.mod:f":  "package lib has no module zebra",
+		"pip:f":            "",
+		"torch:f":          "",
+		"torch.utils.x:f":  "",
+		"churn.evaluate:f": "",
+		"date:f":           "",
+	} {
+		target, err := Parse(words(word), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		installed := func(module string) bool { return module == "pip" }
+		_, warnings, err := target.Resolve(Layout{Root: dir, PackageBase: dir, EntryDir: dir, Cwd: dir, Installed: installed})
+		switch {
+		case want == "" && (err != nil || len(warnings) != 1):
+			t.Errorf("%s: got %v and %q, want a warning", word, err, warnings)
+		case want != "" && (err == nil || !strings.HasSuffix(err.Error(), want)):
+			t.Errorf("%s: got %v, want %q", word, err, want)
+		}
+	}
+}
+
+func TestInstalled(t *testing.T) {
+	here := python(t)
+	if !Installed(t.Context(), here, "json") || Installed(t.Context(), here, "no_such_module") || Installed(t.Context(), "no-such-python", "json") {
+		t.Error("json is installed, and nothing else of these")
+	}
+}
+
 func TestResolveKeepsTheWarningsOfParse(t *testing.T) {
 	dir := project(t, "train.py")
 	w := words("train.py:f")

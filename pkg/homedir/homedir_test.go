@@ -1,0 +1,25 @@
+package homedir
+
+import (
+	"os"
+	"testing"
+)
+
+func TestDir(t *testing.T) {
+	env := map[string]string{"HOME": "/c/Users/me", "USERPROFILE": `C:\Users\me`}
+	read := func(name string) string { return env[name] }
+	for goos, want := range map[string]string{"linux": "/c/Users/me", "darwin": "/c/Users/me", "windows": `C:\Users\me`} {
+		if got := dir(read, goos); got != want {
+			t.Errorf("%s: got %q, want %q", goos, got, want)
+		}
+	}
+}
+
+func TestDirIsThatOfTheStandardLibrary(t *testing.T) {
+	t.Setenv("HOME", "/home/me")
+	t.Setenv("USERPROFILE", `C:\Users\me`)
+	want, err := os.UserHomeDir()
+	if got := Dir(os.Getenv); err != nil || got != want {
+		t.Errorf("got %q, want %q, %v", got, want, err)
+	}
+}
