@@ -5,14 +5,6 @@ import (
 	"io"
 )
 
-const (
-	// MaxLine is the number of bytes of a line that are shown; a longer one is
-	// cut at the next character boundary and ends in cutMark. A carriage return
-	// begins anew, so that a progress bar may go on for ever.
-	MaxLine = 64 << 10
-	cutMark = "... [line cut at 64 KiB]"
-)
-
 // Decoder takes stamps and marks off a log that is written to it in pieces of any size,
 // and writes what the job printed, byte by byte, to the writer of each stream. Text that
 // has no stamp is passed on as it is.
@@ -35,8 +27,6 @@ type line struct {
 	begun  bool
 	stamp  []byte
 	keep   bool // it is shown
-	length int  // from the last carriage return
-	cut    bool // the rest, up to a line end or carriage return, is dropped
 	redraw bool // the last byte was a carriage return
 }
 
@@ -115,21 +105,17 @@ func (d *Decoder) begin(stamp []byte, s Stream) {
 }
 
 // text implements records.
-func (d *Decoder) text(b []byte, last bool) {
+func (d *Decoder) text(b []byte) {
 	l := d.now
 	if !l.keep {
 		b = l.redrawn(b, d.wanted)
 	}
 	switch {
 	case !l.keep:
-	case l.length+len(b) <= MaxLine && (!d.stamps || !l.redraws(b)):
-		d.out = append(d.out, b...)
-		l.length += len(b)
-		if !last && bytes.IndexByte(b, '\r') >= 0 { // which is faster than LastIndexByte
-			l.length = len(b) - bytes.LastIndexByte(b, '\r') - 1
-		}
+	case d.stamps && l.redraws(b):
+		d.states(l, b)
 	default:
-		d.segments(l, b)
+		d.out = append(d.out, b...)
 	}
 }
 
@@ -144,9 +130,7 @@ func (d *Decoder) end(piece bool) {
 	d.now.end()
 }
 
-func (l *line) end() {
-	l.begun, l.cut, l.redraw, l.length = false, false, false, 0
-}
+func (l *line) end() { l.begun, l.redraw = false, false }
 
 // redraws reports whether stamps have to be put after carriage returns too, where the
 // terminal would overwrite the first one.
@@ -170,38 +154,18 @@ func (l *line) redrawn(b []byte, wanted bool) []byte {
 	return nil
 }
 
-// segments is text for lines that are too long or are drawn several times.
-func (d *Decoder) segments(l *line, b []byte) {
+// states is text of a line that is drawn several times, with a stamp before each state.
+func (d *Decoder) states(l *line, b []byte) {
 	for len(b) > 0 {
-		end := bytes.IndexByte(b, '\r')
-		if end < 0 {
-			d.segment(l, b)
-			return
+		if l.redraw && b[0] != '\r' {
+			d.out = append(d.out, l.stamp...)
 		}
-		d.segment(l, b[:end])
-		d.out = append(d.out, '\r')
-		l.length, l.cut, l.redraw = 0, false, true
-		b = b[end+1:]
-	}
-}
-
-// segment takes a part of a line that has no carriage return and no line end.
-func (d *Decoder) segment(l *line, p []byte) {
-	if l.cut || len(p) == 0 {
-		return
-	}
-	if l.redraw && d.stamps {
-		d.out = append(d.out, l.stamp...)
-	}
-	l.redraw = false
-	n := min(len(p), max(0, MaxLine-l.length))
-	for n < len(p) && l.length+n < MaxLine+3 && p[n]&0xC0 == 0x80 {
-		n++ // the rest of a character, which has at most 3 further bytes
-	}
-	d.out = append(d.out, p[:n]...)
-	l.length += n
-	if n < len(p) {
-		d.out = append(d.out, cutMark...)
-		l.cut = true
+		end := bytes.IndexByte(b, '\r') + 1
+		l.redraw = end > 0
+		if end == 0 {
+			end = len(b)
+		}
+		d.out = append(d.out, b[:end]...)
+		b = b[end:]
 	}
 }

@@ -72,6 +72,94 @@ func TestALaneEndsWhatAnAttemptLeftUnfinished(t *testing.T) {
 	}
 }
 
+// A line that is cut ends in whole lines, too, with nothing of other hosts in it.
+func TestALaneCutsLongLines(t *testing.T) {
+	out := &strict{t: t}
+	lane := NewLanes(Both(out), Options{Host: -1, Hosts: 2}).Host(1)
+	long := strings.Repeat("x", maxLaneLine)
+	writeIn(t, lane, stamped(long+"\n"+long+"yz\nb\n"), 1<<16)
+	if want := "host-1 │ " + long + "\nhost-1 │ " + long + laneCutMark + "\nhost-1 │ b\n"; out.String() != want {
+		t.Errorf("got %q", clip(out.String()))
+	}
+}
+
+// TestLanesOnATerminal is what a reader sees of the unfinished lines of two hosts.
+func TestLanesOnATerminal(t *testing.T) {
+	type step struct {
+		host int
+		record
+	}
+	const red, plain = "\x1b[31m", "\x1b[0m"
+	tests := map[string]struct {
+		steps   []step
+		columns int
+		want    string
+	}{
+		"one bar":        {[]step{{0, errOut("1%")}, {0, errOut("\r20%")}, {0, errOut("\r3%")}}, 40, "host-0 │ 3%\n"},
+		"one that grows": {[]step{{0, out("a")}, {0, out("b")}}, 40, "host-0 │ ab\n"},
+		"one that ends":  {[]step{{0, out("abc")}, {0, out("\rb\n")}, {0, out("c\n")}}, 40, "host-0 │ b\nhost-0 │ c\n"},
+		"another host's line": {
+			[]step{{0, errOut("1%")}, {1, out("a\n")}, {0, errOut("\r2%")}, {0, errOut("\r3%")}}, 40,
+			"host-0 │ 1%\nhost-1 │ a\nhost-0 │ 3%\n",
+		},
+		"another line of its own": {
+			[]step{{0, errOut("1%")}, {0, out("a\n")}, {0, errOut("\r2%\n")}}, 40,
+			"host-0 │ 1%\nhost-0 │ a\nhost-0 │ 2%\n",
+		},
+		"two bars": {
+			[]step{{0, errOut("1%")}, {1, errOut("1%")}, {0, errOut("\r2%")}, {1, errOut("\r2%\n")}, {0, errOut("\r3%")}}, 40,
+			"host-0 │ 1%\nhost-1 │ 2%\nhost-0 │ 3%\n",
+		},
+		"no room for all of it": {[]step{{0, errOut("0123456789")}, {0, errOut("\r1123456789")}}, 14, "host-0 │ 11234\n"},
+		"all of it at its end":  {[]step{{0, errOut("0123456789")}, {0, errOut("\n")}}, 14, "host-0 │ 0123456789\n"},
+		"colours take no room":  {[]step{{0, errOut(red + "0123" + plain + "4567")}}, 14, "host-0 │ 01234\n"},
+		"wide characters do":    {[]step{{0, errOut("你好你好")}}, 14, "host-0 │ 你好\n"},
+		"nested bars": {
+			[]step{{1, out("a\n")}, {0, errOut("1\n")}, {0, errOut("\r2\x1b[A")}, {1, out("b\n")}}, 40,
+			"host-1 │ a\nhost-0 │ 1\nhost-0 │ 2\nhost-1 │ b\n",
+		},
+		"no terminal that can": {[]step{{0, errOut("1%")}, {0, errOut("\r2%")}}, 0, ""},
+		"one that can't, nested": {
+			[]step{{0, errOut("1\n")}, {0, errOut("\r2\x1b[A\n")}, {1, errOut("b\n")}}, 0,
+			"host-0 │ 1\nhost-0 │ 2\nhost-1 │ b\n",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got display
+			s := NewScreen(&got)
+			view := View{Terminal: true, Columns: tt.columns}
+			lanes := NewLanes(s.Streams(), Options{Host: -1, Hosts: 2, Out: view, Err: view})
+			hosts := []*Decoder{lanes.Host(0), lanes.Host(1)}
+			for n, step := range tt.steps {
+				writeIn(t, hosts[step.host], encodeOne(n, step.record), 1<<20)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != tt.want {
+				t.Errorf("got %q, want %q", got.String(), tt.want)
+			}
+		})
+	}
+}
+
+// A file gets whole lines while a terminal shows one as it stands.
+func TestLanesOfWhichOneIsATerminal(t *testing.T) {
+	var file, screen bytes.Buffer
+	o := Options{Host: -1, Hosts: 2, Err: View{Terminal: true, Columns: 40}}
+	lane := NewLanes(Streams{Out: &file, Err: &screen}, o).Host(0)
+	for n, r := range []record{errOut("1%"), out("a"), out("b\x1b[A\n"), errOut("\r2%")} {
+		writeIn(t, lane, encodeOne(n, r), 1<<20)
+	}
+	if want := "host-0 │ ab\x1b[A\n"; file.String() != want {
+		t.Errorf("the file has %q, want %q", file.String(), want)
+	}
+	if want := "host-0 │ 1%" + eraseLine + "host-0 │ 2%"; screen.String() != want {
+		t.Errorf("the terminal gets %q, want %q", screen.String(), want)
+	}
+}
+
 func BenchmarkLane(b *testing.B) {
 	block := []byte(stamped(numbered(1, 500)))
 	lane := NewLanes(Both(io.Discard), Options{Host: -1, Hosts: 2}).Host(1)
@@ -88,5 +176,13 @@ func TestLanesOfAMapAreItsChunks(t *testing.T) {
 	writeIn(t, lane, stamped("a\n"), 100)
 	if got := out.String(); got != "chunk-1 │ a\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestGlyph(t *testing.T) {
+	for text, want := range map[string]int{"a": 1, "█": 1, "é": 1, "\t": 8, "中": 2, "✅": 2, "⭐": 2, "🚀": 2, "\x1b[31m": 0} {
+		if size, columns := glyph([]byte(text)); size != len(text) || columns != want {
+			t.Errorf("%q has %d bytes and %d columns, want %d and %d", text, size, columns, len(text), want)
+		}
 	}
 }

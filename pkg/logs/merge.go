@@ -54,7 +54,7 @@ func (s *sources) Pop() any {
 const openers = 16
 
 // merge writes the logs of several hosts as one, in the order in which the lines
-// were printed. Of each host no more than a line's length of each stream is in memory.
+// were printed. Of each host no more than a line of each stream is in memory, as Lanes cut it.
 func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w Streams) error {
 	block := newBlock(w)
 	lanes := NewLanes(block.streams(), o)

@@ -24,10 +24,10 @@ type Options struct {
 	// Host is the only host to read, from 0; -1 is all.
 	Host int
 	// Hosts are how many the job has. Where all of several are read, each line
-	// begins with its host, in colour if the reader of standard output (Color) or of
-	// standard error (ErrColor) can show it.
-	Hosts           int
-	Color, ErrColor bool
+	// begins with its host.
+	Hosts int
+	// Out and Err are what standard output and standard error are read on.
+	Out, Err View
 	// Chunks says that the hosts are the chunks of a map, which start each by
 	// itself: the attempts are of each.
 	Chunks bool
@@ -42,6 +42,17 @@ type Options struct {
 	// returns the point that it came to. It is called when the pod is gone before
 	// its log was read, or its node no longer has all of it; nil is nothing.
 	Rest func(context.Context, Point, io.Writer) (Point, error)
+}
+
+// View is what a stream is read on; the zero value suits a pipe.
+type View struct {
+	// Terminal says that it is one, which a Screen stands in front of.
+	Terminal bool
+	// Color says that it can show the hosts of several in colour.
+	Color bool
+	// Columns is the width of a terminal where the unfinished line of one of several
+	// hosts can be drawn again and again; 0 has it wait for its end.
+	Columns int
 }
 
 // Merges tells whether the logs of several hosts are read into one.

@@ -1,26 +1,32 @@
 package logs
 
 import (
+	"bytes"
 	"errors"
 	"io"
 )
 
 // Pipe is the last writer before a pipe or file that gets both streams of a log, whole
-// lines of each as a Plain writes them.
+// lines of each as a Plain writes them. A line that is too long for a Plain to hold is
+// written piece by piece; what the other stream prints meanwhile waits for its end.
 type Pipe struct {
 	// EndsLine has Close end the last line of the log, too, for somebody writes below it.
 	EndsLine bool
 
-	w     io.Writer
-	lines [2]*Plain // by Stream
-	last  byte      // that was written
+	w       io.Writer
+	lines   [2]*Plain // by Stream
+	writers [2]*pipeWriter
+	last    byte        // that was written
+	inside  *pipeWriter // the stream whose line is not written to its end; nil at the beginning of a line
+	waiting []byte      // what the other stream has printed since
 }
 
 // NewPipe makes a Pipe that writes to w.
 func NewPipe(w io.Writer) *Pipe {
 	p := &Pipe{w: w, last: '\n'}
 	for i := range p.lines {
-		p.lines[i] = NewPlain(pipeWriter{p})
+		p.writers[i] = &pipeWriter{p}
+		p.lines[i] = NewPlain(p.writers[i])
 	}
 	return p
 }
@@ -31,9 +37,11 @@ func (p *Pipe) Streams() Streams { return Streams{Out: p.lines[Stdout], Err: p.l
 // Close writes the lines that were left unfinished, each on a line of its own. It does not
 // close the writer below.
 func (p *Pipe) Close() error {
-	err := p.lines[Stdout].Close()
-	if p.lines[Stderr].holds() {
-		err = errors.Join(err, p.endLine(), p.lines[Stderr].Close())
+	err := p.breakLine()
+	for _, line := range p.lines {
+		if line.holds() {
+			err = errors.Join(err, p.endLine(), line.Close())
+		}
 	}
 	if p.EndsLine {
 		err = errors.Join(err, p.endLine())
@@ -41,21 +49,75 @@ func (p *Pipe) Close() error {
 	return err
 }
 
+func (p *Pipe) other(s *pipeWriter) *pipeWriter {
+	if s == p.writers[Stdout] {
+		return p.writers[Stderr]
+	}
+	return p.writers[Stdout]
+}
+
 func (p *Pipe) endLine() error {
+	p.inside = nil
 	if p.last == '\n' {
 		return nil
 	}
-	_, err := pipeWriter{p}.Write([]byte{'\n'})
+	return p.write([]byte{'\n'})
+}
+
+// breakLine writes what waits, below the line that is not written to its end.
+func (p *Pipe) breakLine() error {
+	if len(p.waiting) == 0 {
+		return nil
+	}
+	return errors.Join(p.endLine(), p.writeWaiting())
+}
+
+func (p *Pipe) writeWaiting() error {
+	err := p.write(p.waiting)
+	p.waiting = p.waiting[:0]
 	return err
 }
 
-// pipeWriter is the way to the pipe.
-type pipeWriter struct{ *Pipe }
+func (p *Pipe) write(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	p.last = b[len(b)-1]
+	_, err := p.w.Write(b)
+	return err
+}
+
+// pipeWriter is the way of one stream to the pipe.
+type pipeWriter struct{ pipe *Pipe }
 
 // Write implements io.Writer.
-func (p pipeWriter) Write(b []byte) (int, error) {
-	if len(b) > 0 {
-		p.last = b[len(b)-1]
+func (s *pipeWriter) Write(b []byte) (int, error) {
+	p := s.pipe
+	var err error
+	if p.inside != nil && p.inside != s {
+		p.waiting = append(p.waiting, b...)
+		if len(p.waiting) > maxHeld {
+			err = s.passed(p.breakLine())
+		}
+		return len(b), err
 	}
-	return p.w.Write(b)
+	rest := b
+	if end := bytes.IndexByte(b, '\n') + 1; end > 0 && len(p.waiting) > 0 {
+		err = errors.Join(p.write(b[:end]), p.writeWaiting())
+		rest = b[end:]
+		if p.last != '\n' { // the other stream's line was broken, and goes on
+			p.inside, p.waiting = p.other(s), append(p.waiting, rest...)
+			return len(b), err
+		}
+	}
+	return len(b), s.passed(errors.Join(err, p.write(rest)))
+}
+
+// passed notes where the stream has left the pipe.
+func (s *pipeWriter) passed(err error) error {
+	s.pipe.inside = nil
+	if s.pipe.last != '\n' {
+		s.pipe.inside = s
+	}
+	return err
 }

@@ -20,9 +20,8 @@ type Plain struct {
 // NewPlain makes a Plain that writes to w.
 func NewPlain(w io.Writer) *Plain { return &Plain{w: w} }
 
-// maxHeld bounds what a Plain remembers. Decoder lets no state of a line grow so
-// far.
-const maxHeld = 2 * MaxLine
+// maxHeld bounds what a Plain remembers, in bytes. The lines of several hosts are cut before.
+const maxHeld = 2 * maxLaneLine
 
 // Write passes on all lines that end in b.
 func (p *Plain) Write(b []byte) (int, error) {

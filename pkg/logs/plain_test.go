@@ -35,8 +35,8 @@ func TestPlain(t *testing.T) {
 		"one that is not finished":     {"1%\r50%", "50%"},
 		"one that is about to go on":   {"1%\r50%\r", "50%\r"},
 		"after an ordinary line":       {"a\n1%\r2%\nb\n", "a\n2%\nb\n"},
-		"an endless line, not hidden":  {strings.Repeat("x", 3*MaxLine) + "\ry\nb\n", strings.Repeat("x", 3*MaxLine) + "\ry\nb\n"},
-		"one after an endless line":    {strings.Repeat("x", 3*MaxLine) + "\n1%\r2%\n", strings.Repeat("x", 3*MaxLine) + "\n2%\n"},
+		"an endless line, not hidden":  {strings.Repeat("x", maxHeld+1) + "\ry\nb\n", strings.Repeat("x", maxHeld+1) + "\ry\nb\n"},
+		"one after an endless line":    {strings.Repeat("x", maxHeld+1) + "\n1%\r2%\n", strings.Repeat("x", maxHeld+1) + "\n2%\n"},
 		"one cut before its text":      {"a\n\rbc\nd\n", "a\nbc\nd\n"},
 		"a progress bar of many bytes": {strings.Repeat("0123456789\r", MaxLine) + "done\n", "done\n"},
 	}
@@ -70,7 +70,7 @@ func FuzzPlain(f *testing.F) {
 	f.Add("a\r\nb\r1%\r2%\n", uint8(1))
 	f.Add("\r\r\n\r", uint8(2))
 	f.Fuzz(func(t *testing.T, in string, size uint8) {
-		if len(in) > MaxLine {
+		if len(in) > maxHeld {
 			return
 		}
 		want := ""

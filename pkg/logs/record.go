@@ -78,9 +78,8 @@ const (
 type records interface {
 	// begin is the beginning of a record; stamp is nil where it has none.
 	begin(stamp []byte, s Stream)
-	// text is a piece of the record's text. It is never empty; last says that the line
-	// ends behind it.
-	text(b []byte, last bool)
+	// text is a piece of the record's text. It is never empty.
+	text(b []byte)
 	// end is the end of a record; piece says that it is not the end of its line.
 	end(piece bool)
 }
@@ -119,7 +118,7 @@ func (p *parser) readStamp(b []byte, to records) []byte {
 		p.at = atText
 		to.begin(nil, Stdout)
 		if len(p.stamp) > 0 {
-			to.text(p.stamp, false)
+			to.text(p.stamp)
 		}
 		p.stamp = p.stamp[:0]
 	}
@@ -186,14 +185,14 @@ func (p *parser) readText(b []byte, to records) []byte {
 		text = b[:end]
 	}
 	if p.held && end != 0 {
-		to.text([]byte{pieceEnd}, false)
+		to.text([]byte{pieceEnd})
 		p.held = false
 	}
 	if len(text) > 0 && text[len(text)-1] == pieceEnd {
 		text, p.held = text[:len(text)-1], true
 	}
 	if len(text) > 0 {
-		to.text(text, end >= 0 && !p.held)
+		to.text(text)
 	}
 	if end < 0 {
 		return nil

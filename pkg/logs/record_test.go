@@ -95,7 +95,7 @@ func TestDecoderTellsTheStreamsApart(t *testing.T) {
 		"since, of a progress bar":           {encode(errOut("10%\r"), errOut("20%\r"), out("a\n"), errOut("30%\r"), errOut("40%\r\n"), errOut("b\n")), Options{Since: begin.Add(2 * time.Second)}, "<out>a\n<err>30%\r40%\r\nb\n"},
 		"since, of one that is redrawn once": {encode(errOut("10%"), errOut("\r20%\r\n"), errOut("b\n")), Options{Since: begin.Add(time.Second), Timestamps: true}, "<err>" + stampOf(1) + " 20%\r\n" + stampOf(2) + " b\n"},
 		"since, of a DOS line end":           {encode(errOut("10%"), errOut("\r\n"), errOut("b\n")), Options{Since: begin.Add(time.Second)}, "<err>b\n"},
-		"a long line in pieces":              {encode(out(long[1:]), errOut("e\n"), out("yz"), out("z\n"), out("b\n")), Options{}, "<out>" + long[1:] + "<err>e\n<out>y" + cutMark + "\nb\n"},
+		"a long line in pieces":              {encode(out(long), errOut("e\n"), out("yz"), out("z\n"), out("b\n")), Options{}, "<out>" + long + "<err>e\n<out>yzz\nb\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -129,9 +129,6 @@ func FuzzRecords(f *testing.F) {
 	f.Add("a\nb\r\n\r1%\r2%", "warning\n\x1e\x1d\x1f\n", uint64(1), uint8(3))
 	f.Add("\x1f\n\x1f", "\x1e", uint64(2), uint8(28))
 	f.Fuzz(func(t *testing.T, stdout, stderr string, seed uint64, size uint8) {
-		if len(stdout)+len(stderr) > MaxLine {
-			return
-		}
 		random := rand.New(rand.NewPCG(seed, 0))
 		in := encode(pieces(random, stdout, stderr)...)
 		var outs, errs bytes.Buffer
@@ -290,7 +287,7 @@ func TestStoredPieces(t *testing.T) {
 		"tail":              {Options{Tail: 5, Host: 0}, "<out>c\n<err>3%\n<out>unfinished\n<err>again\n<out>d\n"},
 		"of several hosts":  {Options{Tail: -1, Host: -1, Attempt: 1}, "<out>host-0 │ a\nhost-1 │ A\nhost-0 │ b\nhost-0 │ c\n<err>host-0 │ 3%\nhost-1 │ EF\n<out>host-0 │ unfinished\n"},
 		"tail of several":   {Options{Tail: 1, Host: -1, Attempt: 1}, "<err>host-1 │ EF\n<out>host-0 │ unfinished\n"},
-		"colour of streams": {Options{Tail: 1, Host: -1, Attempt: 1, ErrColor: true}, "<err>\x1b[33mhost-1 │ \x1b[0mEF\n<out>host-0 │ unfinished\n"},
+		"colour of streams": {Options{Tail: 1, Host: -1, Attempt: 1, Err: View{Color: true}}, "<err>\x1b[33mhost-1 │ \x1b[0mEF\n<out>host-0 │ unfinished\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // Screen is the last writer before a terminal that shows both streams of a log. Text
 // appears at once, so that progress bars move, each stream made harmless by a Terminal of
 // its own. Where one stream prints while the other is in the middle of a line, it begins
-// a new line, and the other's line is drawn again when that goes on.
+// a new line, and the other's line is drawn again when that goes on. Lines are cut at MaxLine.
 type Screen struct {
 	w     io.Writer
 	lines [2]screenLine // by Stream
@@ -21,7 +21,8 @@ type Screen struct {
 type screenLine struct {
 	screen *Screen
 	filter *Terminal
-	text   []byte // from the last carriage return
+	other  *screenLine
+	text   []byte // of the row that the cursor is in, from the last carriage return
 	left   bool   // the other stream has printed since
 }
 
@@ -29,7 +30,7 @@ type screenLine struct {
 func NewScreen(w io.Writer) *Screen {
 	s := &Screen{w: w}
 	for i := range s.lines {
-		s.lines[i].screen = s
+		s.lines[i].screen, s.lines[i].other = s, &s.lines[1-i]
 		s.lines[i].filter = NewTerminal(&s.lines[i])
 	}
 	return s
@@ -37,7 +38,7 @@ func NewScreen(w io.Writer) *Screen {
 
 // Streams are the writers of both streams.
 func (s *Screen) Streams() Streams {
-	return Streams{Out: s.lines[Stdout].filter, Err: s.lines[Stderr].filter}
+	return Cut(Streams{Out: s.lines[Stdout].filter, Err: s.lines[Stderr].filter})
 }
 
 // Close writes what was held back, and ends a line and colours that the log left
@@ -47,10 +48,13 @@ func (s *Screen) Close() error {
 	if s.at == nil {
 		return err
 	}
+	_, newline := s.w.Write(s.at.below())
 	s.at = nil
-	_, newline := s.w.Write([]byte{'\n'})
 	return errors.Join(err, newline)
 }
+
+// below is the way from the cursor to the first row below all text.
+func (l *screenLine) below() []byte { return bytes.Repeat([]byte{'\n'}, l.filter.below()+1) }
 
 // Write implements io.Writer, for the line's filter.
 func (l *screenLine) Write(b []byte) (int, error) {
@@ -63,6 +67,7 @@ func (l *screenLine) Write(b []byte) (int, error) {
 	if s.at != nil && s.at != l {
 		s.leave()
 	}
+	l.other.filter.stay()
 	rest := b
 	if l.left {
 		rest = l.resume(b)
@@ -81,7 +86,7 @@ func (s *Screen) leave() {
 	if s.at.filter.coloured {
 		s.out = append(s.out, reset...)
 	}
-	s.out = append(s.out, '\n')
+	s.out = append(s.out, s.at.below()...)
 	s.at.left, s.at = true, nil
 }
 
@@ -89,7 +94,8 @@ func (s *Screen) leave() {
 // drawn again, unless it just ends or b draws it anew.
 func (l *screenLine) resume(b []byte) []byte {
 	l.left = false
-	if b[0] == '\n' {
+	if b[0] == '\n' && afterUp(b) == 0 {
+		l.filter.stay()
 		return b[1:]
 	}
 	if b[0] != '\r' {
@@ -100,15 +106,29 @@ func (l *screenLine) resume(b []byte) []byte {
 
 // remember keeps what b leaves of the line, and where the cursor is.
 func (l *screenLine) remember(b []byte) {
-	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-		l.text, b, l.screen.at = l.text[:0], b[i+1:], nil
+	if i := max(bytes.LastIndexByte(b, '\n')+1, afterUp(b)); i > 0 {
+		l.text, b, l.screen.at = l.text[:0], b[i:], nil
 	}
-	if len(b) == 0 {
-		return
+	if len(b) > 0 || l.filter.below() > 0 {
+		l.screen.at = l
 	}
-	l.screen.at = l
 	if i := bytes.LastIndexByte(b, '\r'); i >= 0 {
 		l.text, b = l.text[:0], b[i+1:]
 	}
 	l.text = append(l.text, b...)
+}
+
+// afterUp is where the text begins that comes after the last going up; 0 where there is none.
+func afterUp(b []byte) int {
+	for end := len(b); ; {
+		i := bytes.LastIndex(b[:end], []byte("\x1b["))
+		if i < 0 {
+			return 0
+		}
+		rest := bytes.TrimLeft(b[i+2:end], "0123456789")
+		if len(rest) > 0 && rest[0] == 'A' {
+			return end - len(rest) + 1
+		}
+		end = i
+	}
 }

@@ -3,10 +3,15 @@ package logs
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
 func TestScreen(t *testing.T) {
+	long := strings.Repeat("x", MaxLine)
 	tests := map[string]struct {
 		records []record
 		want    string
@@ -23,6 +28,7 @@ func TestScreen(t *testing.T) {
 		"a colour that is left on":    {[]record{out("\x1b[31ma\n")}, "\x1b[31ma\n\x1b[0m"},
 		"both are made harmless":      {[]record{out("\x07\n"), errOut("\x1b[2J\n")}, `\x07` + "\n" + `\x1b[2J` + "\n"},
 		"characters of both, in half": {[]record{out("\xe2\x82"), errOut("\xe2"), out("\xac"), errOut("\x82\xac")}, "€\n€\n"},
+		"a long line":                 {[]record{out(long), errOut("b\n"), out("x\n")}, long + "\nb\n" + long + cutMark + "\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +39,91 @@ func TestScreen(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.String() != tt.want {
-				t.Errorf("got %q, want %q", got.String(), tt.want)
+				t.Errorf("got %q, want %q", clip(got.String()), clip(tt.want))
+			}
+		})
+	}
+}
+
+// display is a terminal as far as bars use one, 40 columns wide.
+type display struct {
+	rows        [][]byte
+	row, column int
+}
+
+var moves = regexp.MustCompile("^\x1b\\[([0-9;]*)([mKA])")
+
+// Write implements io.Writer.
+func (d *display) Write(b []byte) (int, error) {
+	for i := 0; i < len(b); i++ {
+		for len(d.rows) <= d.row {
+			d.rows = append(d.rows, bytes.Repeat([]byte{' '}, 40))
+		}
+		switch m := moves.FindSubmatch(b[i:]); {
+		case m != nil && m[2][0] == 'A':
+			n, _ := strconv.Atoi(string(m[1]))
+			d.row -= n
+			i += len(m[0]) - 1
+		case m != nil && m[2][0] == 'K':
+			copy(d.rows[d.row][d.column:], bytes.Repeat([]byte{' '}, 40))
+			i += len(m[0]) - 1
+		case m != nil:
+			i += len(m[0]) - 1
+		case b[i] == '\n': // a terminal's driver returns, too
+			d.row, d.column = d.row+1, 0
+		case b[i] == '\r':
+			d.column = 0
+		case b[i] == '\b':
+			d.column = max(0, d.column-1)
+		default:
+			d.rows[d.row][d.column] = b[i]
+			d.column++
+		}
+	}
+	return len(b), nil
+}
+
+func (d *display) String() string {
+	var text strings.Builder
+	for _, row := range d.rows {
+		text.WriteString(strings.TrimRight(string(row), " ") + "\n")
+	}
+	return text.String()
+}
+
+// TestBarsOnAScreen is what a reader sees of nested bars, drawn as tqdm does, and of bars
+// as Keras draws them.
+func TestBarsOnAScreen(t *testing.T) {
+	inner := func(text string) []record { return []record{errOut("\n"), errOut("\r" + text + "\x1b[A")} }
+	nested := slices.Concat([]record{errOut("\router 1")}, inner("inner 1"), []record{errOut("\router 2")}, inner("inner 2"))
+	third := []record{errOut("\n"), errOut("\n"), errOut("\rthird\x1b[A\x1b[A")}
+	tests := map[string]struct {
+		records []record
+		want    string
+	}{
+		"nested":                     {nested, "outer 2\ninner 2\n"},
+		"one that is erased":         {slices.Concat(nested, inner("       \r"), []record{errOut("\router 3\n")}), "outer 3\n\n"},
+		"a line below them":          {slices.Concat(nested, []record{out("a\n")}), "outer 2\ninner 2\na\n"},
+		"bars that go on below it":   {slices.Concat(nested, []record{out("a\n")}, nested), "outer 2\ninner 2\na\nouter 2\ninner 2\n"},
+		"a line between two":         {slices.Concat(nested[:2], []record{out("a\n")}, nested[2:]), "outer 1\na\nouter 2\ninner 2\n"},
+		"one that goes on in a line": {slices.Concat(nested, []record{out("a\n"), errOut("\x1b[A\r3")}), "outer 2\ninner 2\na\n3\n"},
+		"three":                      {slices.Concat(nested, third, []record{out("a\n")}), "outer 2\ninner 2\nthird\na\n"},
+		"the end of the outer one":   {slices.Concat(nested, third, []record{errOut("\n"), out("a\n")}), "outer 2\ninner 2\nthird\na\n"},
+		"no line of the other's":     {[]record{out("a\n"), errOut("\x1b[Ab\n"), out("\x1b[2Ac\n")}, "a\nb\nc\n"},
+		"Keras":                      {[]record{out("\r1/2 loss"), out("\b\b\b\b\b\b\b\b\r2/2 done\n")}, "2/2 done\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{1 << 20, 1} {
+				var got display
+				s := NewScreen(&got)
+				writeIn(t, NewDecoder(s.Streams(), Options{}), encode(tt.records...), size)
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if got.String() != tt.want {
+					t.Errorf("in pieces of %d bytes: got %q, want %q", size, got.String(), tt.want)
+				}
 			}
 		})
 	}

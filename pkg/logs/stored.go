@@ -36,6 +36,7 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w Streams)
 	hosts := byHost(chosen)
 	o.Hosts = max(o.Hosts, chosen[len(chosen)-1].host+1)
 	if o.Merges() {
+		o.Out.Columns, o.Err.Columns = 0, 0 // nothing of it is still growing
 		err = c.merge(ctx, hosts, o, w)
 	} else {
 		c.decoder = NewDecoder(w, o)

@@ -181,7 +181,7 @@ func TestOneLogIsFoundWithoutTheOthers(t *testing.T) {
 }
 
 func TestStoredHosts(t *testing.T) {
-	long := strings.Repeat("x", MaxLine+10)
+	long := strings.Repeat("x", maxLaneLine+10)
 	s := storeWith(t, map[string]string{
 		"0/1-1.log": stampOf(1) + " a\n" + stampOf(4) + " b",
 		// A line that is continued in the next part, and one that the end of an
@@ -189,7 +189,7 @@ func TestStoredHosts(t *testing.T) {
 		"10/1-1.log": stampOf(2) + " e", "10/1-2.log": "e\n" + stampOf(3) + " torn", "10/2-1.log": stampOf(5) + " f\n",
 		"2/1-1.log": stampOf(2) + " c\n" + stampOf(6) + " " + long + "\nno stamp\n" + stampOf(7) + " 1%\r2%\n",
 	})
-	cut := long[:MaxLine] + cutMark
+	cut := long[:maxLaneLine] + laneCutMark
 	tests := map[string]struct {
 		o    Options
 		want string
@@ -200,7 +200,7 @@ func TestStoredHosts(t *testing.T) {
 		"tail of each":    {Options{Tail: 2, Host: -1}, "host-0 │ a\nhost-10 │ torn\nhost-0 │ b\nhost-10 │ f\nhost-2 │ no stamp\nhost-2 │ 2%\n"},
 		"nothing of each": {Options{Tail: 0, Host: -1}, ""},
 		"one attempt":     {Options{Tail: -1, Host: -1, Attempt: 2}, "host-10 │ f\n"},
-		"in colour":       {Options{Tail: 1, Host: -1, Attempt: 2, Color: true}, "\x1b[34mhost-10 │ \x1b[0mf\n"},
+		"in colour":       {Options{Tail: 1, Host: -1, Attempt: 2, Out: View{Color: true}}, "\x1b[34mhost-10 │ \x1b[0mf\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (t *Tail) begin(_ []byte, s Stream) {
 }
 
 // text implements records.
-func (t *Tail) text(b []byte, _ bool) {
+func (t *Tail) text(b []byte) {
 	k := &t.kinds[len(t.kinds)-1]
 	cr := &t.cr[k.stream()]
 	if *cr && b[0] != '\r' {

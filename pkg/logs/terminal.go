@@ -1,33 +1,62 @@
 package logs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"unicode/utf8"
 )
 
 // Terminal is the last writer before a terminal. It keeps text, tabs, line ends,
-// carriage returns and colours (ESC [ … m); any other control character or
+// carriage returns and colours (ESC [ … m), and what progress bars move with:
+// backspaces, erasing in the line (ESC [ … K) and going up (ESC [ … A), which ends at
+// the first of the text's own last lines. Any other control character or
 // sequence, and any byte that is not UTF-8, is shown in the way Python writes it,
 // as \x07 or \u009b, and has no effect. Text is passed on at once, so that
 // progress bars move.
 type Terminal struct {
 	w        io.Writer
-	pending  []byte // the beginning of a colour or a character
+	pending  []byte // the beginning of a sequence or a character
 	coloured bool   // the last colour was not a reset
+	still    bool   // nothing moves: what bars move with is dropped
 	out      []byte
+
+	row  int // that the cursor is in, counted from the first that it may go up to
+	last int // row with text
 }
 
 // NewTerminal makes a Terminal that writes to w.
 func NewTerminal(w io.Writer) *Terminal { return &Terminal{w: w} }
 
+// newStill makes a Terminal for lines of one of several hosts, which stand between those of
+// others.
+func newStill(w io.Writer) *Terminal { return &Terminal{w: w, still: true} }
+
 const (
 	esc = 0x1b
-	// maxColour bounds a colour: the longest in use, two 24-bit colours and all
+	// maxSequence bounds a sequence: the longest in use, two 24-bit colours and all
 	// attributes, has some 50 bytes.
-	maxColour = 64
-	reset     = "\x1b[0m"
+	maxSequence = 64
+	reset       = "\x1b[0m"
+	// maxRows is how far text may go up: nested progress bars have a few lines.
+	maxRows = 20
 )
+
+// stay keeps the text from going up beyond the row that it goes on in.
+func (t *Terminal) stay() { t.row, t.last = 0, 0 }
+
+// down counts line ends.
+func (t *Terminal) down(lines int) {
+	t.row += lines
+	t.last = max(t.last, t.row)
+	if over := t.row - maxRows; over > 0 {
+		t.row, t.last = t.row-over, t.last-over
+	}
+}
+
+// below is how many rows with text are below the cursor.
+func (t *Terminal) below() int { return t.last - t.row }
 
 // Write passes on b, made harmless.
 func (t *Terminal) Write(b []byte) (int, error) {
@@ -79,6 +108,7 @@ func (t *Terminal) filter(b []byte) int {
 			i++
 		}
 		t.out = append(t.out, b[start:i]...)
+		t.down(bytes.Count(b[start:i], []byte{'\n'}))
 		if i == len(b) {
 			break
 		}
@@ -96,12 +126,16 @@ func isPlain(c byte) bool {
 	return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
 }
 
-// special takes what b begins with, a control character, a colour or a
+// special takes what b begins with, a control character, a sequence or a
 // character of several bytes, and returns its length: 0 if more is needed to
 // tell.
 func (t *Terminal) special(b []byte) int {
 	if b[0] == esc {
-		return t.colour(b)
+		return t.sequence(b)
+	}
+	if b[0] == '\b' {
+		t.move(b[:1])
+		return 1
 	}
 	if b[0] < utf8.RuneSelf {
 		t.escape(b[0])
@@ -122,27 +156,61 @@ func (t *Terminal) special(b []byte) int {
 	return n
 }
 
-// colour takes an escape sequence if it is ESC [ digits, ';' and ':' m, else
-// only the ESC.
-func (t *Terminal) colour(b []byte) int {
-	for i := 1; i < len(b) && i < maxColour; i++ {
+// sequence takes an escape sequence if it is ESC [ digits, ';' and ':' and a final that
+// is known, else only the ESC.
+func (t *Terminal) sequence(b []byte) int {
+	for i := 1; i < len(b) && i < maxSequence; i++ {
 		c := b[i]
-		switch {
-		case i == 1 && c == '[', i > 1 && (c >= '0' && c <= '9' || c == ';' || c == ':'):
+		if i == 1 && c == '[' || i > 1 && (c >= '0' && c <= '9' || c == ';' || c == ':') {
 			continue
-		case i > 1 && c == 'm':
-			t.out = append(t.out, b[:i+1]...)
-			t.coloured = !isReset(b[2:i])
+		}
+		if i > 1 && t.known(c, b[:i+1]) {
 			return i + 1
 		}
 		t.escape(esc)
 		return 1
 	}
-	if len(b) < maxColour {
+	if len(b) < maxSequence {
 		return 0
 	}
 	t.escape(esc)
 	return 1
+}
+
+// known takes a sequence with a final byte that is known, and reports whether it is.
+func (t *Terminal) known(final byte, sequence []byte) bool {
+	params := sequence[2 : len(sequence)-1]
+	switch final {
+	case 'm':
+		t.out = append(t.out, sequence...)
+		t.coloured = !isReset(params)
+	case 'K':
+		t.move(sequence)
+	case 'A':
+		t.up(params)
+	default:
+		return false
+	}
+	return true
+}
+
+// move takes something that bars move with.
+func (t *Terminal) move(sequence []byte) {
+	if !t.still {
+		t.out = append(t.out, sequence...)
+	}
+}
+
+// up goes up by the rows that the parameters say, as far as the text may.
+func (t *Terminal) up(params []byte) {
+	rows, err := strconv.Atoi(string(params))
+	if err != nil || rows == 0 {
+		rows = 1
+	}
+	if rows = min(rows, t.row); rows > 0 {
+		t.row -= rows
+		t.move(fmt.Appendf(nil, "\x1b[%dA", rows))
+	}
 }
 
 // isReset tells whether the parameters of a colour are all zero.

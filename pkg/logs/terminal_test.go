@@ -19,7 +19,14 @@ func TestTerminal(t *testing.T) {
 		"colours":                     {"\x1b[1;31mred\x1b[0m \x1b[38:2:1:2:3mrgb\x1b[m", "\x1b[1;31mred\x1b[0m \x1b[38:2:1:2:3mrgb\x1b[m"},
 		"a colour left on":            {"\x1b[31mred\n", "\x1b[31mred\n\x1b[0m"},
 		"a title":                     {"\x1b]0;you\x07\n", `\x1b]0;you\x07` + "\n"},
-		"cursor movement":             {"\x1b[2A\x1b[2J\x1b[H", `\x1b[2A\x1b[2J\x1b[H`},
+		"cursor movement":             {"\x1b[2B\x1b[2J\x1b[H", `\x1b[2B\x1b[2J\x1b[H`},
+		"backspaces":                  {"50%\b\b\b\r60%", "50%\b\b\b\r60%"},
+		"erasing in the line":         {"a\r\x1b[K\x1b[2Kb", "a\r\x1b[K\x1b[2Kb"},
+		"up":                          {"a\nb\x1b[A", "a\nb\x1b[1A"},
+		"up to the first line":        {"a\nb\nc\x1b[7Ad\x1b[A\n\x1b[0A", "a\nb\nc\x1b[2Ad\n\x1b[1A"},
+		"up from the first line":      {"a\x1b[A\x1b[2Ab", "ab"},
+		"far up":                      {strings.Repeat("\n", 99) + "\x1b[88A", strings.Repeat("\n", 99) + "\x1b[20A"},
+		"further than can be counted": {"\n\n\x1b[99999999999999999999A", "\n\n\x1b[1A"},
 		"a query":                     {"\x1b[6n\x1b[c", `\x1b[6n\x1b[c`},
 		"private parameters":          {"\x1b[>4;1m\x1b[?25l", `\x1b[>4;1m\x1b[?25l`},
 		"intermediate bytes":          {"\x1b[1 m", `\x1b[1 m`},
@@ -29,7 +36,7 @@ func TestTerminal(t *testing.T) {
 		"a colour cut by a line end":  {"\x1b[1\nm", `\x1b[1` + "\nm"},
 		"an endless colour":           {"\x1b[" + strings.Repeat("1", 100) + "m", `\x1b[` + strings.Repeat("1", 100) + "m"},
 		"an unfinished colour":        {"a\x1b[3", `a\x1b[3`},
-		"control characters":          {"\x00\x07\x08\x0b\x0c\x0e\x7f", `\x00\x07\x08\x0b\x0c\x0e\x7f`},
+		"control characters":          {"\x00\x07\x0b\x0c\x0e\x7f", `\x00\x07\x0b\x0c\x0e\x7f`},
 		"C1 as characters":            {"\u009b2J\u009d0;t\u009c\u0080\u009f", `\u009b2J\u009d0;t\u009c\u0080\u009f`},
 		"C1 as bytes":                 {"\x9b2J\x80", `\x9b2J\x80`},
 		"the character after C1":      {"\u00a0é", "\u00a0é"},
@@ -59,10 +66,11 @@ func TestTerminalPassesOnTextAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzTerminal: nothing but text and colours gets through, text does as it is,
-// and the size of the pieces never matters.
+// FuzzTerminal: nothing but text, colours and what bars move with gets through, text does
+// as it is, and the size of the pieces never matters.
 func FuzzTerminal(f *testing.F) {
-	colour := regexp.MustCompile("\x1b\\[[0-9;:]*m")
+	colour := regexp.MustCompile("\x1b\\[[0-9;:]*[mKA]")
+	f.Add("a\n\x1b[Ab\x1b[2K\b", uint8(2))
 	f.Add("a\x1b[1;31mb\x1b]0;t\x07\u009b2J\xff€", uint8(2))
 	f.Add("\x1b[\x1b[0m\xe2\x82", uint8(1))
 	f.Fuzz(func(t *testing.T, in string, size uint8) {
@@ -72,7 +80,7 @@ func FuzzTerminal(f *testing.F) {
 		}
 		text := colour.ReplaceAllString(got, "")
 		for i, r := range text {
-			if r < ' ' && !strings.ContainsRune("\t\r\n", r) || r >= 0x7f && r < 0xa0 || !utf8.ValidString(text) {
+			if r < ' ' && !strings.ContainsRune("\t\r\n\b", r) || r >= 0x7f && r < 0xa0 || !utf8.ValidString(text) {
 				t.Fatalf("%q gets through at %d of %q", r, i, got)
 			}
 		}
