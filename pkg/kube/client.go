@@ -19,7 +19,7 @@ import (
 // that jobs need; the typed clients of client-go register all of them, which
 // every start would pay for.
 type Client struct {
-	core, batch, lws, kueue rest.Interface
+	core, batch, lws, kueue, newerKueue rest.Interface
 
 	namespace string
 	// setless says that nobody looks for LeaderWorkerSets.
@@ -65,6 +65,9 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	if c.kueue, err = clientFor(turnVersion, "/apis"); err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
+	if c.newerKueue, err = clientFor(newerTurnVersion, "/apis"); err != nil {
+		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+	}
 	return c, nil
 }
 
@@ -74,7 +77,8 @@ var setVersion = schema.GroupVersion{Group: "leaderworkerset.x-k8s.io", Version:
 // kind is one kind of object, with the client that knows its group.
 type kind struct {
 	client   rest.Interface
-	resource string // plural, as in URLs
+	newer    rest.Interface // where the server no longer has that version; may be nil
+	resource string         // plural, as in URLs
 	// metadata is all that is read of the objects.
 	metadata bool
 	// rare kinds are those that a cluster may not have.
@@ -92,7 +96,9 @@ func (c *Client) sets() kind {
 }
 
 // turns are the Workloads of Kueue.
-func (c *Client) turns() kind { return kind{client: c.kueue, resource: "workloads", rare: true} }
+func (c *Client) turns() kind {
+	return kind{client: c.kueue, newer: c.newerKueue, resource: "workloads", rare: true}
+}
 
 // collection is where the objects of the kind are.
 func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }

@@ -71,6 +71,7 @@ func (w *Workload) Ready(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.checkQuotas(ctx, p.workload) })
 	g.Go(func() error { w.checkKueue(ctx, p.workload); return nil })
+	g.Go(func() error { w.keyComes = w.mayPutKey(ctx, p.workload); return nil })
 	for _, o := range p.shared {
 		g.Go(func() error {
 			mayGo, err := w.createRunner(ctx, o)
@@ -90,10 +91,13 @@ func (w *Workload) Ready(ctx context.Context) error {
 }
 
 // Start creates the Job or LeaderWorkerSet, then what it owns, the Secret among it, after
-// Ready if that has not been called. One of this name that is there already is an error
-// that is fs.ErrExist, and api.ErrMayRun too if it runs the same call: then it gets what
-// it owns all the same, for its submit may have been cut off. A start that fails removes
-// what it made.
+// Ready if that has not been called. The Secret does not come first: the name of the workload
+// decides which of several submits makes it, and its owner removes it, whatever becomes of this
+// process. Hosts that are faster wait for it.
+//
+// A workload of this name that is there already is an error that is fs.ErrExist, and
+// api.ErrMayRun too if it runs the same call: then it gets what it owns all the same, for its
+// submit may have been cut off. A start that fails removes what it made.
 func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
 	if err != nil {
@@ -104,7 +108,11 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 			return err
 		}
 	}
-	workload, taken := w.createWorkload(ctx, p.workload)
+	asked := p.workload
+	if _, keyed := secrets[api.EnvGroupKey]; keyed && w.keyComes {
+		asked = awaitingKey(asked)
+	}
+	workload, taken := w.createWorkload(ctx, asked)
 	if workload == nil {
 		return taken
 	}
@@ -243,7 +251,7 @@ func (w *Workload) createWorkload(ctx context.Context, workload *unstructured.Un
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return w.taken(ctx, workload, tries > 1, err)
-	case transient(err):
+	case tries > 1 || tries == 1 && !refused(err): // an answer was lost, or could not be read
 		return nil, errors.Join(err, w.withdraw(ctx, workload))
 	}
 	return nil, err
@@ -274,13 +282,9 @@ func sameCall(a, b *unstructured.Unstructured) bool {
 }
 
 func workerArgs(workload *unstructured.Unstructured) any {
-	pod := []string{"spec", "template"}
-	if workload.GetKind() == setKind {
-		pod = []string{"spec", "leaderWorkerTemplate", "workerTemplate"}
-	}
-	containers, _, _ := unstructured.NestedSlice(workload.Object, append(pod, "spec", "containers")...)
-	for _, c := range containers {
-		if c, ok := c.(map[string]any); ok && c["name"] == api.ContainerName {
+	templates := podTemplates(workload)
+	for _, c := range containersOf(workload, templates[len(templates)-1]) {
+		if c["name"] == api.ContainerName {
 			return c["args"]
 		}
 	}

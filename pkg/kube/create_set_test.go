@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -26,11 +27,30 @@ const (
 )
 
 func theSet(args ...any) *unstructured.Unstructured {
-	pod := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": api.ContainerName, "args": args}}}}
-	template := map[string]any{"leaderTemplate": pod, "workerTemplate": pod}
+	pod := func() map[string]any {
+		worker := map[string]any{"name": api.ContainerName, "args": args, "env": []any{keyFrom("kinetic-a1-env")}}
+		return map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "first"}, worker}}}
+	}
+	template := map[string]any{"leaderTemplate": pod(), "workerTemplate": pod()}
 	set := object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", setName, map[string]any{"spec": map[string]any{"leaderWorkerTemplate": template}})
 	set.SetLabels(map[string]string{api.LabelJobID: "a1"})
 	return set
+}
+
+// keyFrom is how the manifests take the key of the hosts from a Secret.
+func keyFrom(secret string) map[string]any {
+	ref := map[string]any{"name": secret, "key": api.EnvGroupKey, "optional": true}
+	return map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}}
+}
+
+// optionalKeys counts the pods of a workload that start without the key of the hosts, too.
+func optionalKeys(t *testing.T, workload map[string]any) int {
+	t.Helper()
+	text, err := json.Marshal(workload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), `"optional":true`)
 }
 
 // startSet makes a server that has LeaderWorkerSets, and a Workload of one; told is
@@ -193,6 +213,101 @@ func TestStartWithoutRightsOnSecrets(t *testing.T) {
 				t.Errorf("told %q, want %d lines", lines, c.told)
 			}
 		})
+	}
+}
+
+// A host that starts before the Secret is there waits for it: without the key it would be
+// refused by the others, which have it. Where nobody may make the Secret, or can say so, no
+// host waits for what may never come.
+func TestHostsWaitForTheirKey(t *testing.T) {
+	type refusal func(w http.ResponseWriter, r *http.Request) bool
+	const invalid = http.StatusUnprocessableEntity
+	answering := func(dryRun bool, code int, reason metav1.StatusReason) refusal {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/secrets") || (r.URL.Query().Get("dryRun") != "") != dryRun {
+				return false
+			}
+			fail(w, code, reason)
+			return true
+		}
+	}
+	forbidden := func(dryRun bool) refusal {
+		return answering(dryRun, http.StatusForbidden, metav1.StatusReasonForbidden)
+	}
+	badRequest := answering(true, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+	key := map[string]string{api.EnvGroupKey: "k"}
+	foreign := theSet("--call", "1")
+	for _, template := range []string{"leaderTemplate", "workerTemplate"} {
+		path := []string{"spec", "leaderWorkerTemplate", template, "spec", "containers"}
+		worker := map[string]any{"name": api.ContainerName, "env": []any{keyFrom("mine")}}
+		if err := unstructured.SetNestedSlice(foreign.Object, []any{worker}, path...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		set      *unstructured.Unstructured
+		secrets  map[string]string
+		left     bool
+		refuse   refusal
+		optional int
+		fails    bool
+	}{
+		"they may have it":             {secrets: key},
+		"with values of the user's":    {secrets: map[string]string{api.EnvGroupKey: "k", "TOKEN": "hush"}},
+		"an older Secret is there":     {secrets: key, left: true},
+		"nobody may make it":           {secrets: key, refuse: forbidden(true), optional: 2},
+		"a webhook takes no dry-run":   {secrets: key, refuse: badRequest, optional: 2},
+		"nobody makes one":             {optional: 2},
+		"it comes from another Secret": {set: foreign, secrets: key, optional: 2},
+		"the right is lost in between": {secrets: key, refuse: forbidden(false), fails: true},
+		"it can't be made after all":   {secrets: key, refuse: answering(false, invalid, metav1.StatusReasonInvalid), fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, _ := startSet(t)
+			if c.set != nil {
+				w.objects[len(w.objects)-1] = c.set
+			}
+			if c.left {
+				s.objects[core+"secrets/kinetic-a1-env"] = object("v1", "Secret", "kinetic-a1-env", nil).Object
+			}
+			s.refuse = c.refuse
+			shown := w.objects[len(w.objects)-1].DeepCopy()
+			err := w.Start(t.Context(), a1, c.secrets)
+			if c.fails {
+				if err == nil || s.objects[setPath] != nil {
+					t.Errorf("got %v and objects %v", err, s.objects)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := optionalKeys(t, s.objects[setPath]); got != c.optional {
+				t.Errorf("%d pods start without the key, want %d", got, c.optional)
+			}
+			if diff := cmp.Diff(shown.Object, w.objects[len(w.objects)-1].Object); diff != "" {
+				t.Errorf("what a dry-run shows has changed (-was +is)\n%s", diff)
+			}
+		})
+	}
+}
+
+// The hosts of an Indexed Job wait as well: it would fail with the first that leaves.
+func TestHostsOfAJobWaitForTheirKey(t *testing.T) {
+	s, w := start(t)
+	worker := map[string]any{"name": api.ContainerName, "env": []any{keyFrom("kinetic-a1-env")}}
+	pod := map[string]any{"containers": []any{worker}}
+	if err := unstructured.SetNestedMap(w.objects[1].Object, pod, "spec", "template", "spec"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(t.Context(), a1, map[string]string{api.EnvGroupKey: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := optionalKeys(t, s.objects[jobPath]); got != 0 {
+		t.Errorf("%d pods start without the key", got)
+	}
+	if s.objects[core+"secrets/kinetic-a1-env"] == nil {
+		t.Error("there is no Secret")
 	}
 }
 

@@ -323,6 +323,56 @@ func TestStartFindsItsOwnJobAfterALostAnswer(t *testing.T) {
 	}
 }
 
+// The Job was made, whatever came of the answer.
+func TestStartWhoseAnswerCanNotBeRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer func(http.ResponseWriter)
+		times  int
+		then   int // code of what follows
+		starts bool
+	}{
+		"it is cut":                           {cutShort, 1, 0, true},
+		"it is no object":                     {func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") }, 1, 0, false},
+		"it is cut, and then access is taken": {cutShort, 1, http.StatusForbidden, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w := start(t)
+			posts := 0
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodPost || r.URL.Path != path.Dir(jobPath) {
+					return false
+				}
+				switch posts++; {
+				case posts <= tt.times:
+					s.post(httptest.NewRecorder(), r)
+					tt.answer(w)
+				case tt.then != 0:
+					fail(w, tt.then, metav1.StatusReasonForbidden)
+				default:
+					return false
+				}
+				return true
+			}
+			err := w.Start(t.Context(), a1, nil)
+			if (err == nil) != tt.starts || errors.Is(err, api.ErrMayRun) {
+				t.Errorf("got %v", err)
+			}
+			if there := s.objects[jobPath] != nil; there != tt.starts {
+				t.Errorf("the Job is there: %v", there)
+			}
+		})
+	}
+}
+
+// cutShort is an answer whose connection breaks.
+func cutShort(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "1000")
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.WriteString(w, "{")
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
 // A Job that nobody can look at may be the one whose creation was not answered.
 func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -5,15 +5,20 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strings"
 	"syscall"
 	"time"
 
+	"golang.org/x/net/http2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // explanation is an error in our words that is still the one it was.
@@ -103,7 +108,7 @@ func (c *Client) forbidden(need permission, err error) string {
 
 // rbacRefusal is what an API server says of a right that somebody hasn't got: whose it
 // is, and what a cluster adds to it.
-var rbacRefusal = lazily(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
+var rbacRefusal = pattern.Lazy(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
 
 // lacksRight tells a right that somebody hasn't got from other refusals, such as
 // a quota, which a Role doesn't mend.
@@ -227,9 +232,29 @@ func transient(err error) bool {
 func brief(err error) bool {
 	var request *url.Error
 	if !errors.As(err, &request) {
-		var network net.Error // of a connection that was made
-		return errors.As(err, &network)
+		return broken(err)
 	}
 	var final *unreachableError
 	return !errors.As(err, &final) && credentials(request.Err) == "" && certificate("", request.Err) == ""
+}
+
+// broken reports whether a connection broke while an answer was read.
+func broken(err error) bool {
+	var network net.Error
+	var stream http2.StreamError
+	return errors.As(err, &network) || errors.As(err, &stream) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+// refused reports whether a request failed for good: the API server said so, or will
+// not be reached. A connection that broke passes.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	return (errors.As(err, &status) || unanswered(err)) && !transient(err)
+}
+
+// unanswered reports whether a request did not get as far as an answer.
+func unanswered(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request)
 }

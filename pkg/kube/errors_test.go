@@ -254,6 +254,23 @@ func serve(t *testing.T, status metav1.Status) *rest.Config {
 	return &rest.Config{Host: s.URL}
 }
 
+// A server that goes away while it answers will be back.
+func TestAnAnswerThatIsCut(t *testing.T) {
+	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				cutShort(w)
+			}))
+			s.EnableHTTP2 = http2
+			s.StartTLS()
+			defer s.Close()
+			config := &rest.Config{Host: s.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+			holdError(t, listing(t, "research", config), true, "list jobs in namespace research", "reading response body")
+		})
+	}
+}
+
 func TestSomethingElseAnswers(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "<h1>Sign in\n to the hotel's network</h1>", http.StatusForbidden)

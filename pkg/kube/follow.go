@@ -30,6 +30,23 @@ type selection struct {
 	list func() runtime.Object
 	// keep, which may be nil, makes of an object what is kept of it; nil is nothing.
 	keep func(runtime.Object) runtime.Object
+	// newer says that the newer version of the kind is read.
+	newer bool
+}
+
+// served is the kind in the version that is read.
+func (s selection) served() kind {
+	k := s.kind
+	if s.newer {
+		k.client = k.newer
+	}
+	return k
+}
+
+// moved reports whether a kind that the server does not have may be there in its
+// newer version.
+func (s selection) moved(err error) bool {
+	return s.kind.newer != nil && !s.newer && apierrors.IsNotFound(err)
 }
 
 func (s selection) kept(o runtime.Object) runtime.Object {
@@ -71,10 +88,15 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 // see it any more.
 func (c *Client) followPart(ctx context.Context, s selection, emit func(change)) error {
 	begun := false
-	err := c.follow(ctx, s, func(ch change) {
+	noted := func(ch change) {
 		begun = true
 		emit(ch)
-	})
+	}
+	err := c.follow(ctx, s, noted)
+	if s.moved(err) {
+		s.newer = true
+		err = c.follow(ctx, s, noted)
+	}
 	if !s.kind.lacks(err) || begun && s.kind == c.sets() {
 		return err
 	}
@@ -109,7 +131,7 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 func (c *Client) watchOnce(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
 	options := metav1.ListOptions{LabelSelector: s.labels, ResourceVersion: version,
 		Watch: true, AllowWatchBookmarks: true}
-	w, err := c.reading(s.kind, "PartialObjectMetadata", &options).Watch(ctx)
+	w, err := c.reading(s.served(), "PartialObjectMetadata", &options).Watch(ctx)
 	if err != nil {
 		return version, c.explain("watch", s.kind, "", err)
 	}

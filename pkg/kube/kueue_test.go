@@ -14,15 +14,23 @@ import (
 // nobody asks.
 func TestAQueueWithoutKueue(t *testing.T) {
 	const group = "/apis/kueue.x-k8s.io"
-	served := map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": "kueue.x-k8s.io"}
+	serves := func(versions ...string) map[string]any {
+		var all []any
+		for _, v := range versions {
+			all = append(all, map[string]any{"groupVersion": "kueue.x-k8s.io/" + v, "version": v})
+		}
+		return map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": "kueue.x-k8s.io", "versions": all}
+	}
 	for name, tt := range map[string]struct {
 		queue string
 		has   map[string]any
 		fails bool
-		told  bool
+		told  string
 	}{
-		"no Kueue":          {queue: "mine", told: true},
-		"Kueue":             {queue: "mine", has: served},
+		"no Kueue":          {queue: "mine", told: "queue mine: the cluster has no Kueue"},
+		"Kueue":             {queue: "mine", has: serves("v1beta1")},
+		"a newer one":       {queue: "mine", has: serves("v1beta2", "v1")},
+		"one that is new":   {queue: "mine", has: serves("v1"), told: "queue mine: the cluster's Kueue serves v1 of its API"},
 		"nobody may tell":   {queue: "mine", fails: true},
 		"no queue is named": {},
 	} {
@@ -56,7 +64,7 @@ func TestAQueueWithoutKueue(t *testing.T) {
 				if err := do(w); err != nil {
 					t.Fatal(err)
 				}
-				if got := strings.Join(*told, ""); strings.HasPrefix(got, "queue mine: the cluster has no Kueue") != tt.told || got != "" && !tt.told {
+				if got := strings.Join(*told, ""); !strings.HasPrefix(got, tt.told) || got != "" && tt.told == "" {
 					t.Errorf("told %q", got)
 				}
 				if want := len(tt.queue) / len("mine"); asked != want {

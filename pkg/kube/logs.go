@@ -109,12 +109,14 @@ func (r *reader) watch(ctx context.Context) error {
 
 // printed writes what there is of the chosen attempts of a host.
 func (r *reader) printed(ctx context.Context, host int, out *logs.Decoder) error {
+	live, cancel := context.WithCancel(ctx)
+	cancel() // nothing is waited for
 	pods, err := r.before(ctx, host, out)
 	for i, p := range pods {
 		if err != nil {
 			return err
 		}
-		if !hasPrinted(p) {
+		if !r.mayHaveLog(p) {
 			continue
 		}
 		if i > 0 {
@@ -125,10 +127,10 @@ func (r *reader) printed(ctx context.Context, host int, out *logs.Decoder) error
 		s := r.stream(p, r.options, out)
 		if r.mayBeRotated(p) && s.lacksBeginning(ctx) {
 			_, err = s.options.Rest(ctx, s.point(), out)
-		} else if err = s.copy(ctx, false); err == nil {
-			err = s.finish()
+		} else {
+			err = followPod(ctx, live, r.board, s)
 		}
-		if apierrors.IsNotFound(err) || errors.Is(err, errEnded) {
+		if errors.Is(err, errEnded) {
 			err = nil
 		}
 	}
@@ -173,7 +175,7 @@ func (r *reader) chosen(pods []corev1.Pod) []corev1.Pod {
 	case r.options.Attempt > 0:
 		return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return r.board.attemptOf(p) != r.options.Attempt })
 	case r.options.Tail >= 0:
-		pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool { return !hasPrinted(p) })
+		pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool { return !r.mayHaveLog(p) })
 		return pods[max(len(pods)-1, 0):]
 	default:
 		return pods
@@ -273,7 +275,7 @@ func (r *reader) next(ctx context.Context, host int, done map[types.UID]bool) (p
 			wanted = r.chosen(slices.Clone(wanted))
 		}
 		for _, p := range wanted {
-			if hasPrinted(p) {
+			if r.mayHaveLog(p) {
 				return p, false, nil
 			}
 		}
@@ -304,16 +306,25 @@ func doneOf(pods []corev1.Pod, done map[types.UID]bool) int {
 // hasPrinted tells whether a pod has begun, so that there may be a log.
 func hasPrinted(p corev1.Pod) bool { return !startOf(workerOf(p)).IsZero() }
 
+// mayHaveLog reports whether there is something to read of a pod. When a container
+// that its node has lost began nobody knows, and only the store has its log.
+func (r *reader) mayHaveLog(p corev1.Pod) bool {
+	t := workerOf(p).State.Terminated
+	return hasPrinted(p) || r.options.Rest != nil && t != nil && t.Reason == "ContainerStatusUnknown"
+}
+
 // followPod writes a pod's log until its container has ended and nothing is left
 // to read, or, once live is over, what there is. A read that began while the
 // container ran may have missed its last lines: only one that began afterwards
-// tells.
+// tells. Where the node can't give the log of a container that has ended, the rest
+// comes from the store.
 //
 // What is there already, at the beginning or after a connection broke, is read
 // before the log is followed: a node sends it in large pieces, and line by line to
 // whoever follows.
 func followPod(ctx, live context.Context, board *board, s *stream) error {
 	wait, follow := backoff{}, false
+	var failing time.Time // when the log of the ended container was first not to be read
 	for {
 		over := live.Err() != nil || board.over(s.uid)
 		at := s.at
@@ -327,7 +338,10 @@ func followPod(ctx, live context.Context, board *board, s *stream) error {
 			err = s.finish()
 		}
 		if s.at != at {
-			wait = backoff{}
+			wait, failing = backoff{}, time.Time{}
+		}
+		if over && failing.IsZero() {
+			failing = time.Now()
 		}
 		var write *writeError
 		switch {
@@ -335,52 +349,28 @@ func followPod(ctx, live context.Context, board *board, s *stream) error {
 			return ctx.Err()
 		case errors.As(err, &write):
 			return write.err
-		case apierrors.IsNotFound(err), errors.Is(err, errRotated):
-			return followStored(ctx, live, board, s)
-		case refused(err), errors.Is(err, errEnded):
+		case apierrors.IsNotFound(err), errors.Is(err, errRotated), over && apierrors.IsBadRequest(err):
+			return readElsewhere(ctx, live, board, s, err)
+		case refused(err) && !apierrors.IsBadRequest(err), errors.Is(err, errEnded): // a container may yet wait to start
 			return err
 		case err == nil && over:
 			return nil
 		case err == nil && !follow:
 			follow = true
 			continue
+		case over && time.Since(failing) >= retryFor && (!unanswered(err) || live.Err() != nil):
+			return readElsewhere(ctx, live, board, s, err)
 		}
 		follow = err == nil
-		if live.Err() != nil || board.over(s.uid) {
-			continue
+		pause := ctx
+		if !over {
+			pause = live
+			if board.over(s.uid) {
+				continue // what came last is read at once
+			}
 		}
-		if err := wait.sleep(live); err != nil && ctx.Err() != nil {
-			return err
+		if wait.sleep(pause) != nil && ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
-}
-
-// followStored goes on in the store, which gets the log in parts, the last one
-// before the container ends.
-func followStored(ctx, live context.Context, board *board, s *stream) error {
-	if s.options.Rest == nil {
-		return nil
-	}
-	p := s.point()
-	for {
-		over := live.Err() != nil || board.over(s.uid)
-		var err error
-		if p, err = s.options.Rest(ctx, p, s.out); err != nil || over {
-			return err
-		}
-		again, cancel := context.WithTimeout(live, storedAgain)
-		board.untilOver(again, s.uid)
-		cancel()
-	}
-}
-
-// storedAgain is when the store is asked for another part of a log. The runner
-// stores one every 30 seconds.
-const storedAgain = 5 * time.Second
-
-// refused tells an answer of the API server that won't change from a connection
-// that broke, and from a container that is still waiting to start.
-func refused(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && !transient(err) && !apierrors.IsBadRequest(err)
 }

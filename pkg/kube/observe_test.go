@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,8 +45,7 @@ func (s *oneJob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	list := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "v1"} }
 	switch resource {
 	case "jobs":
-		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: []batchv1.Job{{
-			ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: map[string]string{api.LabelJobID: "a1"}, Annotations: map[string]string{api.AnnotationStore: "gs://team"}}}}})
+		answerWith(w, http.StatusOK, listOfOneJob())
 	case "pods":
 		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList"), Items: []corev1.Pod{theirPod(waiting("ContainerCreating"))}})
 	case "events":
@@ -53,6 +53,13 @@ func (s *oneJob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default: // there are no LeaderWorkerSets
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
+}
+
+func listOfOneJob() batchv1.JobList {
+	meta := metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml",
+		Labels: map[string]string{api.LabelJobID: "a1"}, Annotations: map[string]string{api.AnnotationStore: "gs://team"}}
+	kind := metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}
+	return batchv1.JobList{TypeMeta: kind, Items: []batchv1.Job{{ObjectMeta: meta}}}
 }
 
 func (s *oneJob) watch(w http.ResponseWriter, r *http.Request, resource string) {
@@ -267,4 +274,60 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 			t.Errorf("%d looks at %d changes, %v", looks, changes, err)
 		}
 	})
+}
+
+// Whoever follows a job hears that waiting does not help as soon as that shows, though the
+// reason has the same words as before.
+func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	refused := func(last int) corev1.Event {
+		return corev1.Event{TypeMeta: metav1.TypeMeta{Kind: "Event", APIVersion: "v1"},
+			ObjectMeta:     metav1.ObjectMeta{Name: "refused", Namespace: "ml", UID: "1", ResourceVersion: fmt.Sprint(last)},
+			InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "kinetic-a1"}, Reason: "FailedCreate",
+			Message: "Error creating: " + byWebhook, FirstTimestamp: at(1), LastTimestamp: at(last)}
+	}
+	events := make(chan corev1.Event, 1)
+	list := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "v1"} }
+	cluster := func(w http.ResponseWriter, r *http.Request) {
+		resource := path.Base(r.URL.Path)
+		switch watched := r.URL.Query().Get("watch") != ""; {
+		case watched:
+			w.Header().Set("Content-Type", "application/json")
+			_ = http.NewResponseController(w).Flush()
+			if resource == "events" {
+				_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": <-events})
+				_ = http.NewResponseController(w).Flush()
+			}
+			<-r.Context().Done()
+		case resource == "jobs":
+			answerWith(w, http.StatusOK, listOfOneJob())
+		case resource == "pods":
+			answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList")})
+		case resource == "events":
+			answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList"), Items: []corev1.Event{refused(2)}})
+		default:
+			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		}
+	}
+	web := httptest.NewServer(http.HandlerFunc(cluster))
+	defer web.Close()
+	defer cancel()
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []api.Status
+	_, _ = New(c, nil).Watch(ctx, "a1", func(s api.Status) {
+		switch {
+		case s.Hopeless:
+			cancel()
+		case s.Message != "":
+			events <- refused(20)
+		}
+		told = append(told, s)
+	})
+	if last := told[len(told)-1]; !last.Hopeless || len(told) < 2 || told[len(told)-2].Message != last.Message {
+		t.Errorf("told %+v", told)
+	}
 }

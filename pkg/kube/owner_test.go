@@ -312,32 +312,89 @@ func TestAGroupThatRunsInPartSaysWhatItLacks(t *testing.T) {
 	}
 }
 
+// refusal is an event about the maker of a set's workers, seen from one second to another.
+func refusal(says string, from, to int) corev1.Event {
+	return corev1.Event{Reason: "FailedCreate", FirstTimestamp: at(from), LastTimestamp: at(to),
+		InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
+		Message:        "create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: " + says}
+}
+
+const (
+	byPolicy  = `pods "x-1" is forbidden: ValidatingAdmissionPolicy 'warden' with binding 'warden' denied request: no`
+	byWebhook = `admission webhook "gatekeeper" denied the request: no`
+)
+
 // A host that the cluster refuses for good keeps the others waiting, and their accelerators
 // busy, for ever.
 func TestAGroupWithAHostThatIsRefused(t *testing.T) {
-	refused := func(says string, second int) corev1.Event {
-		return corev1.Event{Reason: "FailedCreate", LastTimestamp: at(second), InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
-			Message: "create Pod keras-pathways-x-0-1 in StatefulSet keras-pathways-x-0 failed error: " + says}
-	}
-	const policy = `pods "keras-pathways-x-0-1" is forbidden: ValidatingAdmissionPolicy 'warden' with binding 'warden' denied request: Key 'cloud.google.com/gke-nodepool' is not allowed with node selector`
-	const webhook = `admission webhook "warden-validating.common-webhooks.networking.gke.io" denied the request: no`
+	const pool = "Key 'cloud.google.com/gke-nodepool' is not allowed"
+	const away = `failed calling webhook "w": connection refused`
 	for name, tt := range map[string]struct {
 		event    corev1.Event
 		want     string
 		hopeless bool
 	}{
-		"by a policy":                {refused(policy, 8), "1 of 2 hosts are running; the pod was refused by warden: Key 'cloud.google.com/gke-nodepool' is not allowed with node selector; --placement shared asks for no node pool", true},
-		"by a webhook":               {refused(webhook, 8), "1 of 2 hosts are running; the pod was refused by warden-validating.common-webhooks.networking.gke.io: no", true},
-		"by a webhook that is away":  {refused(`Internal error occurred: failed calling webhook "w": connection refused`, 8), `1 of 2 hosts are running; the pod can't be created: Internal error occurred: failed calling webhook "w": connection refused`, false},
-		"in an attempt that is over": {refused(webhook, 1), "1 of 2 hosts are running; the pod was refused by warden-validating.common-webhooks.networking.gke.io: no", false},
+		"by a policy": {refusal(strings.TrimSuffix(byPolicy, "no")+pool, 5, 15),
+			"the pod was refused by warden: " + pool + "; --placement shared asks for no node pool", true},
+		"by a webhook":               {refusal(byWebhook, 5, 15), "the pod was refused by gatekeeper: no", true},
+		"by a webhook for a moment":  {refusal(byWebhook, 5, 14), "the pod was refused by gatekeeper: no", false},
+		"by a webhook that is away":  {refusal(away, 5, 15), "the pod can't be created: " + away, false},
+		"in an attempt that is over": {refusal(byWebhook, -20, 1), "the pod was refused by gatekeeper: no", false},
 	} {
-		r := why(situation{Set: set(), Pods: []corev1.Pod{member(0, 4, running(5))}, Events: []corev1.Event{tt.event}, Now: time.Now()})
-		if r.Sentence != tt.want || r.Hopeless != tt.hopeless {
+		leader := []corev1.Pod{member(0, 4, running(5))}
+		r := why(situation{Set: set(), Pods: leader, Events: []corev1.Event{tt.event}, Now: at(20).Time})
+		if want := "1 of 2 hosts are running; " + tt.want; r.Sentence != want || r.Hopeless != tt.hopeless {
 			t.Errorf("%s: got %q, hopeless %v", name, r.Sentence, r.Hopeless)
 		}
 		s := api.Status{State: api.Running}
 		if explained(&s, r); s.Hopeless != tt.hopeless {
 			t.Errorf("%s: given up: %v", name, s.Hopeless)
+		}
+	}
+}
+
+// A webhook that was just changed refuses pods and then takes them. Only one that has refused
+// them for a while, and none was made meanwhile, refuses them for good.
+func TestARefusalThatMayPass(t *testing.T) {
+	series := refusal(byWebhook, 0, 0)
+	series.FirstTimestamp, series.LastTimestamp, series.EventTime = metav1.Time{}, metav1.Time{}, metav1.MicroTime(at(5))
+	series.Series = &corev1.EventSeries{Count: 9, LastObservedTime: metav1.MicroTime(at(16))}
+	recorded := refusal(byWebhook, -3000, 40) // anew: the first is so old that nobody remembers it
+	recorded.CreationTimestamp = at(38)
+	deletion := refusal(byWebhook, 5, 29)
+	deletion.Reason = "FailedDelete"
+	ofLeader := refusal(byWebhook, 10, 30)
+	ofLeader.InvolvedObject.Name = "keras-pathways-x"
+	made := ofLeader
+	made.Reason, made.Message = "SuccessfulCreate", "create Pod x-0 in StatefulSet x successful"
+	made.FirstTimestamp, made.LastTimestamp = at(4), at(20)
+	by := func(denier string, from, to int) corev1.Event {
+		return refusal(strings.Replace(byWebhook, "gatekeeper", denier, 1), from, to)
+	}
+	leader, worker := member(0, 4, running(5)), member(1, 20, waiting(""))
+	type pods []corev1.Pod
+	type events []corev1.Event
+	for name, tt := range map[string]struct {
+		pods     pods
+		events   events
+		hopeless bool
+	}{
+		"once":                             {pods{leader}, events{by("a", 5, 5)}, false},
+		"for a moment":                     {pods{leader}, events{by("a", 5, 8)}, false},
+		"for a while":                      {pods{leader}, events{by("a", 5, 15)}, true},
+		"in a series":                      {pods{leader}, events{series}, true},
+		"each time in other words":         {pods{leader}, events{refusal(byWebhook+" x", 5, 5), refusal(byWebhook+" y", 17, 17)}, true},
+		"by one, then by another":          {pods{leader}, events{by("a", 5, 12), by("b", 13, 16)}, false},
+		"by two in turn":                   {pods{leader}, events{by("a", 5, 16), by("b", 6, 14)}, true},
+		"of what is no creation":           {pods{leader}, events{deletion, refusal(byWebhook, 29, 30)}, false},
+		"before and after a pod was made":  {pods{leader}, events{by("a", 1, 30)}, false},
+		"while another host's pod is made": {pods{leader, worker}, events{by("a", 5, 15)}, false},
+		"of the leader, too":               {nil, events{ofLeader}, true},
+		"before and after the leader was":  {nil, events{ofLeader, made}, false},
+		"for the first time for long":      {nil, events{recorded}, false},
+	} {
+		if r := why(situation{Set: set(), Pods: tt.pods, Events: tt.events, Now: at(40).Time}); r.Hopeless != tt.hopeless {
+			t.Errorf("%s: got %q, hopeless %v", name, r.Sentence, r.Hopeless)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (runtime.O
 	var page runtime.Object
 	err := retry(ctx, func() error {
 		page = s.list()
-		return c.list(ctx, s.kind, metav1.ListOptions{LabelSelector: s.labels, Limit: pageSize, Continue: begin}, page)
+		return c.list(ctx, s.served(), metav1.ListOptions{LabelSelector: s.labels, Limit: pageSize, Continue: begin}, page)
 	})
 	return page, err
 }
@@ -62,6 +62,10 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (runtime.O
 // readPart is read for a kind of which there may be nothing.
 func (c *Client) readPart(ctx context.Context, s selection) (change, error) {
 	objects, _, err := c.read(ctx, s)
+	if s.moved(err) {
+		s.newer = true
+		objects, _, err = c.read(ctx, s)
+	}
 	if s.kind.lacks(err) {
 		return c.none(s.kind, err), nil
 	}

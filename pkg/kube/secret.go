@@ -47,9 +47,10 @@ func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructu
 	}
 }
 
-// putSecrets makes the Secret of a job. Who may not make one has a job all the same whose
-// hosts only lack their key. taken says that another submit of the job was there before:
-// hosts that run may have the key of its Secret, which then stays.
+// putSecrets makes the Secret of a job. Without the right to make one the job still
+// runs, only without a key, unless its hosts were told to wait for it. taken says that
+// another submit of the job was there before: hosts that run may have the key of its
+// Secret, which then stays.
 func (w *Workload) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := w.putSecret
 	_, hasKey := values[api.EnvGroupKey]
@@ -57,7 +58,7 @@ func (w *Workload) putSecrets(ctx context.Context, secret *unstructured.Unstruct
 		put = w.share
 	}
 	err := put(ctx, secret)
-	if hasKey && len(values) == 1 && apierrors.IsForbidden(err) {
+	if hasKey && len(values) == 1 && !w.keyComes && apierrors.IsForbidden(err) {
 		w.client.wire.say("you may not create the Secret %s, by which the hosts of the job know each other: they run without it", secret.GetName())
 		return nil
 	}

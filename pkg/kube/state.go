@@ -107,9 +107,7 @@ func chunksDone(j *batchv1.Job) string {
 
 // final exit codes of the runner are those after which nothing runs again: the
 // call's own, and max-runtime.
-func final(code int32) bool { return code >= 0 && code <= exitDeadline }
-
-const exitDeadline = 124
+func final(code int32) bool { return code >= 0 && code <= api.ExitDeadline }
 
 // byAge sorts pods by their creation, that is by attempt.
 func byAge(pods []corev1.Pod) []corev1.Pod {

@@ -275,7 +275,10 @@ func (s *stream) text(text []byte, ended bool) {
 // point is where the stream is, for the store.
 func (s *stream) point() logs.Point {
 	p := logs.Point{Pod: string(s.attempt), Host: s.host, Lines: s.count, Bytes: s.at.bytes}
-	if s.options.Tail >= 0 || !s.options.Since.IsZero() {
+	switch {
+	case s.options.Tail >= 0 && !s.placed:
+		p.Tail = s.options.Tail
+	case s.options.Tail >= 0 || !s.options.Since.IsZero():
 		p.After = s.at.stamp
 	}
 	return p

@@ -57,13 +57,19 @@ func (l *turnList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// turnVersion is the API of Workloads that Kueue v0.14 and v0.15 serve.
-var turnVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
+// Versions of the API of Workloads, in which what is read of them is the same. Kueue
+// v0.14 serves the first alone, later ones both, and some day only the second.
+var (
+	turnVersion      = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
+	newerTurnVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}
+)
 
 func addTurns(s *runtime.Scheme) error {
-	s.AddKnownTypeWithName(turnVersion.WithKind("Workload"), &turn{})
-	s.AddKnownTypeWithName(turnVersion.WithKind("WorkloadList"), &turnList{})
-	metav1.AddToGroupVersion(s, turnVersion)
+	for _, v := range []schema.GroupVersion{turnVersion, newerTurnVersion} {
+		s.AddKnownTypeWithName(v.WithKind("Workload"), &turn{})
+		s.AddKnownTypeWithName(v.WithKind("WorkloadList"), &turnList{})
+		metav1.AddToGroupVersion(s, v)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -82,10 +83,17 @@ func TestOnlyATurnOfTheWorkloadIsAboutIt(t *testing.T) {
 
 // queueServer has one Job, which is suspended, and Kueue's Workload of it.
 type queueServer struct {
-	queue  string
-	forbid bool
-	asked  []string
-	mu     sync.Mutex
+	queue   string
+	forbid  bool
+	version string // of Kueue's API
+	asked   []string
+	mu      sync.Mutex
+}
+
+func (s *queueServer) wasAsked(resource string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.asked, resource)
 }
 
 func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -110,27 +118,30 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1")})
 	case resource == "workloads" && s.forbid:
 		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
-	case resource == "workloads":
-		answerWith(w, http.StatusOK, turnList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/v1beta1"), Items: []turn{its}})
-	default: // there are no LeaderWorkerSets
+	case r.URL.Path == "/apis/kueue.x-k8s.io/"+s.version+"/namespaces/ml/workloads":
+		answerWith(w, http.StatusOK, turnList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/"+s.version), Items: []turn{its}})
+	default: // there are no LeaderWorkerSets, and no other versions
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
 }
 
 func TestTurnsAreReadForJobsInQueues(t *testing.T) {
 	tests := map[string]struct {
-		queue  string
-		forbid bool
-		asks   bool
-		want   string
+		queue   string
+		forbid  bool
+		version string
+		asks    bool
+		want    string
 	}{
-		"in a queue":              {"mine", false, true, "waiting in queue mine: no room"},
-		"who may not read it":     {"mine", true, true, "waiting in queue mine"},
-		"suspended by hand, only": {"", false, false, "the job is suspended"},
+		"in a queue":              {"mine", false, "v1beta1", true, "waiting in queue mine: no room"},
+		"of a newer Kueue":        {"mine", false, "v1beta2", true, "waiting in queue mine: no room"},
+		"of one that is unknown":  {"mine", false, "v3", true, "waiting in queue mine"},
+		"who may not read it":     {"mine", true, "v1beta1", true, "waiting in queue mine"},
+		"suspended by hand, only": {"", false, "v1beta1", false, "the job is suspended"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &queueServer{queue: tt.queue, forbid: tt.forbid}
+			s := &queueServer{queue: tt.queue, forbid: tt.forbid, version: tt.version}
 			web := httptest.NewServer(s)
 			defer web.Close()
 			c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
@@ -141,7 +152,13 @@ func TestTurnsAreReadForJobsInQueues(t *testing.T) {
 			if err != nil || len(records) != 1 || records[0].Status.Message != tt.want {
 				t.Errorf("a list tells %+v, %v; want %q", records, err, tt.want)
 			}
-			if asked := slices.Contains(s.asked, "workloads"); asked != tt.asks {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			err = c.observe(ctx, c.ofJob("a1"), func(now snapshot) bool { return len(now.turns) > 0 || tt.want != "waiting in queue mine: no room" })
+			if err != nil {
+				t.Errorf("following it: %v", err)
+			}
+			if asked := s.wasAsked("workloads"); asked != tt.asks {
 				t.Errorf("it asked for Workloads: %v, want %v", asked, tt.asks)
 			}
 			status, err := New(c, nil).Explain(t.Context(), "a1")

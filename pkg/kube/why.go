@@ -37,9 +37,9 @@ type cause struct {
 	// Hopeless says of a waiting job that waiting doesn't help, because the job
 	// itself would have to be another one: its image does not exist, has a name
 	// that is none, no python3, the wrong processor, or runs as root where that is
-	// not allowed; or one of its pods breaks the rules of the namespace, of the cluster's
-	// policies or of the API. What somebody else may still add (a service account, quota, a
-	// node, the right to pull) is not.
+	// not allowed; or one of its pods breaks the rules of the namespace or of the API, or
+	// has been denied by a webhook or a policy for a while. What somebody else may still
+	// add (a service account, quota, a node, the right to pull) is not.
 	Hopeless bool
 	// StartsAgain says of a set that its attempt is over, and another one comes.
 	StartsAgain bool

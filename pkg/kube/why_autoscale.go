@@ -5,14 +5,16 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // What the cluster autoscaler says on a pod.
 var (
-	scaleUpTo     = lazily(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
-	noScaleUp     = lazily(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
-	failedScaleUp = lazily(`^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`)
-	zoneName      = lazily(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
+	scaleUpTo     = pattern.Lazy(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
+	noScaleUp     = pattern.Lazy(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
+	failedScaleUp = pattern.Lazy(`^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`)
+	zoneName      = pattern.Lazy(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
 )
 
 // autoscaler says what the newest event of the autoscaler tells, to stand behind

@@ -10,11 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 var (
-	lowOn    = lazily(`low on resource: ([a-z-]+)`)
-	wasUsing = lazily(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
+	lowOn    = pattern.Lazy(`low on resource: ([a-z-]+)`)
+	wasUsing = pattern.Lazy(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
 )
 
 // failed explains a Job that has failed by its last pod; success needs no words.
@@ -86,7 +87,7 @@ func ownWord(t *corev1.ContainerStateTerminated) string {
 	if text := told(t); text != "" {
 		return text
 	}
-	if t.ExitCode == exitDeadline {
+	if t.ExitCode == api.ExitDeadline {
 		return "the time limit of --max-runtime is over"
 	}
 	return fmt.Sprintf("exit code %d", t.ExitCode)
@@ -115,27 +116,23 @@ func (s situation) crashed(p corev1.Pod, t *corev1.ContainerStateTerminated) cau
 		r.Sentence = told(t)
 	case t.ExitCode == exitNoProgram:
 		r.Sentence = fmt.Sprintf("exit code %d: image %s lacks a program that it starts", t.ExitCode, foreign(imageOf(p, workerOf(p))))
-	case t.ExitCode == exitRunner:
-		r.Sentence = "the runner could not do its work (exit code 125): its last lines say why"
+	case t.ExitCode == api.ExitRunner:
+		r.Sentence = fmt.Sprintf("the runner could not do its work (exit code %d): its last lines say why", t.ExitCode)
 	default:
 		r.Sentence = fmt.Sprintf("exit code %d%s", t.ExitCode, signalled(t.ExitCode))
 	}
 	return r
 }
 
-// Exit codes that are not the call's.
-const (
-	exitRunner     = 125
-	exitNoProgram  = 127 // a shell's
-	exitTerminated = 143
-)
+// exitNoProgram is a shell's exit code where it finds no program.
+const exitNoProgram = 127
 
 // signalled names the signals that come from outside.
 func signalled(code int32) string {
 	switch code {
-	case 137:
+	case api.ExitKilled:
 		return ", killed from outside"
-	case 143:
+	case api.ExitTerminated:
 		return ", told to end from outside"
 	}
 	return ""

@@ -36,16 +36,18 @@ func (s situation) newestOfOwner(reasons ...string) *corev1.Event {
 	})
 }
 
-// newestOfMaker finds the newest event, with one of the reasons, of what makes the
-// pods: the Job, or the StatefulSets of the leader and of the workers.
+// newestOfMaker finds the newest event, with one of the reasons, of what makes the pods.
 func (s situation) newestOfMaker(reasons ...string) *corev1.Event {
+	return s.newest(func(e *corev1.Event) bool { return slices.Contains(reasons, e.Reason) && s.isOfMaker(e) })
+}
+
+// isOfMaker reports whether an event is of what makes the pods: the Job, or the
+// StatefulSets of the leader and of the workers.
+func (s situation) isOfMaker(e *corev1.Event) bool {
 	if s.Set == nil {
-		return s.newestOfOwner(reasons...)
+		return isAbout(e, "Job", s.meta().Name, s.meta().UID)
 	}
-	return s.newest(func(e *corev1.Event) bool {
-		return slices.Contains(reasons, e.Reason) &&
-			(isAbout(e, "StatefulSet", s.Set.Name, "") || isAbout(e, "StatefulSet", s.Set.Name+"-0", ""))
-	})
+	return isAbout(e, "StatefulSet", s.Set.Name, "") || isAbout(e, "StatefulSet", s.Set.Name+"-0", "")
 }
 
 func (s situation) newest(chosen func(*corev1.Event) bool) *corev1.Event {
@@ -83,6 +85,19 @@ func eventTime(e *corev1.Event) time.Time {
 		}
 	}
 	return e.CreationTimestamp.Time
+}
+
+// beginOf is when an event was first seen, or when the cluster took it up, if that was later:
+// what writes events forgets none of them, and the cluster does after an hour.
+func beginOf(e *corev1.Event) time.Time {
+	begin := e.FirstTimestamp.Time
+	if begin.IsZero() {
+		begin = e.EventTime.Time
+	}
+	if begin.Before(e.CreationTimestamp.Time) {
+		return e.CreationTimestamp.Time
+	}
+	return begin
 }
 
 // since is the age of an event as kubectl writes ages.

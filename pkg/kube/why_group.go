@@ -242,7 +242,7 @@ func firstCrashed(pods []corev1.Pod) *corev1.Pod {
 func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
 	c := workerOf(p)
 	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)
-	if t == nil || final(t.ExitCode) || t.ExitCode == exitTerminated {
+	if t == nil || final(t.ExitCode) || t.ExitCode == api.ExitTerminated {
 		return nil
 	}
 	return t

@@ -5,17 +5,19 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // What kubelet, containerd and registries say of an image.
 var (
-	pullSteps    = lazily(`^.*(?:"|https?://\S+): `) // all that was tried, up to the failure
-	pulledName   = lazily(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
-	address      = lazily(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
-	wrongMachine = lazily(`(?i)no match for platform|no matching manifest`)
-	denied       = lazily(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
-	noImage      = lazily(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
-	artifactRepo = lazily(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
+	pullSteps    = pattern.Lazy(`^.*(?:"|https?://\S+): `) // all that was tried, up to the failure
+	pulledName   = pattern.Lazy(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
+	address      = pattern.Lazy(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
+	wrongMachine = pattern.Lazy(`(?i)no match for platform|no matching manifest`)
+	denied       = pattern.Lazy(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
+	noImage      = pattern.Lazy(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
+	artifactRepo = pattern.Lazy(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
 )
 
 // unpulled explains an image that is not there. Between two attempts older

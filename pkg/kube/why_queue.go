@@ -11,16 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // gateQueue is how Kueue holds back the pods of a set; it suspends a Job.
 const gateQueue = "kueue.x-k8s.io/admission"
 
 var (
-	createdWorkload = lazily(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
-	workloadUIDs    = lazily(` \(UID: [^)]*\)|; preemptor path: .*$`)
-	podSetOpening   = lazily(`^couldn't assign flavors to pod set [a-z0-9-]+: `)
-	noQueue         = lazily(`^LocalQueue \S+ doesn't exist$`)
+	createdWorkload = pattern.Lazy(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
+	workloadUIDs    = pattern.Lazy(` \(UID: [^)]*\)|; preemptor path: .*$`)
+	podSetOpening   = pattern.Lazy(`^couldn't assign flavors to pod set [a-z0-9-]+: `)
+	noQueue         = pattern.Lazy(`^LocalQueue \S+ doesn't exist$`)
 )
 
 // heldBack tells of a job that is not to have pods yet, or none that run: a Job is

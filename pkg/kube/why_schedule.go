@@ -11,16 +11,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // The scheduler and the autoscaler count nodes, or node pools, by what is wrong
 // with them: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had
 // untolerated taint {a: b}. preemption: …`.
 var (
-	noNodes    = lazily(`^0/(\d+) nodes are available: (.*)$`)
-	nextReason = lazily(`, (\d+) `)
-	preemption = lazily(`(?:\.(?: no new claims to deallocate,)?)? preemption: .*$`)
-	taintName  = lazily(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
+	noNodes    = pattern.Lazy(`^0/(\d+) nodes are available: (.*)$`)
+	nextReason = pattern.Lazy(`, (\d+) `)
+	preemption = pattern.Lazy(`(?:\.(?: no new claims to deallocate,)?)? preemption: .*$`)
+	taintName  = pattern.Lazy(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
 )
 
 // complaint is one thing that is wrong with a number of nodes or pools.

@@ -10,14 +10,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 var (
-	missingObject = lazily(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
-	volumeFailed  = lazily(`volume "([^"]*)"\s*: (.*)$`)
-	rpcStatus     = lazily(`rpc error: code = \w+ desc = `)
-	gcsBucket     = lazily(`^failed to get GCS bucket "([a-z0-9][a-z0-9._-]*)": (?:googleapi: )?(.*)$`)
-	noProgram     = lazily(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
+	missingObject = pattern.Lazy(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
+	volumeFailed  = pattern.Lazy(`volume "([^"]*)"\s*: (.*)$`)
+	rpcStatus     = pattern.Lazy(`rpc error: code = \w+ desc = `)
+	gcsBucket     = pattern.Lazy(`^failed to get GCS bucket "([a-z0-9][a-z0-9._-]*)": (?:googleapi: )?(.*)$`)
+	noProgram     = pattern.Lazy(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
 )
 
 // starting explains a pod that has a node and doesn't run yet.
@@ -104,12 +105,23 @@ func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
 // runs as.
 func configError(p corev1.Pod, message string) cause {
 	if m := missingObject().FindStringSubmatch(message); m != nil {
-		return missing(p, m[1], m[2], "")
+		made := prefixed("; if the submit was cut off, repeat it with --job-id ", idOfSecret(p, m[1], m[2]))
+		return missing(p, m[1], m[2], made)
 	}
 	if strings.Contains(message, "runAsNonRoot") {
 		return cause{Sentence: "the image runs as root, which the pod's security context does not allow: " + foreign(message), Next: describePod(p), Hopeless: true}
 	}
 	return cause{Sentence: "the container can't be configured: " + foreign(message), Next: describePod(p)}
+}
+
+// idOfSecret is the id of the pod's job where the object is the Secret that its submit makes,
+// else "".
+func idOfSecret(p corev1.Pod, kind, name string) string {
+	id := p.Labels[api.LabelJobID]
+	if kind != "secret" || name != (api.Spec{ID: id}).SecretName() {
+		return ""
+	}
+	return id
 }
 
 func missing(p corev1.Pod, kind, name, use string) cause {

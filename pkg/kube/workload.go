@@ -16,12 +16,15 @@ import (
 // Workload is the jobs of a cluster: it starts, watches and ends them by id.
 type Workload struct {
 	client *Client
-	// objects are what Start applies: exactly what a dry-run shows.
+	// objects are what Start applies: exactly what a dry-run shows, but that hosts wait for
+	// their key.
 	objects []*unstructured.Unstructured
 	// discovered is where objects of rare kinds go.
 	discovered map[schema.GroupVersionKind]collection
 	// ready says that what the job shares is there.
 	ready bool
+	// keyComes says that the job's Secret can be made, so that its hosts can wait for their key.
+	keyComes bool
 	// mayGo are shared objects that a cleanup may remove before the workload exists.
 	mayGo []*unstructured.Unstructured
 
@@ -76,5 +79,5 @@ func explained(s *api.Status, why cause) {
 
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
-		a.Pod == b.Pod && a.Ending == b.Ending && a.Holding == b.Holding
+		a.Pod == b.Pod && a.Ending == b.Ending && a.Holding == b.Holding && a.Hopeless == b.Hopeless
 }

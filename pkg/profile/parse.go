@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // defaultNamespace is that of a profile which names none.
 const defaultNamespace = "default"
 
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var namePattern = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // parse reads the text of a profiles file. Its errors begin with where in the
 // file they are, to be put behind the path. Fields that it does not know may
@@ -54,7 +55,7 @@ func parse(data []byte) (File, error) {
 }
 
 func (p Profile) check() error {
-	if !namePattern.MatchString(p.Name) {
+	if !namePattern().MatchString(p.Name) {
 		return fmt.Errorf(": profile %q: a name has at most 64 letters, digits, '-' and '_', with a letter or digit first", p.Name)
 	}
 	for _, f := range []struct{ name, value string }{

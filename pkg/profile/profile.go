@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -38,10 +39,7 @@ type File struct {
 func Read(env func(string) string) (File, error) {
 	path := env("KINETIC_PROFILES_FILE")
 	if path == "" {
-		home := env("HOME")
-		if home == "" {
-			home = env("USERPROFILE") // Windows
-		}
+		home := homedir.Dir(env)
 		if home == "" {
 			return File{}, nil
 		}

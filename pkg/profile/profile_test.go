@@ -78,18 +78,13 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadWhere(t *testing.T) {
-	env, path := written(t, two)
-	for name, env := range map[string]variables{
-		"a file of its own": {"KINETIC_PROFILES_FILE": path, "HOME": t.TempDir()},
-		"home on Windows":   {"USERPROFILE": env["HOME"]},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := Read(env.get)
-			if err != nil || got.Current != "dev" {
-				t.Errorf("got %+v, %v", got, err)
-			}
-		})
-	}
+	_, path := written(t, two)
+	t.Run("a file of its own", func(t *testing.T) {
+		got, err := Read(variables{"KINETIC_PROFILES_FILE": path, "HOME": t.TempDir()}.get)
+		if err != nil || got.Current != "dev" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
 	for name, env := range map[string]variables{
 		"no file": {"HOME": t.TempDir()},
 		"no home": nil,

@@ -69,7 +69,7 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 // PutBlob asks first: a blob that is there costs one request. Its age counts
 // because buckets of the Python tool delete everything after 30 days.
 func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
-	if !sha256Pattern.MatchString(sha256) {
+	if !sha256Pattern().MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: want 64 lower-case hexadecimal digits", sha256)
 	}
 	req, err := s.begin(ctx, toRead, Blob(sha256))

@@ -3,28 +3,30 @@ package store
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // The names of all objects of a store, relative to its URL, stand in this file
 // and nowhere else. The runner has the same table.
 const (
-	blobPrefix  = "blobs/sha256/"
-	handleName  = "handle.json"
-	callName    = "call.json"
-	resultName  = "result.json"
-	endName     = "end.json"
-	attemptsDir = "attempts/"
-	resultsDir  = "results/"
-	logsDir     = "logs/"
-	outputsDir  = "outputs/"
+	blobPrefix    = "blobs/sha256/"
+	handleName    = "handle.json"
+	callName      = "call.json"
+	resultName    = "result.json"
+	endName       = "end.json"
+	collectedName = "collected.json"
+	attemptsDir   = "attempts/"
+	resultsDir    = "results/"
+	logsDir       = "logs/"
+	outputsDir    = "outputs/"
 	// The Python tool's jobs lie in the same place, with these names instead.
 	pythonResultName = "result.pkl"
 	pythonOutputsDir = "outputs/"
 )
 
-var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Pattern = pattern.Lazy(`^[0-9a-f]{64}$`)
 
 // Blob names the content-addressed object with the given SHA-256 in lower-case hex.
 func Blob(sha256 string) string { return blobPrefix + sha256[:2] + "/" + sha256 }
@@ -50,6 +52,9 @@ func Pickle(id, name string) string { return path.Join(id, path.Join("/", name))
 
 // End names the record of how the job ended.
 func End(id string) string { return path.Join(id, endName) }
+
+// Collected names the record that the result was brought to its reader, and the workload removed.
+func Collected(id string) string { return path.Join(id, collectedName) }
 
 // Attempts is the prefix of the records of all starts.
 func Attempts(id string) string { return id + "/" + attemptsDir }
@@ -85,24 +90,24 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // The records of a job, below its id: all that it stores but its outputs.
 var (
-	recordPattern = regexp.MustCompile(`^((handle|call|result|end)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
 	// tracePattern are those that hardly anything but a job has.
-	tracePattern        = regexp.MustCompile(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
-	pythonRecordPattern = regexp.MustCompile(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
+	tracePattern        = pattern.Lazy(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
+	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
 )
 
 // IsRecord tells the objects that a job has in its directory, by their names, from
 // what others have put there and from its outputs.
 func IsRecord(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
-	return below && (recordPattern.MatchString(rest) || pythonIDPattern.MatchString(id) && pythonRecordPattern.MatchString(rest))
+	return below && (recordPattern().MatchString(rest) || pythonIDPattern().MatchString(id) && pythonRecordPattern().MatchString(rest))
 }
 
 // IsTrace tells the records that show, without a handle, that their directory is
 // a job's. Where a program made the id, all do.
 func IsTrace(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
-	return IsRecord(id, name) && IsMadeID(id) || below && tracePattern.MatchString(rest)
+	return IsRecord(id, name) && IsMadeID(id) || below && tracePattern().MatchString(rest)
 }
 
 // checkName rejects names that not every store can have.
@@ -115,27 +120,27 @@ func checkName(name string) error {
 	return nil
 }
 
-var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
+var idPattern = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
 
 // What the ids end in that this program makes, the time and seven digits, and all
 // ids of the Python tool.
 var (
-	idTail          = regexp.MustCompile(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
-	pythonIDPattern = regexp.MustCompile(`^job-[0-9a-f]{8}$`)
+	idTail          = pattern.Lazy(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
+	pythonIDPattern = pattern.Lazy(`^job-[0-9a-f]{8}$`)
 )
 
 // IsMadeID tells the ids that programs make from those that people choose.
-func IsMadeID(id string) bool { return idTail.MatchString(id) || pythonIDPattern.MatchString(id) }
+func IsMadeID(id string) bool { return idTail().MatchString(id) || pythonIDPattern().MatchString(id) }
 
 // WithoutTime is an id without its time and what makes it unique.
-func WithoutTime(id string) string { return idTail.ReplaceAllString(id, "") }
+func WithoutTime(id string) string { return idTail().ReplaceAllString(id, "") }
 
 // reserved words look like ids and are, or were, directories of a store.
-var reserved = map[string]bool{"blobs": true, "outputs": true, "default": true, "_groups": true}
+var reserved = map[string]bool{"blobs": true, "data": true, "outputs": true, "default": true, "_groups": true}
 
 // CheckID rejects what must never become part of a path.
 func CheckID(id string) error {
-	if !idPattern.MatchString(id) {
+	if !idPattern().MatchString(id) {
 		return fmt.Errorf("job id %q: want 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
 	}
 	if reserved[id] {

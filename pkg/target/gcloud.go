@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // placeOfGcloud is what gcloud itself would take: its variables, then its
@@ -36,7 +38,7 @@ func gcloudDir(env func(string) string, goos string) string {
 	if dir := env("CLOUDSDK_CONFIG"); dir != "" {
 		return dir
 	}
-	base, below := env("HOME"), filepath.Join(".config", "gcloud")
+	base, below := homedir.Dir(env), filepath.Join(".config", "gcloud")
 	if goos == "windows" {
 		base, below = env("APPDATA"), "gcloud"
 	}
@@ -47,7 +49,7 @@ func gcloudDir(env func(string) string, goos string) string {
 }
 
 // The name of a configuration becomes part of a file's name.
-var configurationPattern = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var configurationPattern = pattern.Lazy(`^[a-z][a-z0-9-]*$`)
 
 const (
 	defaultConfiguration = "default"
@@ -64,7 +66,7 @@ func readGcloud(env func(string) string, dir string) (string, map[string]string,
 	if err != nil || name.value == noConfiguration {
 		return name.value, nil, err
 	}
-	if !configurationPattern.MatchString(name.value) {
+	if !configurationPattern().MatchString(name.value) {
 		return "", nil, fmt.Errorf("%s %q: this is no name of a configuration; `gcloud config configurations list` shows those there are", name.from, name.value)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "configurations", "config_"+name.value))

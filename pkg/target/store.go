@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 func LocalStore(env func(string) string) (string, error) {
 	dir := env("XDG_DATA_HOME")
 	if !filepath.IsAbs(dir) {
-		home := env("HOME")
+		home := homedir.Dir(env)
 		if !filepath.IsAbs(home) {
 			return "", errors.New("there is no place for local jobs, because neither XDG_DATA_HOME nor HOME is set: name a directory with --store file:///DIR")
 		}
@@ -100,7 +102,7 @@ func checkDirectory(dir string) (string, error) {
 	return fileScheme + filepath.ToSlash(dir), nil
 }
 
-var bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*[a-z0-9]$`)
+var bucketPattern = pattern.Lazy(`^[a-z0-9][a-z0-9._-]*[a-z0-9]$`)
 
 // Lengths of bucket names, and of each part of one that has dots.
 const (
@@ -111,7 +113,7 @@ const (
 
 // checkBucket holds https://cloud.google.com/storage/docs/buckets#naming.
 func checkBucket(name string) error {
-	if !bucketPattern.MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
+	if !bucketPattern().MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
 		return fmt.Errorf("%q is no bucket's name: want 3 to 63 lower-case letters, digits, '-', '_' and '.', with a letter or digit at both ends", name)
 	}
 	for part := range strings.SplitSeq(name, ".") {

@@ -59,6 +59,21 @@ type Target struct {
 	From Sources
 }
 
+// Known is the target without a zone and a cluster that nobody has set and that play no
+// part: a cluster that isn't known to be one of GKE has other names, or none.
+func (t Target) Known() Target {
+	if t.GKE {
+		return t
+	}
+	if t.From.Zone == fromDefault {
+		t.Zone, t.From.Zone = "", ""
+	}
+	if t.From.Cluster == fromDefault {
+		t.Cluster, t.From.Cluster = "", ""
+	}
+	return t
+}
+
 // Sources are the origins of a Target's values, as a user knows them: a flag
 // (--project), a variable (KINETIC_PROJECT, CLOUDSDK_CORE_PROJECT), "profile
 // NAME", "context NAME", "current context", "project, zone and cluster" for the

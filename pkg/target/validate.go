@@ -6,29 +6,31 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // What Google Cloud allows, a little more generously than its own rules, whose
 // details change: what matters here is that no value can be taken for another.
 // Old projects have a domain in front: example.com:project.
 var (
-	projectPattern = regexp.MustCompile(`^([a-z0-9.-]+:)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
-	zonePattern    = regexp.MustCompile(`^[a-z]+(-[a-z]+)*-[a-z]+[0-9]+(-[a-z0-9]+)?$`)
-	clusterPattern = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	projectPattern = pattern.Lazy(`^([a-z0-9.-]+:)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
+	zonePattern    = pattern.Lazy(`^[a-z]+(-[a-z]+)*-[a-z]+[0-9]+(-[a-z0-9]+)?$`)
+	clusterPattern = pattern.Lazy(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
 
 // checkPlace rejects what no cluster could have, before it is put into names.
 func checkPlace(p place) error {
 	for _, c := range []struct {
 		setting
-		pattern *regexp.Regexp
+		pattern func() *regexp.Regexp
 		want    string
 	}{
 		{p.project, projectPattern, "a project id, as in my-project-123, not its name or number"},
 		{p.zone, zonePattern, "a zone or region, as in us-central1-a"},
 		{p.cluster, clusterPattern, "at most 40 lower-case letters, digits and '-', with a letter first"},
 	} {
-		if c.value != "" && !c.pattern.MatchString(c.value) {
+		if c.value != "" && !c.pattern().MatchString(c.value) {
 			return fmt.Errorf("%s %q: want %s", c.from, c.value, c.want)
 		}
 	}

@@ -1,0 +1,92 @@
+package kube
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// mayPutKey reports whether the Secret can be made from which the hosts of a workload take
+// their key. The server is asked, and keeps nothing. It is false where no host takes one, and
+// where the server can't say.
+func (w *Workload) mayPutKey(ctx context.Context, workload *unstructured.Unstructured) bool {
+	if len(keyRefs(workload)) == 0 {
+		return false
+	}
+	probe := secretOf(specOf(workload), workload, nil)
+	err := retry(ctx, func() error {
+		_, err := w.client.createObject(ctx, w.collectionOf(probe), probe, modeDryRun)
+		return err
+	})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		klog.V(1).Infof("hosts do not wait for their key: %v", err)
+		return false
+	}
+	return true
+}
+
+// awaitingKey is a workload whose hosts do not start before they have their key. Its
+// manifests let them, for whoever applies those without the Secret.
+func awaitingKey(workload *unstructured.Unstructured) *unstructured.Unstructured {
+	awaiting := workload.DeepCopy()
+	for _, ref := range keyRefs(awaiting) {
+		delete(ref, "optional")
+	}
+	return awaiting
+}
+
+// keyRefs are the references by which the pods of a workload take the key of their hosts from
+// the job's own Secret. They are parts of the workload.
+func keyRefs(workload *unstructured.Unstructured) []map[string]any {
+	var refs []map[string]any
+	secret := specOf(workload).SecretName()
+	for _, template := range podTemplates(workload) {
+		for _, c := range containersOf(workload, template) {
+			for _, variable := range objectsIn(c, "env") {
+				found, _, _ := unstructured.NestedFieldNoCopy(variable, "valueFrom", "secretKeyRef")
+				if ref, ok := found.(map[string]any); ok && variable["name"] == api.EnvGroupKey && ref["name"] == secret {
+					refs = append(refs, ref)
+				}
+			}
+		}
+	}
+	return refs
+}
+
+// specOf is no more of a workload's Spec than its id.
+func specOf(workload *unstructured.Unstructured) api.Spec {
+	return api.Spec{ID: workload.GetLabels()[api.LabelJobID]}
+}
+
+// podTemplates are where a workload has the templates of its pods, the workers' last.
+func podTemplates(workload *unstructured.Unstructured) [][]string {
+	if workload.GetKind() != setKind {
+		return [][]string{{"spec", "template"}}
+	}
+	return [][]string{
+		{"spec", "leaderWorkerTemplate", "leaderTemplate"},
+		{"spec", "leaderWorkerTemplate", "workerTemplate"},
+	}
+}
+
+// containersOf are the containers of a workload's pod template, not copied.
+func containersOf(workload *unstructured.Unstructured, template []string) []map[string]any {
+	return objectsIn(workload.Object, append(template, "spec", "containers")...)
+}
+
+// objectsIn are the objects of a list in an object, not copied.
+func objectsIn(o map[string]any, path ...string) []map[string]any {
+	list, _, _ := unstructured.NestedFieldNoCopy(o, path...)
+	items, _ := list.([]any)
+	var objects []map[string]any
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
+)
+
+func TestRunnerHasTheSameNames(t *testing.T) {
+	sum := strings.Repeat("ab", 32)
+	runnertest.Compare(t, map[string]string{
+		fmt.Sprintf("blob_name(%q)", sum):          Blob(sum),
+		"job_name('j', 'call.json')":               Call("j"),
+		"job_name('j', 'end.json')":                End("j"),
+		"job_name('j', 'result.json')":             Result("j"),
+		"job_name('j', 'result-2.pkl')":            Pickle("j", "result-2.pkl"),
+		"log_part_name('j', 3, 1, 2)":              LogPart("j", 3, 1, 2),
+		"result_name('j')":                         Results("j"),
+		"result_name('j', '7.json')":               ResultOf("j", 7),
+		"Records(None, 'j').name(2)":               Attempts("j") + "2.json",
+		"Records(None, 'j', '4-').name(2)":         AttemptsOfChunk("j", 4) + "2.json",
+		"FileStore('file:///').outputs('j') + '/'": "/" + Outputs("j"),
+	}, "store.names", "store.files", "maps.inputs", "records")
+}
+
+func TestRunnerTakesTheSameIDs(t *testing.T) {
+	theirs := runnertest.Eval[[]string](t, "RESERVED_IDS", "options")
+	ids := slices.Concat(slices.Sorted(maps.Keys(reserved)), theirs, []string{
+		"a1", "a", "-a", "a-", "A1", "../x", "a/b", "ab\n", "",
+		strings.Repeat("a", 50), strings.Repeat("a", 51), "cpu-f-20260417-153012-abc1234",
+	})
+	want := map[string]bool{}
+	for _, id := range ids {
+		want[fmt.Sprintf("bool(JOB_ID.fullmatch(%[1]q)) and %[1]q not in RESERVED_IDS", id)] = CheckID(id) == nil
+	}
+	runnertest.Compare(t, want, "options")
+}
