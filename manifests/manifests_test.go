@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/manifests"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
 )
 
 // leaderWorkerSet has the fields that are used, and no others.
@@ -114,12 +116,13 @@ func TestPodFailurePolicy(t *testing.T) {
 	if !slices.IsSorted(retried) || len(slices.Compact(slices.Clone(retried))) != len(retried) {
 		t.Errorf("Kubernetes wants these sorted, each once: %v", retried)
 	}
-	for code := int32(1); code <= 124; code++ {
+	for code := int32(1); code <= api.ExitDeadline; code++ {
 		if slices.Contains(retried, code) {
 			t.Errorf("%d, which is the call's, is retried", code)
 		}
 	}
-	for _, code := range []int32{125, 128 + 6, 128 + 8, 128 + 9, 128 + 11, 128 + 15} {
+	retryable := runnertest.Eval[[]int32](t, "RETRYABLE", "outcome")
+	for _, code := range append(retryable, 128+6, 128+8, 128+9, 128+11, 128+15) {
 		if !slices.Contains(retried, code) {
 			t.Errorf("%d is not retried", code)
 		}
@@ -131,7 +134,8 @@ func TestRetryOnError(t *testing.T) {
 	if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailJob {
 		t.Fatalf("got %v, want disruptions ignored, and one final rule", rules)
 	}
-	if codes := rules[1].OnExitCodes; codes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(codes.Values, []int32{124}) {
+	codes, want := rules[1].OnExitCodes, []int32{api.ExitDeadline}
+	if codes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(codes.Values, want) {
 		t.Errorf("got %v, want only a call that ran out of time to be final", codes)
 	}
 }

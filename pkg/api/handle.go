@@ -18,7 +18,9 @@ type Handle struct {
 	JobID        string    `json:"job_id"`
 	Backend      Backend   `json:"backend"`
 	Project      string    `json:"project,omitempty"`
-	ClusterName  string    `json:"cluster_name,omitempty"`
+	ClusterName  string    `json:"cluster_name,omitempty"` // empty where only supposed
+	ClusterID    string    `json:"cluster_id,omitempty"`   // tells clusters apart that have no such name
+	Server       string    `json:"server,omitempty"`       // URL of the cluster's API server at submission, for people
 	Zone         string    `json:"zone,omitempty"`
 	Namespace    string    `json:"namespace,omitempty"`
 	K8sName      string    `json:"k8s_name,omitempty"`

@@ -164,6 +164,9 @@ var StoreFlags = []struct{ Flag, Variable string }{
 	{"--credentials", EnvCredentials},
 }
 
+// EnvPodUID is how the runner learns which pod it is.
+const EnvPodUID = "KINETIC_POD_UID"
+
 // What the runner of a job on several hosts knows from its manifest. In a
 // LeaderWorkerSet the controller tells it the hosts and the leader.
 const (

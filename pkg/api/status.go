@@ -47,6 +47,14 @@ const (
 	NoProgram        Reason = "NoProgram"        // 1: the command could not be started
 )
 
+// Exit codes of the runner that are not the call's own.
+const (
+	ExitDeadline   = 124
+	ExitRunner     = 125
+	ExitKilled     = 137 // 128 + SIGKILL
+	ExitTerminated = 143 // 128 + SIGTERM
+)
+
 // Code is the exit code that stands for a reason where nothing else tells one:
 // whoever records the end of a job that its runner could not record uses it.
 func (r Reason) Code() int {
@@ -54,13 +62,13 @@ func (r Reason) Code() int {
 	case Completed:
 		return 0
 	case DeadlineExceeded:
-		return 124
+		return ExitDeadline
 	case RunnerFailure:
-		return 125
+		return ExitRunner
 	case Killed:
-		return 137
+		return ExitKilled
 	case Terminated, Cancelled:
-		return 143
+		return ExitTerminated
 	default:
 		return 1
 	}
@@ -68,8 +76,14 @@ func (r Reason) Code() int {
 
 // Status is a job's state at one moment.
 type Status struct {
-	State  State  `json:"state"`
-	Reason Reason `json:"reason,omitempty"`
+	State State `json:"state"`
+	// Ended is how the job ended, as Word says it, where its workload is gone and the
+	// store knows; the fields below tell of that end.
+	Ended string `json:"ended,omitempty"`
+	// Collected says of a job whose workload is gone that it was removed once the result
+	// had been brought to its reader.
+	Collected bool   `json:"collected,omitempty"`
+	Reason    Reason `json:"reason,omitempty"`
 	// Message is one sentence for people.
 	Message string `json:"message,omitempty"`
 	// ExitCode is the runner's, once it has ended.
@@ -77,7 +91,7 @@ type Status struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Next is a command that mends what Message tells, or tells more.
+	// Next is a command that mends what Message tells, or tells more, or ends the job.
 	Next string `json:"next,omitempty"`
 	// Hopeless says of a pending job that waiting will not help.
 	Hopeless bool `json:"hopeless,omitempty"`
@@ -97,6 +111,23 @@ type Status struct {
 	Late bool `json:"-"`
 	// Elsewhere names the machine that a local job runs on, when it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
+	// Unread is why the cluster could not be asked; the rest is then what the store knows.
+	Unread string `json:"unread,omitempty"`
+}
+
+// CancelledWord is Status.Word of a job that was cancelled: to people it has not failed.
+const CancelledWord = "CANCELLED"
+
+// Word is the state as people read it: also of a job whose workload is gone, how it ended.
+func (s Status) Word() string {
+	switch {
+	case s.State.Ended() && s.Reason == Cancelled:
+		return CancelledWord
+	case s.Ended != "":
+		return s.Ended
+	default:
+		return string(s.State)
+	}
 }
 
 // ErrMayRun is a start that failed in such a way that the job may run all the
@@ -141,6 +172,13 @@ func (e End) Metadata() map[string]string {
 	return metadata
 }
 
+// Collected is collected.json: the result was brought to its reader, and the workload
+// removed. It is written once, by the client that did so.
+type Collected struct {
+	Version int       `json:"version"`
+	Time    time.Time `json:"time"`
+}
+
 // Attempt is one start of the call, written as attempts/{N}.json by host 0.
 type Attempt struct {
 	Version int `json:"version"`
@@ -170,10 +208,13 @@ type Result struct {
 	Pickle   *string      `json:"pickle"`
 	Error    *ResultError `json:"error"`
 	Warnings []string     `json:"warnings,omitempty"`
-	Host     int          `json:"host"`
-	Attempt  int          `json:"attempt"`
-	Started  time.Time    `json:"started"`
-	Finished time.Time    `json:"finished"`
+	// Differs says that JSON does not have the value as it was returned, and Warnings
+	// tell in what.
+	Differs  bool      `json:"differs"`
+	Host     int       `json:"host"`
+	Attempt  int       `json:"attempt"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
 }
 
 // Verdict is what a listing of a map's results tells of it.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,16 +31,26 @@ const (
 // install makes sure that the runner and boot.py are in a directory below the
 // state directory, one for each version, and returns its path.
 func (w *Workload) install() (string, error) {
-	program := w.config.Runner()
-	dir := filepath.Join(w.config.StateDir, runnerPrefix+fmt.Sprintf("%x", sha256.Sum256(program)))
+	files := map[string][]byte{bootFile: bootSource, runner.File: w.config.Runner()}
+	dir := filepath.Join(w.config.StateDir, runnerName(files))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	now := time.Now()
-	return dir, errors.Join(
-		os.Chtimes(dir, now, now), // no other start removes it now
-		w.installFile(filepath.Join(dir, bootFile), bootSource),
-		w.installFile(filepath.Join(dir, runner.File), program))
+	err := os.Chtimes(dir, now, now) // no other start removes it now
+	for name, content := range files {
+		err = errors.Join(err, w.installFile(filepath.Join(dir, name), content))
+	}
+	return dir, err
+}
+
+// runnerName returns the name of the directory that has these files.
+func runnerName(files map[string][]byte) string {
+	all := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(all, "%s %x\n", name, sha256.Sum256(files[name]))
+	}
+	return fmt.Sprintf("%s%x", runnerPrefix, all.Sum(nil))
 }
 
 func (w *Workload) installFile(path string, content []byte) error {

@@ -69,6 +69,26 @@ func TestStartSweepsRunnersThatNoJobNeeds(t *testing.T) {
 	}
 }
 
+// A job may start at any time from a directory of its version: nothing in it changes.
+func TestVersionsShareNoDirectory(t *testing.T) {
+	original := bootSource
+	t.Cleanup(func() { bootSource = original })
+	f, dirs := newFixture(t), map[string]bool{}
+	for _, boot := range []string{"one", "another"} {
+		for _, zip := range []string{"zip", "other zip"} {
+			bootSource, f.config.Runner = []byte(boot), func() []byte { return []byte(zip) }
+			dir, err := f.install()
+			if again, err2 := f.install(); err != nil || err2 != nil || again != dir {
+				t.Fatalf("installed in %s, %v, and then in %s, %v", dir, err, again, err2)
+			}
+			dirs[dir] = true
+		}
+	}
+	if len(dirs) != 4 {
+		t.Errorf("4 versions are in %d directories", len(dirs))
+	}
+}
+
 // The runner reads none of these variables itself.
 func TestArgumentsForABucket(t *testing.T) {
 	f := newFixture(t)

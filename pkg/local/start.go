@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +63,8 @@ func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]
 		return err
 	}
 	defer os.RemoveAll(scratch) // not there any more after success
-	cmd := exec.Command(python, append([]string{"-u", filepath.Join(program, bootFile), filepath.Join(program, runner.File)}, w.arguments(spec, env)...)...)
+	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile), filepath.Join(program, runner.File)},
+		w.arguments(spec, env))...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
 	return w.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
 		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program)})
@@ -111,12 +113,25 @@ func (w *Workload) commit(pid int, scratch string, r Record) error {
 	return os.Rename(scratch, w.dir(r.ID)) // fails if another start was faster
 }
 
+// interpreterFlags are those of the runner's own interpreter. It does without
+// site-packages, which can take long to set up, unless the certificates of a
+// store on the network may come from there.
+func interpreterFlags(spec api.Spec) []string {
+	if strings.HasPrefix(spec.Store, "gs://") {
+		return []string{"-u"}
+	}
+	return []string{"-S", "-u"}
+}
+
 // arguments is the runner's command line. env is the environment of the job.
 func (w *Workload) arguments(spec api.Spec, env []string) []string {
 	dir := w.dir(spec.ID)
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
 		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
 		"--log-file", filepath.Join(dir, logFile), "--termination-log", ""}
+	if spec.CallKind == api.CallFunction {
+		args = append(args, "--function")
+	}
 	if spec.OutputDir != "" {
 		args = append(args, "--output-dir", spec.OutputDir)
 	}
@@ -150,7 +165,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	var env []string
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "KINETIC_POD_UID=") {
+		if !strings.HasPrefix(e, api.EnvPodUID+"=") {
 			env = append(env, e)
 		}
 	}

@@ -51,6 +51,7 @@ func TestCommandLine(t *testing.T) {
 		"plain":          {func(*api.Spec) {}, nil},
 		"an output dir":  {func(s *api.Spec) { s.OutputDir = "/my outputs" }, []string{"--output-dir", "/my outputs"}},
 		"a bound":        {func(s *api.Spec) { s.MaxRuntime = 90 * time.Second }, []string{"--max-runtime", "90"}},
+		"a function":     {func(s *api.Spec) { s.CallKind = api.CallFunction }, []string{"--function"}},
 		"a narrow bound": {func(s *api.Spec) { s.MaxRuntime = 1500 * time.Millisecond }, []string{"--max-runtime", "1.5"}},
 	}
 	for name, tt := range tests {

@@ -32,7 +32,7 @@ func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, endi
 	if ending == nil {
 		told = func() error { return nil } // the runner's own record says how it ended
 		killed = func() error {
-			_, err := w.record(ctx, r, r.newEnd(api.Cancelled, "it was cancelled", "cancel"))
+			_, err := w.record(ctx, r, r.newEnd(api.Cancelled, "cancelled", "cancel"))
 			return err
 		}
 	}

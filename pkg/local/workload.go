@@ -2,10 +2,10 @@ package local
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -35,9 +35,9 @@ func New(c Config) *Workload { return &Workload{config: c} }
 func StateDir() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("looking for the directory of local jobs: %w: set XDG_STATE_HOME", err)
+		home := homedir.Dir(os.Getenv)
+		if home == "" {
+			return "", errors.New("looking for the directory of local jobs: the home directory is not known: set XDG_STATE_HOME")
 		}
 		base = filepath.Join(home, ".local", "state")
 	}

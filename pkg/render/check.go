@@ -152,7 +152,7 @@ func checkAccelerator(s api.Spec) error {
 }
 
 // reserved are the variables that the runner needs as base and components set them.
-var reserved = []string{podUID, api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
+var reserved = []string{api.EnvPodUID, api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
 
 // indexVariable is how Kubernetes tells a pod of an Indexed Job its number.
 const indexVariable = "JOB_COMPLETION_INDEX"

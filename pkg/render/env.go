@@ -8,15 +8,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// podUID is how the runner learns which pod it is.
-const podUID = "KINETIC_POD_UID"
-
 // homeVariable is where programs keep their caches. The user of the component restricted has
 // no home directory in most images, and / is not writable for it.
 const homeVariable = "HOME"
 
 // builtInEnv lists the variables that base and component set, in their order.
-var builtInEnv = []string{"KERAS_BACKEND", "JAX_PLATFORMS", podUID}
+var builtInEnv = []string{"KERAS_BACKEND", "JAX_PLATFORMS", api.EnvPodUID}
 
 // environment adds the user's variables. A name that is set already gets the
 // user's value in its old place.

@@ -107,7 +107,7 @@ func TestOverlayIsAppliedLast(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, files, err := render(s, mustOverlay(t, c.files), testRunner, false)
+			r, files, err := render(s, mustOverlay(t, c.files), findTestRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family["l4"], o, testRunner, false)
+			_, _, err := render(family["l4"], o, findTestRunner, false)
 			wantError(t, err, append(c.want, o.dir)...)
 		})
 	}
@@ -236,7 +236,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), testRunner, false)
+			r, _, err := render(family["lws-cpu-4hosts"], mustOverlay(t, c.files), findTestRunner, false)
 			if strings.HasSuffix(c.want, "\n") {
 				if err != nil {
 					t.Fatal(err)
@@ -271,7 +271,7 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := mustOverlay(t, c.files)
-			_, _, err := render(family[c.spec], o, testRunner, false)
+			_, _, err := render(family[c.spec], o, findTestRunner, false)
 			if c.want != nil {
 				wantError(t, err, c.want...)
 			} else if err != nil {
@@ -313,7 +313,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := family[c.spec]
-			_, _, err := render(s, mustOverlay(t, c.files), testRunner, false)
+			_, _, err := render(s, mustOverlay(t, c.files), findTestRunner, false)
 			if c.want != "" {
 				wantError(t, err, c.want)
 			} else if err != nil {
@@ -326,7 +326,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 func TestOverlayMayTakeASetOutOfItsQueue(t *testing.T) {
 	s := family["lws-cpu-everything"]
 	o := mustOverlay(t, patches("- target: {kind: LeaderWorkerSet}\n  patch: |-\n    - {op: remove, path: /metadata/labels/kueue.x-k8s.io~1queue-name}\n"))
-	if _, _, err := render(s, o, testRunner, false); err != nil {
+	if _, _, err := render(s, o, findTestRunner, false); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,7 @@ type Rendered struct {
 // applied last; an error names the part of it that has no effect, or what it
 // broke. All errors are faults of the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
-	r, _, err := render(s, o, theRunner(), false)
+	r, _, err := render(s, o, theRunner, false)
 	return r, err
 }
 
@@ -37,11 +37,11 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 // path: `kubectl kustomize` on it prints Rendered.YAML. It fails where Objects
 // fails.
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
-	_, files, err := render(s, o, theRunner(), true)
+	_, files, err := render(s, o, theRunner, true)
 	return files, err
 }
 
-func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, error) {
+func render(s api.Spec, o Overlay, find func() program, written bool) (Rendered, tree, error) {
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
@@ -51,9 +51,10 @@ func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, err
 		}
 	}
 	if o.empty() && !written {
-		r, err := buildAlone(s, p)
+		r, err := buildAlone(s, find)
 		return r, nil, err
 	}
+	p := find()
 	files, err := generate(s, o, p, true)
 	if err != nil {
 		return Rendered{}, nil, err
@@ -82,10 +83,11 @@ func render(s api.Spec, o Overlay, p program, written bool) (Rendered, tree, err
 	return r, files, err
 }
 
-// buildAlone builds a job without an overlay. The runner's ConfigMap, which
-// printOrder puts last, is added behind kustomize's back.
-func buildAlone(s api.Spec, p program) (Rendered, error) {
-	files, err := generate(s, Overlay{}, p, false)
+// buildAlone builds a job without an overlay, with the runner behind kustomize's
+// back: its ConfigMap, which printOrder puts last, and its hash, since the zip is
+// still being made on another goroutine when kustomize begins.
+func buildAlone(s api.Spec, find func() program) (Rendered, error) {
+	files, err := generate(s, Overlay{}, unnamed, false)
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -93,12 +95,34 @@ func buildAlone(s api.Spec, p program) (Rendered, error) {
 	if err != nil {
 		return Rendered{}, fmt.Errorf("building job %s: %w", s.ID, err)
 	}
+	p := find()
+	for i, o := range r.objects {
+		substitute(o.Object, unnamed.sha256, p.sha256)
+		r.texts[i] = bytes.ReplaceAll(r.texts[i], []byte(unnamed.sha256), []byte(p.sha256))
+	}
 	object, text, err := p.configMap(s)
 	if err != nil {
 		return Rendered{}, err
 	}
 	r.objects, r.texts = append(r.objects, object), append(r.texts, text)
 	return r, nil
+}
+
+// substitute replaces a text in all strings below a value, in place, and returns the value.
+func substitute(v any, text, by string) any {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, text, by)
+	case []any:
+		for i, e := range v {
+			v[i] = substitute(e, text, by)
+		}
+	case map[string]any:
+		for key, e := range v {
+			v[key] = substitute(e, text, by)
+		}
+	}
+	return v
 }
 
 // root is where the tree lies in memory; kustomize prints it in its errors.

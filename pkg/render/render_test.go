@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // mustRender renders without an overlay.
 func mustRender(t *testing.T, s api.Spec) Rendered {
 	t.Helper()
-	r, _, err := render(s, Overlay{}, testRunner, false)
+	r, _, err := render(s, Overlay{}, findTestRunner, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestGolden(t *testing.T) {
 func TestGoldenFiles(t *testing.T) {
 	for name, golden := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
 		t.Run(name, func(t *testing.T) {
-			_, files, err := render(family[name], Overlay{}, testRunner, true)
+			_, files, err := render(family[name], Overlay{}, findTestRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,11 +296,11 @@ func TestWrittenOverlayBuildsToTheSameBytes(t *testing.T) {
 		}
 		for _, o := range overlays {
 			dir := filepath.Join(t.TempDir(), "overlay")
-			r, _, err := render(s, o, testRunner, false)
+			r, _, err := render(s, o, findTestRunner, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, files, err := render(s, o, testRunner, true)
+			_, files, err := render(s, o, findTestRunner, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -190,3 +190,5 @@ var (
 		"tpu7x-4": testSpec(tpu("tpu7x", "tpu7x", "2x2x1", 4)),
 	}
 )
+
+func findTestRunner() program { return testRunner }

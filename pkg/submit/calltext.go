@@ -3,7 +3,6 @@ package submit
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,14 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-const (
-	// hidden stands for what is not shown.
-	hidden = "…"
-	// maxCallText is the size of callText in bytes.
-	maxCallText = 1 << 10
-)
+// maxCallText is the size of callText in bytes.
+const maxCallText = 1 << 10
 
 // callText says what a job calls, for people: train.py:train(epochs=3), train.py
 // --epochs 3, python -m pkg.mod, or a command. It stands in manifests and in the
@@ -56,8 +52,8 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 	var shown []string
 	for _, word := range r.KWArgs {
 		name, typed, _ := strings.Cut(word, "=")
-		value := string(c.KWArgs[name])
-		if strings.HasPrefix(typed, "@") || secretName.MatchString(name) || namesSecret(c.KWArgs[name]) {
+		value := withoutUsers(string(c.KWArgs[name]))
+		if strings.HasPrefix(typed, "@") || looksSecret(name) || hasSecretInside(value) {
 			value = hidden
 		}
 		shown = append(shown, name+"="+value)
@@ -65,35 +61,31 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 	return shown
 }
 
-// namesSecret reports whether a JSON value has a key that looks like the name of a
-// secret, or a text that assigns one.
-func namesSecret(value json.RawMessage) bool {
+// hasSecretInside reports whether a JSON value has a key that looks like the name of a
+// secret, or a text that holds one.
+func hasSecretInside(value string) bool {
 	var parsed any
-	if err := json.Unmarshal(value, &parsed); err != nil {
+	if err := json.Unmarshal([]byte(value), &parsed); err != nil {
 		return true
 	}
-	return hasSecret(parsed)
+	return isSecretInside(parsed)
 }
 
-func hasSecret(value any) bool {
+func isSecretInside(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return assignsSecret.MatchString(v)
+		return hasSecret(v)
 	case []any:
-		return slices.ContainsFunc(v, hasSecret)
+		return slices.ContainsFunc(v, isSecretInside)
 	case map[string]any:
 		for key, inner := range v {
-			if secretName.MatchString(key) || hasSecret(inner) {
+			if looksSecret(key) || isSecretInside(inner) {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-// assignsSecret matches a text, such as a shell script, that gives a value to
-// something that looks like the name of a secret.
-var assignsSecret = regexp.MustCompile(`(?i)(?:` + secretWords + `)[\w-]*["']?(?:\s*[=:]|\s+\S)`)
 
 // shownArgs are the words behind a script, a module or a command.
 func shownArgs(r api.Request, args []string) []string {
@@ -103,18 +95,19 @@ func shownArgs(r api.Request, args []string) []string {
 	var shown []string
 	hide := false // the value of the option before
 	for _, arg := range args {
+		arg = withoutUsers(arg)
 		isOption := strings.HasPrefix(arg, "-")
 		name, _, assigned := strings.Cut(arg, "=")
-		isSecret := secretName.MatchString(name)
+		isSecret := looksSecret(name)
 		switch {
 		case hide && arg == "--": // what follows is still the option's
 			shown = append(shown, arg)
 			continue
 		case hide:
 			shown = append(shown, hidden)
-		case assigned && isSecret && !strings.ContainsFunc(name, unicode.IsSpace):
+		case assigned && (isSecret || hasSecret(arg)) && !hasSecret(name) && !strings.ContainsFunc(name, unicode.IsSpace):
 			shown = append(shown, shellWord(name+"=")+hidden)
-		case strings.ContainsFunc(arg, unicode.IsSpace) && assignsSecret.MatchString(arg):
+		case hasSecret(arg):
 			shown = append(shown, hidden)
 		default:
 			shown = append(shown, shellWord(arg))
@@ -127,7 +120,7 @@ func shownArgs(r api.Request, args []string) []string {
 // shellWord quotes a word that a shell would not take as it is.
 func shellWord(word string) string {
 	switch {
-	case plainWord.MatchString(word):
+	case plainWord().MatchString(word):
 		return word
 	case !strings.Contains(word, "'") && printable(word) == word:
 		return "'" + word + "'"
@@ -136,7 +129,7 @@ func shellWord(word string) string {
 	}
 }
 
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
+var plainWord = pattern.Lazy(`^[\w@%+=:,./~…-]+$`)
 
 // printable writes control characters, and bytes that are no text, as escapes.
 func printable(text string) string {

@@ -41,6 +41,18 @@ func TestCallText(t *testing.T) {
 			function(map[string]string{"o": `{"wandb":[{"api_key":"hush"}]}`, "sh": `"export HF_TOKEN=hush"`}),
 			`src/train.py:train(o=…, sh=…)`,
 		},
+		"numbers of tokens": {
+			api.Request{KWArgs: []string{"max_new_tokens=5", "tokenizer=x", `o={"nTokens":1}`}},
+			function(map[string]string{"max_new_tokens": "5", "tokenizer": `"x"`, "o": `{"nTokens":1}`}),
+			`src/train.py:train(max_new_tokens=5, tokenizer="x", o={"nTokens":1})`,
+		},
+		"a value that is a secret by its form": {
+			api.Request{KWArgs: []string{"a=hf_aB3dE6gH", `b=["Bearer hush"]`, "url=https://me:hush@host/x", `odd=https://me:hu"sh@host/x`}},
+			function(map[string]string{
+				"a": `"hf_aB3dE6gH"`, "b": `["Bearer hush"]`, "url": `"https://me:hush@host/x"`, "odd": `"https://me:hu\"sh@host/x"`,
+			}),
+			`src/train.py:train(a=…, b=…, url="https://…@host/x", odd=…)`,
+		},
 		"a function of a module":           {none, api.Call{Kind: api.CallFunction, Module: "pkg.mod", Function: "f"}, "pkg.mod:f()"},
 		"a function, without arguments":    {api.Request{HideArgs: true, KWArgs: []string{"a=1"}}, function(map[string]string{"a": "1"}), "src/train.py:train(…)"},
 		"a script":                         {none, script("--epochs", "1"), "train.py --epochs 1"},
@@ -58,6 +70,10 @@ func TestCallText(t *testing.T) {
 		"a command with a secret":          {none, command("env", "HF_TOKEN=hush", "python", "x.py"), "env HF_TOKEN=… python x.py"},
 		"a shell script with a secret":     {none, command("sh", "-c", "curl -H 'X-Token: hush' x"), "sh -c …"},
 		"one with an option":               {none, command("sh", "-c", "login --password hush"), "sh -c …"},
+		"options about tokens":             {none, script("--max-tokens", "5", "--tokenizer=x", "n_tokens=3"), "train.py --max-tokens 5 --tokenizer=x n_tokens=3"},
+		"a secret by its form":             {none, script("hf_aB3dE6gH", "--id=hf_aB3dE6gH", "-H", "Authorization: Bearer hush"), "train.py … --id=… -H …"},
+		"a user and a password":            {none, script("https://me:hush@host/x", "--to=https://hush@host"), "train.py https://…@host/x --to=https://…@host"},
+		"a secret in a setting":            {none, command("docker", "--env=HF_TOKEN=hush", `{"api_key":"hush"}`), "docker --env=… …"},
 		"a command, without arguments":     {quiet, command("sh", "-c", "x"), "sh …"},
 	} {
 		t.Run(name, func(t *testing.T) {

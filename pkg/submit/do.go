@@ -124,7 +124,7 @@ type submission struct {
 
 // carryOut stores what the job needs, and starts it when that is there.
 func (s submission) carryOut(ctx context.Context) (Submitted, error) {
-	j := s.place.Job(api.NewHandle(s.Spec))
+	j := s.place.NewJob(s.Spec)
 	if s.Spec.Backend == api.BackendLocal && s.Spec.OutputDir != "" {
 		if err := os.MkdirAll(s.Spec.OutputDir, 0o777); err != nil {
 			return Submitted{}, &StoreError{fmt.Errorf("--output-dir %s: %w", s.Spec.OutputDir, err)}

@@ -3,11 +3,11 @@ package submit
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // EnvFlags are the flags that put environment variables into a job.
@@ -31,13 +31,7 @@ type Environment struct {
 	Notes []string
 }
 
-var (
-	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	// secretName matches names whose values should not be seen.
-	secretName = regexp.MustCompile(`(?i)` + secretWords)
-)
-
-const secretWords = `TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`
+var envName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // runnerNames are set by the runner for every call, or for the runner.
 var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_ATTEMPT", api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
@@ -101,7 +95,7 @@ type envReader struct {
 }
 
 func (r *envReader) claim(flag, name string) error {
-	if !envName.MatchString(name) {
+	if !envName().MatchString(name) {
 		return fmt.Errorf("%s %q: an environment variable's name has letters, digits and '_' and no digit first", flag, name)
 	}
 	if slices.Contains(runnerNames, name) {
@@ -125,7 +119,7 @@ func (r *envReader) set(s string) error {
 	if strings.ContainsRune(value, 0) {
 		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
 	}
-	if secretName.MatchString(name) && !r.noManifest {
+	if looksSecret(name) && !r.noManifest {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and its value will stand in the manifest; --secret-env %s keeps it out", name, name))
 	}
 	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
@@ -156,7 +150,7 @@ func (r *envReader) capture(pattern string) error {
 	for name := range r.local {
 		ok, _ := path.Match(pattern, name)
 		matched = matched || ok
-		if ok && r.seen[name] == "" && envName.MatchString(name) {
+		if ok && r.seen[name] == "" && envName().MatchString(name) {
 			names = append(names, name)
 		}
 	}
@@ -183,7 +177,7 @@ func (r *envReader) copy(flag, name string) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%s %s: it isn't set here; say %s %s=VALUE, or export it first", flag, name, flag, name)
-	case secretName.MatchString(name):
+	case looksSecret(name):
 		r.hide(name, value)
 	default:
 		r.copied = append(r.copied, name)

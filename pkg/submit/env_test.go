@@ -31,6 +31,10 @@ func TestReadEnvironment(t *testing.T) {
 			want: Environment{Secrets: map[string]string{"HF_TOKEN": "hf_secret"},
 				Notes: []string{"kept out of manifests and logs, as secrets: HF_TOKEN"}},
 		},
+		"a name that only has such a word is none": {
+			flags: EnvFlags{Set: []string{"TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=5"}},
+			want:  Environment{Env: []api.EnvVar{{Name: "TOKENIZERS_PARALLELISM", Value: "false"}, {Name: "MAX_TOKENS", Value: "5"}}},
+		},
 		"a literal that looks secret is said": {
 			flags: EnvFlags{Set: []string{"API_KEY=abc"}},
 			want: Environment{Env: []api.EnvVar{{Name: "API_KEY", Value: "abc"}},

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/user"
 	"path/filepath"
 	"strconv"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
@@ -18,10 +20,12 @@ type Machine struct {
 	Cwd, Home string
 	// Stdin is where --map - reads the inputs.
 	Stdin io.Reader
-	// PackageRoot, PythonPath and NoDefaultExcludes come from
-	// KINETIC_PACKAGE_ROOT, PYTHONPATH and KINETIC_NO_DEFAULT_EXCLUDES=1.
-	PackageRoot, PythonPath string
-	NoDefaultExcludes       bool
+	// PackageRoot, PythonPath and NoDefaultExcludes come from KINETIC_PACKAGE_ROOT,
+	// unless PackageRootFrom says that a flag gave it, PYTHONPATH and
+	// KINETIC_NO_DEFAULT_EXCLUDES=1.
+	PackageRoot, PackageRootFrom string
+	PythonPath                   string
+	NoDefaultExcludes            bool
 	// SizeWarnBytes is the size of a bundle that is worth a warning, 0 or less
 	// for none.
 	SizeWarnBytes int64
@@ -49,12 +53,12 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		return Machine{}, fmt.Errorf("finding the working directory: %w", err)
 	}
 	m := Machine{
-		Cwd: cwd, Home: getenv("HOME"), Stdin: stdin,
-		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PythonPath: getenv("PYTHONPATH"),
+		Cwd: cwd, Home: homeDir(getenv), Stdin: stdin,
+		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PackageRootFrom: "KINETIC_PACKAGE_ROOT", PythonPath: getenv("PYTHONPATH"),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		Origin:            findOrigin,
-		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), getenv("HOME")),
+		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), homedir.Dir(getenv)),
 	}
 	limit := float64(sizeWarnMB)
 	if text := getenv("KINETIC_CONTEXT_SIZE_WARN_MB"); text != "" {
@@ -71,4 +75,15 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		m.Exclude = append(m.Exclude, filepath.Join(dir, "kinetic"))
 	}
 	return m, nil
+}
+
+// homeDir is what must not be packaged, also where the environment does not name it.
+func homeDir(getenv func(string) string) string {
+	if dir := homedir.Dir(getenv); dir != "" {
+		return dir
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
 }

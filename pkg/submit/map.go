@@ -44,7 +44,7 @@ func validateMap(r api.Request) error {
 	}
 	switch {
 	case r.Backend == api.BackendLocal:
-		return errors.New("--map and --local exclude each other: a map is many pods; on this machine, call the function in a loop")
+		return errors.New("--map cannot be combined with --local: to try the function here, leave --map out and pass one input with --arg")
 	case r.Backend == api.BackendPathways:
 		return errors.New("--map and --backend pathways exclude each other: a map is an Indexed Job, which --backend gke runs")
 	case r.Hosts > 1 || r.Slices > 1:

@@ -138,7 +138,7 @@ func TestPlanOfAResumedMap(t *testing.T) {
 		}
 	}
 	r := api.Request{Target: "f.py:f", Map: "in", Chunk: 1, Image: "i", Backend: api.BackendGKE}
-	m := Machine{Cwd: dir, Home: dir, CacheDir: t.TempDir()}
+	m := Machine{Cwd: dir, CacheDir: t.TempDir()}
 	for resume, want := range map[string]string{"": "100001 inputs are 100001 chunks", "m1": "<nil>"} {
 		r.MapResume = resume
 		p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())

@@ -49,6 +49,7 @@ type Planned struct {
 
 	call    api.Call
 	request api.Request
+	textual []string                                          // the arguments that the function says to be texts
 	origin  func(ctx context.Context, root string) api.Origin // nil for nobody
 	inputs  inputs                                            // of Spec.Map
 }
@@ -69,6 +70,10 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	if p.Spec, err = newSpec(r, where, acc); err != nil {
+		// A mistake in what is to run is told before one in where.
+		if mistake := Check(ctx, r, m); mistake != nil {
+			err = mistake
+		}
 		return p, err
 	}
 	named := slices.ContainsFunc(p.Spec.Env, func(e api.EnvVar) bool { return e.Name == api.EnvStorageEmulator })
@@ -164,7 +169,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	layout, c, _, err := locate(t, m)
+	layout, c, _, err := locate(ctx, t, m)
 	if err != nil {
 		return err
 	}
@@ -177,19 +182,20 @@ func words(r api.Request) call.Words {
 }
 
 // locate finds the project, and the target in it.
-func locate(t call.Target, m Machine) (bundle.Layout, api.Call, []string, error) {
+func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.Call, []string, error) {
 	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
-		PackageRoot: m.PackageRoot, PythonPath: m.PythonPath})
+		PackageRoot: m.PackageRoot, PackageRootFrom: m.PackageRootFrom, PythonPath: m.PythonPath})
 	if err != nil {
 		return layout, api.Call{}, nil, err
 	}
-	c, warnings, err := t.Resolve(call.Layout{Root: layout.Root, PackageBase: layout.PackageBase, EntryDir: t.EntryDir(), Cwd: m.Cwd})
+	installed := func(module string) bool { return call.Installed(ctx, "python3", module) }
+	c, warnings, err := t.Resolve(call.Layout{Root: layout.Root, PackageBase: layout.PackageBase, EntryDir: t.EntryDir(), Cwd: m.Cwd, Installed: installed})
 	return layout, c, warnings, err
 }
 
 // capture finds the project and packages it, and checks the function meanwhile.
 func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m Machine) error {
-	layout, c, warnings, err := locate(t, m)
+	layout, c, warnings, err := locate(ctx, t, m)
 	if err != nil {
 		return err
 	}
@@ -216,6 +222,9 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if c.KWArgs, err = call.AsTyped(c.KWArgs, p.request.KWArgs, p.textual); err != nil {
+		return err
+	}
 	p.Root, p.call = layout.Root, c
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
 	p.Call, err = json.Marshal(c)
@@ -240,10 +249,11 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	return append(exclude, dir), nil
 }
 
-// check finds out whether the function can be called, of a map with each of its
-// inputs. It says so where only the pod can tell.
+// check finds out whether a function can be called, of a map with each of its inputs, and
+// whether a script can be read. It says so where only the pod can tell.
 func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
-	if c.Kind != api.CallFunction || c.File == "" {
+	isScript := c.Kind == api.CallFile && path.Ext(c.File) == ".py" // others may be archives of Python code
+	if c.File == "" || c.Kind != api.CallFunction && !isScript {
 		return nil, nil
 	}
 	found, err := call.Check(ctx, "python3", call.Query{
@@ -253,7 +263,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, c
 	if err != nil {
 		return nil, ofInputs(p.request, err)
 	}
-	p.Python = found.Python
+	p.Python, p.textual = found.Python, found.Textual
 	if found.Unchecked != "" {
 		return []string{found.Unchecked}, nil
 	}

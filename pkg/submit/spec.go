@@ -132,6 +132,10 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if s.Accelerator.Arch != "" && !s.ClassChooses() {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
 	}
+	if r.Placement == api.PlacementShared && !isSlice(s.Accelerator) {
+		warnings = append(warnings, fmt.Sprintf("--placement %s has no effect on --accelerator %s: it is for TPU slices of several hosts",
+			r.Placement, accelerator.Text(s.Accelerator)))
+	}
 	if s.Hosts > 1 && s.Accelerator.Kind == api.TPU {
 		for _, e := range s.Env {
 			if slices.Contains(groupVariables, e.Name) {
@@ -251,9 +255,10 @@ func checkSeveral(r api.Request, hosts int) error {
 // relative to where it was started, a pod a bucket or a path of its own.
 func outputDir(r api.Request, cwd string) (string, error) {
 	dir := r.OutputDir
-	scheme, _, isURL := strings.Cut(dir, "://")
+	scheme, path, isURL := strings.Cut(dir, "://")
+	inBucket := scheme == "gs" && path != "" && path[0] != '/'
 	switch {
-	case dir == "" || r.Backend != api.BackendLocal && (scheme == "gs" && isURL || filepath.IsAbs(dir)):
+	case dir == "" || r.Backend != api.BackendLocal && (inBucket || filepath.IsAbs(dir)):
 		return dir, nil
 	case r.Backend != api.BackendLocal:
 		return "", fmt.Errorf("--output-dir %q: want gs://BUCKET/PREFIX, or an absolute path in the container", dir)
@@ -268,6 +273,7 @@ func outputDir(r api.Request, cwd string) (string, error) {
 
 // newSpec is everything about the job but what it is called and what it runs.
 func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec, error) {
+	where = where.Known()
 	s := api.Spec{
 		Backend: r.Backend, Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster,
 		AcceleratorText: r.Accelerator, Accelerator: acc, Hosts: max(r.Slices, 1) * max(r.Hosts, acc.Hosts), Slices: max(r.Slices, 1), Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,

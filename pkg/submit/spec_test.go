@@ -22,6 +22,8 @@ func TestOutputDir(t *testing.T) {
 		"a path in the container":        {dir: "/data/out", want: "/data/out"},
 		"a relative path in a container": {dir: "out", err: true},
 		"another scheme":                 {dir: "s3://b", err: true},
+		"no bucket":                      {dir: "gs://", err: true},
+		"a prefix and no bucket":         {dir: "gs:///p", err: true},
 		"local":                          {backend: api.BackendLocal, dir: "/x", want: "/x"},
 		"local, relative":                {backend: api.BackendLocal, dir: "out", want: "/cwd/out"},
 		"local, a bucket":                {backend: api.BackendLocal, dir: "gs://b", err: true},
@@ -31,6 +33,9 @@ func TestOutputDir(t *testing.T) {
 			got, err := outputDir(api.Request{Backend: tt.backend, OutputDir: tt.dir}, "/cwd")
 			if got != tt.want || (err != nil) != tt.err {
 				t.Errorf("got %q, %v; want %q, error %v", got, err, tt.want, tt.err)
+			}
+			if err != nil && !strings.HasPrefix(err.Error(), "--output-dir ") {
+				t.Errorf("%v: it does not name the flag", err)
 			}
 		})
 	}
@@ -187,5 +192,25 @@ func TestHostsAndBackend(t *testing.T) {
 					s.Hosts, s.Slices, s.Backend, s.Retries, c.hosts, c.slices, c.backend, c.retries)
 			}
 		})
+	}
+}
+
+// A job must not say that it is in a cluster of which nobody has spoken.
+func TestSpecNamesOnlyKnownClusters(t *testing.T) {
+	supposed := target.Sources{Zone: "default", Cluster: "default"}
+	for name, tt := range map[string]struct {
+		gke           bool
+		from          target.Sources
+		zone, cluster string
+	}{
+		"elsewhere":                 {false, supposed, "", ""},
+		"elsewhere, but it is said": {false, target.Sources{Zone: "KINETIC_ZONE", Cluster: "profile dev"}, "z", "c"},
+		"GKE":                       {true, supposed, "z", "c"},
+	} {
+		acc := api.Accelerator{Kind: api.CPU, Hosts: 1}
+		s, err := newSpec(api.Request{Image: "i"}, target.Target{Zone: "z", Cluster: "c", GKE: tt.gke, From: tt.from}, acc)
+		if err != nil || s.Zone != tt.zone || s.Cluster != tt.cluster {
+			t.Errorf("%s: zone %q, cluster %q, %v; want %q, %q", name, s.Zone, s.Cluster, err, tt.zone, tt.cluster)
+		}
 	}
 }

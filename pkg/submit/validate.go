@@ -201,8 +201,13 @@ func validateImage(image string) error {
 	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", image)
 }
 
-// maxImage is how long the name of an image can be, without tag and digest.
-const maxImage = 255
+// How many characters the parts of an image's name can have: the name without
+// tag and digest, the tag, and the digest's number.
+const (
+	maxImage             = 255
+	maxTag               = 128
+	minDigest, maxDigest = 64, 128
+)
 
 // isImage tells whether a kubelet takes the text for the name of an image: a
 // registry, a path, a tag and a digest, of which the path must be there.
@@ -211,9 +216,14 @@ func isImage(text string) bool {
 		label    = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
 		registry = `(?:` + label + `(?:\.` + label + `)*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?`
 		word     = `[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`
-		tag      = `\w[\w.-]{0,127}`
-		digest   = `sha[0-9]+:[0-9a-f]{64,128}`
+		tag      = `\w[\w.-]*`
+		digest   = `[0-9a-f]+`
 	)
-	m := regexp.MustCompile(`^((?:` + registry + `/)?` + word + `(?:/` + word + `)*)(?::` + tag + `)?(?:@` + digest + `)?$`).FindStringSubmatch(text)
-	return m != nil && len(m[1]) <= maxImage
+	// Bounds in the expression would take most of the time that a command's flags take.
+	m := regexp.MustCompile(`^((?:` + registry + `/)?` + word + `(?:/` + word + `)*)(?::(` + tag + `))?(?:@sha[0-9]+:(` + digest + `))?$`).FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	name, tags, digits := len(m[1]), len(m[2]), len(m[3])
+	return name <= maxImage && tags <= maxTag && (digits == 0 || minDigest <= digits && digits <= maxDigest)
 }

@@ -54,6 +54,8 @@ func TestValidate(t *testing.T) {
 		"image without a tag":       {api.Request{Image: "foo:"}, `--image "foo:"`},
 		"image of two tags":         {api.Request{Image: "foo:1:2"}, `--image "foo:1:2"`},
 		"image of a URL":            {api.Request{Image: "https://r.io/i"}, `--image "https://r.io/i"`},
+		"image of a long digest":    {api.Request{Image: "foo@sha256:" + strings.Repeat("0", 129)}, `--image "foo@sha256:`},
+		"image of a long tag":       {api.Request{Image: "foo:" + strings.Repeat("v", 129)}, `--image "foo:`},
 		"image of a short digest":   {api.Request{Image: "foo@sha256:12"}, `--image "foo@sha256:12"`},
 		"image that is too long":    {api.Request{Image: strings.Repeat("a", 256)}, "--image"},
 		"a tag in capitals":         {request: api.Request{Image: "python:3.12-RC"}},

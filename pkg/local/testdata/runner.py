@@ -17,6 +17,7 @@ for flag in "job", "store", "call", "bundle", "grace", "work", "log-file", "term
 for flag in "output-dir", "max-runtime":
     parser.add_argument("--" + flag)
 parser.add_argument("--final", action="store_true", required=True)
+parser.add_argument("--function", action="store_true")
 args = parser.parse_args()
 log = open(args.log_file, "ab", buffering=0)
 

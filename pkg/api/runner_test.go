@@ -1,0 +1,63 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
+)
+
+func TestRunnerHasTheSameNumbers(t *testing.T) {
+	runnertest.Compare(t, map[string][]int{"[VERSION] * 3": {EndVersion, CallVersion, IndexVersion}}, "documents")
+	runnertest.Compare(t, map[string]int{
+		"CALL_LIMIT":                    MaxCallBytes,
+		"INDEX_LIMIT":                   MaxIndexBytes,
+		"int(PORT)":                     DebugPort,
+		"FLAGS['--max-disruptions'][1]": DefaultMaxDisruptions,
+	}, "call", "bundle", "child.debug", "options")
+}
+
+func TestRunnerHasTheSameNames(t *testing.T) {
+	runnertest.Compare(t, map[string]string{
+		"OUTCOME_ANNOTATION":     AnnotationOutcome,
+		"KEY_VARIABLE":           EnvGroupKey,
+		"retry_on('crash')":      string(RetryOnCrash),
+		"retry_on('error')":      string(RetryOnError),
+		"FLAGS['--retry-on'][1]": string(RetryOnCrash),
+	}, "hosts.release", "hosts.channel", "options")
+}
+
+// Terminated by a cancel is the client's word for it, and a call that was stopped because
+// of another host is never how a job ends.
+func TestRunnerHasTheSameReasons(t *testing.T) {
+	const all = `sorted(value for name, value in globals().items() if name.isupper() and type(value) is str)`
+	want := []Reason{
+		BadResult, Completed, DeadlineExceeded, Disrupted, Exception, ExitCode, Killed,
+		NoProgram, RunnerFailure, "Stopped", Terminated,
+	}
+	if diff := cmp.Diff(want, runnertest.Eval[[]Reason](t, all, "outcome")); diff != "" {
+		t.Errorf("reasons (-ours +the runner's):\n%s", diff)
+	}
+	runnertest.Compare(t, map[string]int{
+		"EXIT_DEADLINE":   ExitDeadline,
+		"EXIT_RUNNER":     ExitRunner,
+		"EXIT_KILLED":     ExitKilled,
+		"EXIT_TERMINATED": ExitTerminated,
+	}, "outcome")
+}
+
+func TestRunnerWritesTheSameMetadata(t *testing.T) {
+	at := time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC)
+	end := End{State: Failed, Reason: Killed, Started: at, Finished: at.Add(time.Minute)}
+	document := fmt.Sprintf(`{"state": "FAILED", "reason": "Killed", "message": "m", "started": %q, "finished": %q}`,
+		end.Started.Format(time.RFC3339), end.Finished.Format(time.RFC3339))
+	runnertest.Compare(t, map[string]map[string]string{
+		"end_metadata(" + document + ")":                    end.Metadata(),
+		"verdict(Outcome(COMPLETED, 0), '')":                Verdict{OK: true}.Metadata(),
+		"verdict(Outcome(COMPLETED, 0), 'results/3-2.pkl')": Verdict{OK: true, Pickled: true}.Metadata(),
+		"verdict(Outcome(EXCEPTION, 1), '')":                Verdict{}.Metadata(),
+	}, "publish", "maps.runner", "outcome")
+}
