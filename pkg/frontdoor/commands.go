@@ -29,6 +29,9 @@ func commands() []command {
 	}
 }
 
+// jobsCommands are the words after `kubectl kinetic jobs`, which many forget.
+var jobsCommands = []string{"list", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "debug"}
+
 func findCommand(name string) (command, bool) {
 	for _, c := range commands() {
 		if c.name == name {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 )
 
 // kubectl asks a program of this name for the words that may come next:
@@ -70,7 +72,7 @@ func (p Process) linkFolder() string {
 
 func completionGuide(folder, goos string) string {
 	link := filepath.Join(folder, completionName)
-	line := fmt.Sprintf("ln -sf %s %s", pluginName, shellQuote(link))
+	line := fmt.Sprintf("ln -sf %s %s", pluginName, shell.Word(link))
 	if goos == "windows" {
 		line = fmt.Sprintf(`mklink "%s.exe" %s.exe`, link, pluginName)
 	}
@@ -92,15 +94,4 @@ func completionGuide(folder, goos string) string {
 
    Without krew, use the folder on your PATH that has %[3]s.
 `, product, line, pluginName, completionName)
-}
-
-// shellQuote leaves plain paths alone and puts others in single quotes.
-func shellQuote(path string) string {
-	plain := func(r rune) bool {
-		return strings.ContainsRune("/._-+@%:,", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -105,7 +105,11 @@ func flagsFirst(flag string) error {
 
 func unknownCommand(name string) error {
 	hint := nearest.Sentence(name, commandNames())
-	if hint == "" {
+	near := nearest.Of(name, jobsCommands, 1)
+	switch {
+	case near != nil && (hint == "" || near[0] == name):
+		hint = fmt.Sprintf("did you mean %s jobs %s?", product, near[0])
+	case hint == "":
 		hint = fmt.Sprintf("%q lists the commands", product+" help")
 	}
 	return usageError(fmt.Sprintf("unknown command %q for %q: %s", name, product, hint))

@@ -114,6 +114,8 @@ func TestRejects(t *testing.T) {
 	}{
 		"a typing mistake":       {[]string{"rnu"}, `unknown command "rnu" for "kubectl kinetic": did you mean "run"?`},
 		"help for one":           {[]string{"help", "job"}, `unknown command "job" for "kubectl kinetic": did you mean "jobs"?`},
+		"a command of jobs":      {[]string{"logs", "x"}, `unknown command "logs" for "kubectl kinetic": did you mean kubectl kinetic jobs logs?`},
+		"almost one":             {[]string{"cancle", "x"}, `unknown command "cancle" for "kubectl kinetic": did you mean kubectl kinetic jobs cancel?`},
 		"a word like no command": {[]string{"zzz"}, `unknown command "zzz" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
 		"a command to come":      {[]string{"pool", "list"}, `unknown command "pool" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
 		"a path":                 {[]string{"../run"}, `unknown command "../run" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},

@@ -54,6 +54,12 @@ func (a *additions) settle(ctx context.Context, entries []Entry) {
 	})
 }
 
+// recall asks the store how those jobs ended whose workloads have just gone.
+func (a *additions) recall(ctx context.Context, entries []Entry) {
+	gone := func(e Entry) bool { return e.State == api.NotFound && e.Store != "" }
+	a.ask(ctx, entries, gone, func(ctx context.Context, e *Entry, j *Job) { e.Status = j.recalled(ctx, e.Status) })
+}
+
 // complete asks the store for what pods tell that are gone: when a job began, and for
 // a list that tells reasons which attempt of it runs, and how many hosts it has.
 func (a *additions) complete(ctx context.Context, entries []Entry, detail api.Detail) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Call is what the job runs. The store has it until the result is collected.
+// Call is what the job runs. The store has it until the result is deleted.
 func (j *Job) Call(ctx context.Context) (api.Call, error) {
 	return readJSON[api.Call](ctx, j.Store, store.Call(j.ID()))
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,48 +15,65 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Collect writes the result's value and tells written of the rest. Once both
-// have succeeded, and with cleanup, it removes the workload, the call and the
-// result. Handle, end, attempts, logs and outputs stay, and so does a result
-// whose exact value only its pickle has.
-func (j *Job) Collect(ctx context.Context, value io.Writer, cleanup bool, written func(api.Result) error) error {
-	r, err := j.Result(ctx, value)
-	if err != nil {
+// Retire removes the workload of a job whose result has reached its reader, and records
+// that in the store. Where that is recorded already, nothing is asked of the cluster.
+func (j *Job) Retire(ctx context.Context) error {
+	collected, err := j.Collected(ctx)
+	if err != nil || collected {
 		return err
 	}
-	if err := written(r); err != nil || !cleanup {
-		return err
-	}
-	return j.release(ctx, r)
-}
-
-// release removes what a collected job no longer needs.
-func (j *Job) release(ctx context.Context, r api.Result) error {
 	if err := j.stop(ctx, 0, nil); err != nil {
 		return err
 	}
 	if err := j.removePrepared(ctx); err != nil {
 		return err
 	}
-	names := []string{store.Call(j.ID())}
-	if r.Pickle == nil {
-		names = append(names, store.Result(j.ID()))
+	record := api.Collected{Version: api.EndVersion, Time: timeOf(j.Workload, time.Now()).UTC().Truncate(time.Second)}
+	data, err := json.Marshal(record)
+	if err != nil {
+		return err
 	}
-	for _, name := range names {
-		if err := j.Store.Delete(ctx, name); err != nil {
-			return err
-		}
+	err = j.Store.Create(ctx, store.Collected(j.ID()), bytes.NewReader(append(data, '\n')), nil)
+	if errors.Is(err, store.ErrExists) { // another reader was faster
+		return nil
 	}
-	return nil
+	return err
+}
+
+// Collected reports whether the result was brought to its reader and the workload removed.
+func (j *Job) Collected(ctx context.Context) (bool, error) {
+	record, err := optional(j.collected(ctx))
+	return record != nil, err
+}
+
+// collected is collected.json.
+func (j *Job) collected(ctx context.Context) (api.Collected, error) {
+	return readJSON[api.Collected](ctx, j.Store, store.Collected(j.ID()))
+}
+
+// DeleteResult removes the call and the result, but for a result whose exact value only its
+// pickle has. seen hears how many objects are gone.
+func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) error {
+	if err := j.Store.Delete(ctx, store.Call(j.ID())); err != nil {
+		return err
+	}
+	if j.Handle.Map != nil {
+		return j.RemoveResults(ctx, seen)
+	}
+	r, err := optional(j.resultHead(ctx))
+	if err != nil || r == nil || r.Pickle != nil {
+		return err
+	}
+	return j.Store.Delete(ctx, store.Result(j.ID()))
 }
 
 // Cancel ends the job and removes its workload, giving it grace to save
-// outputs and logs. It reports the state that the job was in: one that has
+// outputs and logs. It returns the status that the job had: one that has
 // ended is left as it is. why is what the store remembers of it.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
 	status, err := j.state(ctx)
 	if err != nil || status.State.Ended() {
-		return status, err
+		return j.recalled(ctx, status), err
 	}
 	if status.Elsewhere != "" {
 		return status, j.stop(ctx, grace, nil) // says why it can't
@@ -156,29 +171,35 @@ type Parts struct {
 // Cleanup removes parts of a job; a job that runs is ended. Blobs are shared
 // and never removed, nor is what others have put among the records. It can be
 // repeated when it was cut off: the handle goes last. seen hears how many objects of
-// the store are gone.
-func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) error {
+// the store are gone. It returns how many outputs stay in the store.
+func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) (outputs int, err error) {
 	if p.Workload {
 		if err := j.stop(ctx, DefaultGrace, nil); err != nil {
-			return err
+			return 0, err
 		}
 		if err := errors.Join(j.removePrepared(ctx), j.removeSecret(ctx)); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	objects, err := j.objects(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	handle := store.Handle(j.ID())
-	going := slices.DeleteFunc(objects, func(o store.Object) bool {
-		goes := p.Stored && store.IsRecord(j.ID(), o.Name) || p.Outputs && j.isOutput(o)
-		return !goes || o.Name == handle
-	})
-	if err := j.remove(ctx, going, seen); err != nil || !p.Stored {
-		return err
+	var going []store.Object
+	for _, o := range objects {
+		switch {
+		case o.Name == handle:
+		case p.Stored && store.IsRecord(j.ID(), o.Name), p.Outputs && j.isOutput(o):
+			going = append(going, o)
+		case j.isOutput(o):
+			outputs++
+		}
 	}
-	return j.Store.Delete(ctx, handle)
+	if err := j.remove(ctx, going, seen); err != nil || !p.Stored {
+		return outputs, err
+	}
+	return outputs, j.Store.Delete(ctx, handle)
 }
 
 // remove removes objects, some at the same time. seen hears how many are gone.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -31,10 +30,8 @@ func TestAJobThatCanNotBeStoppedKeepsWhatCameWithIt(t *testing.T) {
 	forbidden := errors.New("forbidden")
 	ends := map[string]func(*Job) error{
 		"Cancel":  func(j *Job) error { _, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); return err },
-		"Cleanup": func(j *Job) error { return j.Cleanup(t.Context(), Parts{Workload: true}, unseen) },
-		"Collect": func(j *Job) error {
-			return j.Collect(t.Context(), io.Discard, true, func(api.Result) error { return nil })
-		},
+		"Cleanup": func(j *Job) error { _, err := j.Cleanup(t.Context(), Parts{Workload: true}, unseen); return err },
+		"Retire":  func(j *Job) error { return j.Retire(t.Context()) },
 	}
 	for name, end := range ends {
 		for want, refusal := range []error{forbidden, nil} {
@@ -75,7 +72,7 @@ func TestCleanupRemovesSeveralObjectsAtATime(t *testing.T) {
 	begun.Add(3)
 	j.Store = slowStore{j.Store, begun}
 	var seen []string
-	if err := j.Cleanup(t.Context(), Parts{Stored: true}, func(done, total int) { seen = append(seen, fmt.Sprint(done, "/", total)) }); err != nil {
+	if _, err := j.Cleanup(t.Context(), Parts{Stored: true}, func(done, total int) { seen = append(seen, fmt.Sprint(done, "/", total)) }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"1/3", "2/3", "3/3"}; !slices.Equal(seen, want) {
@@ -91,7 +88,7 @@ func TestCleanupThatFailsLeavesTheHandle(t *testing.T) {
 	j := aMap(t, 1, map[int]string{0: value("0")})
 	put(t, j, store.Handle(j.ID()), "{}")
 	j.Store = unremovable{j.Store}
-	if err := j.Cleanup(t.Context(), Parts{Stored: true}, unseen); !errors.Is(err, errOutage) {
+	if _, err := j.Cleanup(t.Context(), Parts{Stored: true}, unseen); !errors.Is(err, errOutage) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := j.Store.Open(t.Context(), store.Handle(j.ID())); err != nil {
@@ -111,7 +108,111 @@ func (s unremovable) Delete(ctx context.Context, name string) error {
 	return s.Store.Delete(ctx, name)
 }
 
-func TestCollected(t *testing.T) {
+// removed is a cluster that counts what it removes.
+type removed struct {
+	steps
+	stopped *int
+}
+
+func (r removed) Stop(context.Context, string, time.Duration, func() error) error {
+	*r.stopped++
+	return nil
+}
+
+// What collection removes is the workload, once. The rest stays until it is cleaned up, or
+// its removal is asked for.
+func TestRetire(t *testing.T) {
+	tests := map[string]struct {
+		ofMap   *api.Map
+		results map[string]string
+		deleted []string // what is left then
+	}{
+		"a call":          {nil, map[string]string{"result.json": value("1")}, []string{"collected.json", "end.json", "handle.json"}},
+		"with a pickle":   {nil, map[string]string{"result.json": `{"ok":true,"pickle":"result.pkl"}`, "result.pkl": "x"}, []string{"collected.json", "end.json", "handle.json", "result.json", "result.pkl"}},
+		"a map":           {&api.Map{Inputs: 2, Chunk: 1}, map[string]string{"results/0.json": value("1"), "results/1.json": value("2")}, []string{"collected.json", "end.json", "handle.json"}},
+		"without a value": {nil, nil, []string{"collected.json", "end.json", "handle.json"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			stopped := 0
+			j := &Job{Handle: api.Handle{JobID: "a1", Map: tt.ofMap}, Store: storeWith(t, nil), Workload: removed{steps{{State: api.NotFound}}, &stopped}}
+			want := []string{"call.json", "collected.json", "end.json", "handle.json"}
+			for name, text := range map[string]string{"handle.json": ourHandle, "call.json": "{}", "end.json": succeededEnd} {
+				put(t, j, "a1/"+name, text)
+			}
+			for name, text := range tt.results {
+				put(t, j, "a1/"+name, text)
+				want = append(want, name)
+			}
+			if status, err := j.Status(t.Context()); err != nil || status.Ended != "SUCCEEDED" || status.Collected {
+				t.Errorf("before: %+v, %v", status, err)
+			}
+			for range 2 {
+				if err := j.Retire(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			slices.Sort(want)
+			if got := namesOf(t, j); stopped != 1 || !slices.Equal(got, want) {
+				t.Errorf("removed %d times, left %v, want %v", stopped, got, want)
+			}
+			status, err := j.Status(t.Context())
+			if err != nil || status.State != api.NotFound || status.Ended != "SUCCEEDED" || !status.Collected || status.Reason != api.Completed {
+				t.Errorf("after: %+v, %v", status, err)
+			}
+			d, err := j.Describe(t.Context())
+			if last := d.Timeline[len(d.Timeline)-1]; err != nil || last != (Event{thereNow, "collected"}) {
+				t.Errorf("the last that is told: %v, %v", last, err)
+			}
+			if err := j.DeleteResult(t.Context(), unseen); err != nil {
+				t.Fatal(err)
+			}
+			if got := namesOf(t, j); !slices.Equal(got, tt.deleted) {
+				t.Errorf("left %v, want %v", got, tt.deleted)
+			}
+		})
+	}
+}
+
+// namesOf lists what the store has of a job.
+func namesOf(t *testing.T, j *Job) []string {
+	t.Helper()
+	objects, err := j.Store.List(t.Context(), j.ID()+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range objects {
+		names = append(names, strings.TrimPrefix(o.Name, j.ID()+"/"))
+	}
+	return names
+}
+
+// One story is told of a job that was cancelled, and of one whose workload somebody removed.
+func TestStatusOfAJobThatIsGone(t *testing.T) {
+	for end, want := range map[string]string{
+		cancelledEnd: "NOT_FOUND CANCELLED cancelled", runnerEnd: "NOT_FOUND FAILED failed: the runner's word", succeededEnd: "NOT_FOUND SUCCEEDED succeeded", "": "NOT_FOUND  not found",
+	} {
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, map[string]string{"a1/handle.json": ourHandle}), Workload: steps{{State: api.NotFound}}}
+		if end != "" {
+			put(t, j, store.End("a1"), end)
+		}
+		s, err := j.Status(t.Context())
+		if got := fmt.Sprint(s.State, " ", s.Ended, " ", Outcome(s)); err != nil || got != want || s.Collected {
+			t.Errorf("status %s, %v; want %s", got, err, want)
+		}
+		if s, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); err != nil || !strings.HasSuffix(want, " "+Outcome(s)) {
+			t.Errorf("cancelled again: %+v, %v; want %s", s, err, want)
+		}
+		p := Place{Store: j.Store, Workload: j.Workload, List: func(context.Context, api.Detail) ([]Found, error) { return nil, nil }}
+		entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates)
+		if err != nil || len(entries) != 1 || fmt.Sprint(entries[0].State, " ", entries[0].Status.Ended, " ", Outcome(entries[0].Status)) != want {
+			t.Errorf("listed as %+v, %v; want %s", entries, err, want)
+		}
+	}
+}
+
+func TestValuesDeleted(t *testing.T) {
 	tests := map[string]struct {
 		end     string
 		results map[int]string
@@ -128,7 +229,7 @@ func TestCollected(t *testing.T) {
 			if tt.end != "" {
 				put(t, j, store.End(j.ID()), tt.end)
 			}
-			if got, err := j.Collected(t.Context()); err != nil || got != tt.want {
+			if got, err := j.ValuesDeleted(t.Context()); err != nil || got != tt.want {
 				t.Errorf("%v, %v; want %v", got, err, tt.want)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -29,14 +28,17 @@ type Description struct {
 	// End as the store remembers it, nil while the job goes on.
 	End *api.End `json:"end"`
 	// Error of the call, nil where it ended well or left no result.
-	Error    *api.ResultError `json:"error"`
-	Timeline []Event          `json:"timeline"`
+	Error *api.ResultError `json:"error"`
+	// Warnings are sentences about what the call has lost, and in what its value differs
+	// from what it returned, as long as its result is there.
+	Warnings []string `json:"warnings,omitempty"`
+	Timeline []Event  `json:"timeline"`
 	// Hosts are those that have a pod, once the job has ended only those that have
 	// ended, too; of a map none are told.
 	Hosts []api.Host `json:"hosts,omitempty"`
 	// Inputs are those of a map, nil where Progress is.
 	Inputs *Progress `json:"inputs,omitempty"`
-	// HasResult says that the result waits to be collected.
+	// HasResult says that there is a result to print.
 	HasResult bool `json:"hasResult"`
 	// Pickle is the URL of the result of a job of the Python tool, "" for none.
 	Pickle string `json:"pickle,omitempty"`
@@ -44,6 +46,8 @@ type Description struct {
 	LogBytes    int64 `json:"logBytes"`
 	Outputs     int   `json:"outputs"`
 	OutputBytes int64 `json:"outputBytes"`
+
+	collected *api.Collected // nil before it was
 }
 
 // Describe gathers everything that is known about the job.
@@ -56,28 +60,37 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if d.End, err = optional(j.end(ctx)); err != nil {
 		return d, err
 	}
-	result, err := optional(j.Result(ctx, io.Discard))
+	result, err := optional(j.resultHead(ctx))
 	if err != nil {
 		return d, err
 	}
 	if result != nil {
-		d.HasResult, d.Error = result.OK, result.Error
+		d.HasResult, d.Error, d.Warnings = result.OK, result.Error, result.Warnings
 	}
 	if d.Inputs, err = j.Progress(ctx); err != nil {
 		return d, err
+	}
+	if d.Status.Collected {
+		record, err := optional(j.collected(ctx))
+		if err != nil {
+			return d, err
+		}
+		d.collected = record
 	}
 	attempts, err := j.attempts(ctx)
 	if err != nil {
 		return d, err
 	}
-	losses, err := j.losses(ctx, attempts)
-	if err != nil {
-		return d, err
+	var losses []api.Loss
+	if d.Status.Unread == "" {
+		if losses, err = j.losses(ctx, attempts); err != nil {
+			return d, err
+		}
+		if d.Hosts, err = j.withPods(ctx); err != nil {
+			return d, err
+		}
 	}
 	d.Timeline = timeline(d, attempts, losses)
-	if d.Hosts, err = j.withPods(ctx); err != nil {
-		return d, err
-	}
 	if d.Status.State.Ended() && d.Status.Holding == "" {
 		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods go
 	}
@@ -208,6 +221,9 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Loss) []Event 
 		events = append(events, Event{d.End.Finished, Outcome(d.End.Status())})
 	case !d.Status.Finished.IsZero():
 		events = append(events, Event{d.Status.Finished, Outcome(d.Status)})
+	}
+	if d.collected != nil {
+		events = append(events, Event{d.collected.Time, "collected"})
 	}
 	return forwards(events)
 }

@@ -73,7 +73,7 @@ func TestTimelineOfAnAttemptThatWasInterrupted(t *testing.T) {
 func TestTimelineNeverRunsBackwards(t *testing.T) {
 	at := func(ms int) time.Time { return time.Date(2026, 1, 1, 0, 0, 5, ms*1e6, time.UTC) }
 	d := Description{Handle: api.Handle{CreatedAt: at(300), Client: "v1"}, Status: api.Status{State: api.Failed, Reason: api.Cancelled, Message: "cancelled", Finished: at(0)}}
-	want := []Event{{at(300), "submitted by kubectl kinetic v1"}, {at(900), "started"}, {at(900), "failed: cancelled"}}
+	want := []Event{{at(300), "submitted by kubectl kinetic v1"}, {at(900), "started"}, {at(900), "cancelled"}}
 	if diff := cmp.Diff(want, timeline(d, []api.Attempt{{Attempt: 1, Started: at(900)}}, nil)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -32,6 +32,33 @@ func (j *Job) Remember(ctx context.Context, s api.Status) error {
 		Attempt: s.Attempt, Started: s.Started, Finished: s.Finished, By: "client"})
 }
 
+// recalled is a status with how the job ended, where its workload is gone and the store
+// knows.
+func (j *Job) recalled(ctx context.Context, s api.Status) api.Status {
+	if s.State != api.NotFound {
+		return s
+	}
+	if end, err := j.gone(ctx); err == nil {
+		return end
+	}
+	return s
+}
+
+// gone is the status of a job whose workload is gone: how it ended, as far as the store
+// knows, and whether it was collected.
+func (j *Job) gone(ctx context.Context) (api.Status, error) {
+	s, err := j.remembered(ctx)
+	if err != nil || s.State == api.NotFound {
+		return s, err
+	}
+	succeeded := s.State == api.Succeeded
+	s.Ended, s.State = s.Word(), api.NotFound
+	if succeeded {
+		s.Collected, err = j.Collected(ctx)
+	}
+	return s, err
+}
+
 // vanished is the end of a job whose workload was there and is gone, without a
 // word in the store. One that was cleaned up has no handle either.
 func (j *Job) vanished(ctx context.Context, last api.Status) (api.Status, error) {

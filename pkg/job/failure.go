@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -22,24 +21,37 @@ func Outcome(s api.Status) string {
 }
 
 func outcome(s api.Status) string {
-	switch s.State {
-	case api.Succeeded:
+	switch s.Word() {
+	case string(api.Succeeded):
 		return "succeeded"
-	case api.Failed:
+	case api.CancelledWord:
+		if s.Message == "" || s.Message == Cancelled {
+			return Cancelled
+		}
+		return Cancelled + ": " + s.Message
+	case string(api.Failed):
 		if what := failedHow(s); what != "" {
 			return "failed: " + what
 		}
 		return "failed"
-	case api.NotFound:
+	case string(api.NotFound):
 		if s.Message != "" {
 			return "not found: " + s.Message
 		}
 		return "not found"
-	case api.Pending:
+	case string(api.Pending):
 		return waiting(s.Message)
 	default:
 		return cmp.Or(s.Message, strings.ToLower(string(s.State)))
 	}
+}
+
+// Sentence says how the job ended: job a1 failed: out of memory.
+func (j *Job) Sentence(s api.Status) string {
+	if s.Word() == api.CancelledWord {
+		return fmt.Sprintf("job %s was %s", j.ID(), Outcome(s))
+	}
+	return fmt.Sprintf("job %s %s", j.ID(), Outcome(s))
 }
 
 // waiting says what for, or in which queue.
@@ -84,6 +96,8 @@ type Failure struct {
 	Details string
 	// Next is a command to type.
 	Next string
+	// AfterLog is the same for somebody who has just read the whole log.
+	AfterLog string
 }
 
 // tailLines is how much of a log a failure shows.
@@ -92,10 +106,14 @@ const tailLines = 20
 // Failure gathers why the job failed.
 func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 	f := Failure{
-		Headline: fmt.Sprintf("job %s %s%s", j.ID(), Outcome(s), j.retried(s)),
-		Next:     fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.PlaceFlag()),
+		Headline: j.Sentence(s) + j.retried(s),
+		Next:     j.command("logs"),
+		AfterLog: j.command("describe"),
 	}
-	result, err := j.Result(ctx, io.Discard)
+	if failedByItself(s.Reason) {
+		f.AfterLog = "fix it and run it again; to remove this job: " + j.command("cleanup")
+	}
+	result, err := j.resultHead(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return f, err
 	}
@@ -118,6 +136,22 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		f.Details += "the exception is pickled in " + url
 	}
 	return f, err
+}
+
+// command is a command about the job.
+func (j *Job) command(verb string) string {
+	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.PlaceFlag())
+}
+
+// failedByItself reports whether what was called has failed, and the log says how: not what
+// it ran on.
+func failedByItself(r api.Reason) bool {
+	switch r {
+	case api.Exception, api.ExitCode, api.BadResult, api.NoProgram:
+		return true
+	default:
+		return false
+	}
 }
 
 // retried says of a call that failed by itself how often it was tried, or why it was not

@@ -22,6 +22,11 @@ func TestOutcome(t *testing.T) {
 		"no retries to spend":    {api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", Attempt: 1}, "failed: out of memory"},
 		"exception after a loss": {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", Attempt: 2}, "failed: ValueError: bad"},
 		"nothing known":          {api.Status{State: api.Failed}, "failed"},
+		"cancelled":              {api.Status{State: api.Failed, Reason: api.Cancelled, Message: "cancelled"}, "cancelled"},
+		"cancelled, gone":        {api.Status{State: api.NotFound, Ended: "CANCELLED", Reason: api.Cancelled, Message: "cancelled"}, "cancelled"},
+		"given up":               {api.Status{State: api.Failed, Reason: api.Cancelled, Message: "it could not start: no image"}, "cancelled: it could not start: no image"},
+		"succeeded, gone":        {api.Status{State: api.NotFound, Ended: "SUCCEEDED", Reason: api.Completed}, "succeeded"},
+		"failed, gone":           {api.Status{State: api.NotFound, Ended: "FAILED", Reason: api.Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
 		"running":                {api.Status{State: api.Running}, "running"},
 		"gone":                   {api.Status{State: api.NotFound}, "not found"},
 	}
@@ -102,6 +107,31 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", f.Printed, err, tt.want)
 			}
 		})
+	}
+}
+
+// Who has read the log is not sent to it.
+func TestWhatComesAfterAFailure(t *testing.T) {
+	const again = "fix it and run it again; to remove this job: kubectl kinetic jobs cleanup a1 -n ml"
+	for reason, want := range map[api.Reason]string{
+		api.Exception:        again,
+		api.ExitCode:         again,
+		api.NoProgram:        again,
+		api.BadResult:        again,
+		api.Killed:           "kubectl kinetic jobs describe a1 -n ml",
+		api.DeadlineExceeded: "kubectl kinetic jobs describe a1 -n ml",
+		"":                   "kubectl kinetic jobs describe a1 -n ml",
+	} {
+		status := api.Status{State: api.Failed, Reason: reason}
+		j := &Job{
+			Handle:   api.Handle{JobID: "a1", Hosts: 1, Namespace: "ml"},
+			Store:    storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"FAILED"}`}),
+			Workload: slow{steps: steps{status}},
+		}
+		f, err := j.Failure(t.Context(), status)
+		if err != nil || f.AfterLog != want || f.Next != "kubectl kinetic jobs logs a1 -n ml" {
+			t.Errorf("%s: %q and %q, %v", reason, f.Next, f.AfterLog, err)
+		}
 	}
 }
 

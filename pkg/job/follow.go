@@ -27,7 +27,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen f
 	defer cancel(nil)
 	var told atomic.Pointer[api.Status] // each of several logs may have the line that tells an end
 	o.Ended = func(ctx context.Context) bool {
-		s, ended := j.told(ctx)
+		s, ended := j.Ended(ctx)
 		if ended {
 			told.Store(&s)
 		}
@@ -45,7 +45,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen f
 		}
 		written <- err
 	}()
-	status, err := j.Wait(ctx, func(s api.Status) {
+	status, err := j.waitForWorkload(ctx, func(s api.Status) {
 		select {
 		case first <- s:
 		default:
@@ -72,8 +72,8 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen f
 
 func isSuccess(end *api.Status) bool { return end != nil && end.State == api.Succeeded }
 
-// told is the end that the store tells, if it does.
-func (j *Job) told(ctx context.Context) (api.Status, bool) {
+// Ended is how the job ended, and whether the store tells that.
+func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 	status, err := j.remembered(ctx)
 	return status, err == nil && status.State != api.NotFound
 }
@@ -91,12 +91,15 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Opti
 // Logs writes what the job printed: from the workload while there is one, from
 // the store afterwards.
 func (j *Job) Logs(ctx context.Context, o logs.Options, w logs.Streams) error {
-	status, err := j.state(ctx)
+	status, err := j.look(ctx)
 	if err != nil {
-		return err
+		if _, ended := j.Ended(ctx); !ended || j.Handle.ByPythonTool() {
+			return err
+		}
+		status.State = api.NotFound // the store has all of the log, or all that is left of it
 	}
 	o.Ended = func(ctx context.Context) bool {
-		_, ended := j.told(ctx)
+		_, ended := j.Ended(ctx)
 		return ended
 	}
 	return j.logsOf(ctx, status, o, w)
@@ -158,11 +161,11 @@ func (j *Job) restOfLogs() func(context.Context, logs.Point, io.Writer) (logs.Po
 	}
 }
 
-// Tail returns the last n lines that a host printed.
+// Tail returns the last n lines that a host printed, for people: long ones are cut.
 func (j *Job) Tail(ctx context.Context, host, n int) (string, error) {
 	var b limitedBuffer
 	pipe := logs.NewPipe(&b) // progress bars in their last state
-	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, pipe.Streams())
+	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, logs.Cut(pipe.Streams()))
 	return b.String(), errors.Join(err, pipe.Close())
 }
 

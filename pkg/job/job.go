@@ -50,25 +50,72 @@ type Job struct {
 // ID is the job's id.
 func (j *Job) ID() string { return j.Handle.JobID }
 
-// Status is the job's state now, and why it waits if it does.
+// Status is the job's state now, and why it waits if it does. Of one whose workload is gone
+// it is how the job ended, if the store knows.
 func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	s, err := j.state(ctx)
+	if err == nil {
+		s = j.finished(ctx, j.recalled(ctx, s))
+	}
 	w, explains := j.Workload.(interface {
 		Explain(ctx context.Context, id string) (api.Status, error)
 	})
 	waits := s.State == api.Pending || s.State == api.Running && j.Handle.Hosts > 1 // some of them
 	if err != nil || !waits || !explains {
-		return s, err
+		return j.Advised(s), err
 	}
 	why, err := w.Explain(ctx, j.ID())
 	if err == nil && why.State == s.State { // else it has begun meanwhile
 		s.Message, s.Next, s.Hopeless = why.Message, why.Next, why.Hopeless
 	}
-	return s, err
+	return j.Advised(s), err
 }
 
-// state is the job's state now, without what takes a closer look.
+// finished is a status with the end that the store tells, where the workload takes the job
+// for running: a cluster knows of a container's end a second or two later, when Wait has
+// returned. One that was cancelled runs until it has saved its outputs.
+func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
+	if s.State != api.Running {
+		return s
+	}
+	end, ended := j.Ended(ctx)
+	if !ended || end.Reason == api.Cancelled {
+		return s
+	}
+	end.Holding = s.Holding
+	return end
+}
+
+// Advised is a status of the job whose next step is to cancel it where waiting does not
+// help: until then nobody ends it, and it keeps its part of quotas and the accelerators of the
+// hosts that run. A run that is attached cancels it by itself.
+func (j *Job) Advised(s api.Status) api.Status {
+	if s.Hopeless {
+		s.Next = "kubectl kinetic jobs cancel " + j.ID() + j.PlaceFlag()
+	}
+	return s
+}
+
+// state is the job's state now, without what takes a closer look. Where the cluster can't
+// be asked about a job that has ended, it is what the store knows.
 func (j *Job) state(ctx context.Context) (api.Status, error) {
+	s, err := j.look(ctx)
+	if err == nil {
+		return s, nil
+	}
+	end, ended := j.Ended(ctx)
+	if !ended {
+		return s, err
+	}
+	if gone := j.recalled(ctx, api.Status{State: api.NotFound}); gone.Collected {
+		return gone, nil
+	}
+	end.Unread = err.Error()
+	return end, nil
+}
+
+// look asks the workload for the job's state now.
+func (j *Job) look(ctx context.Context) (api.Status, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *api.Status
@@ -84,9 +131,35 @@ func (j *Job) state(ctx context.Context) (api.Status, error) {
 	return last, err
 }
 
-// Wait returns the state that the job ended in. Where the workload is gone it
-// is the one that the store remembers, or NotFound.
+// Wait returns the state that the job ended in. The store is asked first: a job that has
+// ended needs no cluster, which may be gone by then. One that was cancelled may still be
+// saving its outputs.
 func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, error) {
+	if end, ended := j.Ended(ctx); ended && end.Reason != api.Cancelled && !j.mayHold(ctx) {
+		return end, nil
+	}
+	status, err := j.waitForWorkload(ctx, seen)
+	if err != nil {
+		if end, ended := j.Ended(ctx); ended {
+			return end, nil
+		}
+	}
+	return status, err
+}
+
+// mayHold reports whether the workload is to be looked at although the job has ended: a
+// LeaderWorkerSet may have to be released.
+func (j *Job) mayHold(ctx context.Context) bool {
+	if j.Handle.Backend != api.BackendPathways {
+		return false
+	}
+	collected, err := j.Collected(ctx)
+	return err != nil || !collected
+}
+
+// waitForWorkload returns the state that the workload ended in. Where that is gone it is
+// the one that the store remembers, or NotFound.
+func (j *Job) waitForWorkload(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	var alive *api.Status
 	status, err := j.watch(ctx, func(s api.Status) {
 		if !s.State.Ended() {

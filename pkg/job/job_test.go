@@ -1,11 +1,100 @@
 package job
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 )
+
+// deleted is a cluster that nobody reaches any more.
+type deleted struct {
+	Workload
+	asked *int // how often somebody tried
+}
+
+var errUnreachable = errors.New("the API server can't be reached")
+
+func (d deleted) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+	*d.asked++
+	return api.Status{}, errUnreachable
+}
+
+func (d deleted) Hosts(context.Context, string) ([]api.Host, error) {
+	*d.asked++
+	return nil, errUnreachable
+}
+
+func (d deleted) Losses(context.Context, string) ([]api.Loss, error) {
+	*d.asked++
+	return nil, errUnreachable
+}
+
+// Between the end of a job and the moment at which its cluster knows of it, a wait and a
+// status tell the same. A job that was cancelled may still be saving.
+func TestAJobThatItsClusterTakesForRunning(t *testing.T) {
+	for end, want := range map[string]api.State{succeededEnd: api.Succeeded, runnerEnd: api.Failed, cancelledEnd: api.Running, "": api.Running} {
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Workload: steps{{State: api.Running}}}
+		if end != "" {
+			put(t, j, "a1/end.json", end)
+		}
+		status, err := j.Status(t.Context())
+		if err != nil || status.State != want {
+			t.Errorf("%s: %+v, %v; want %s", end, status, err, want)
+		}
+		if waited, err := j.Wait(t.Context(), func(api.Status) {}); err != nil || waited.State != want {
+			t.Errorf("%s: waited until %+v, %v; want %s", end, waited, err, want)
+		}
+	}
+}
+
+const (
+	succeededEnd = `{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`
+	cancelledEnd = `{"version":1,"state":"FAILED","reason":"Cancelled","message":"cancelled","exit_code":143,"by":"cancel"}`
+)
+
+// How a job ended, what it returned and what it printed lies in the store: that takes no
+// cluster, which may be gone by then.
+func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
+	asked := 0
+	newJob := func(backend api.Backend, objects map[string]string) *Job {
+		asked = 0
+		return &Job{Handle: api.Handle{JobID: "a1", Backend: backend, Hosts: 1}, Store: storeWith(t, objects), Workload: deleted{asked: &asked}}
+	}
+	ended := map[string]string{"a1/end.json": succeededEnd, "a1/result.json": value("1"), "a1/logs/0/1-1.log": "2026-11-20T08:20:20.000000Z hello\n"}
+	for backend, want := range map[api.Backend]int{
+		api.BackendGKE:      0,
+		api.BackendPathways: 1, // a set may have to be released
+	} {
+		j := newJob(backend, ended)
+		status, err := j.Wait(t.Context(), func(api.Status) {})
+		if err != nil || status.State != api.Succeeded || asked != want {
+			t.Errorf("%s: waiting: %+v, %v; the cluster was asked %d times, want %d", backend, status, err, asked, want)
+		}
+	}
+	j := newJob(api.BackendGKE, ended)
+	if status, err := j.Status(t.Context()); err != nil || status.State != api.Succeeded || status.Unread != errUnreachable.Error() {
+		t.Errorf("status: %+v, %v", status, err)
+	}
+	if d, err := j.Describe(t.Context()); err != nil || d.Status.State != api.Succeeded || !d.HasResult {
+		t.Errorf("described: %+v, %v", d, err)
+	}
+	var out bytes.Buffer
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Streams{Out: &out, Err: &out}); err != nil || out.String() != "hello\n" {
+		t.Errorf("its log: %q, %v", &out, err)
+	}
+
+	j = newJob(api.BackendGKE, nil)
+	if _, err := j.Wait(t.Context(), func(api.Status) {}); !errors.Is(err, errUnreachable) {
+		t.Errorf("waiting for one that goes on: %v", err)
+	}
+	if _, err := j.Status(t.Context()); !errors.Is(err, errUnreachable) {
+		t.Errorf("the status of one that goes on: %v", err)
+	}
+}
 
 // explained is a workload whose jobs' reasons take a closer look.
 type explained struct {
@@ -17,17 +106,22 @@ func (e explained) Explain(context.Context, string) (api.Status, error) { return
 
 func TestStatusTellsWhyAJobWaits(t *testing.T) {
 	waits := api.Status{State: api.Pending, Message: "no node has room", Next: "kubectl get nodes"}
+	refused := api.Status{Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
+	starting, half := refused, refused
+	starting.State, half.State = api.Pending, api.Running
 	tests := map[string]struct {
 		first, closer api.Status
 		want          string
 	}{
 		"it waits":             {api.Status{State: api.Pending, Attempt: 1}, waits, "waiting: no node has room; kubectl get nodes"},
 		"it runs":              {api.Status{State: api.Running}, waits, "running; "},
+		"nothing will help":    {api.Status{State: api.Pending}, starting, "waiting: the pod was refused by warden: no; kubectl kinetic jobs cancel a1 -n ml"},
+		"a host is refused":    {api.Status{State: api.Running}, half, "the pod was refused by warden: no; kubectl kinetic jobs cancel a1 -n ml"},
 		"it has begun by then": {api.Status{State: api.Pending, Message: "starting"}, api.Status{State: api.Running}, "waiting: starting; "},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Workload: explained{steps{tt.first}, tt.closer}}
+			j := &Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Hosts: 2}, Store: storeWith(t, nil), Workload: explained{steps{tt.first}, tt.closer}}
 			s, err := j.Status(t.Context())
 			if got := Outcome(s) + "; " + s.Next; err != nil || got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)

@@ -29,7 +29,7 @@ type Entry struct {
 	Map bool `json:"map,omitempty"`
 	// Node is where it runs, or ran last, while its pod is there.
 	Node string `json:"node,omitempty"`
-	// Status of the workload, or how the store says that the job ended.
+	// Status is that of the workload or, where it is gone, how the job ended.
 	Status api.Status `json:"status"`
 }
 
@@ -37,9 +37,13 @@ type Entry struct {
 type Filter struct {
 	// States, when there are any, are the only ones wanted.
 	States []api.State
-	// Stored also takes jobs that have no workload any more, Remnants with it
-	// what has no handle either.
-	Stored, Remnants bool
+	// Stored also takes jobs that have no workload any more.
+	Stored bool
+	// Remnants, when set with Stored, also takes what has no handle either, if nothing
+	// was added to it from that moment on by our clock: else a submit may be writing it.
+	Remnants time.Time
+	// Outputs, with Stored, also takes what is left of a job whose records are gone.
+	Outputs bool
 	// Before, when set, takes only jobs created before that moment by our clock.
 	Before time.Time
 	// Limit is the number of jobs at most, the newest first; 0 is all.
@@ -54,15 +58,35 @@ func (f Filter) wantsState(s api.State) bool {
 	return len(f.States) == 0 || slices.Contains(f.States, s)
 }
 
+// EndKnown reports whether the job has ended for certain: its workload says so, or the
+// store does. One without a workload may run where nobody lets us see it.
+func (e Entry) EndKnown() bool {
+	return e.State.Ended() && e.Status.State.Ended() && e.Status.State != api.NotFound
+}
+
+// UnreadError is about workloads that exist, or may, and could not be listed.
+type UnreadError struct{ err error }
+
+func (e *UnreadError) Error() string { return e.err.Error() }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *UnreadError) Unwrap() error { return e.err }
+
 // Entries lists the jobs that the filter chooses, the newest first. Next to an
-// error it gives those that could be read.
+// error, which is an UnreadError where workloads could not be listed, it gives those
+// that could be read. A job without a workload is then among them only if it is known
+// to have ended.
 func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entry, error) {
 	found, unread := p.List(ctx, detail)
-	f.Before = p.Time(f.Before)
+	f.Before, f.Remnants = p.Time(f.Before), p.Time(f.Remnants)
 	more := p.additions()
 	defer more.close()
 	entries, err := p.entries(ctx, found, f, more)
-	if err = errors.Join(unread, err); len(entries) == 0 {
+	if unread != nil {
+		entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.State == api.NotFound && !e.EndKnown() })
+		err = errors.Join(&UnreadError{unread}, err)
+	}
+	if len(entries) == 0 {
 		return nil, err
 	}
 	chosen := f.choose(entries)
@@ -87,15 +111,16 @@ func (f Filter) choose(entries []Entry) []Entry {
 func (p Place) entries(ctx context.Context, found []Found, f Filter, more *additions) ([]Entry, error) {
 	entries := make([]Entry, len(found))
 	for i, w := range found {
+		j := p.Job(api.Handle{JobID: w.ID, Namespace: w.Namespace, Backend: p.Backend})
 		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
-			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Map: w.Map, Node: w.Node, Status: w.Status}
+			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Map: w.Map, Node: w.Node, Status: j.Advised(w.Status)}
 	}
 	more.name(ctx, entries)
 	more.settle(ctx, entries)
 	if !f.Stored {
 		return entries, nil
 	}
-	stored, err := p.stored(ctx, entries, f.Remnants)
+	stored, err := p.stored(ctx, entries, f)
 	return append(entries, stored...), err
 }
 
@@ -112,7 +137,7 @@ func atATime(h api.Handle) int {
 
 // stored lists the jobs of the store that are not among the known ones. What
 // has no handle, or none that this version can read, is a remnant.
-func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entry, error) {
+func (p Place) stored(ctx context.Context, known []Entry, f Filter) ([]Entry, error) {
 	dirs, err := p.Store.Dirs(ctx)
 	if err != nil {
 		return nil, err
@@ -127,7 +152,7 @@ func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entr
 	g.SetLimit(readers)
 	for i, id := range ids {
 		g.Go(func() (err error) {
-			entries[i], err = p.storedEntry(ctx, id, remnants)
+			entries[i], err = p.storedEntry(ctx, id, f)
 			return err
 		})
 	}
@@ -145,7 +170,7 @@ func (p Place) stored(ctx context.Context, known []Entry, remnants bool) ([]Entr
 
 // storedEntry tells what the store knows of a job; nil is one of another
 // namespace or cluster, and a remnant where none is wanted.
-func (p Place) storedEntry(ctx context.Context, id string, remnants bool) (*Entry, error) {
+func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*Entry, error) {
 	data, err := readObject(ctx, p.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -154,16 +179,13 @@ func (p Place) storedEntry(ctx context.Context, id string, remnants bool) (*Entr
 	if err == nil {
 		h, err = api.ParseHandle(data)
 	}
-	if err != nil && !remnants {
-		return nil, nil
-	}
 	if err != nil {
-		return p.remnant(ctx, id)
+		return p.remnant(ctx, id, f)
 	}
 	if p.reaches(h) != nil {
 		return nil, nil
 	}
-	status, err := (&Job{Handle: h, Store: p.Store}).remembered(ctx)
+	status, err := (&Job{Handle: h, Store: p.Store}).gone(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -52,11 +52,13 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		"blobs/sha256/aa/bb":       "x",
 
 		"cpu-f-20260101-000000-0a1b2c3/call.json": "{}",
-		// Not for a broom: nothing but outputs, and what is somebody else's.
 		"cpu-f-20260101-000000-abcdef0/outputs/x": "x",
-		"chosen/end.json":                         "{}",
-		"datasets/train.csv":                      "x",
-		"other-store/one/handle.json":             handle("one", "ml", "main"),
+		// Not for a broom: what is, or may be, somebody else's.
+		"cpu-f-20260101-000000-1111111/x": "x",
+		"chosen/end.json":                 "{}",
+		"chosen-too/outputs/x":            "x",
+		"datasets/train.csv":              "x",
+		"other-store/one/handle.json":     handle("one", "ml", "main"),
 	}
 	running := Found{ID: "job-0a0a0a0a", Namespace: "ml", Bucket: "other-bucket", Store: "file:///other", Status: api.Status{State: api.Running}}
 	p := Place{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
@@ -76,6 +78,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		}
 		return lines
 	}
+	later := time.Now().Add(time.Hour) // than all objects of the store
 	python := "job-1a2b3c4d train NOT_FOUND not found: only a pickle of the Python tool tells how it ended"
 	for name, tt := range map[string]struct {
 		filter Filter
@@ -83,8 +86,14 @@ func TestEntriesOfASharedStore(t *testing.T) {
 	}{
 		"workloads":        {Filter{}, []string{"job-0a0a0a0a train RUNNING running"}},
 		"and the store's":  {Filter{Stored: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
-		"and its remnants": {Filter{Stored: true, Remnants: true}, []string{python, "here f NOT_FOUND failed: no", "cpu-f-20260101-000000-0a1b2c3  NOT_FOUND not found", "job-0a0a0a0a train RUNNING running"}},
-		"the newest":       {Filter{Stored: true, Limit: 1}, []string{python}},
+		"and its remnants": {Filter{Stored: true, Remnants: later}, []string{"cpu-f-20260101-000000-0a1b2c3  NOT_FOUND not found", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"and what is left of others": {Filter{Stored: true, Outputs: true},
+			[]string{"cpu-f-20260101-000000-abcdef0  NOT_FOUND not found: cleaned up, its outputs are left", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"what a submit may be writing": {Filter{Stored: true, Remnants: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+			[]string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"the old of the remnants": {Filter{Stored: true, Remnants: later, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
+			[]string{"here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"the newest": {Filter{Stored: true, Limit: 1}, []string{python}},
 		"the old": {Filter{Stored: true, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
 			[]string{"here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 	} {
@@ -98,8 +107,8 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		if _, err := p.Attach(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("attaching to %s: %v, want %q", id, err, want)
 		}
-		if _, err := p.AttachAll(t.Context(), []string{id}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("attaching to %s in order to remove it: %v, want %q", id, err, want)
+		if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
+			t.Errorf("attaching to %s in order to remove it: %v, want %q", id, failed, want)
 		}
 	}
 	if _, err := p.Attach(t.Context(), "here"); err != nil {
@@ -213,5 +222,21 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("detail %d: %v (-want +got)\n%s", detail, err, diff)
 		}
+	}
+}
+
+// A job that waits in vain keeps what it has until it is cancelled, which a list tells, too.
+func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
+	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
+	p := Place{Store: storeWith(t, nil), Flags: " --context dev"}
+	p.List = func(context.Context, api.Detail) ([]Found, error) {
+		return []Found{{ID: "a1", Namespace: "ml", Store: p.Store.URL(), Status: waits}}, nil
+	}
+	entries, err := p.Entries(t.Context(), Filter{}, api.TellReasons)
+	if err != nil || len(entries) != 1 {
+		t.Fatal(entries, err)
+	}
+	if got, want := entries[0].Status.Next, "kubectl kinetic jobs cancel a1 -n ml --context dev"; got != want {
+		t.Errorf("next is %q, want %q", got, want)
 	}
 }

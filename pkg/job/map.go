@@ -93,7 +93,7 @@ func (j *Job) verdicts(ctx context.Context) (map[int]api.Verdict, error) {
 	var mu sync.Mutex
 	err = eachRead(ctx, slices.Values(untold), results, func(ctx context.Context, input int) error {
 		r, err := optional(j.Indexed(ctx, input))
-		if err != nil || r == nil { // it was collected meanwhile
+		if err != nil || r == nil { // it was deleted meanwhile
 			return err
 		}
 		mu.Lock()
@@ -105,7 +105,7 @@ func (j *Job) verdicts(ctx context.Context) (map[int]api.Verdict, error) {
 }
 
 // Progress finds out how far a map is; nil for another job, and for a map of which all
-// values were collected and removed.
+// values were deleted.
 func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 	if j.Handle.Map == nil {
 		return nil, nil
@@ -115,7 +115,7 @@ func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 		return nil, fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
 	}
 	if len(verdicts) == 0 {
-		if collected, err := j.Collected(ctx); collected || err != nil {
+		if deleted, err := j.ValuesDeleted(ctx); deleted || err != nil {
 			return nil, err
 		}
 	}
@@ -126,18 +126,6 @@ func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 		}
 	}
 	return &p, nil
-}
-
-// ReleaseMap removes what a map no longer needs of which all results were collected:
-// its workload, the call and the results. seen hears how many of them are gone.
-func (j *Job) ReleaseMap(ctx context.Context, seen func(done, total int)) error {
-	if err := j.stop(ctx, 0, nil); err != nil {
-		return err
-	}
-	if err := j.Store.Delete(ctx, store.Call(j.ID())); err != nil {
-		return err
-	}
-	return j.RemoveResults(ctx, seen)
 }
 
 // RemoveResults removes the results of a map. seen hears how many are gone.
@@ -177,9 +165,8 @@ func (j *Job) Inherit(ctx context.Context, old *Job, inputs []int) error {
 	})
 }
 
-// Collected tells of a map that succeeded whether all of its results were collected
-// and removed.
-func (j *Job) Collected(ctx context.Context) (bool, error) {
+// ValuesDeleted reports whether all results of a map that succeeded were deleted.
+func (j *Job) ValuesDeleted(ctx context.Context) (bool, error) {
 	end, err := optional(j.end(ctx))
 	if err != nil || end == nil || end.State != api.Succeeded {
 		return false, err

@@ -310,20 +310,6 @@ func TestReadResultsHaveRoom(t *testing.T) {
 	}
 }
 
-func TestReleaseMap(t *testing.T) {
-	j := aMap(t, 2, map[int]string{0: value("1"), 1: value("2")})
-	for _, name := range []string{store.Call("m1"), store.Handle("m1")} {
-		put(t, j, name, "{}")
-	}
-	if err := j.ReleaseMap(t.Context(), unseen); err != nil {
-		t.Fatal(err)
-	}
-	objects, err := j.Store.List(t.Context(), "m1/")
-	if err != nil || len(objects) != 1 || objects[0].Name != store.Handle("m1") {
-		t.Errorf("there are %v, %v", objects, err)
-	}
-}
-
 // The starts of a map are those of its chunks, each by itself.
 func TestAttemptsOf(t *testing.T) {
 	j := aMap(t, 200, nil)

@@ -43,8 +43,11 @@ type Place struct {
 	// Backend is that of the workloads.
 	Backend api.Backend
 	// Namespace and Cluster are where workloads are looked for, "" for all of
-	// them and for local jobs.
+	// them and for local jobs. Cluster is "" also where its name is only supposed.
 	Namespace, Cluster string
+	// ClusterID tells the cluster from any other, whatever it is called, and Server is
+	// the URL of its API server; "" for local jobs.
+	ClusterID, Server string
 	// List tells which workloads exist, in any order. Next to an error it gives
 	// those that it could read.
 	List func(ctx context.Context, detail api.Detail) ([]Found, error)
@@ -69,6 +72,16 @@ func (p Place) Job(h api.Handle) *Job {
 	return &Job{Handle: h, Store: p.Store, Workload: p.workloadOf(h), Flags: p.Flags}
 }
 
+// NewJob is a job that is to be submitted here.
+func (p Place) NewJob(s api.Spec) *Job {
+	h := api.NewHandle(s)
+	h.ClusterName, h.ClusterID, h.Server = p.Cluster, p.ClusterID, p.Server
+	if p.Cluster == "" {
+		h.Zone = "" // which is as much supposed
+	}
+	return p.Job(h)
+}
+
 // workloadOf is what runs the job that a handle describes.
 func (p Place) workloadOf(h api.Handle) Workload {
 	if p.OfJobs != nil && strings.HasPrefix(h.K8sName, api.JobNamePrefix) {
@@ -86,8 +99,8 @@ func (e *IDError) Error() string { return e.msg }
 // names. The error is an IDError when there is no such job or several. A job
 // whose handle was lost is known by its workload alone.
 func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
-	if j := p.Exact(ctx, prefix); j != nil {
-		return j, p.reaches(j.Handle)
+	if j := p.Exact(ctx, prefix); j != nil && p.reaches(j.Handle) == nil {
+		return j, nil
 	}
 	j, found, err := p.look(ctx).find(ctx, prefix)
 	if err != nil {
@@ -97,7 +110,7 @@ func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
 	switch {
 	case err == nil:
 		j.Handle, j.Workload = handle, p.workloadOf(handle)
-		return j, p.reaches(handle)
+		return j, p.has(handle, found)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	case found:
@@ -122,54 +135,6 @@ func (p Place) Exact(ctx context.Context, id string) *Job {
 		return nil
 	}
 	return p.Job(handle)
-}
-
-// AttachAll is Attach for what is to be ended or removed: that needs no handle, nor
-// one that can be read. Only the handle of a newer version stays an error. One look
-// at the place serves all prefixes; a job that two of them name is told once.
-func (p Place) AttachAll(ctx context.Context, prefixes []string) ([]*Job, error) {
-	l := p.look(ctx)
-	var jobs []*Job
-	var runs []bool
-	known := map[string]bool{}
-	for _, prefix := range prefixes {
-		j, found, err := l.find(ctx, prefix)
-		if err != nil {
-			return nil, err
-		}
-		if !known[j.ID()] {
-			known[j.ID()] = true
-			jobs, runs = append(jobs, j), append(runs, found)
-		}
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
-	for i, j := range jobs {
-		g.Go(func() error {
-			recalled, err := p.recall(ctx, j)
-			if err == nil && !recalled && !runs[i] {
-				err = j.checkRemnant(ctx)
-			}
-			if err != nil {
-				return err
-			}
-			return p.reaches(j.Handle)
-		})
-	}
-	return jobs, g.Wait()
-}
-
-// reaches holds that the workload of a job would be found here: a store may
-// serve several namespaces and clusters, and a job that isn't in this one may
-// well run in another.
-func (p Place) reaches(h api.Handle) error {
-	switch {
-	case p.Namespace != "" && h.Namespace != "" && h.Namespace != p.Namespace:
-		return &IDError{fmt.Sprintf("job %s is in namespace %s, not in %s: add -n %s", h.JobID, h.Namespace, p.Namespace, h.Namespace)}
-	case p.Cluster != "" && h.ClusterName != "" && h.ClusterName != p.Cluster:
-		return &IDError{fmt.Sprintf("job %s is in cluster %s, not in %s: add --cluster %s", h.JobID, h.ClusterName, p.Cluster, h.ClusterName)}
-	}
-	return nil
 }
 
 // Open is AttachAll for a job that was listed.

@@ -90,9 +90,9 @@ func TestAttachAllLooksOnce(t *testing.T) {
 		},
 		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil },
 	}
-	jobs, err := p.AttachAll(t.Context(), []string{"d", "a1", "b2", "c3", "a"})
-	if err != nil {
-		t.Fatal(err)
+	jobs, failed := p.AttachAll(t.Context(), []string{"d", "a1", "b2", "c3", "a"})
+	if len(failed) > 0 {
+		t.Fatal(failed)
 	}
 	var ids []string
 	for _, j := range jobs {
@@ -107,8 +107,12 @@ func TestAttachAllLooksOnce(t *testing.T) {
 	if jobs[0].Store != jobs[3].Store {
 		t.Error("a store was opened twice")
 	}
-	if _, err := p.AttachAll(t.Context(), []string{"a1", "nothing"}); err == nil {
-		t.Error("a job that is not there: no error")
+	jobs, failed = p.AttachAll(t.Context(), []string{"nothing", "a1", "else", "c3"})
+	if len(jobs) != 2 || jobs[0].ID() != "a1" || jobs[1].ID() != "c3" {
+		t.Errorf("beside jobs that are not there: %v", jobs)
+	}
+	if len(failed) != 2 || !strings.Contains(failed[0].Error(), `job "nothing"`) || !strings.Contains(failed[1].Error(), `job "else"`) {
+		t.Errorf("jobs that are not there: %v", failed)
 	}
 }
 
@@ -135,7 +139,8 @@ func TestAttachAllToRemnants(t *testing.T) {
 				objects[o] = "{}"
 			}
 			p := Place{Store: storeWith(t, objects), List: func(context.Context, api.Detail) ([]Found, error) { return nil, nil }}
-			_, err := p.AttachAll(t.Context(), []string{tt.id})
+			_, failed := p.AttachAll(t.Context(), []string{tt.id})
+			err := errors.Join(failed...)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -147,7 +152,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x",
 		"a1/notes.txt": "x", "a1/b2/handle.json": "{}"})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s}
-	if err := j.Cleanup(t.Context(), Parts{Stored: true, Outputs: true}, unseen); err != nil {
+	if _, err := j.Cleanup(t.Context(), Parts{Stored: true, Outputs: true}, unseen); err != nil {
 		t.Fatal(err)
 	}
 	left, err := s.List(t.Context(), "a1/")
@@ -208,8 +213,8 @@ func TestPlaceWithoutAStore(t *testing.T) {
 		if j, err := p.Attach(t.Context(), id); err != nil || j.ID() != "a1" || j.Store != theirs {
 			t.Errorf("attaching to %s: %v", id, err)
 		}
-		if _, err := p.AttachAll(t.Context(), []string{id}); err != nil {
-			t.Errorf("attaching to %s in order to remove it: %v", id, err)
+		if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) > 0 {
+			t.Errorf("attaching to %s in order to remove it: %v", id, failed)
 		}
 	}
 	if _, err := p.Attach(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "no such job") {
@@ -239,15 +244,105 @@ func TestAJobOfKubernetesIsLookedForAmongThose(t *testing.T) {
 		if err != nil || j.Workload != want {
 			t.Errorf("attached to %s: %v, or to the wrong workload", id, err)
 		}
-		all, err := p.AttachAll(t.Context(), []string{id})
-		if err != nil || all[0].Workload != want {
-			t.Errorf("attached to %s, among all: %v, or to the wrong workload", id, err)
+		all, failed := p.AttachAll(t.Context(), []string{id})
+		if len(failed) > 0 || all[0].Workload != want {
+			t.Errorf("attached to %s, among all: %v, or to the wrong workload", id, failed)
 		}
 	}
 	for id, want := range map[string]Workload{"one": jobs, "set": any} {
 		j, err := p.Open(t.Context(), Entry{ID: id, Store: p.Store.URL()})
 		if err != nil || j.Workload != want {
 			t.Errorf("opened %s: %v, or the wrong workload", id, err)
+		}
+	}
+}
+
+// Clusters that have no name, such as kind's, may share a store: what isn't in this one
+// may well run in the other. A workload that is found here is here, by whatever way its
+// cluster was reached when it was submitted.
+func TestPlaceTellsClustersApart(t *testing.T) {
+	handle := func(id, name, cluster string) string {
+		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"ml","cluster_name":"` + name + `","cluster_id":"` + cluster +
+			`","server":"https://192.0.2.9","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
+	}
+	objects := map[string]string{
+		"here/handle.json":    handle("here", "", "aa"),
+		"there/handle.json":   handle("there", "", "bb"),
+		"gke/handle.json":     handle("gke", "main", "cc"),
+		"old/handle.json":     handle("old", "kinetic-cluster", ""),
+		"rotated/handle.json": handle("rotated", "", "dd"),
+	}
+	const another = "is in another cluster, whose server was https://192.0.2.9 when it was submitted: choose that with --context"
+	for name, tt := range map[string]struct {
+		cluster, id string // of the place
+		listed      []string
+		refused     map[string]string
+	}{
+		"one without a name":    {"", "aa", []string{"here", "old", "rotated"}, map[string]string{"there": another, "gke": another}},
+		"one of GKE":            {"main", "ee", []string{"gke", "rotated"}, map[string]string{"here": another, "there": another, "old": "add --cluster kinetic-cluster"}},
+		"that of GKE":           {"main", "cc", []string{"gke", "rotated"}, map[string]string{"here": another, "there": another}},
+		"an older version's":    {"kinetic-cluster", "", []string{"here", "old", "rotated", "there"}, map[string]string{"gke": "add --cluster main"}},
+		"one that is not known": {"", "", []string{"gke", "here", "old", "rotated", "there"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Place{Namespace: "ml", Cluster: tt.cluster, ClusterID: tt.id, Store: storeWith(t, objects)}
+			p.List = func(context.Context, api.Detail) ([]Found, error) {
+				return []Found{{ID: "rotated", Namespace: "ml", Store: p.Store.URL(), Status: api.Status{State: api.Running}}}, nil
+			}
+			entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var listed []string
+			for _, e := range entries {
+				listed = append(listed, e.ID)
+			}
+			slices.Sort(listed)
+			if !slices.Equal(listed, tt.listed) {
+				t.Errorf("listed %v, want %v", listed, tt.listed)
+			}
+			for _, id := range tt.listed {
+				if j, err := p.Attach(t.Context(), id); err != nil || j.ID() != id {
+					t.Errorf("attaching to %s: %v", id, err)
+				}
+				if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) > 0 {
+					t.Errorf("attaching to %s in order to remove it: %v", id, failed)
+				}
+			}
+			for id, want := range tt.refused {
+				if _, err := p.Attach(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("attaching to %s: %v, want %q", id, err, want)
+				}
+				if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
+					t.Errorf("attaching to %s in order to remove it: %v, want %q", id, failed, want)
+				}
+			}
+		})
+	}
+}
+
+// A handle names no cluster whose name is only supposed: another may be called so.
+func TestNewJobTellsItsCluster(t *testing.T) {
+	spec := api.Spec{ID: "a1", Backend: api.BackendGKE, Cluster: "kinetic-cluster", Zone: "us-central1-a"}
+	h := Place{ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle
+	if h.ClusterName != "" || h.Zone != "" || h.ClusterID != "aa" || h.Server != "https://127.0.0.1:6443" {
+		t.Errorf("without a name: %+v", h)
+	}
+	h = Place{Cluster: "kinetic-cluster", ClusterID: "aa"}.NewJob(spec).Handle
+	if h.ClusterName != "kinetic-cluster" || h.Zone != "us-central1-a" || h.ClusterID != "aa" {
+		t.Errorf("with one: %+v", h)
+	}
+}
+
+func TestCanBeID(t *testing.T) {
+	for word, want := range map[string]bool{
+		"a": true, "a1": true, "cpu-": true, "data": true, "cpu-train-20260417-153012-abc1234": true,
+		strings.Repeat("a", 50): true,
+		strings.Repeat("a", 51): false,
+		"":                      false, "-a": false, "A1": false, "a/b": false, "a_b": false, "..": false,
+	} {
+		if CanBeID(word) != want {
+			t.Errorf("%q: got %v", word, !want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -56,5 +57,5 @@ func (e *PickleError) Error() string {
 	return fmt.Sprintf(`job %s was made by the Python tool, and its result is a pickle: %s; reading one runs code that it holds, so that is left to you and to Python:
   gcloud storage cp %s result.pkl
   python3 -c 'import cloudpickle; print(cloudpickle.load(open("result.pkl", "rb")))'
-cloudpickle, and what the function returned, must be installed there; the job is kept until: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, e.URL, e.ID)
+cloudpickle, and what the function returned, must be installed there; the job is kept until: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, shell.Word(e.URL), e.ID)
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -34,21 +36,60 @@ func (j *Job) checkRemnant(ctx context.Context) error {
 // removal is the command that removes a directory of a store.
 func removal(url string) string {
 	if dir, local := strings.CutPrefix(url, store.FileScheme); local {
-		return "rm -r " + dir
+		return "rm -r " + shell.Word(dir)
 	}
-	return "gcloud storage rm -r " + url
+	return "gcloud storage rm -r " + shell.Word(url)
 }
 
+// RemovalOfOutputs is the command that removes the outputs of a job whose records are
+// gone. Only an id that a program has made then still shows that they are a job's.
+func (j *Job) RemovalOfOutputs() string {
+	outputs := store.Outputs(j.ID())
+	switch {
+	case j.Handle.ByPythonTool():
+		outputs = store.PythonOutputs(j.ID()) // where no job is looked for
+	case store.IsMadeID(j.ID()):
+		return "kubectl kinetic jobs cleanup " + j.ID() + " --outputs" + j.PlaceFlag()
+	}
+	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
+}
+
+// onlyOutputs is what the store tells of a job that was cleaned up without --outputs.
+var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up, its outputs are left"}
+
 // remnant is the entry of a directory without a handle if that is what is left of a
-// job, nil if it is not: nobody has named it, so that it needs both a record and an
-// id that a program has made.
-func (p Place) remnant(ctx context.Context, id string) (*Entry, error) {
-	if !store.IsMadeID(id) {
+// job, nil if it is not or not wanted: nobody has named it, so that it needs an id that
+// a program has made, and a record or outputs. It is as old as the newest of its
+// objects, the only times that it has.
+func (p Place) remnant(ctx context.Context, id string, f Filter) (*Entry, error) {
+	if f.Remnants.IsZero() && !f.Outputs || !store.IsMadeID(id) {
 		return nil, nil
 	}
-	objects, err := p.Store.List(ctx, id+"/")
-	if err != nil || !slices.ContainsFunc(objects, func(o store.Object) bool { return store.IsRecord(id, o.Name) }) {
+	j := p.Job(api.Handle{JobID: id})
+	objects, err := j.objects(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &Entry{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}, nil
+	e := Entry{ID: id, State: api.NotFound, Created: newestOf(objects), Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
+	switch {
+	case slices.ContainsFunc(objects, func(o store.Object) bool { return store.IsRecord(id, o.Name) }):
+		if !e.Created.Before(f.Remnants) {
+			return nil, nil
+		}
+	case f.Outputs && slices.ContainsFunc(objects, j.isOutput):
+		e.Status = onlyOutputs
+	default:
+		return nil, nil
+	}
+	return &e, nil
+}
+
+// newestOf is when the last of some objects was written.
+func newestOf(objects []store.Object) (newest time.Time) {
+	for _, o := range objects {
+		if o.Updated.After(newest) {
+			newest = o.Updated.UTC()
+		}
+	}
+	return newest
 }

@@ -15,15 +15,24 @@ import (
 
 // Result reads the job's result, all but its value, which may be large; that is
 // written to value, as JSON, while it is read. ErrNotFound where there is none:
-// it was collected already, or the job never came so far.
-func (j *Job) Result(ctx context.Context, value io.Writer) (r api.Result, err error) {
+// it was deleted, or the job never came so far.
+func (j *Job) Result(ctx context.Context, value io.Writer) (api.Result, error) {
+	return j.readResult(ctx, func(r io.ByteReader) ([]byte, error) { return splitValue(r, value) })
+}
+
+// resultHead is Result without the value, which is not read: a runner writes it last.
+func (j *Job) resultHead(ctx context.Context) (api.Result, error) {
+	return j.readResult(ctx, headOfResult)
+}
+
+func (j *Job) readResult(ctx context.Context, read func(io.ByteReader) ([]byte, error)) (r api.Result, err error) {
 	name := store.Result(j.ID())
 	object, err := j.Store.Open(ctx, name)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
-	head, err := splitValue(bufio.NewReaderSize(object, 64<<10), value)
+	head, err := read(bufio.NewReaderSize(object, 64<<10))
 	if err != nil {
 		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, err)
 	}
@@ -53,22 +62,40 @@ type splitter struct {
 // value. That it is JSON otherwise is for who reads the head to say.
 func splitValue(r io.ByteReader, value io.Writer) ([]byte, error) {
 	s := splitter{value: bufio.NewWriterSize(value, 64<<10)}
-	for {
-		c, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.next(c); err != nil {
-			return nil, err
-		}
-	}
-	if s.depth != 0 || s.inString {
-		return nil, io.ErrUnexpectedEOF
+	if err := s.read(r, func() bool { return false }); err != nil {
+		return nil, err
 	}
 	return s.head.Bytes(), s.value.Flush()
+}
+
+// headOfResult returns the object up to its member "value", and reads no further.
+func headOfResult(r io.ByteReader) ([]byte, error) {
+	s := splitter{value: bufio.NewWriter(io.Discard)}
+	err := s.read(r, func() bool { return s.diverting })
+	if s.diverting {
+		s.head.WriteByte('}')
+	}
+	return s.head.Bytes(), err
+}
+
+// read reads the object to its end, or until enough says so.
+func (s *splitter) read(r io.ByteReader, enough func() bool) error {
+	for !enough() {
+		c, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			if s.depth != 0 || s.inString {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.next(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *splitter) next(c byte) error {

@@ -3,9 +3,15 @@ package job
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestSplitValue(t *testing.T) {
@@ -31,6 +37,59 @@ func TestSplitValue(t *testing.T) {
 		if _, err := splitValue(strings.NewReader(doc), &bytes.Buffer{}); err == nil {
 			t.Errorf("%s: torn, and no error", doc)
 		}
+	}
+}
+
+// metered is a store that counts the bytes that are read of it.
+type metered struct {
+	store.Store
+	read *int
+}
+
+type meteredReader struct {
+	io.ReadCloser
+	read *int
+}
+
+func (s metered) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	r, err := s.Store.Open(ctx, name)
+	return meteredReader{r, s.read}, err
+}
+
+func (r meteredReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	*r.read += n
+	return n, err
+}
+
+// Who asks about a job does not download what it returned.
+func TestDescribeReadsNoValue(t *testing.T) {
+	const head = `{"version":1,"ok":true,"pickle":null,"error":null,"warnings":["value.loss is NaN"],"differs":true,"value":`
+	read := 0
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Workload: steps{{State: api.Succeeded}},
+		Store: metered{storeWith(t, map[string]string{"a1/result.json": head + `"` + strings.Repeat("x", 10<<20) + `"}`}), &read}}
+	d, err := j.Describe(t.Context())
+	if err != nil || !d.HasResult || !slices.Equal(d.Warnings, []string{"value.loss is NaN"}) {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	if read > 1<<20 {
+		t.Errorf("%d bytes were read", read)
+	}
+}
+
+// The head is all that a runner writes in front of the value.
+func TestHeadOfResult(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"ok":true,"error":null,"value":[1,{"a":"`:       `{"ok":true,"error":null,"value":null}`,
+		`{"ok":true,"error":{"value":1},"value":{"b":2}}`: `{"ok":true,"error":{"value":1},"value":null}`,
+		"{\"ok\":false}\n": "{\"ok\":false}\n",
+	} {
+		if got, err := headOfResult(strings.NewReader(doc)); err != nil || string(got) != want {
+			t.Errorf("%s: got %s, %v", doc, got, err)
+		}
+	}
+	if _, err := headOfResult(strings.NewReader(`{"ok":tr`)); err == nil {
+		t.Error("torn, and no error")
 	}
 }
 

@@ -36,7 +36,7 @@ func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 	if !unsettled(s) {
 		return s
 	}
-	if end, ended := j.told(ctx); ended {
+	if end, ended := j.Ended(ctx); ended {
 		end.Holding = s.Holding
 		return end
 	}

@@ -35,6 +35,7 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 			return nil
 		}
 		more.complete(ctx, changes, detail)
+		more.recall(ctx, changes)
 		return seen(changes)
 	})
 }

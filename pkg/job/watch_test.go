@@ -70,6 +70,24 @@ func TestWatchEntries(t *testing.T) {
 	}
 }
 
+// A watch tells of a job that goes how it ended.
+func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
+	p := Place{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
+	running := found("a", api.Running, "")
+	running.Store = p.Store.URL()
+	p.Watch = func(_ context.Context, _ api.Detail, seen func([]Found) error) error {
+		return errors.Join(seen([]Found{running}), seen([]Found{{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}))
+	}
+	var last Entry
+	err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []Entry) error {
+		last = entries[0]
+		return nil
+	})
+	if err != nil || last.State != api.NotFound || last.Status.Ended != "SUCCEEDED" || !last.Status.Collected {
+		t.Errorf("told %+v, %v", last, err)
+	}
+}
+
 // A watch tells as a list does when a job began whose first pods are gone.
 func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 	late := Found{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running, Pod: "b", Late: true}}

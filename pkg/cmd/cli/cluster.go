@@ -1,13 +1,24 @@
 package cli
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
 	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
@@ -16,15 +27,24 @@ import (
 // listing. objects are those of the job that will be started, if there is one.
 // It contacts nothing.
 func (c *Connection) ClusterPlace(where target.Target, namespace string, objects []*unstructured.Unstructured) (job.Place, error) {
-	workload, err := c.ClusterWorkload(where, namespace, objects)
+	config, err := c.REST(where)
 	if err != nil {
 		return job.Place{}, err
+	}
+	workload, err := c.workload(config, namespace, objects)
+	if err != nil {
+		return job.Place{}, err
+	}
+	server, err := serverURL(config)
+	if err != nil {
+		return job.Place{}, Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
 		return job.Place{}, Usage(err)
 	}
 	return job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+		ClusterID: clusterID(config, server), Server: server.String(),
 		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), RemoveRunners: workload.RemoveRunners, OpenStore: store.Open, Store: s,
 		Flags: c.given()}, nil
 }
@@ -43,6 +63,33 @@ func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
 	return c.ClusterPlace(where, namespace, nil)
 }
 
+// StoredPlace is JobsPlace without a cluster, for jobs that have ended: why is the reason
+// that there is none, and the error of every look at it.
+func (c *Connection) StoredPlace(why error) (job.Place, error) {
+	where, err := c.resolve(target.Need{Jobs: true})
+	if err != nil {
+		return job.Place{}, Usage(err)
+	}
+	s, err := openStore(where.Store)
+	if err != nil {
+		return job.Place{}, Usage(err)
+	}
+	return job.Place{Workload: noCluster{why}, Backend: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.given()}, nil
+}
+
+// noCluster stands for the workloads of a cluster that the kubeconfig does not lead to.
+type noCluster struct{ why error }
+
+func (n noCluster) Start(context.Context, api.Spec, map[string]string) error { return n.why }
+
+func (n noCluster) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+	return api.Status{}, n.why
+}
+
+func (n noCluster) Logs(context.Context, string, logs.Options, logs.Streams) error { return n.why }
+
+func (n noCluster) Stop(context.Context, string, time.Duration, func() error) error { return n.why }
+
 // openStore opens the usual store, if there is one.
 func openStore(url string) (store.Store, error) {
 	if url == "" {
@@ -53,7 +100,7 @@ func openStore(url string) (store.Store, error) {
 
 // knownCluster is the name of the GKE cluster, "" where it is only supposed.
 func knownCluster(where target.Target) string {
-	if where.From.Cluster == "default" {
+	if where.From.Cluster == "default" || !where.GKE {
 		return ""
 	}
 	return where.Cluster
@@ -66,9 +113,58 @@ func (c *Connection) ClusterWorkload(where target.Target, namespace string, obje
 	if err != nil {
 		return nil, err
 	}
+	return c.workload(config, namespace, objects)
+}
+
+func (c *Connection) workload(config *rest.Config, namespace string, objects []*unstructured.Unstructured) (*kube.Workload, error) {
 	client, err := kube.NewClient(config, namespace, c.tell)
 	if err != nil {
 		return nil, Usage(fmt.Errorf("%w: %s", err, mendSetting))
 	}
 	return kube.New(client, objects), nil
+}
+
+// serverURL is the address of the API server, without what a client alone would need.
+func serverURL(config *rest.Config) (*url.URL, error) {
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	plain := &url.URL{Scheme: server.Scheme, Host: strings.ToLower(server.Host), Path: strings.TrimSuffix(server.Path, "/")}
+	if server.Scheme == "https" {
+		plain.Host = strings.TrimSuffix(plain.Host, ":443")
+	}
+	return plain, nil
+}
+
+// clusterID tells a cluster from any other. The certificate authority does: clusters
+// make their own, it is the same from within and through every tunnel, where
+// https://127.0.0.1:6443 is another cluster on each machine, and to know it takes no
+// right, as to read the UID of kube-system does. Clusters behind one proxy share its
+// authority and differ by the path. Without an authority there is the address alone,
+// and where that is plain HTTP, as of kubectl proxy, nothing: any cluster may be behind it.
+func clusterID(config *rest.Config, server *url.URL) string {
+	if server.Scheme == "http" {
+		return ""
+	}
+	root := []byte(server.Host)
+	if cert := authority(config); cert != nil {
+		root = cert
+	}
+	sum := sha256.Sum256(append(slices.Clip(root), server.Path...))
+	return hex.EncodeToString(sum[:16])
+}
+
+// authority is the first certificate that a server's has to be signed by, nil where
+// those of this machine are used. What can't be read was told by the client.
+func authority(config *rest.Config) []byte {
+	text := config.CAData
+	if len(text) == 0 && config.CAFile != "" {
+		text, _ = os.ReadFile(config.CAFile)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil
+	}
+	return block.Bytes
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -20,12 +22,70 @@ import (
 
 // Collection says how a result is brought back.
 type Collection struct {
-	// Cleanup removes the workload and the result afterwards.
-	Cleanup bool
+	// Cleanup is what goes afterwards.
+	Cleanup Cleanup
 	// Raw prints a string without its quotes.
 	Raw bool
 	// File, when set, gets the value in place of standard output.
 	File string
+	// Heard is what the log has told that stands above the value.
+	Heard *Heard
+}
+
+// Cleanup is what is removed of a job when its result has reached its reader: a value of
+// --cleanup. The zero value removes nothing.
+type Cleanup string
+
+// The values of --cleanup.
+const (
+	KeepAll        Cleanup = "false"
+	RemoveWorkload Cleanup = "true"
+	DeleteResult   Cleanup = "delete" // the workload, the call and the result
+)
+
+// CleanupVar defines --cleanup.
+func CleanupVar(fs *pflag.FlagSet, c *Cleanup) {
+	*c = RemoveWorkload
+	fs.Var(c, "cleanup", "What to remove once the result has been printed, `MODE`: true, the workload; delete, the result and the call, too; or false, nothing. A failed job stays.")
+	fs.Lookup("cleanup").NoOptDefVal = string(RemoveWorkload)
+}
+
+// Set implements pflag.Value.
+func (c *Cleanup) Set(s string) error {
+	if s == string(DeleteResult) {
+		*c = DeleteResult
+		return nil
+	}
+	remove, err := strconv.ParseBool(s)
+	if err != nil {
+		return errors.New("want true, false or delete")
+	}
+	*c = KeepAll
+	if remove {
+		*c = RemoveWorkload
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *Cleanup) String() string { return string(*c) }
+
+// Type implements pflag.Value.
+func (c *Cleanup) Type() string { return "cleanup" }
+
+// removes reports whether anything goes.
+func (c Cleanup) removes() bool { return c == RemoveWorkload || c == DeleteResult }
+
+// apply removes what is to go of a job. seen hears how many objects of its result are gone.
+func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total int)) error {
+	if !c.removes() {
+		return nil
+	}
+	err := j.Retire(ctx)
+	if c == DeleteResult {
+		err = errors.Join(err, j.DeleteResult(ctx, seen))
+	}
+	return err
 }
 
 // Collect brings the value of a job that succeeded to its reader and, when that
@@ -36,39 +96,48 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		return pickled(ctx, j)
 	}
 	out := c.open(streams.Out)
-	err := j.Collect(ctx, out, c.Cleanup, func(r api.Result) error {
-		// The value first: on a terminal its line has no end before that.
-		if err := out.finish(); err != nil {
-			return err
-		}
-		TellWarnings(streams.ErrOut, j, r)
-		return nil
-	})
-	out.discard()
+	defer out.discard()
+	result, err := j.Result(ctx, out)
+	if err == nil {
+		err = out.finish() // before the warnings: on a terminal the value's line has no end until then
+	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
+		return fmt.Errorf("job %s succeeded, and its result was deleted", j.ID())
 	case errors.Is(err, syscall.EPIPE):
 		return Unread(ctx, streams.ErrOut, j, err)
+	case err != nil:
+		return err
 	}
-	return err
+	TellWarnings(streams.ErrOut, j, result, c.Heard)
+	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
 }
 
-// TellWarnings says on w in what a value that was printed differs from what the call
-// returned, and where that is.
-func TellWarnings(w io.Writer, j *job.Job, r api.Result) {
-	exact := ""
-	if r.Pickle != nil {
-		exact = fmt.Sprintf("%s/%s", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))
+// collected ends a command whose reader has the value, whatever has become of the removal of
+// the rest: what failed is a warning on w. Only an interrupt is told by the exit code.
+func collected(ctx context.Context, w io.Writer, j *job.Job, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		fmt.Fprintf(w, "interrupted; job %s was collected, and what is left of it goes with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+		return Exit(ExitInterrupted)
+	default:
+		fmt.Fprintf(w, "warning: job %s was collected, and could not be cleaned up: %v\n", j.ID(), ui.Clean(err.Error()))
+		return nil
 	}
-	for i, warning := range r.Warnings {
-		if exact != "" && i == len(r.Warnings)-1 {
-			warning += " (exact value: " + exact + ")"
+}
+
+// TellWarnings says on w what a call has lost, unless the log has told it, in what a value
+// that was printed differs from what the call returned, and where that is.
+func TellWarnings(w io.Writer, j *job.Job, r api.Result, heard *Heard) {
+	for _, warning := range r.Warnings {
+		if !heard.Has(warning) {
+			fmt.Fprintln(w, "warning: "+ui.Clean(warning))
 		}
-		fmt.Fprintln(w, "warning: "+ui.Clean(warning))
 	}
-	if exact != "" && len(r.Warnings) == 0 {
-		fmt.Fprintln(w, ui.Clean("exact value, pickled: "+exact))
+	if r.Differs && r.Pickle != nil {
+		fmt.Fprintln(w, ui.Clean(fmt.Sprintf("exact value, pickled: %s/%s", j.Store.URL(), store.Pickle(j.ID(), *r.Pickle))))
 	}
 }
 
@@ -79,7 +148,7 @@ func pickled(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	if url == "" {
-		return fmt.Errorf("job %s succeeded, and its result was collected and removed already", j.ID())
+		return fmt.Errorf("job %s succeeded, and its result was deleted", j.ID())
 	}
 	return &job.PickleError{ID: j.ID(), URL: url}
 }

@@ -1,18 +1,22 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // collectable is a job with this result.json, "" for one that has none.
@@ -96,16 +100,22 @@ func TestResultIsWrittenInto(t *testing.T) {
 
 func TestWarningsOfAValueAreToldOnce(t *testing.T) {
 	for name, tt := range map[string]struct{ result, want string }{
-		"none":        {`{"version":1,"ok":true,"value":1}`, ""},
-		"exact":       {`{"version":1,"ok":true,"value":1,"warnings":["value is an int64"]}`, "warning: value is an int64\n"},
-		"with pickle": {`{"version":1,"ok":true,"value":null,"pickle":"result-2.pkl","warnings":["a","value.loss is NaN: null in JSON"]}`, "warning: a\nwarning: value.loss is NaN: null in JSON (exact value: STORE/a1/result-2.pkl)\n"},
-		"only pickle": {`{"version":1,"ok":true,"value":null,"pickle":"result.pkl"}`, "exact value, pickled: STORE/a1/result.pkl\n"},
+		"none":  {`{"version":1,"ok":true,"value":1}`, ""},
+		"exact": {`{"version":1,"ok":true,"value":1,"warnings":["value is an int64"]}`, "warning: value is an int64\n"},
+		"with pickle": {`{"version":1,"ok":true,"value":null,"pickle":"result-2.pkl","differs":true,"warnings":["value is NaN","a"]}`,
+			"warning: value is NaN\nwarning: a\nexact value, pickled: STORE/a1/result-2.pkl\n"},
+		"only pickle": {`{"version":1,"ok":true,"value":[1],"pickle":"result.pkl","warnings":["a"]}`, "warning: a\n"},
+		"in the log":  {`{"version":1,"ok":true,"value":1,"warnings":["in the log","in the log too"]}`, "warning: in the log too\n"},
 		"harmless":    {`{"version":1,"ok":true,"value":1,"warnings":["\u001b[2J"]}`, "warning: \\x1b[2J\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, _, _, said := genericiooptions.NewTestIOStreams()
 			j := collectable(t, tt.result)
-			if err := Collect(t.Context(), streams, j, Collection{}); err != nil {
+			heard := Hear(io.Discard)
+			if _, err := heard.Write([]byte("kinetic: warning: in the log\n")); err != nil {
+				t.Fatal(err)
+			}
+			if err := Collect(t.Context(), streams, j, Collection{Heard: heard}); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.ReplaceAll(said.String(), j.Store.URL(), "STORE"); got != tt.want {
@@ -113,4 +123,33 @@ func TestWarningsOfAValueAreToldOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// kept is a workload that nobody here may remove.
+type kept struct{ job.Workload }
+
+func (kept) Stop(context.Context, string, time.Duration, func() error) error {
+	return errors.New("you need the verb delete on jobs")
+}
+
+// A value that has reached its reader is no failure, whatever becomes of the rest.
+func TestAWorkloadThatStaysIsAWarning(t *testing.T) {
+	const want = "warning: job a1 was collected, and could not be cleaned up: you need the verb delete on jobs\n"
+	t.Run("a call", func(t *testing.T) {
+		streams, _, out, said := genericiooptions.NewTestIOStreams()
+		j := collectable(t, `{"version":1,"ok":true,"value":7}`)
+		j.Workload = kept{}
+		if err := Collect(t.Context(), streams, j, Collection{Cleanup: RemoveWorkload}); err != nil || out.String() != "7\n" || said.String() != want {
+			t.Errorf("%v, printed %q, said %q", err, out, said)
+		}
+	})
+	t.Run("a map", func(t *testing.T) {
+		streams, _, _, said := genericiooptions.NewTestIOStreams()
+		j := collectable(t, "")
+		j.Handle.Map, j.Workload = &api.Map{Inputs: 1, Chunk: 1}, kept{}
+		end := MapEnd{Status: api.Status{State: api.Succeeded}}
+		if err := SettleMap(t.Context(), streams, ui.New(streams.ErrOut, time.Now), j, end, RemoveWorkload); err != nil || said.String() != want {
+			t.Errorf("%v, said %q", err, said)
+		}
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -132,21 +132,10 @@ func (c *Connection) given() string {
 		{"store", c.Target.Store},
 	} {
 		if f.value != "" {
-			typed.WriteString(" --" + f.name + "=" + shellWord(f.value))
+			typed.WriteString(" --" + f.name + "=" + shell.Word(f.value))
 		}
 	}
 	return typed.String()
-}
-
-// plainWord is text that no shell changes.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
-
-// shellWord is text as a shell takes it for one word.
-func shellWord(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // offer completes a flag with one of some values.

@@ -3,12 +3,13 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 )
 
-// durationValue is a flag that takes 90 (seconds), 90s, 15m or 1h30m.
+// durationValue is a flag that takes 90 (seconds), 90s, 15m, 1h30m or 30d.
 type durationValue time.Duration
 
 // DurationVar defines a flag of more than no time. Its zero value means that
@@ -38,14 +39,36 @@ func (d *durationValue) Type() string { return "duration" }
 // maxSeconds keeps a bare number within what a time.Duration holds.
 const maxSeconds = 1e9
 
-// ParseDuration reads a time span of more than nothing; a bare number is seconds.
+// ParseDuration reads a time span of more than nothing; a bare number is seconds, and a
+// day has 24 hours.
 func ParseDuration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
+	d, err := parseDays(s)
 	if n, numberErr := strconv.ParseFloat(s, 64); numberErr == nil && n < maxSeconds {
 		d, err = time.Duration(n*float64(time.Second)), nil
 	}
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("want a time such as 90, 90s, 15m or 1h30m, more than nothing")
+		return 0, fmt.Errorf("expected a positive duration such as 90s, 15m, 1h30m or 30d")
 	}
 	return d, nil
+}
+
+// parseDays is time.ParseDuration for what may begin with whole days: 30d, 1d12h.
+func parseDays(s string) (time.Duration, error) {
+	days, rest, found := strings.Cut(s, "d")
+	if !found {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseUint(days, 10, 16) // no more than a Duration holds
+	if err != nil {
+		return 0, err
+	}
+	d := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err == nil && more < 0 {
+		err = strconv.ErrSyntax
+	}
+	return d + more, err
 }

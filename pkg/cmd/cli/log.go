@@ -9,13 +9,16 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // LogWriter is where a log goes, each stream of the job to one of ours: a terminal gets
-// colours and nothing else that controls it, anything else the bytes as they are.
+// colours and moving bars and nothing else that controls it, anything else the bytes as
+// they are.
 type LogWriter struct {
 	logs.Streams
-	places []place
+	places   []place
+	out, err logs.View
 }
 
 // place is a terminal, a pipe or a file.
@@ -27,12 +30,23 @@ type place interface {
 // NewLogWriter makes a LogWriter that writes the job's standard output to out and its
 // standard error to errOut. below says that we write to errOut, too, below the log.
 func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
+	l := &LogWriter{out: viewOf(out), err: viewOf(errOut)}
 	err := placeOf(errOut, below)
 	if isSamePlace(out, errOut) {
-		return &LogWriter{err.Streams(), []place{err}}
+		l.Streams, l.places = err.Streams(), []place{err}
+		return l
 	}
 	o := placeOf(out, false)
-	return &LogWriter{logs.Streams{Out: o.Streams().Out, Err: err.Streams().Err}, []place{o, err}}
+	l.Streams, l.places = logs.Streams{Out: o.Streams().Out, Err: err.Streams().Err}, []place{o, err}
+	return l
+}
+
+// Views tell what each stream is read on.
+func (l *LogWriter) Views() (out, err logs.View) { return l.out, l.err }
+
+func viewOf(w io.Writer) logs.View {
+	style := ui.Detect(w)
+	return logs.View{Terminal: isTerminal(w), Color: style.Color, Columns: style.Columns}
 }
 
 func placeOf(w io.Writer, below bool) place {

@@ -68,12 +68,18 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 }
 
 // prepare makes cobra quiet about errors, which report tells, and turns its
-// complaints about flags and arguments into usage errors.
+// complaints about flags and arguments into usage errors. A command that knows more
+// about a wrong flag has a FlagErrorFunc that returns a usage error itself.
 func prepare(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	own := root.FlagErrorFunc()
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if meant := meantFlag(c, err); meant != "" {
+		var known *Error
+		if err = own(c, err); errors.As(err, &known) {
+			return err
+		}
+		if meant := MeantFlag(c, err); meant != "" {
 			return Usagef("%w; %s See %s --help", err, meant, c.CommandPath())
 		}
 		return Usagef("%w; see %s --help", err, c.CommandPath())
@@ -91,9 +97,9 @@ func unquote(c *cobra.Command) {
 	}
 }
 
-// meantFlag asks for the flag that may have been meant by one that there is not; ""
+// MeantFlag asks for the flag that may have been meant by one that there is not; ""
 // where the error is another, or no flag is like it.
-func meantFlag(c *cobra.Command, err error) string {
+func MeantFlag(c *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return ""

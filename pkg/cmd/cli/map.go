@@ -54,37 +54,25 @@ func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.St
 // SettleMap ends a command that has written the values of a map. It removes what is
 // not needed any more once every input has its value, else it says which has none,
 // and leaves the map whole. screen shows the removal.
-func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup bool) error {
+func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup Cleanup) error {
 	Remember(ctx, streams.ErrOut, j, end.Status)
 	if n := end.Outcome.Pickled; n > 0 {
 		fmt.Fprintf(streams.ErrOut, "%s of the values stay, pickled, in %s/%s: JSON can't carry them exactly\n", ui.Number(n), j.Store.URL(), store.Results(j.ID()))
 	}
 	if end.Outcome.Complete() {
-		if !cleanup {
-			return nil
-		}
-		return releaseMap(ctx, streams.ErrOut, screen, j)
+		removal := NewRemoval(screen)
+		err := cleanup.apply(ctx, j, removal.OfJob())
+		removal.Done()
+		return collected(ctx, streams.ErrOut, j, err)
 	}
 	tellFailures(streams.ErrOut, j, end)
 	return Exit(ExitFailed)
 }
 
-// releaseMap removes what a map no longer needs. It may be interrupted.
-func releaseMap(ctx context.Context, w io.Writer, screen *ui.UI, j *job.Job) error {
-	removal := NewRemoval(screen)
-	err := j.ReleaseMap(ctx, removal.OfJob())
-	removal.Done()
-	if err == nil || ctx.Err() == nil {
-		return err
-	}
-	fmt.Fprintf(w, "interrupted; all values were written, and what is left of the job goes with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.PlaceFlag())
-	return Exit(ExitInterrupted)
-}
-
 // NoMapResults ends a command that found a map ended without any result.
 func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	if s.State == api.Succeeded {
-		return fmt.Errorf("job %s succeeded, and its results were collected and removed already", j.ID())
+		return fmt.Errorf("job %s succeeded, and its values were deleted", j.ID())
 	}
 	return Settle(ctx, w, j, s)
 }
@@ -96,7 +84,7 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 		fmt.Fprintln(w, ui.Clean(line))
 	}
 	if end.Status.State != api.Succeeded {
-		fmt.Fprintln(w, ui.Clean(fmt.Sprintf("job %s %s", j.ID(), job.Outcome(end.Status))))
+		fmt.Fprintln(w, ui.Clean(j.Sentence(end.Status)))
 	}
 	fmt.Fprintf(w, "%s; what was computed stays\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
 	if len(failed) > 0 {

@@ -63,7 +63,7 @@ func TestUnreadMap(t *testing.T) {
 		}
 		streams, _, _, said := genericiooptions.NewTestIOStreams()
 		streams.Out = writerFunc(func([]byte) (int, error) { return 0, syscall.EPIPE })
-		err = CollectMap(t.Context(), t.Context(), streams, ui.New(streams.ErrOut, time.Now), j, Collection{Cleanup: true})
+		err = CollectMap(t.Context(), t.Context(), streams, ui.New(streams.ErrOut, time.Now), j, Collection{Cleanup: RemoveWorkload})
 		if !errors.Is(err, syscall.EPIPE) || said.String() != want {
 			t.Errorf("%s: %v, said %q, want %q", state, err, said.String(), want)
 		}
@@ -76,7 +76,7 @@ func TestUnreadMap(t *testing.T) {
 // Where nobody can tell whether a job has ended, it isn't said to go on.
 func TestUnreadOfAJobThatCannotBeSeen(t *testing.T) {
 	var said bytes.Buffer
-	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Workload: standing{err: errors.New("connection refused")}}
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Store: store.None(errors.New("none")), Workload: standing{err: errors.New("connection refused")}}
 	err := Unread(t.Context(), &said, j, syscall.EPIPE)
 	const want = "nobody reads the output any more; job a1 may go on: kubectl kinetic jobs logs -f a1 -n ml\n"
 	if !errors.Is(err, syscall.EPIPE) || said.String() != want {
@@ -106,15 +106,15 @@ func TestInterruptedRelease(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: interrupting{kept, cancel}, Workload: standing{}}
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
-	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, true)
-	const want = "interrupted; all values were written, and what is left of the job goes with kubectl kinetic jobs cleanup a1 -n ml\n"
+	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, DeleteResult)
+	const want = "interrupted; job a1 was collected, and what is left of it goes with kubectl kinetic jobs cleanup a1 -n ml\n"
 	if CodeOf(err) != ExitInterrupted || said.String() != want {
 		t.Errorf("exit code %d, said %q, want %q", CodeOf(err), said.String(), want)
 	}
 }
 
 func TestTellFailures(t *testing.T) {
-	succeeded, cancelled := api.Status{State: api.Succeeded}, api.Status{State: api.Failed, Message: "cancelled"}
+	succeeded, cancelled := api.Status{State: api.Succeeded}, api.Status{State: api.Failed, Reason: api.Cancelled, Message: "cancelled"}
 	bad := func(input int, message string) job.FailedInput {
 		return job.FailedInput{Input: input, Error: api.ResultError{Type: "ValueError", Message: message}}
 	}
@@ -125,10 +125,10 @@ func TestTellFailures(t *testing.T) {
 		want    string
 	}{
 		"both kinds": {cancelled, job.MapOutcome{Failed: []job.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
-			"input 17: ValueError: no\njob a1 failed: cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (the first is 20); what was computed stays\n" +
+			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (the first is 20); what was computed stays\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},
 		"no result": {cancelled, job.MapOutcome{Missing: []int{20, 21}},
-			"job a1 failed: cancelled\n2 of 2,000 inputs have no result (the first is 20); what was computed stays\n" + resume},
+			"job a1 was cancelled\n2 of 2,000 inputs have no result (the first is 20); what was computed stays\n" + resume},
 		"the same error is told once, where it came first": {succeeded, job.MapOutcome{Failed: []job.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
 			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; what was computed stays\n" +
 				"next: kubectl kinetic jobs logs a1 --index 1 -n ml\n" + resume},

@@ -19,7 +19,7 @@ func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, false)
 }
 
-// SettleBelow is Settle right below the whole log, which is not repeated.
+// SettleBelow is Settle right below the whole log, which is not repeated nor named.
 func SettleBelow(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, true)
 }
@@ -34,7 +34,7 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 	}
 	failure, err := j.Failure(ctx, s)
 	if shown {
-		failure.Printed = ""
+		failure.Printed, failure.Next = "", failure.AfterLog
 	}
 	fmt.Fprintln(w, ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)))
 	fmt.Fprint(w, ui.Clean(failure.Body()))
@@ -42,7 +42,9 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 		fmt.Fprintf(w, "warning: there may be more to tell: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
-		fmt.Fprintf(w, "exit code %d is the job's own\n", *s.ExitCode)
+		if *s.ExitCode != ExitFailed { // which any failure has
+			fmt.Fprintf(w, "exit code %d is the job's own\n", *s.ExitCode)
+		}
 		return Exit(*s.ExitCode)
 	}
 	return Exit(ExitFailed)
@@ -91,8 +93,8 @@ func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 	return text
 }
 
-// Interrupted ends a command whose waiting was cut short while the job goes
-// on: by --timeout (exit code 124) or by a signal (130). Other errors stay.
+// Interrupted ends a command whose waiting was cut short before the job was seen to end:
+// by --timeout (exit code 124) or by a signal (130). Other errors stay.
 func Interrupted(w io.Writer, j *job.Job, err error) error {
 	follow := "logs -f"
 	if j.Handle.Map != nil { // which has values, and a log for each of its pods
@@ -110,8 +112,15 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	case errors.Is(err, syscall.EPIPE): // nobody reads any more
 		return err
 	default:
-		fmt.Fprintf(w, "job %s is not watched any more, and goes on\n%s\n", j.ID(), again)
+		fmt.Fprintf(w, "stopped watching job %s, which may still be running\n%s\n", j.ID(), again)
 		return err
+	}
+}
+
+// TellUnread says on w that a status is what the store knows, and why.
+func TellUnread(w io.Writer, s api.Status) {
+	if s.Unread != "" {
+		fmt.Fprintf(w, "warning: only the store was asked: %s\n", ui.Clean(s.Unread))
 	}
 }
 

@@ -1,19 +1,16 @@
 package jobs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -21,70 +18,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-func (c *command) cancel() *cobra.Command {
-	return c.finish(&cobra.Command{
-		Use:     "cancel ID…",
-		Short:   "End jobs; their logs and outputs stay",
-		Example: "  kubectl kinetic jobs cancel cpu-train",
-		Args: func(sub *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return oneID(sub, args)
-			}
-			return nil
-		},
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			found, err := c.attachAll(ctx, args)
-			if err != nil {
-				return err
-			}
-			return errors.Join(forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
-				was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
-				if err != nil || !was.State.Ended() {
-					return "cancelled", err
-				}
-				cli.Release(ctx, c.streams.ErrOut, j, was)
-				fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.State)
-				return "", nil
-			})...)
-		}),
-	}, cli.NewSection("Flags"))
-}
-
-// atATime is how many jobs are worked on at a time: each may take its grace.
-const atATime = 16
-
-// forEach does something to all jobs and prints on out what, if anything, it says of
-// each. It goes on after an error, so that one job does not protect the others, and
-// gives that of each job, nil for none.
-func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	var mu sync.Mutex // of the output
-	errs := make([]error, len(found))
-	for i, j := range found {
-		g.Go(func() error {
-			said, err := do(j)
-			if err == nil && said != "" {
-				mu.Lock()
-				defer mu.Unlock()
-				_, err = fmt.Fprintln(out, j.ID(), said)
-			}
-			if err != nil {
-				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
-	return errs
-}
-
 type cleanupFlags struct {
 	workload, stored, outputs bool
 	all                       bool
 	states                    []string
 	olderThan                 time.Duration
-	yes                       bool
+	yes, dryRun               bool
 }
 
 func (c *command) cleanup() *cobra.Command {
@@ -96,31 +35,93 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this `STATE`: "+stateNames()+".")
 	own.Completions = completeStates()
-	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 720h. Removes runners of old versions, too.")
+	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 12h, 30d. Removes runners of old versions, too.")
+	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print which jobs would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
 		Short: "Remove what is left of jobs",
 		Example: "  # one job, its outputs too\n  kubectl kinetic jobs cleanup cpu-train --outputs\n\n" +
-			"  # everything that ended more than a month ago\n  kubectl kinetic jobs cleanup --older-than 720h --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
-			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 720h --status SUCCEEDED,FAILED,NOT_FOUND -y --local",
+			"  # everything that ended more than a month ago\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
+			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
+			"  # only print which jobs would be removed\n  kubectl kinetic jobs cleanup --all --dry-run",
 		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runCleanup(ctx, f, args) }),
 	}, own)
 }
 
 func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string) error {
-	found, err := c.chosen(ctx, f, args)
+	filtered := f.all || len(f.states) > 0 || f.olderThan > 0
+	switch {
+	case len(args) > 0 && filtered:
+		return cli.Usagef("cleanup takes ids, or --all, --status and --older-than, not both")
+	case len(args) == 0 && !filtered:
+		return cli.Usagef("cleanup needs an id, or --all, --status or --older-than")
+	case len(args) > 0:
+		return c.cleanUpNamed(ctx, f, args)
+	}
+	states, err := parseStates(f.states)
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
-		fmt.Fprintln(c.streams.ErrOut, "no jobs found")
-		return c.removeRunners(ctx, f)
+	place, err := c.place()
+	if err != nil {
+		return err
 	}
+	return c.sweep(ctx, f, place, states)
+}
+
+// cleanUpNamed cleans up the jobs that the arguments name. It has failed where some of
+// several can't be found.
+func (c *command) cleanUpNamed(ctx context.Context, f *cleanupFlags, args []string) error {
+	jobs, failed, err := c.attachAll(ctx, args)
+	if err != nil {
+		return err
+	}
+	found, unread := f.look(ctx, jobs)
+	failed = append(failed, unread...)
+	if len(found) == 0 {
+		return tell(c.streams.ErrOut, len(args), failed)
+	}
+	for _, err := range failed {
+		fmt.Fprintf(c.streams.ErrOut, "error: %v\n", err)
+	}
+	err = c.cleanUp(ctx, f, found, true)
+	if err == nil && len(failed) > 0 {
+		return cli.Exit(cli.ExitFailed)
+	}
+	return err
+}
+
+// sweep cleans up the jobs of a place that the filters choose. Where some were left
+// alone it has failed: nobody reads what a broom in a cron job says.
+func (c *command) sweep(ctx context.Context, f *cleanupFlags, place job.Place, states []api.State) error {
+	found, complete, err := c.chosen(ctx, f, place, states)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		err = c.cleanUp(ctx, f, found, false)
+	} else if complete {
+		fmt.Fprintln(c.streams.ErrOut, "no jobs found")
+	}
+	if err == nil {
+		err = c.removeRunners(ctx, f, place)
+	}
+	if err == nil && !complete {
+		return cli.Exit(cli.ExitFailed)
+	}
+	return err
+}
+
+// cleanUp removes parts of jobs, which were named or chosen by filters.
+func (c *command) cleanUp(ctx context.Context, f *cleanupFlags, found []standing, named bool) error {
 	if err := f.keepRecords(found); err != nil {
 		return err
 	}
-	if err := c.confirm(f, args, found); err != nil {
+	if f.dryRun {
+		return c.preview(f, found)
+	}
+	if err := c.confirm(f, found, named); err != nil {
 		return err
 	}
 	jobs := make([]*job.Job, len(found))
@@ -133,23 +134,34 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 		if ctx.Err() != nil {
 			return "", errNotBegun
 		}
-		return "cleaned up", j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, removal.OfJob())
+		outputs, err := j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, removal.OfJob())
+		if !f.stored {
+			outputs = 0 // nobody loses sight of them
+		}
+		return "cleaned up" + staying(j, outputs), err
 	})
 	removal.Done()
-	if err := f.settle(c.streams.ErrOut, len(args) > 0, jobs, errs); err != nil {
-		return err
+	return f.settle(c.streams.ErrOut, named, jobs, errs)
+}
+
+// staying says what is left of a job whose records are gone, and how to remove it.
+func staying(j *job.Job, outputs int) string {
+	switch elsewhere, err := j.Outputs(); {
+	case outputs == 1:
+		return "; 1 output stays until: " + j.RemovalOfOutputs()
+	case outputs > 1:
+		return fmt.Sprintf("; %s stay until: %s", ui.Count(outputs, "output"), j.RemovalOfOutputs())
+	case j.Handle.OutputDir != "" && err == nil:
+		return "; what it wrote to " + elsewhere.URL() + " stays"
+	default:
+		return ""
 	}
-	return c.removeRunners(ctx, f)
 }
 
 // removeRunners removes the runners of old versions, which no job needs any more.
-func (c *command) removeRunners(ctx context.Context, f *cleanupFlags) error {
-	if f.olderThan == 0 || !f.workload {
+func (c *command) removeRunners(ctx context.Context, f *cleanupFlags, place job.Place) error {
+	if f.olderThan == 0 || !f.workload || f.dryRun || place.RemoveRunners == nil {
 		return nil
-	}
-	place, err := c.place()
-	if err != nil || place.RemoveRunners == nil {
-		return err
 	}
 	removed, err := place.RemoveRunners(ctx)
 	for _, name := range removed {
@@ -168,6 +180,9 @@ func (f *cleanupFlags) settle(w io.Writer, named bool, jobs []*job.Job, errs []e
 	var byID []string // those that the same command would not find
 	interrupted := false
 	for i, err := range errs {
+		if err == nil {
+			continue
+		}
 		if !errors.Is(err, context.Canceled) {
 			failed = append(failed, err)
 			continue
@@ -177,11 +192,10 @@ func (f *cleanupFlags) settle(w io.Writer, named bool, jobs []*job.Job, errs []e
 			byID = append(byID, jobs[i].ID())
 		}
 	}
-	err := errors.Join(failed...)
 	if !interrupted {
-		return err
+		return tell(w, len(jobs), failed)
 	}
-	if err != nil {
+	for _, err := range failed {
 		fmt.Fprintf(w, "error: %v\n", err)
 	}
 	fmt.Fprintln(w, "interrupted; "+howToGoOn(named, byID))
@@ -209,87 +223,113 @@ func howToGoOn(named bool, byID []string) string {
 	}
 }
 
-// standing is a job with the state that it was seen in, "" where nobody looked.
+// standing is a job with the state that it was seen in, "" where nobody looked, and when
+// it was created.
 type standing struct {
-	job   *job.Job
-	state api.State
+	job     *job.Job
+	status  api.Status
+	created time.Time
 }
 
-// chosen are the jobs that the arguments name, or else the filters choose.
-func (c *command) chosen(ctx context.Context, f *cleanupFlags, args []string) ([]standing, error) {
-	filtered := f.all || len(f.states) > 0 || f.olderThan > 0
-	switch {
-	case len(args) > 0 && filtered:
-		return nil, cli.Usagef("cleanup takes ids, or --all, --status and --older-than, not both")
-	case len(args) > 0:
-		return c.named(ctx, f, args)
-	case !filtered:
-		return nil, cli.Usagef("cleanup needs an id, or --all, --status or --older-than")
+// submitTime is how long a submit may take from its first record to the handle. What has
+// none after that is what is left of a job.
+const submitTime = time.Minute
+
+// chosen are the jobs of a place that the filters choose. complete says that none was
+// left alone because it could not be read. A cluster that can't be read is an error:
+// what its jobs need must not be taken for what is left of them.
+func (c *command) chosen(ctx context.Context, f *cleanupFlags, place job.Place, states []api.State) (found []standing, complete bool, err error) {
+	now := c.clock.Now()
+	filter := job.Filter{States: states, Stored: true, Outputs: f.all && f.outputs}
+	if f.all {
+		filter.Remnants = now.Add(-submitTime)
 	}
-	states, err := parseStates(f.states)
-	if err != nil {
-		return nil, err
-	}
-	filter := job.Filter{States: states, Stored: true, Remnants: f.all}
 	if f.olderThan > 0 {
-		filter.Before = c.clock.Now().Add(-f.olderThan)
-	}
-	place, err := c.place()
-	if err != nil {
-		return nil, err
+		filter.Before = now.Add(-f.olderThan)
 	}
 	entries, err := place.Entries(ctx, filter, api.TellStates)
-	if err != nil {
-		fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
+	var unread *job.UnreadError
+	if err != nil && (len(entries) == 0 || place.Backend != api.BackendLocal && errors.As(err, &unread)) {
+		return nil, false, err
 	}
-	return c.open(ctx, place, entries), nil
+	if err != nil {
+		c.leaveAlone(err)
+	}
+	found, errs := open(ctx, f, place, entries)
+	for _, unopened := range errs {
+		c.leaveAlone(unopened)
+	}
+	return found, err == nil && len(errs) == 0, nil
 }
 
-// named are the jobs that the arguments name, with their states if those matter.
-func (c *command) named(ctx context.Context, f *cleanupFlags, args []string) ([]standing, error) {
-	jobs, err := c.attachAll(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]standing, len(jobs))
-	g, ctx := errgroup.WithContext(ctx)
+// leaveAlone tells of jobs that are not cleaned up because they could not be read.
+func (c *command) leaveAlone(err error) {
+	fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
+}
+
+// look asks for the states of jobs, if those matter. unread are the errors of those that
+// can't tell.
+func (f *cleanupFlags) look(ctx context.Context, jobs []*job.Job) (found []standing, unread []error) {
+	states, errs := make([]api.Status, len(jobs)), make([]error, len(jobs))
+	var g errgroup.Group
 	g.SetLimit(atATime)
 	for i, j := range jobs {
-		found[i].job = j
-		if f.yes && f.workload {
-			continue
+		if f.yes && f.workload && !f.dryRun {
+			break
 		}
 		g.Go(func() error {
 			status, err := j.Status(ctx)
-			found[i].state = status.State
-			return err
-		})
-	}
-	return found, g.Wait()
-}
-
-// open makes jobs of what was listed. What can't be opened is told and left out.
-func (c *command) open(ctx context.Context, place job.Place, entries []job.Entry) []standing {
-	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	for i, e := range entries {
-		opened[i].state = e.State
-		g.Go(func() error {
-			opened[i].job, errs[i] = place.Open(ctx, e)
+			if states[i] = status; err != nil {
+				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
+			}
 			return nil
 		})
 	}
 	_ = g.Wait() // errs has them all
-	var found []standing
+	for i, j := range jobs {
+		if errs[i] != nil {
+			unread = append(unread, errs[i])
+			continue
+		}
+		found = append(found, standing{j, states[i], j.Handle.CreatedAt})
+	}
+	return found, unread
+}
+
+// open makes jobs of what was listed, and tells what can't be opened. A list may lack
+// jobs that nobody lets us see: before the records of one go whose workload stays, its
+// state is asked for.
+func open(ctx context.Context, f *cleanupFlags, place job.Place, entries []job.Entry) (found []standing, unopened []error) {
+	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
+	var g errgroup.Group
+	g.SetLimit(atATime)
+	for i, e := range entries {
+		g.Go(func() error {
+			opened[i], errs[i] = openOne(ctx, place, e, !f.workload && f.stored)
+			return nil
+		})
+	}
+	_ = g.Wait() // errs has them all
 	for i, s := range opened {
 		if errs[i] != nil {
-			fmt.Fprintln(c.streams.ErrOut, "left alone: "+errs[i].Error())
+			unopened = append(unopened, errs[i])
 			continue
 		}
 		found = append(found, s)
 	}
-	return found
+	return found, unopened
+}
+
+func openOne(ctx context.Context, place job.Place, e job.Entry, sure bool) (standing, error) {
+	j, err := place.Open(ctx, e)
+	if err != nil || !sure || e.EndKnown() {
+		return standing{j, statusOf(e), e.Created}, err
+	}
+	status, err := j.Status(ctx)
+	if err != nil {
+		return standing{}, fmt.Errorf("job %s: %w", e.ID, err)
+	}
+	return standing{j, status, e.Created}, nil
 }
 
 // keepRecords holds that no job goes on whose records are gone: nobody could
@@ -299,51 +339,9 @@ func (f *cleanupFlags) keepRecords(found []standing) error {
 		return nil
 	}
 	for _, s := range found {
-		if !s.state.Ended() {
-			return cli.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", s.job.ID(), s.state)
+		if !s.status.State.Ended() {
+			return cli.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", s.job.ID(), s.status.State)
 		}
 	}
 	return nil
-}
-
-// confirm asks before jobs are removed that nobody named, or that still run.
-func (c *command) confirm(f *cleanupFlags, args []string, found []standing) error {
-	if f.yes {
-		return nil
-	}
-	running := 0
-	for _, s := range found {
-		if f.workload && !s.state.Ended() {
-			running++
-		}
-	}
-	if len(args) > 0 && running == 0 {
-		return nil
-	}
-	question := questionOf(found, running)
-	in, ok := c.streams.In.(interface{ Fd() uintptr })
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return cli.Usagef("%s; there is no terminal to ask on: say -y", question)
-	}
-	fmt.Fprintf(c.streams.ErrOut, "%s. Go on? [y/N] ", question)
-	answer, _ := bufio.NewReader(c.streams.In).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		fmt.Fprintln(c.streams.ErrOut, "nothing was cleaned up")
-		return cli.Exit(cli.ExitFailed)
-	}
-	return nil
-}
-
-// questionOf says what would be done to jobs, of which some have not ended.
-func questionOf(found []standing, going int) string {
-	switch {
-	case len(found) == 1 && going == 1:
-		return fmt.Sprintf("job %s is %s and would be ended and cleaned up", found[0].job.ID(), found[0].state)
-	case len(found) == 1:
-		return fmt.Sprintf("job %s would be cleaned up", found[0].job.ID())
-	case going == 0:
-		return fmt.Sprintf("%d jobs would be cleaned up", len(found))
-	default:
-		return fmt.Sprintf("%d jobs would be cleaned up, and %d of them ended first", len(found), going)
-	}
 }

@@ -5,12 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Each job waits until all have begun, which no two of them ever have one after the other.
@@ -75,8 +82,11 @@ func TestInterruptedCleanup(t *testing.T) {
 			}
 		})
 	}
+	if err := (&cleanupFlags{}).settle(nil, true, []*job.Job{nil}, []error{forbidden}); !errors.Is(err, forbidden) {
+		t.Errorf("one job: %v", err)
+	}
 	var said bytes.Buffer
-	if err := (&cleanupFlags{}).settle(&said, false, []*job.Job{nil, nil}, []error{nil, forbidden}); !errors.Is(err, forbidden) || said.Len() > 0 {
+	if err := (&cleanupFlags{}).settle(&said, false, []*job.Job{nil, nil}, []error{nil, forbidden}); cli.CodeOf(err) != cli.ExitFailed || said.String() != "error: job b2: forbidden\n" {
 		t.Errorf("without an interrupt: %v, said %q", err, &said)
 	}
 }
@@ -84,7 +94,7 @@ func TestInterruptedCleanup(t *testing.T) {
 func TestQuestionOf(t *testing.T) {
 	of := func(states ...api.State) (found []standing) {
 		for i, s := range states {
-			found = append(found, standing{&job.Job{Handle: api.Handle{JobID: fmt.Sprintf("a%d", i)}}, s})
+			found = append(found, standing{job: &job.Job{Handle: api.Handle{JobID: fmt.Sprintf("a%d", i)}}, status: api.Status{State: s}})
 		}
 		return found
 	}
@@ -97,5 +107,94 @@ func TestQuestionOf(t *testing.T) {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// unseen are workloads that nobody lets us see: the jobs that a place lists are those of
+// another kind.
+type unseen struct{ parked }
+
+var errDenied = errors.New("you need the verb list on leaderworkersets")
+
+func (unseen) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+	return api.Status{}, errDenied
+}
+
+// What can't be read may run, and needs its records.
+func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
+	handle := func(id string) string {
+		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z"}`
+	}
+	away := func(context.Context, api.Detail) ([]job.Found, error) {
+		return nil, errors.New("dial tcp: i/o timeout")
+	}
+	empty := func(context.Context, api.Detail) ([]job.Found, error) { return nil, nil }
+	unended := map[string]string{"a1/handle.json": handle("a1"), "a1/call.json": "{}"}
+	both := map[string]string{"a1/handle.json": handle("a1"), "b2/handle.json": handle("b2"), "b2/end.json": `{"version":1,"state":"FAILED"}`}
+	for name, tt := range map[string]struct {
+		list    func(context.Context, api.Detail) ([]job.Found, error)
+		objects map[string]string
+		flags   cleanupFlags
+		wantErr string // "" is an exit code that was told
+		said    string
+		left    int // objects
+	}{
+		"the cluster is away":                {away, unended, cleanupFlags{all: true, stored: true, yes: true}, "i/o timeout", "", 2},
+		"the cluster is away, by age":        {away, unended, cleanupFlags{olderThan: time.Hour, stored: true, yes: true}, "i/o timeout", "", 2},
+		"the cluster is away, all ended":     {away, both, cleanupFlags{all: true, stored: true, workload: true, yes: true}, "i/o timeout", "", 3},
+		"the cluster is away, nothing there": {away, nil, cleanupFlags{all: true, stored: true, yes: true}, "i/o timeout", "", 0},
+		"one kind of workload is hidden":     {empty, both, cleanupFlags{all: true, stored: true, yes: true}, "", "left alone: job a1: you need the verb list on leaderworkersets\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for object, text := range tt.objects {
+				if err := s.Create(t.Context(), object, strings.NewReader(text), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var said bytes.Buffer
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}}
+			place := job.Place{Backend: api.BackendGKE, Namespace: "ml", Store: s, Workload: unseen{}, List: tt.list}
+			err = c.sweep(t.Context(), &tt.flags, place, nil)
+			if cli.CodeOf(err) != cli.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
+				t.Errorf("got %v, said %q", err, &said)
+			}
+			if left, err := s.List(t.Context(), ""); err != nil || len(left) != tt.left {
+				t.Errorf("left %d objects, want %d: %v", len(left), tt.left, err)
+			}
+		})
+	}
+}
+
+// Who is asked sees what about, but not hundreds of lines of it.
+func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		jobs, lines int
+		last        string
+	}{
+		"the question names it": {1, 0, ""},
+		"a few":                 {2, 3, "a1    RUNNING   train      2d"},
+		"many":                  {22, 22, "and 2 more, which --dry-run lists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+			var said bytes.Buffer
+			c := &command{streams: genericiooptions.IOStreams{ErrOut: &said}, clock: clocktesting.NewFakePassiveClock(now)}
+			var found []standing
+			for i := range tt.jobs {
+				h := api.Handle{JobID: fmt.Sprintf("a%d", i), FuncName: "train"}
+				found = append(found, standing{&job.Job{Handle: h}, api.Status{State: api.Running}, now.Add(-48 * time.Hour)})
+			}
+			if err := c.show(found); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
+			if last := lines[len(lines)-1]; strings.Count(said.String(), "\n") != tt.lines || strings.TrimSpace(last) != tt.last {
+				t.Errorf("got %d lines, the last %q; want %d and %q", len(lines), last, tt.lines, tt.last)
+			}
+		})
 	}
 }

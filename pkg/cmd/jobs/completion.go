@@ -45,13 +45,24 @@ func completeStates() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{"status": cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp)}
 }
 
+// otherWords are what other tools call our commands.
+var otherWords = map[string][]string{
+	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
+	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"},
+	"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
+	"attach": {"logs"}, "follow": {"logs"},
+}
+
 func unknownCommand(root *cobra.Command, word string) error {
 	var names []string
 	for _, sub := range root.Commands() {
 		names = append(names, sub.Name())
 	}
 	hint := nearest.Sentence(word, names)
-	if hint == "" {
+	switch meant := otherWords[word]; {
+	case meant != nil:
+		hint = `did you mean "` + strings.Join(meant, `" or "`) + `"?`
+	case hint == "":
 		hint = "see kubectl kinetic jobs --help"
 	}
 	return cli.Usagef("jobs %q: no such command; %s", word, hint)

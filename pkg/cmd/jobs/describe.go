@@ -67,8 +67,8 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 		row("Commit", "%s", commit(h.Origin))
 	}
 	row("Status", "%s", describeState(d))
-	if gone := describeGone(d); gone != "" {
-		row("Workload", "%s", gone)
+	if workload := describeWorkload(d); workload != "" {
+		row("Workload", "%s", workload)
 	}
 	if d.Status.Next != "" {
 		row("Next", "%s", d.Status.Next)
@@ -90,6 +90,9 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of the Python tool", d.Pickle)
+	}
+	for _, warning := range d.Warnings {
+		row("Warning", "%s", warning)
 	}
 	if node := nodes(d.Hosts); h.Hosts <= 1 && node != "" {
 		row("Node", "%s", node)
@@ -132,34 +135,33 @@ func commit(o api.Origin) string {
 // describeState is the job's state, with why it waits or how it ended.
 func describeState(d job.Description) string {
 	s := d.Status
-	if isGone(d) {
-		s = d.End.Status()
-	}
+	word, outcome := s.Word(), job.Outcome(s)
 	switch {
-	case s.State == api.NotFound, s.State != api.Failed && s.Message == "" && s.Holding == "":
-		return string(s.State)
+	case word == string(api.NotFound), strings.EqualFold(word, outcome),
+		word != string(api.Failed) && s.Message == "" && s.Holding == "":
+		return word
 	default:
-		return fmt.Sprintf("%s, %s", s.State, job.Outcome(s))
+		return word + ", " + outcome
 	}
 }
 
-// isGone tells of a job that has ended whether there is no workload of it any more.
-func isGone(d job.Description) bool { return d.Status.State == api.NotFound && d.End != nil }
-
-// describeGone says of a workload that is gone what it went with, as far as that shows;
-// "" of one that is there, or of which nothing is known.
-func describeGone(d job.Description) string {
-	switch {
-	case !isGone(d):
+// describeWorkload says why nothing is known of the workload, or what it went with, as far
+// as that shows; "" of one that is there.
+func describeWorkload(d job.Description) string {
+	switch s := d.Status; {
+	case s.Unread != "":
+		return "unknown: " + s.Unread
+	case s.Ended == "":
 		return ""
-	case d.End.Reason == api.Cancelled:
-		return "gone: the job was cancelled"
-	case d.End.State != api.Succeeded || d.HasResult || d.Inputs != nil || d.Handle.ByPythonTool():
-		return "gone"
-	case d.Handle.Map != nil:
+	case s.Collected && d.Handle.Map != nil:
 		return "gone: the results were collected"
+	case s.Collected:
+		return "gone: the result was collected"
+	case s.Ended == api.CancelledWord:
+		return "gone: the job was cancelled"
+	default:
+		return "gone"
 	}
-	return "gone: the result was collected"
 }
 
 // inputs tells how those of a map are spread, and stand.
@@ -169,7 +171,7 @@ func inputs(m api.Map, p *job.Progress) string {
 		text = fmt.Sprintf("%s, of which %s from an older map, the others in %s", ui.Number(m.Inputs), ui.Number(m.Inherited), ui.Count(m.Chunks(), "chunk"))
 	}
 	if p == nil {
-		return text + "; all values were collected and removed"
+		return text + "; all values were deleted"
 	}
 	return text + "; " + cli.MapProgress(*p)
 }

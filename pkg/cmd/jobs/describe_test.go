@@ -54,7 +54,7 @@ func TestDescribedInputs(t *testing.T) {
 	rest := api.Map{Inputs: 1200, Chunk: 100, Only: []api.Range{{First: 3, Last: 4}}, Inherited: 1199}
 	for want, got := range map[string]string{
 		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                                   inputs(whole, &job.Progress{Done: 1100, Failed: 4, Total: 1200}),
-		"1,200 in 12 chunks; all values were collected and removed":                        inputs(whole, nil),
+		"1,200 in 12 chunks; all values were deleted":                                      inputs(whole, nil),
 		"1,200, of which 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &job.Progress{Done: 1199, Total: 1200}),
 	} {
 		if got != want {
@@ -65,33 +65,37 @@ func TestDescribedInputs(t *testing.T) {
 
 // How a job ended is its status, though no workload tells it any more.
 func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
-	end := func(state api.State, reason api.Reason, message string) *api.End {
-		return &api.End{State: state, Reason: reason, Message: message}
+	gone := func(ended string, reason api.Reason, message string) api.Status {
+		return api.Status{State: api.NotFound, Ended: ended, Reason: reason, Message: message}
 	}
-	ofMap := api.Handle{Map: &api.Map{Inputs: 1}}
-	gone := api.Status{State: api.NotFound}
+	collected := gone("SUCCEEDED", api.Completed, "")
+	collected.Collected = true
 	tests := map[string]struct {
-		told     job.Description
-		status   string
+		status   api.Status
+		ofMap    *api.Map
+		state    string
 		workload string
 	}{
-		"it is there":            {job.Description{Status: api.Status{State: api.Running}}, "RUNNING", ""},
-		"it is there, and ended": {job.Description{Status: api.Status{State: api.Succeeded}, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", ""},
-		"nobody knows":           {job.Description{Status: gone}, "NOT_FOUND", ""},
-		"collected":              {job.Description{Status: gone, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", "gone: the result was collected"},
-		"not collected":          {job.Description{Status: gone, End: end(api.Succeeded, api.Completed, ""), HasResult: true}, "SUCCEEDED", "gone"},
-		"a map, collected":       {job.Description{Status: gone, Handle: ofMap, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", "gone: the results were collected"},
-		"a map, not collected":   {job.Description{Status: gone, Handle: ofMap, End: end(api.Succeeded, api.Completed, ""), Inputs: &job.Progress{}}, "SUCCEEDED", "gone"},
-		"of the Python tool":     {job.Description{Status: gone, Handle: api.Handle{BucketName: "b"}, End: end(api.Succeeded, api.Completed, "")}, "SUCCEEDED", "gone"},
-		"cancelled":              {job.Description{Status: gone, End: end(api.Failed, api.Cancelled, "cancelled")}, "FAILED, failed: cancelled", "gone: the job was cancelled"},
-		"failed":                 {job.Description{Status: gone, End: end(api.Failed, api.Exception, "ValueError: bad")}, "FAILED, failed: ValueError: bad", "gone"},
+		"it is there":            {api.Status{State: api.Running}, nil, "RUNNING", ""},
+		"it is there, and waits": {api.Status{State: api.Pending, Message: "no node"}, nil, "PENDING, waiting: no node", ""},
+		"it is there, and ended": {api.Status{State: api.Succeeded}, nil, "SUCCEEDED", ""},
+		"it holds hosts":         {api.Status{State: api.Succeeded, Holding: "16 chips"}, nil, "SUCCEEDED, succeeded; finished, holding 16 chips", ""},
+		"nobody knows":           {gone("", "", ""), nil, "NOT_FOUND", ""},
+		"nobody can look":        {api.Status{State: api.Succeeded, Unread: "no way"}, nil, "SUCCEEDED", "unknown: no way"},
+		"collected":              {collected, nil, "SUCCEEDED", "gone: the result was collected"},
+		"a map, collected":       {collected, &api.Map{Inputs: 1}, "SUCCEEDED", "gone: the results were collected"},
+		"not collected":          {gone("SUCCEEDED", api.Completed, ""), nil, "SUCCEEDED", "gone"},
+		"cancelled":              {gone("CANCELLED", api.Cancelled, "cancelled"), nil, "CANCELLED", "gone: the job was cancelled"},
+		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED, cancelled: it could not start: no image", "gone: the job was cancelled"},
+		"failed":                 {gone("FAILED", api.Exception, "ValueError: bad"), nil, "FAILED, failed: ValueError: bad", "gone"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := describeState(tt.told); got != tt.status {
-				t.Errorf("status %q, want %q", got, tt.status)
+			d := job.Description{Status: tt.status, Handle: api.Handle{Map: tt.ofMap}}
+			if got := describeState(d); got != tt.state {
+				t.Errorf("status %q, want %q", got, tt.state)
 			}
-			if got := describeGone(tt.told); got != tt.workload {
+			if got := describeWorkload(d); got != tt.workload {
 				t.Errorf("workload %q, want %q", got, tt.workload)
 			}
 		})

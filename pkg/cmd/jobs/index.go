@@ -76,13 +76,13 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("input %d of job %s has no result: it was collected and removed, or its pod failed before there was one", index, j.ID())
+		return fmt.Errorf("input %d of job %s has no result: it was deleted, or its pod failed before there was one", index, j.ID())
 	case err != nil:
 		return err
 	case r.OK:
 		err := o.Write(c.streams.Out, r.Value)
 		if err == nil {
-			cli.TellWarnings(c.streams.ErrOut, j, r)
+			cli.TellWarnings(c.streams.ErrOut, j, r, nil)
 		}
 		return err
 	}

@@ -91,17 +91,45 @@ func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
 	}
 	place, err := c.place()
 	if err != nil {
+		if j := c.storedJob(ctx, id, err); j != nil {
+			return j, nil
+		}
 		return nil, err
 	}
 	j, err := place.Attach(ctx, id)
 	return j, unattached(err)
 }
 
+// storedJob is the job of exactly this id of which the store knows the end: it needs no
+// cluster. why is what is wrong with that.
+func (c *command) storedJob(ctx context.Context, id string, why error) *job.Job {
+	if c.local {
+		return nil
+	}
+	place, err := c.connection.StoredPlace(why)
+	if err != nil {
+		return nil
+	}
+	j := place.Exact(ctx, id)
+	if j == nil {
+		return nil
+	}
+	if _, ended := j.Ended(ctx); !ended {
+		return nil
+	}
+	return j
+}
+
 // attachAll finds all jobs that are to be ended or removed, whatever is left of
-// them, before anything is done to one of them.
-func (c *command) attachAll(ctx context.Context, ids []string) ([]*job.Job, error) {
-	var found []*job.Job
+// them. One that is not found does not protect the others: failed are the errors, and
+// err is about a word that can't be an id, before anything was contacted.
+func (c *command) attachAll(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
 	var others []string
+	for _, id := range ids {
+		if !job.CanBeID(id) {
+			return nil, nil, cli.Usagef("%q is no job id: nothing was done; kubectl kinetic jobs list shows them", id)
+		}
+	}
 	for _, id := range ids {
 		if j := c.localJob(ctx, id); j != nil {
 			found = append(found, j)
@@ -110,14 +138,20 @@ func (c *command) attachAll(ctx context.Context, ids []string) ([]*job.Job, erro
 		}
 	}
 	if len(others) == 0 {
-		return found, nil
+		return found, nil, nil
 	}
 	place, err := c.place()
-	if err != nil {
-		return nil, err
+	if err != nil && len(found) == 0 {
+		return nil, nil, err
 	}
-	rest, err := place.AttachAll(ctx, others)
-	return append(found, rest...), unattached(err)
+	if err != nil {
+		return found, []error{err}, nil
+	}
+	rest, failed := place.AttachAll(ctx, others)
+	if len(ids) == 1 && len(failed) == 1 {
+		return nil, nil, unattached(failed[0])
+	}
+	return append(found, rest...), failed, nil
 }
 
 // unattached gives errors about what was typed, or about this program's version,

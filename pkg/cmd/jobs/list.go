@@ -38,7 +38,7 @@ func (c *command) list() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
-	own.Flags.BoolVar(&f.stored, "all", false, "Also jobs of which only the store tells any more, as --status NOT_FOUND does.")
+	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as --status NOT_FOUND does.")
 	own.Completions = completeStates()
 	cli.NumberVar(own.Flags, &f.limit, 0, cli.Unbounded, "limit", "Print at most this many, the newest.")
 	sub := &cobra.Command{
@@ -110,10 +110,16 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	if err != nil {
 		return nil, err
 	}
+	stored := f.gone(states)
 	return &listOptions{place: place, watch: f.watch, detail: f.detail(),
-		filter:       job.Filter{States: states, Stored: f.stored || slices.Contains(states, api.NotFound), Limit: f.limit},
+		filter:       job.Filter{States: states, Stored: stored, Outputs: stored, Limit: f.limit},
 		errOut:       c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, watched: f.watch, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
+		entryPrinter: entryPrinter{output: f.output, watched: f.watch, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
+}
+
+// gone reports whether jobs are wanted that have no workload any more.
+func (f *listFlags) gone(states []api.State) bool {
+	return f.stored || slices.Contains(states, api.NotFound)
 }
 
 // detail is what has to be read for what will be printed.
@@ -186,6 +192,8 @@ type entryPrinter struct {
 	// outcomes is for a column of them in a plain list, where a job holds its hosts
 	// though it has ended.
 	outcomes bool
+	// workloads is for a column that tells of each job whether its workload is there.
+	workloads bool
 }
 
 func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
@@ -247,6 +255,9 @@ func (p *entryPrinter) columns() []string {
 	if p.namespaces {
 		columns = append([]string{"namespace"}, columns...)
 	}
+	if p.workloads {
+		columns = append(columns, "workload")
+	}
 	if p.output == "wide" {
 		columns = append(columns, "hosts", "node", "store")
 	}
@@ -257,9 +268,12 @@ func (p *entryPrinter) columns() []string {
 }
 
 func (p *entryPrinter) row(e job.Entry) []string {
-	row := []string{e.ID, string(e.State), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
+	row := []string{e.ID, word(e), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
 	if p.namespaces {
 		row = append([]string{e.Namespace}, row...)
+	}
+	if p.workloads {
+		row = append(row, workload(e))
 	}
 	if p.output == "wide" {
 		row = append(row, known(e.Hosts), e.Node, e.Store)
@@ -268,6 +282,28 @@ func (p *entryPrinter) row(e job.Entry) []string {
 		row = append(row, job.Outcome(e.Status))
 	}
 	return row
+}
+
+// word is the state of a job as people read it.
+func word(e job.Entry) string { return statusOf(e).Word() }
+
+// statusOf is the status of a job in a list.
+func statusOf(e job.Entry) api.Status {
+	s := e.Status
+	s.State = e.State
+	return s
+}
+
+// workload says whether that of a job is there, and if not whether it was collected.
+func workload(e job.Entry) string {
+	switch {
+	case e.State != api.NotFound:
+		return "exists"
+	case e.Status.Collected:
+		return "collected"
+	default:
+		return "gone"
+	}
 }
 
 // known spells a number, "" for 0.

@@ -100,3 +100,28 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 		t.Errorf("%v, of what holds nothing:\n%s", err, &out)
 	}
 }
+
+// A list tells how jobs ended whose workloads are gone, and whether they were collected.
+func TestAListOfJobsThatAreGone(t *testing.T) {
+	var out bytes.Buffer
+	p := entryPrinter{workloads: true, now: time.Now, out: &out}
+	gone := func(id, ended string, reason api.Reason) job.Entry {
+		return job.Entry{ID: id, State: api.NotFound, Status: api.Status{State: api.NotFound, Ended: ended, Reason: reason}}
+	}
+	collected := gone("a1", "SUCCEEDED", api.Completed)
+	collected.Status.Collected = true
+	err := p.print([]job.Entry{collected, gone("b2", "CANCELLED", api.Cancelled), gone("c3", "FAILED", api.Killed), gone("d4", "", ""),
+		{ID: "e5", State: api.Running}, {ID: "f6", State: api.Failed, Status: api.Status{State: api.Failed, Reason: api.Cancelled}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		cells := strings.Fields(line)
+		got = append(got, strings.Join([]string{cells[0], cells[1], cells[len(cells)-1]}, " "))
+	}
+	want := "ID STATUS WORKLOAD, a1 SUCCEEDED collected, b2 CANCELLED gone, c3 FAILED gone, d4 NOT_FOUND gone, e5 RUNNING exists, f6 CANCELLED exists"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
+	}
+}

@@ -141,8 +141,8 @@ func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id s
 		return cli.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
 	}
 	out := cli.NewLogWriter(c.streams.Out, c.streams.ErrOut, f.follow)
-	o.Color, o.ErrColor = ui.Detect(c.streams.Out).Color, ui.Detect(c.streams.ErrOut).Color
-	told := c.tellWaiting()
+	o.Out, o.Err = out.Views()
+	told := c.tellWaiting(j)
 	if ofInput {
 		told = c.tellInput(ctx, j, f.index, o.Host)
 	}
@@ -181,14 +181,15 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *cli.LogWr
 }
 
 // tellWaiting says on standard error what a job waits for.
-func (c *command) tellWaiting() func(api.Status) {
-	return cli.NewTeller(ui.New(c.streams.ErrOut, c.clock.Now)).Waiting
+func (c *command) tellWaiting(j *job.Job) func(api.Status) {
+	told := cli.NewTeller(ui.New(c.streams.ErrOut, c.clock.Now))
+	return func(s api.Status) { told.Waiting(j.Advised(s)) }
 }
 
 // tellInput says on standard error what an input of a map waits for: what its job does
 // or, while that runs, its chunk.
 func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) func(api.Status) {
-	waiting, asked := c.tellWaiting(), false
+	waiting, asked := c.tellWaiting(j), false
 	return func(s api.Status) {
 		waiting(s)
 		if s.State != api.Running || asked {

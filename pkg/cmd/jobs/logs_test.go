@@ -41,6 +41,7 @@ func TestInputThatHasNotBegun(t *testing.T) {
 	}
 	j := &job.Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 20, Chunk: 10, Parallelism: 1}}, Store: s}
 	running, pending := api.Status{State: api.Running}, api.Status{State: api.Pending, Message: "no node has room"}
+	inVain := api.Status{State: api.Pending, Message: "no such image", Next: "docker images", Hopeless: true}
 	for name, tt := range map[string]struct {
 		chunk    int
 		statuses []api.Status
@@ -49,6 +50,7 @@ func TestInputThatHasNotBegun(t *testing.T) {
 		"its chunk waits":     {1, []api.Status{running, running}, "input 7 has not begun: it waits for a pod to take chunk 1\n"},
 		"its chunk has begun": {0, []api.Status{running}, ""},
 		"the map waits":       {1, []api.Status{pending}, "PENDING     waiting: no node has room\n"},
+		"the map can't start": {1, []api.Status{inVain}, "PENDING     waiting: no such image\n  kubectl kinetic jobs cancel m1\n"},
 		"the map has ended":   {1, []api.Status{{State: api.Failed}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 type resultFlags struct {
 	timeout time.Duration
-	cleanup bool
+	cleanup cli.Cleanup
 	output  string
 	file    string
 	index   int
@@ -26,7 +26,7 @@ func (c *command) result() *cobra.Command {
 	f := &resultFlags{}
 	own := cli.NewSection("Flags")
 	cli.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
-	own.Flags.BoolVar(&f.cleanup, "cleanup", true, "Remove the workload and the result once it has been printed.")
+	cli.CleanupVar(own.Flags, &f.cleanup)
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "The `FORMAT`: json, or raw, which is a string without its quotes.")
 	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to this `FILE` instead of standard output.")
@@ -34,10 +34,9 @@ func (c *command) result() *cobra.Command {
 		Use:   "result ID",
 		Short: "Wait for a job and print its return value as JSON",
 		Long: "Wait for a job and print its return value as JSON.\n\n" +
-			"Once the value has been written, the workload and the result are removed; --cleanup=false keeps them.\n" +
-			"Of a map it is the values of all inputs, a line each, null for one that failed; it stays then.\n" +
-			"Those of `run --debug` stay, unless --cleanup is said.\n" +
-			"The handle, the logs and the outputs stay until `kubectl kinetic jobs cleanup`.",
+			"Once the value has been written, the workload is removed, unless the job was submitted with --debug.\n" +
+			"The result, the logs and the outputs stay until `kubectl kinetic jobs cleanup`, so that it can be printed again.\n" +
+			"Of a map it is the values of all inputs, a line each, null for one that failed; the workload stays then.",
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
 		Args:    oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
@@ -55,7 +54,10 @@ func (c *command) result() *cobra.Command {
 			if err := checkIndex(j, given, f.index); err != nil {
 				return err
 			}
-			collection := cli.Collection{Cleanup: f.cleanup && (!j.Handle.Debug || own.Flags.Changed("cleanup")), Raw: f.output == "raw", File: f.file}
+			collection := cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}
+			if j.Handle.Debug && !own.Flags.Changed("cleanup") {
+				collection.Cleanup = cli.KeepAll
+			}
 			if collection.Raw && j.Handle.Map != nil && !given {
 				return cli.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
 			}
@@ -67,9 +69,11 @@ func (c *command) result() *cobra.Command {
 			if j.Handle.Map != nil {
 				return cli.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
 			}
-			status, err := j.Wait(waiting, c.tellWaiting())
-			if err != nil {
-				return cli.Interrupted(c.streams.ErrOut, j, err)
+			status, ended := j.Ended(ctx)
+			if !ended || status.State != api.Succeeded || collection.Cleanup == cli.KeepAll { // else the workload goes, whatever it holds
+				if status, err = j.Wait(waiting, c.tellWaiting(j)); err != nil {
+					return cli.Interrupted(c.streams.ErrOut, j, err)
+				}
 			}
 			if status.State != api.Succeeded {
 				return cli.Settle(ctx, c.streams.ErrOut, j, status)

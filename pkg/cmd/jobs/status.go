@@ -70,6 +70,7 @@ func (c *command) statusOf(ctx context.Context, j *job.Job, ofInput bool, index 
 	}
 	status, err := j.Status(ctx)
 	if err == nil {
+		cli.TellUnread(c.streams.ErrOut, status)
 		cli.Remember(ctx, c.streams.ErrOut, j, status)
 	}
 	return status, err
@@ -99,7 +100,7 @@ func (c *command) wait() *cobra.Command {
 			}
 			waiting, cancel := cli.WithTimeout(ctx, timeout)
 			defer cancel()
-			status, err := j.Wait(waiting, c.tellWaiting())
+			status, err := j.Wait(waiting, c.tellWaiting(j))
 			if err != nil {
 				return cli.Interrupted(c.streams.ErrOut, j, err)
 			}

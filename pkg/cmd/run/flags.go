@@ -25,6 +25,7 @@ type flags struct {
 	command bool
 	args    []string
 
+	packageRoot        string
 	hideArgs           bool
 	inputs             string
 	chunk, parallelism int
@@ -64,12 +65,13 @@ type flags struct {
 	prepare      bool
 	output       string
 
-	detach, cleanup, cancelOnInterrupt bool
-	timeout                            time.Duration
+	detach, cancelOnInterrupt bool
+	cleanup                   cli.Cleanup
+	timeout                   time.Duration
 }
 
 func newFlags() *flags {
-	return &flags{connection: cli.NewConnection(), retries: -1, maxDisruptions: -1, cleanup: true}
+	return &flags{connection: cli.NewConnection(), retries: -1, maxDisruptions: -1}
 }
 
 func (f *flags) sections() []cli.Section {
@@ -88,7 +90,8 @@ func (f *flags) sections() []cli.Section {
 func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.module, "module", "m", "", "Run a `MODULE` as python -m does, with the words after -- as its arguments.")
 	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
-	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string; NAME=@file.json reads a file.")
+	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string, and as typed for a parameter annotated str; NAME=@file.json reads a file.")
+	fs.StringVar(&f.packageRoot, "package-root", "", "Package this `DIR`, which contains the code. KINETIC_PACKAGE_ROOT is the default, then the project that the code is in.")
 	fs.BoolVar(&f.hideArgs, "no-annotate-args", false, "Leave the arguments out of the annotation that says what is called. Values of names that look secret, and of --arg NAME=@file, never stand there.")
 	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
 	cli.NumberVar(fs, &f.chunk, 1, cli.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
@@ -96,7 +99,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret: its value is in no manifest and no log.")
-	fs.BoolVar(&f.debug, "debug", false, "Let the call wait for a debugger before it begins: see kubectl kinetic jobs debug. The image needs the package debugpy. The workload stays after the end, unless --cleanup is said.")
+	fs.BoolVar(&f.debug, "debug", false, "Let the call wait for a debugger before it begins: see kubectl kinetic jobs debug. The image needs the package debugpy. The workload stays after the end, unless --cleanup is given.")
 	fs.StringVar(&f.outputDir, "output-dir", "", "The `DIR` that KINETIC_OUTPUT_DIR names: for a pod gs://BUCKET/PREFIX or an absolute path in the container, for a local job a directory. The default is the job's own place in the store, which for a pod is a gs:// URL: open() can't write there, etils.epath, tf.io.gfile and gcsfs can.")
 }
 
@@ -128,7 +131,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
 	cli.NumberVar(fs, &f.retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
-	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "What --retries are for, `crash` or error: crash is a call that was killed, as when it runs out of memory; error is also an exception or a non-zero exit code.")
+	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "What --retries are for, `crash|error`: crash is a call that was killed, as when it runs out of memory; error is also an exception or a non-zero exit code.")
 	cli.NumberVar(fs, &f.maxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
 }
@@ -143,7 +146,7 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.output, "output", "o", "", "The `FORMAT` of what is printed: yaml, json or name with --dry-run, yaml or json with --prepare, json with --explain, json or name with --detach.")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job's id and return as soon as it exists.")
 	cli.DurationVar(fs, &f.timeout, "timeout", "Wait no longer than this; the job goes on (exit code 124).")
-	fs.BoolVar(&f.cleanup, "cleanup", true, "Remove the workload and the result once the result has been printed. A failed job stays.")
+	cli.CleanupVar(fs, &f.cleanup)
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "End the job on Ctrl-C. Local jobs end in any case.")
 }
 

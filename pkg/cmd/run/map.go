@@ -64,12 +64,12 @@ func resumable(ctx context.Context, old *job.Job) error {
 	case !status.State.Ended():
 		return cli.Usagef("--map-resume %s: that job goes on; wait for its end, or cancel it: kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
-	collected, err := old.Collected(ctx)
+	deleted, err := old.ValuesDeleted(ctx)
 	switch {
 	case err != nil:
 		return err
-	case collected:
-		return cli.Usagef("--map-resume %s: that job succeeded, and its values were collected and removed: leave --map-resume out to compute all of them again", old.ID())
+	case deleted:
+		return cli.Usagef("--map-resume %s: that job succeeded, and its values were deleted: leave --map-resume out to compute all of them again", old.ID())
 	}
 	return nil
 }

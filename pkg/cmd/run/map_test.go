@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -40,12 +41,13 @@ func (e ended) Stop(context.Context, string, time.Duration, func() error) error 
 // has left it, unless its removal is asked for.
 func TestResumedMapWithNothingMissing(t *testing.T) {
 	for name, tt := range map[string]struct {
-		wait waiting
-		kept bool
+		wait          waiting
+		kept, stopped bool
 	}{
-		"no word of a cleanup":   {waiting{cleanup: true}, true},
-		"a cleanup is asked for": {waiting{cleanup: true, cleanupOlder: true}, false},
-		"or refused":             {waiting{}, true},
+		"no word of a cleanup":   {waiting{cleanup: cli.RemoveWorkload}, true, false},
+		"a cleanup is asked for": {waiting{cleanupOlder: cli.RemoveWorkload}, true, true},
+		"of the values, too":     {waiting{cleanupOlder: cli.DeleteResult}, false, true},
+		"or refused":             {waiting{}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept, err := store.OpenFile("file://" + t.TempDir())
@@ -66,7 +68,7 @@ func TestResumedMapWithNothingMissing(t *testing.T) {
 				t.Errorf("got %q, %v", out.String(), err)
 			}
 			results, err := kept.List(t.Context(), store.Results("m1"))
-			if err != nil || (len(results) == 2) != tt.kept || stopped == tt.kept {
+			if err != nil || (len(results) == 2) != tt.kept || stopped != tt.stopped {
 				t.Errorf("%d results are left, %v; the workload was removed: %v", len(results), err, stopped)
 			}
 		})

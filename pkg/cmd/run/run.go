@@ -95,6 +95,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		return o.run(ctx)
 	})
 	cli.AddSections(c, f.sections()...)
+	c.SetFlagErrorFunc(f.unknownFlag)
 	return c
 }
 
@@ -152,6 +153,7 @@ type options struct {
 	machine      submit.Machine
 	connection   *cli.Connection
 	wait         waiting
+	root         string // the package root, once it is known
 }
 
 // mode is what the command does with a plan.
@@ -186,11 +188,13 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if m != modeExplain {
-		// What takes a few milliseconds and is needed when all else is known.
-		go runner.Zip()
-		if !local {
-			go render.Warm()
-		}
+		// Each takes a few milliseconds; they are needed in this order, when all else is known.
+		go func() {
+			if !local {
+				render.Warm()
+			}
+			runner.Zip()
+		}()
 	}
 	f.connection.TellOn(streams.ErrOut)
 	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
@@ -202,6 +206,9 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	machine.Outputs = filesOf(streams.Out, streams.ErrOut)
+	if f.packageRoot != "" {
+		machine.PackageRoot, machine.PackageRootFrom = f.packageRoot, "--package-root"
+	}
 	place, err := resolve()
 	if err != nil {
 		// A mistake in what is to run is told before one in where.
@@ -217,12 +224,17 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if !m.submits() {
 		request.MapResume = "" // what is shown without a look at the store is the map of all inputs
 	}
-	typed := c.Flags().Changed("cleanup")
+	cleanup, older := f.cleanup, cli.KeepAll
+	if c.Flags().Changed("cleanup") {
+		older = f.cleanup
+	} else if f.debug {
+		cleanup = cli.KeepAll
+	}
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
-		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: f.cleanup && (!f.debug || typed), cleanupOlder: f.cleanup && typed, cancel: f.cancelOnInterrupt || local},
+		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
 
@@ -246,7 +258,7 @@ func filesOf(outputs ...io.Writer) []fs.FileInfo {
 func clusterOnly(c *cobra.Command) []string {
 	var idle []string
 	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "disk", "placement", "restricted", "service-account", "queue",
-		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "retry-on", "max-disruptions", "store-credentials", "context", "namespace", "profile", "project", "zone", "cluster"} {
+		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "retry-on", "max-disruptions", "store-credentials", "overlay", "context", "namespace", "profile", "project", "zone", "cluster"} {
 		if c.Flags().Changed(name) {
 			idle = append(idle, "--"+name)
 		}
@@ -254,7 +266,7 @@ func clusterOnly(c *cobra.Command) []string {
 	if idle == nil {
 		return nil
 	}
-	return []string{"a local job is a process of this machine, for which these mean nothing: " + strings.Join(idle, ", ")}
+	return []string{"ignored with --local, which has no pod: " + strings.Join(idle, ", ")}
 }
 
 func (f *flags) mode() (mode, error) {
@@ -321,8 +333,6 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--local applies nothing, to a cluster or otherwise; leave it out to see what a cluster would get, or say --explain")
 	case f.resume != "" && f.inputs == "":
 		return fmt.Errorf("--map-resume goes with --map and the same file of inputs, and nothing tells which those are")
-	case local && f.overlay != "":
-		return fmt.Errorf("--overlay changes what a cluster gets; a local job has no objects")
 	}
 	return nil
 }

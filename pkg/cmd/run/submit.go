@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -23,9 +24,10 @@ import (
 
 // waiting says how long a run looks after its job.
 type waiting struct {
-	detach, cleanup bool
-	// cleanupOlder extends cleanup to a job of an earlier command.
-	cleanupOlder bool
+	detach  bool
+	cleanup cli.Cleanup
+	// cleanupOlder is for a job of an earlier command.
+	cleanupOlder cli.Cleanup
 	// cancel ends the job when its reader is interrupted, or goes away.
 	cancel  bool
 	timeout time.Duration
@@ -33,6 +35,7 @@ type waiting struct {
 
 // submit starts the job and, unless it is detached, stays until its result is here.
 func (o *options) submit(ctx context.Context, p submit.Planned) error {
+	o.root = p.Root
 	place, err := o.destination(p)
 	if err != nil {
 		return err
@@ -45,11 +48,14 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 	if whole != nil {
 		return o.again(ctx, whole)
 	}
+	if hardware := p.Hardware(); hardware != "" {
+		o.ui.Note("accelerator " + hardware)
+	}
 	j, err := o.send(ctx, p, place, submit.Do)
 	if err != nil {
 		return err
 	}
-	o.ui.Phase("started", j.ID())
+	o.ui.Phase("submitted", j.ID())
 	if o.wait.detach {
 		return o.printHandle(j)
 	}
@@ -162,6 +168,8 @@ func (o *options) printHandle(j *job.Job) error {
 type outcome struct {
 	status api.Status
 	err    error
+	// heard is what the log has told, of other jobs than a map.
+	heard *cli.Heard
 	// ofMap is what came of its inputs, of a map.
 	ofMap job.MapOutcome
 }
@@ -207,8 +215,11 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	}
 	stdout := o.logs(j)
 	out := cli.NewLogWriter(stdout, o.streams.ErrOut, true)
-	status, err := j.Follow(ctx, logs.Options{Tail: -1, Host: -1, Color: ui.Detect(stdout).Color, ErrColor: ui.Detect(o.streams.ErrOut).Color}, out.Streams, seen)
-	return outcome{status: status, err: errors.Join(err, out.Close())}
+	heard := cli.Hear(out.Err)
+	all := logs.Options{Tail: -1, Host: -1}
+	all.Out, all.Err = out.Views()
+	status, err := j.Follow(ctx, all, logs.Streams{Out: out.Out, Err: heard}, seen)
+	return outcome{status: status, err: errors.Join(err, out.Close()), heard: heard}
 }
 
 // tell says what the job waits for, and that it runs.
@@ -243,10 +254,25 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case j.Handle.Map != nil:
 		return cli.SettleMap(ctx, o.streams, o.ui, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 	case end.status.State != api.Succeeded:
-		return cli.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
+		err := cli.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
+		o.tellUninstalled(j, end.heard)
+		return err
 	}
 	o.ui.Phase("succeeded", j.ID())
-	return o.collect(ctx, j)
+	return o.collect(ctx, j, end.heard)
+}
+
+// tellUninstalled says where a job lacked a package that its project asks for.
+func (o *options) tellUninstalled(j *job.Job, heard *cli.Heard) {
+	name, file := bundle.RequiredBy(o.root, heard.MissingModule())
+	if name == "" {
+		return
+	}
+	do := "use an --image that has it"
+	if j.Handle.Backend == api.BackendLocal {
+		do = "install it for the python3 of this machine"
+	}
+	o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: %s", name, file, do))
 }
 
 // logs is where what the call prints to standard output goes: a function's value has standard output for itself.
@@ -257,12 +283,12 @@ func (o *options) logs(j *job.Job) io.Writer {
 	return o.streams.Out
 }
 
-func (o *options) collect(ctx context.Context, j *job.Job) error {
+func (o *options) collect(ctx context.Context, j *job.Job, heard *cli.Heard) error {
 	streams := o.streams
 	if j.Handle.CallKind != api.CallFunction {
 		streams.Out = io.Discard // a script has output, not a value
 	}
-	return cli.Collect(ctx, streams, j, cli.Collection{Cleanup: o.wait.cleanup})
+	return cli.Collect(ctx, streams, j, cli.Collection{Cleanup: o.wait.cleanup, Heard: heard})
 }
 
 // interrupted ends a job whose run ends it with itself: gently at first, without

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+func TestAProxyMayBeAnyCluster(t *testing.T) {
+	config := &rest.Config{Host: "http://127.0.0.1:8001"}
+	server, err := serverURL(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := clusterID(config, server); id != "" {
+		t.Errorf("the id of what is behind %s is %q, want none", server, id)
+	}
+}
+
+func TestClusterID(t *testing.T) {
+	ca := func(text string) []byte {
+		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte(text)})
+	}
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, append([]byte("# of the pod\n"), ca("one")...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := func(host string, authority []byte) *rest.Config {
+		return &rest.Config{Host: host, TLSClientConfig: rest.TLSClientConfig{CAData: authority}}
+	}
+	for name, tt := range map[string]struct {
+		a, b *rest.Config
+		same bool
+	}{
+		"from within a pod":              {config("https://192.0.2.1", ca("one")), &rest.Config{Host: "https://10.96.0.1:443", TLSClientConfig: rest.TLSClientConfig{CAFile: file}}, true},
+		"through a tunnel":               {config("https://192.0.2.1", ca("one")), config("https://127.0.0.1:6443", ca("one")), true},
+		"two machines' kind":             {config("https://127.0.0.1:6443", ca("one")), config("https://127.0.0.1:6443", ca("two")), false},
+		"behind one proxy":               {config("https://proxy/k8s/clusters/c-1", ca("one")), config("https://proxy/k8s/clusters/c-2", ca("one")), false},
+		"an authority that is renewed":   {config("https://192.0.2.1", ca("one")), config("https://192.0.2.1", append(ca("one"), ca("two")...)), true},
+		"an authority that all trust":    {config("https://a.example", nil), config("https://b.example", nil), false},
+		"the same address":               {config("https://A.example:443/", nil), config("https://a.example", nil), true},
+		"addresses that differ in ports": {config("https://a.example:6443", nil), config("https://a.example", nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := func(c *rest.Config) string {
+				server, err := serverURL(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return clusterID(c, server)
+			}
+			if a, b := id(tt.a), id(tt.b); (a == b) != tt.same {
+				t.Errorf("%s and %s, want the same: %v", a, b, tt.same)
+			}
+		})
+	}
+}
+
+func TestClusterPlaceTellsItsCluster(t *testing.T) {
+	c, _ := connect(t, kubeconfig, "--store", "gs://bucket", "-n", "ml")
+	t.Setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
+	for context, want := range map[string]struct{ name, server string }{
+		"kind-dev":                       {"", "https://127.0.0.1:6443"},
+		"gke_acme-ml_us-central1-a_main": {"main", "https://192.0.2.1"},
+	} {
+		c.overrides.CurrentContext = context
+		p, err := c.JobsPlace(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Cluster != want.name || p.Server != want.server || len(p.ClusterID) != 32 {
+			t.Errorf("%s: cluster %q at %s with id %q, want %+v", context, p.Cluster, p.Server, p.ClusterID, want)
+		}
+	}
+	if got := knownCluster(target.Target{Cluster: "main", From: target.Sources{Cluster: "gcloud configuration default"}}); got != "" {
+		t.Errorf("gcloud's cluster is taken for that of a context that is none of GKE: %s", got)
+	}
+}

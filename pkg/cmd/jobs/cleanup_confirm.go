@@ -1,0 +1,119 @@
+package jobs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// preview prints which jobs a cleanup would remove.
+func (c *command) preview(f *cleanupFlags, found []standing) error {
+	if err := c.table(c.streams.Out, found); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.streams.ErrOut, "%s; nothing was removed\n", f.question(found))
+	return err
+}
+
+// table writes jobs as rows.
+func (c *command) table(w io.Writer, found []standing) error {
+	t := ui.NewTable(w, "id", "status", "function", "age")
+	for _, s := range found {
+		t.Row(s.job.ID(), s.status.Word(), s.job.Handle.FuncName, ui.Age(s.created, c.clock.Now()))
+	}
+	return t.Flush()
+}
+
+// shownJobs is how many jobs are shown before somebody is asked.
+const shownJobs = 20
+
+// confirm asks before jobs are removed that nobody named, or that still run.
+func (c *command) confirm(f *cleanupFlags, found []standing, named bool) error {
+	if f.yes || named && f.running(found) == 0 {
+		return nil
+	}
+	question := f.question(found)
+	in, ok := c.streams.In.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return cli.Usagef("%s; there is no terminal to ask on: add -y, or --dry-run to see which", question)
+	}
+	if err := c.show(found); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.streams.ErrOut, "%s. Go on? [y/N] ", question)
+	answer, _ := bufio.NewReader(c.streams.In).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		fmt.Fprintln(c.streams.ErrOut, "nothing was cleaned up")
+		return cli.Exit(cli.ExitFailed)
+	}
+	return nil
+}
+
+// show lists the jobs that the question is about, unless it names the only one.
+func (c *command) show(found []standing) error {
+	if len(found) == 1 {
+		return nil
+	}
+	shown := found[:min(len(found), shownJobs)]
+	if err := c.table(c.streams.ErrOut, shown); err != nil {
+		return err
+	}
+	if more := len(found) - len(shown); more > 0 {
+		fmt.Fprintf(c.streams.ErrOut, "and %s more, which --dry-run lists\n", ui.Number(more))
+	}
+	return nil
+}
+
+// running is how many of the jobs a cleanup would end.
+func (f *cleanupFlags) running(found []standing) int {
+	n := 0
+	for _, s := range found {
+		if f.workload && !s.status.State.Ended() {
+			n++
+		}
+	}
+	return n
+}
+
+// question says what would be done to jobs, and to what of them.
+func (f *cleanupFlags) question(found []standing) string {
+	return questionOf(found, f.running(found)) + " (" + f.parts() + ")"
+}
+
+// parts names what of a job goes, and outputs that stay.
+func (f *cleanupFlags) parts() string {
+	var going []string
+	for _, p := range []struct {
+		goes bool
+		name string
+	}{{f.workload, "workload"}, {f.stored, "records"}, {f.outputs, "outputs"}} {
+		if p.goes {
+			going = append(going, p.name)
+		}
+	}
+	text := strings.Join(going, ", ")
+	if !f.outputs && f.stored {
+		text += "; outputs stay"
+	}
+	return text
+}
+
+// questionOf says what would be done to jobs, of which some have not ended.
+func questionOf(found []standing, running int) string {
+	switch {
+	case len(found) == 1 && running == 1:
+		return fmt.Sprintf("job %s is %s and would be ended and cleaned up", found[0].job.ID(), found[0].status.State)
+	case len(found) == 1:
+		return fmt.Sprintf("job %s would be cleaned up", found[0].job.ID())
+	case running == 0:
+		return fmt.Sprintf("%s would be cleaned up", ui.Count(len(found), "job"))
+	default:
+		return fmt.Sprintf("%s would be cleaned up, and %d of them ended first", ui.Count(len(found), "job"), running)
+	}
+}

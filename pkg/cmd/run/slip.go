@@ -1,0 +1,53 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+)
+
+// hardwareFlags are what other tools call --accelerator.
+var hardwareFlags = []string{"gpu", "gpus", "tpu", "tpus", "accelerators", "gpu-type", "machine-type", "instance-type"}
+
+// unknownFlag says how to pass to the code what is no flag of ours, which is the most
+// frequent slip.
+func (f *flags) unknownFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	if slices.Contains(hardwareFlags, unknown.GetSpecifiedName()) {
+		return cli.Usagef("%w; use -a for the hardware, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
+	}
+	hint := f.passing(c.Flags().Args(), unknown)
+	if hint == "" {
+		return err
+	}
+	if meant := cli.MeantFlag(c, err); meant != "" {
+		return cli.Usagef("%w; %s %s%s", err, meant, strings.ToUpper(hint[:1]), hint[1:])
+	}
+	return cli.Usagef("%w; %s", err, hint)
+}
+
+// passing says how TARGET, if it stands before the flag, is given an argument of its name.
+func (f *flags) passing(words []string, unknown *pflag.NotExistError) string {
+	dashed, name := "--"+unknown.GetSpecifiedName(), unknown.GetSpecifiedName()
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		dashed, name = "-"+letters, letters
+	}
+	switch {
+	case f.module != "":
+		return fmt.Sprintf("arguments of the module go after --: kubectl kinetic run -m %s -- %s …", f.module, dashed)
+	case len(words) == 0:
+		return ""
+	case strings.Contains(words[0], ":"):
+		return fmt.Sprintf("arguments of the function are --arg NAME=VALUE: kubectl kinetic run %s --arg %s=…", words[0], strings.ReplaceAll(name, "-", "_"))
+	}
+	return fmt.Sprintf("arguments of the script go after --: kubectl kinetic run %s -- %s …", words[0], dashed)
+}

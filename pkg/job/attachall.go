@@ -1,0 +1,65 @@
+package job
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// AttachAll is Attach for what is to be ended or removed: that needs no handle, nor
+// one that can be read. Only the handle of a newer version stays an error. One look
+// at the place serves all prefixes; a job that two of them name is told once. One that
+// fails does not protect the others: failed are the errors.
+func (p Place) AttachAll(ctx context.Context, prefixes []string) (found []*Job, failed []error) {
+	l := p.look(ctx)
+	var jobs []*Job
+	var runs []bool
+	known := map[string]bool{}
+	for _, prefix := range prefixes {
+		j, exists, err := l.find(ctx, prefix)
+		if err != nil {
+			failed = append(failed, err)
+		} else if !known[j.ID()] {
+			known[j.ID()] = true
+			jobs, runs = append(jobs, j), append(runs, exists)
+		}
+	}
+	errs := make([]error, len(jobs))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i, j := range jobs {
+		g.Go(func() error {
+			errs[i] = p.claim(ctx, j, runs[i])
+			return nil
+		})
+	}
+	_ = g.Wait() // errs has them all
+	for i, j := range jobs {
+		if errs[i] != nil {
+			failed = append(failed, errs[i])
+		} else {
+			found = append(found, j)
+		}
+	}
+	return found, failed
+}
+
+// claim holds that a job is this place's, and that what was named is a job at all. It
+// reads the handle if there is one.
+func (p Place) claim(ctx context.Context, j *Job, exists bool) error {
+	recalled, err := p.recall(ctx, j)
+	if err == nil && !recalled && !exists {
+		err = j.checkRemnant(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return p.has(j.Handle, exists)
+}
+
+// CanBeID reports whether a word may name a job: it is an id, or may begin one.
+func CanBeID(word string) bool {
+	return store.CheckID(word) == nil || store.CheckID(word+"0") == nil
+}
