@@ -200,7 +200,7 @@ func (b *bench) runner(ctx context.Context) error {
 		id := fmt.Sprintf("again-%d", n)
 		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // the runner tells if it isn't there
 		return exec.CommandContext(ctx, interpreter, "-u", filepath.Join(dir, runner.File), "--job", id, "--store", "file://"+root,
-			"--call", handle.CallSHA256, "--bundle", handle.BundleSHA256, "--final", "--work", filepath.Join(dir, id), "--termination-log", "")
+			"--call", handle.CallSHA256, "--bundle", handle.BundleSHA256, "--function", "--final", "--work", filepath.Join(dir, id), "--termination-log", "")
 	}
 	ours, bare, err := pair(runs, run, command(ctx, dir, nil, interpreter, "-c", "pass"))
 	if err != nil {
