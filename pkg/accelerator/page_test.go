@@ -1,0 +1,179 @@
+package accelerator
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+const pageOpening = `# Accelerators
+
+<!-- Written by: go test ./pkg/accelerator -run TestAcceleratorsPage -update -->
+
+` + "Pass the first column to `-a`" + `:
+
+    kubectl kinetic run train.py:train -a v6e-8 --image IMAGE
+    kubectl kinetic run train.py:train -a l4x2:spot --image IMAGE
+    kubectl kinetic run train.py:train -a v6e-8 --image IMAGE --explain      what it needs and costs; starts nothing
+
+` + "- `:spot`, or the flag `--spot`, asks for spot capacity. It is cheaper, and Google Cloud can take it back at any time." + `
+` + "- `tpu-v6e-8`, `gpu-l4` and `v6e-2x4` are accepted too. `a100:8` means the same as `a100x8`." + `
+- The number counts chips. Some of Google Cloud's names count cores instead: see the column "Google Cloud".
+- Several hosts run as one job: see [hosts.md](hosts.md).
+
+**Which of these does my cluster have?** Your node pools decide that:
+
+    gcloud container node-pools list --cluster CLUSTER --location LOCATION
+    kubectl get nodes -L cloud.google.com/gke-accelerator,cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology
+
+A node pool that has scaled to zero has no nodes to show, so look at the first list. Compare its machine types with the tables below.
+
+**Prices** are list prices in US dollars for an hour of the whole job, without discounts, disks and the cluster's own fee. Region and
+date are given with each table. Prices differ between regions, and spot prices change every month: check
+[Google Cloud's price list](https://cloud.google.com/compute/all-pricing). A dash means that this catalogue has no price.
+`
+
+// TestAcceleratorsPage holds docs/accelerators.md to the catalogue.
+func TestAcceleratorsPage(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(pageOpening)
+	writeFamilies(t, &b, "GPUs", api.GPU)
+	writeFamilies(t, &b, "TPUs", api.TPU)
+	writeShorthands(&b)
+	page := filepath.Join("..", "..", "docs", "accelerators.md")
+	if *update {
+		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(b.String(), string(got)); diff != "" {
+		t.Errorf("docs/accelerators.md is not what the catalogue says; run go test ./pkg/accelerator -update (-want +got):\n%s", diff)
+	}
+}
+
+// TestSpellingsOfThePage reads back the spellings that the page's opening promises.
+func TestSpellingsOfThePage(t *testing.T) {
+	for spelling, want := range map[string]string{"tpu-v6e-8": "v6e-2x4", "gpu-l4": "l4", "v6e-2x4": "v6e-2x4", "a100:8": "a100x8", "l4x2:spot": "l4x2:spot"} {
+		a, err := Parse(spelling, Options{})
+		if err != nil {
+			t.Error(err)
+		} else if got := Text(a); got != want {
+			t.Errorf("%s is %s, want %s", spelling, got, want)
+		}
+	}
+}
+
+func writeFamilies(t *testing.T, b *strings.Builder, title string, kind api.AcceleratorKind) {
+	fmt.Fprintf(b, "\n## %s\n", title)
+	for _, f := range builtin().families {
+		if f.kind != kind {
+			continue
+		}
+		fmt.Fprintf(b, "\n### %s\n\n%s", f.name, about(f))
+		if kind == api.GPU {
+			b.WriteString("| `-a` | GPUs | machine type | vCPUs | memory, GiB | on demand | spot |\n|---|---|---|---|---|---|---|\n")
+		} else {
+			b.WriteString("| `-a` | topology | chips | hosts | machine type | vCPUs of a host | memory, GiB | Google Cloud | on demand | spot |\n|---|---|---|---|---|---|---|---|---|---|\n")
+		}
+		for _, s := range f.shapes {
+			writeShape(t, b, f, s)
+		}
+	}
+}
+
+// about names what else is true of all shapes of a family.
+func about(f *family) string {
+	var sentences []string
+	if names := f.shapes[0].names()[1:]; len(names) > 0 {
+		sentences = append(sentences, "Also called `"+strings.Join(names, "`, `")+"`.")
+	}
+	if standard := f.spell(f.standard.chips()); standard != f.name {
+		sentences = append(sentences, fmt.Sprintf("`%s` alone means `%s`.", f.name, standard))
+	}
+	if f.shapes[0].arch == "arm64" {
+		sentences = append(sentences, "Arm processors: the image must be built for `linux/arm64`.")
+	}
+	if f.boxes != nil && f.boxes.cubes > 1 {
+		sentences = append(sentences, fmt.Sprintf("Larger slices: every AxBxC of ascending multiples of 4, up to %d chips, as in `%s-4x4x12`.", f.boxes.cubes*64, f.name))
+	}
+	var bases []string
+	for _, s := range f.shapes {
+		if basis := PriceBasis(s.accelerator(false)); basis != "" && !slices.Contains(bases, basis) {
+			bases = append(bases, basis)
+		}
+	}
+	if len(bases) == 1 {
+		sentences = append(sentences, "Prices: "+bases[0]+".")
+	} else if len(bases) > 1 {
+		sentences = append(sentences, "Prices: "+strings.Join(bases, "; ")+" for several hosts.")
+	}
+	return strings.Join(sentences, " ") + "\n\n"
+}
+
+func writeShape(t *testing.T, b *strings.Builder, f *family, s shape) {
+	a := s.accelerator(false)
+	cells := []string{"`" + f.spell(a.Chips) + "`"}
+	if f.kind == api.GPU {
+		cells = append(cells, fmt.Sprint(a.Chips))
+	} else {
+		if another, _ := f.withTopology(s.topology, false); another.hosts() != a.Hosts {
+			cells[0] += " `--backend pathways`"
+		}
+		cells = append(cells, a.Topology, fmt.Sprint(a.Chips), fmt.Sprint(a.Hosts))
+	}
+	cells = append(cells, a.MachineType, spanText(s.vcpu), spanText(s.gib))
+	if f.kind == api.TPU {
+		cells = append(cells, googleName(a))
+	}
+	cells = append(cells, dollars(a), dollars(s.accelerator(true)))
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	if read, err := Parse(f.spell(a.Chips), Options{}); err != nil || read.Chips != a.Chips || read.Topology != a.Topology {
+		t.Errorf("%s is read as %+v, %v", f.spell(a.Chips), read, err)
+	}
+}
+
+func spanText(s span) string {
+	if s.least == s.most {
+		return fmt.Sprint(s.least)
+	}
+	return fmt.Sprintf("%d–%d", s.least, s.most)
+}
+
+func dollars(a api.Accelerator) string {
+	if a.PricePerHour == nil {
+		return "–"
+	}
+	return fmt.Sprintf("$%.2f", *a.PricePerHour)
+}
+
+// writeShorthands lists what a request without a name means, by kind and number of chips.
+func writeShorthands(b *strings.Builder) {
+	b.WriteString("\n## Without a name\n\n`gpu` and `tpu` pick one for you. What they mean stays the same in later versions.\n\n| `-a` | means |\n|---|---|\n")
+	var shorts []string
+	for short := range builtin().shorthands {
+		shorts = append(shorts, short)
+	}
+	chips := func(short string) (n int) {
+		_, count, _ := strings.Cut(short, ":")
+		_, _ = fmt.Sscan(count, &n)
+		return n
+	}
+	slices.SortFunc(shorts, func(x, y string) int {
+		return cmp.Or(strings.Compare(x[:3], y[:3]), cmp.Compare(chips(x), chips(y)))
+	})
+	for _, short := range shorts {
+		fmt.Fprintf(b, "| `%s` | `%s` |\n", short, builtin().shorthands[short])
+	}
+}
