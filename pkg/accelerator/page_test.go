@@ -24,7 +24,7 @@ const pageOpening = `# Accelerators
     kubectl kinetic run train.py:train -a l4x2:spot --image IMAGE
     kubectl kinetic run train.py:train -a v6e-8 --image IMAGE --explain      what it needs and costs; starts nothing
 
-` + "- `:spot`, or the flag `--spot`, asks for spot capacity. It is cheaper, and Google Cloud can take it back at any time." + `
+` + "- `:spot`, or the flag `--spot`, asks for spot capacity: cheaper, and taken back at any time." + `
 ` + "- `tpu-v6e-8`, `gpu-l4` and `v6e-2x4` are accepted too. `a100:8` means the same as `a100x8`." + `
 - The number counts chips. Some of Google Cloud's names count cores instead: see the column "Google Cloud".
 - Several hosts run as one job: see [hosts.md](hosts.md).
@@ -34,11 +34,13 @@ const pageOpening = `# Accelerators
     gcloud container node-pools list --cluster CLUSTER --location LOCATION
     kubectl get nodes -L cloud.google.com/gke-accelerator,cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology
 
-A node pool that has scaled to zero has no nodes to show, so look at the first list. Compare its machine types with the tables below.
+A node pool that has scaled to zero has no nodes to show, so look at the first list. Compare its machine types with the
+tables below.
 
-**Prices** are list prices in US dollars for an hour of the whole job, without discounts, disks and the cluster's own fee. Region and
-date are given with each table. Prices differ between regions, and spot prices change every month: check
-[Google Cloud's price list](https://cloud.google.com/compute/all-pricing). A dash means that this catalogue has no price.
+**Prices** are list prices in US dollars for an hour of the whole job, without discounts, disks and the cluster's own
+fee. Region and date are given with each table. Prices differ between regions, and spot prices change every month:
+check [Google Cloud's price list](https://cloud.google.com/compute/all-pricing). A dash means that this catalogue has
+no price.
 `
 
 // TestAcceleratorsPage holds docs/accelerators.md to the catalogue.
@@ -59,13 +61,16 @@ func TestAcceleratorsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(b.String(), string(got)); diff != "" {
-		t.Errorf("docs/accelerators.md is not what the catalogue says; run go test ./pkg/accelerator -update (-want +got):\n%s", diff)
+		t.Errorf("docs/accelerators.md differs from the catalogue; run go test ./pkg/accelerator -update (-want +got):\n%s",
+			diff)
 	}
 }
 
 // TestSpellingsOfThePage reads back the spellings that the page's opening promises.
 func TestSpellingsOfThePage(t *testing.T) {
-	for spelling, want := range map[string]string{"tpu-v6e-8": "v6e-2x4", "gpu-l4": "l4", "v6e-2x4": "v6e-2x4", "a100:8": "a100x8", "l4x2:spot": "l4x2:spot"} {
+	for spelling, want := range map[string]string{
+		"tpu-v6e-8": "v6e-2x4", "gpu-l4": "l4", "v6e-2x4": "v6e-2x4", "a100:8": "a100x8", "l4x2:spot": "l4x2:spot",
+	} {
 		a, err := Parse(spelling, Options{})
 		if err != nil {
 			t.Error(err)
@@ -83,14 +88,19 @@ func writeFamilies(t *testing.T, b *strings.Builder, title string, kind api.Acce
 		}
 		fmt.Fprintf(b, "\n### %s\n\n%s", f.name, about(f))
 		if kind == api.GPU {
-			b.WriteString("| `-a` | GPUs | machine type | vCPUs | memory, GiB | on demand | spot |\n|---|---|---|---|---|---|---|\n")
+			writeHeader(b, "`-a`", "GPUs", "machine type", "vCPUs", "memory, GiB", "on demand", "spot")
 		} else {
-			b.WriteString("| `-a` | topology | chips | hosts | machine type | vCPUs of a host | memory, GiB | Google Cloud | on demand | spot |\n|---|---|---|---|---|---|---|---|---|---|\n")
+			writeHeader(b, "`-a`", "topology", "chips", "hosts", "machine type", "vCPUs of a host", "memory, GiB",
+				"Google Cloud", "on demand", "spot")
 		}
 		for _, s := range f.shapes {
 			writeShape(t, b, f, s)
 		}
 	}
+}
+
+func writeHeader(b *strings.Builder, columns ...string) {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 }
 
 // about names what else is true of all shapes of a family.
@@ -106,7 +116,8 @@ func about(f *family) string {
 		sentences = append(sentences, "Arm processors: the image must be built for `linux/arm64`.")
 	}
 	if f.boxes != nil && f.boxes.cubes > 1 {
-		sentences = append(sentences, fmt.Sprintf("Larger slices: every AxBxC of ascending multiples of 4, up to %d chips, as in `%s-4x4x12`.", f.boxes.cubes*64, f.name))
+		sentences = append(sentences, fmt.Sprintf("Larger slices: every AxBxC of ascending multiples of 4, "+
+			"up to %d chips, as in `%s-4x4x12`.", f.boxes.cubes*64, f.name))
 	}
 	var bases []string
 	for _, s := range f.shapes {
@@ -139,7 +150,8 @@ func writeShape(t *testing.T, b *strings.Builder, f *family, s shape) {
 	}
 	cells = append(cells, dollars(a), dollars(s.accelerator(true)))
 	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
-	if read, err := Parse(f.spell(a.Chips), Options{}); err != nil || read.Chips != a.Chips || read.Topology != a.Topology {
+	read, err := Parse(f.spell(a.Chips), Options{})
+	if err != nil || read.Chips != a.Chips || read.Topology != a.Topology {
 		t.Errorf("%s is read as %+v, %v", f.spell(a.Chips), read, err)
 	}
 }
@@ -160,7 +172,9 @@ func dollars(a api.Accelerator) string {
 
 // writeShorthands lists what a request without a name means, by kind and number of chips.
 func writeShorthands(b *strings.Builder) {
-	b.WriteString("\n## Without a name\n\n`gpu` and `tpu` pick one for you. What they mean stays the same in later versions.\n\n| `-a` | means |\n|---|---|\n")
+	b.WriteString("\n## Without a name\n\n")
+	b.WriteString("`gpu` and `tpu` pick one for you. What they mean stays the same in later versions.\n\n")
+	writeHeader(b, "`-a`", "means")
 	var shorts []string
 	for short := range builtin().shorthands {
 		shorts = append(shorts, short)

@@ -17,17 +17,50 @@ type recipe struct {
 
 // recipes are the sections of the page by their headings.
 var recipes = map[string]recipe{
-	"Delete the Job some time after its end":          {[]string{"cpu", "l4", "cpu-map"}, []string{"  ttlSecondsAfterFinished: 86400\n"}},
-	"Mount a PersistentVolumeClaim":                   {[]string{"cpu", "v6e-8", "l4-spot", "cpu-map", "indexed-cpu-4hosts"}, []string{"claimName: datasets\n", "mountPath: /mnt/datasets\n"}},
-	"Mount a bucket as a directory":                   {[]string{"cpu", "l4"}, []string{"            bucketName: my-datasets\n", `        gke-gcsfuse/volumes: "true"` + "\n"}},
-	"Run as a certain user":                           {[]string{"cpu-restricted", "l4-restricted"}, []string{"        runAsUser: 1000\n", "        runAsGroup: 1000\n", "        fsGroup: 1000\n"}},
-	"Choose nodes by a label":                         {[]string{"l4", "v6e-8", "cpu-spot"}, []string{"        example.com/team: vision\n", "        cloud.google.com/gke-"}},
-	"Choose nodes by a label, without an accelerator": {[]string{"cpu", "cpu-map"}, []string{"        cloud.google.com/gke-nodepool: big-memory\n"}},
-	"Tolerate a taint":                                {[]string{"l4", "v6e-8-spot", "cpu-spot"}, []string{"        key: example.com/team\n", "        key: "}},
-	"Tolerate a taint, without an accelerator":        {[]string{"cpu"}, []string{"        key: example.com/team\n"}},
-	"Set variables for the whole team":                {[]string{"cpu", "l4"}, []string{"            name: team-settings-", "            name: team-tokens\n", "  WANDB_PROJECT: churn\n"}},
-	"Pull from a private registry":                    {[]string{"cpu", "l4"}, []string{"      - name: registry-login\n"}},
-	"Several hosts":                                   {[]string{"lws-cpu-4hosts", "lws-v6e-16-slices"}, []string{"claimName: datasets\n", "mountPath: /mnt/datasets\n"}},
+	"Delete the Job some time after its end": {
+		[]string{"cpu", "l4", "cpu-map"},
+		[]string{"  ttlSecondsAfterFinished: 86400\n"},
+	},
+	"Mount a PersistentVolumeClaim": {
+		[]string{"cpu", "v6e-8", "l4-spot", "cpu-map", "indexed-cpu-4hosts"},
+		[]string{"claimName: datasets\n", "mountPath: /mnt/datasets\n"},
+	},
+	"Mount a bucket as a directory": {
+		[]string{"cpu", "l4"},
+		[]string{"bucketName: my-datasets\n", `gke-gcsfuse/volumes: "true"` + "\n"},
+	},
+	"Run as a certain user": {
+		[]string{"cpu-restricted", "l4-restricted"},
+		[]string{"runAsUser: 1000\n", "runAsGroup: 1000\n", "fsGroup: 1000\n"},
+	},
+	"Choose nodes by a label": {
+		[]string{"l4", "v6e-8", "cpu-spot"},
+		[]string{"        example.com/team: vision\n", "        cloud.google.com/gke-"},
+	},
+	"Choose nodes by a label, without an accelerator": {
+		[]string{"cpu", "cpu-map"},
+		[]string{"        cloud.google.com/gke-nodepool: big-memory\n"},
+	},
+	"Tolerate a taint": {
+		[]string{"l4", "v6e-8-spot", "cpu-spot"},
+		[]string{"        key: example.com/team\n"},
+	},
+	"Tolerate a taint, without an accelerator": {
+		[]string{"cpu"},
+		[]string{"        key: example.com/team\n"},
+	},
+	"Set variables for the whole team": {
+		[]string{"cpu", "l4"},
+		[]string{"            name: team-settings-", "            name: team-tokens\n", "  WANDB_PROJECT: churn\n"},
+	},
+	"Pull from a private registry": {
+		[]string{"cpu", "l4"},
+		[]string{"      - name: registry-login\n"},
+	},
+	"Several hosts": {
+		[]string{"lws-cpu-4hosts", "lws-v6e-16-slices"},
+		[]string{"claimName: datasets\n", "mountPath: /mnt/datasets\n"},
+	},
 }
 
 // TestRecipes renders every component of docs/recipes.md.
