@@ -48,7 +48,8 @@ var mayImport = map[string]string{
 	"render":      "api nearest store version /manifests /runner",
 	"logs":        "api store",
 	"local":       "api homedir logs store /runner",
-	"kube":        "api logs pattern",
+	"status":      "api pattern",
+	"kube":        "api logs pattern status",
 	"job":         "api kube local logs nearest shell store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 

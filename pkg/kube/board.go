@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // board holds the newest snapshot for those who follow logs, and what is known of
@@ -58,7 +59,7 @@ func (b *board) change(do func()) {
 func (b *board) post(s snapshot) {
 	hosts := map[int][]corev1.Pod{}
 	for _, p := range s.list() {
-		hosts[hostOf(p)] = append(hosts[hostOf(p)], p)
+		hosts[status.HostOf(p)] = append(hosts[status.HostOf(p)], p)
 	}
 	b.change(func() {
 		b.pods, b.hosts, b.some = s.pods, hosts, true
@@ -139,7 +140,7 @@ func (b *board) over(uid types.UID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p, ok := b.pods[uid]
-	return !ok || workerOf(*p).State.Terminated != nil
+	return !ok || status.WorkerOf(*p).State.Terminated != nil
 }
 
 // untilOver waits until a pod is over, or ctx.
@@ -172,7 +173,7 @@ func (b *board) gone(host int) []attempt {
 	var gone []attempt
 	for _, a := range b.attempts[b.leads(host)] {
 		leader, led := b.pods[a.leader]
-		if there[a.leader] || led && leader.DeletionTimestamp == nil && workerOf(*leader).State.Terminated == nil {
+		if there[a.leader] || led && leader.DeletionTimestamp == nil && status.WorkerOf(*leader).State.Terminated == nil {
 			break
 		}
 		gone = append(gone, a)
@@ -191,7 +192,7 @@ func (b *board) of(p corev1.Pod) attempt {
 
 func (b *board) find(p corev1.Pod) attempt {
 	var found attempt
-	for _, a := range b.attempts[b.leads(hostOf(p))] {
+	for _, a := range b.attempts[b.leads(status.HostOf(p))] {
 		if a.leader == p.UID {
 			return a
 		}

@@ -23,11 +23,12 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // stands is a snapshot of a set with these pods.
 func stands(pods ...corev1.Pod) snapshot {
-	s := snapshot{owner: owner{set: set()}, pods: map[types.UID]*corev1.Pod{}}
+	s := snapshot{Workload: asWorkload(lws()), pods: map[types.UID]*corev1.Pod{}}
 	for _, p := range pods {
 		s.pods[p.UID] = &p
 	}
@@ -58,7 +59,7 @@ func TestAttemptsOfPods(t *testing.T) {
 			for _, s := range tt.posted {
 				b.post(s)
 			}
-			if got, gone := b.attemptOf(tt.ask), b.gone(hostOf(tt.ask)); got != tt.want || len(gone) != tt.gone {
+			if got, gone := b.attemptOf(tt.ask), b.gone(status.HostOf(tt.ask)); got != tt.want || len(gone) != tt.gone {
 				t.Errorf("attempt %d, and %d before it are gone; want %d and %d", got, len(gone), tt.want, tt.gone)
 			}
 		})
@@ -78,7 +79,7 @@ func TestBoardOfAMap(t *testing.T) {
 		pod           corev1.Pod
 		attempt, gone int
 	}{{chunk(0, 1), 1, 0}, {chunk(2, 2), 1, 0}, {chunk(2, 9), 2, 0}, {chunk(3, 4), 2, 1}} {
-		got, gone := b.of(tt.pod), b.gone(hostOf(tt.pod))
+		got, gone := b.of(tt.pod), b.gone(status.HostOf(tt.pod))
 		if got.number != tt.attempt || got.leader != tt.pod.UID || len(gone) != tt.gone {
 			t.Errorf("%s: %+v, of which %v are gone; want attempt %d", tt.pod.UID, got, gone, tt.attempt)
 		}
@@ -106,7 +107,7 @@ func TestTheNextPodToRead(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &reader{options: tt.options, board: newBoard(nil, false)}
-			s := snapshot{owner: owner{job: job()}, pods: map[types.UID]*corev1.Pod{"a": &a, "b": &b, "c": &later}}
+			s := snapshot{Workload: asWorkload(job()), pods: map[types.UID]*corev1.Pod{"a": &a, "b": &b, "c": &later}}
 			r.board.post(s)
 			if tt.close != nil {
 				r.board.close(tt.close)

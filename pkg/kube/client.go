@@ -13,38 +13,46 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Client talks to one cluster, about one namespace. It knows the four API groups
 // that jobs need; the typed clients of client-go register all of them, which
 // every start would pay for.
 type Client struct {
-	core, batch, lws, kueue, newerKueue rest.Interface
+	core rest.Interface
+	// versions are the clients of the other API groups that jobs need.
+	versions map[schema.GroupVersion]rest.Interface
 
 	namespace string
-	// setless says that nobody looks for LeaderWorkerSets.
-	setless bool
-	codec   runtime.ParameterCodec
-	wire    *wire
+	// jobsOnly says that Jobs are the only workloads that are looked for.
+	jobsOnly bool
+	codec    runtime.ParameterCodec
+	wire     *wire
 }
 
 // NewClient contacts nothing. An empty namespace means all of them, for listing.
 // tell, which may be nil, gets a line when the API server keeps us waiting.
 func NewClient(config *rest.Config, namespace string, tell func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, addTurns} {
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, status.AddKueueWorkloads} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("preparing a client: %w", err)
 		}
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	metav1.AddToGroupVersion(scheme, setVersion)
+	groups := []schema.GroupVersion{status.KueueVersion, status.NewerKueueVersion}
+	for _, k := range status.Kinds {
+		metav1.AddToGroupVersion(scheme, k.GroupVersion())
+		groups = append(groups, k.GroupVersion())
+	}
 	wire, config := wired(config, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
-	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), wire: wire}
+	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), wire: wire, versions: map[schema.GroupVersion]rest.Interface{}}
 	codecs := serializer.NewCodecFactory(scheme).WithoutConversion()
 	clientFor := func(gv schema.GroupVersion, path string) (rest.Interface, error) {
 		own := rest.CopyConfig(config)
@@ -56,23 +64,13 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	if c.core, err = clientFor(corev1.SchemeGroupVersion, "/api"); err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
-	if c.batch, err = clientFor(batchv1.SchemeGroupVersion, "/apis"); err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	if c.lws, err = clientFor(setVersion, "/apis"); err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	if c.kueue, err = clientFor(turnVersion, "/apis"); err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	if c.newerKueue, err = clientFor(newerTurnVersion, "/apis"); err != nil {
-		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+	for _, group := range groups {
+		if c.versions[group], err = clientFor(group, "/apis"); err != nil {
+			return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
+		}
 	}
 	return c, nil
 }
-
-// setVersion is the API of LeaderWorkerSets.
-var setVersion = schema.GroupVersion{Group: "leaderworkerset.x-k8s.io", Version: "v1"}
 
 // kind is one kind of object, with the client that knows its group.
 type kind struct {
@@ -83,28 +81,37 @@ type kind struct {
 	metadata bool
 	// rare kinds are those that a cluster may not have.
 	rare bool
+	// workload is the kind of workload that it is, nil for other objects.
+	workload *status.Kind
 }
 
-func (c *Client) jobs() kind   { return kind{client: c.batch, resource: "jobs"} }
-func (c *Client) pods() kind   { return kind{client: c.core, resource: "pods"} }
-func (c *Client) events() kind { return kind{client: c.core, resource: "events"} }
+// The resources of objects that are no workloads.
+const (
+	podResource   = "pods"
+	eventResource = "events"
+	kueueResource = "workloads"
+)
 
-// sets are LeaderWorkerSets. Their metadata tells what is asked of them, so that
-// nobody has to know their types.
-func (c *Client) sets() kind {
-	return kind{client: c.lws, resource: "leaderworkersets", metadata: true, rare: true}
+func (c *Client) pods() kind   { return kind{client: c.core, resource: podResource} }
+func (c *Client) events() kind { return kind{client: c.core, resource: eventResource} }
+func (c *Client) jobs() kind   { return c.workloads(status.Job) }
+
+// workloads are those of a kind. Of a kind that a cluster may not have no more than the
+// metadata is read, so that its types need not be known.
+func (c *Client) workloads(k *status.Kind) kind {
+	return kind{client: c.versions[k.GroupVersion()], resource: k.Plural, metadata: k.Optional, rare: k.Optional, workload: k}
 }
 
-// turns are the Workloads of Kueue.
-func (c *Client) turns() kind {
-	return kind{client: c.kueue, newer: c.newerKueue, resource: "workloads", rare: true}
+// kueueWorkloads are the Workloads of Kueue.
+func (c *Client) kueueWorkloads() kind {
+	return kind{client: c.versions[status.KueueVersion], newer: c.versions[status.NewerKueueVersion], resource: kueueResource, rare: true}
 }
 
 // collection is where the objects of the kind are.
 func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }
 
 // isPart tells the kinds without which there is something to tell as well.
-func (k kind) isPart() bool { return k.resource == "events" || k.rare }
+func (k kind) isPart() bool { return k.resource == eventResource || k.rare }
 
 // lacks tells of an error that nothing of a kind can be read here: a cluster may not
 // have LeaderWorkerSets or Kueue, and not everybody may read those, or events.
@@ -116,7 +123,7 @@ func (k kind) lacks(err error) bool {
 // left out without a word, but not the job itself.
 func (c *Client) none(k kind, lacking error) change {
 	ch := change{kind: k, reset: true}
-	if k == c.sets() && apierrors.IsForbidden(lacking) {
+	if k.workload != nil && apierrors.IsForbidden(lacking) {
 		ch.denied = lacking
 	}
 	return ch

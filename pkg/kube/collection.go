@@ -17,7 +17,8 @@ import (
 )
 
 // plurals are the resources of the kinds that jobs and their overlays are mostly
-// made of, by Kind.group. Others are looked up in the cluster.
+// made of, by Kind.group. Others are looked up in the cluster, optional kinds of workloads
+// among them: a cluster may not have them.
 var plurals = map[string]string{
 	"ConfigMap":                             "configmaps",
 	"PersistentVolumeClaim":                 "persistentvolumeclaims",
@@ -30,10 +31,6 @@ var plurals = map[string]string{
 	"Role.rbac.authorization.k8s.io":        "roles",
 	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
 }
-
-// setKind is not among them: a cluster may not have it, which is found out when it
-// is looked up.
-const setKind = "LeaderWorkerSet"
 
 // installSets is what brings LeaderWorkerSets to a cluster.
 const installSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"

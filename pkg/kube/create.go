@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // parts are the objects to apply, by what becomes of them.
@@ -50,7 +48,7 @@ func (w *Workload) split() (parts, error) {
 }
 
 func isWorkload(o *unstructured.Unstructured) bool {
-	return (o.GetKind() == "Job" || o.GetKind() == setKind) && o.GetLabels()[api.LabelJobID] != ""
+	return status.KindOf(o) != nil && o.GetLabels()[api.LabelJobID] != ""
 }
 
 func isShared(o *unstructured.Unstructured) bool {
@@ -116,14 +114,14 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 	if workload == nil {
 		return taken
 	}
-	if err := checkQueue(workload); err != nil && taken == nil {
+	if err := status.CheckQueue(workload); err != nil && taken == nil {
 		return errors.Join(err, w.undo(ctx, workload))
 	}
 	owner := metav1.OwnerReference{APIVersion: workload.GetAPIVersion(), Kind: workload.GetKind(), Name: workload.GetName(), UID: workload.GetUID()}
 	g, gctx := errgroup.WithContext(ctx)
 	var rights []*unstructured.Unstructured
 	for _, o := range p.owned {
-		if isRelease(o, owner) {
+		if isRelease(o, workload) {
 			rights = append(rights, o)
 			continue
 		}
@@ -220,19 +218,7 @@ func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*u
 	case err != nil:
 		return nil, err
 	}
-	return made, checkQueue(made)
-}
-
-// checkQueue looks at a workload as the cluster has made it. Where a namespace has a queue
-// for all jobs that name none, Kueue puts them into it, and keeps a set with a long name
-// there for ever.
-func checkQueue(made *unstructured.Unstructured) error {
-	queue := made.GetLabels()[api.LabelQueue]
-	if made.GetKind() != setKind || queue == "" || len(made.GetName()) <= api.MaxQueuedName {
-		return nil
-	}
-	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs that name none, and %s",
-		made.GetLabels()[api.LabelJobID], queue, made.GetNamespace(), keepsLongNames(queue))
+	return made, status.CheckQueue(made)
 }
 
 // createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that
@@ -282,7 +268,7 @@ func sameCall(a, b *unstructured.Unstructured) bool {
 }
 
 func workerArgs(workload *unstructured.Unstructured) any {
-	templates := podTemplates(workload)
+	templates := status.KindOf(workload).PodTemplates
 	for _, c := range containersOf(workload, templates[len(templates)-1]) {
 		if c["name"] == api.ContainerName {
 			return c["args"]
@@ -328,108 +314,4 @@ func (w *Workload) undo(ctx context.Context, workload *unstructured.Unstructured
 
 func mayRun(err error) error {
 	return fmt.Errorf("the job may have been created: %w", errors.Join(api.ErrMayRun, err))
-}
-
-// own makes an object that goes with its owner. One that other jobs own already
-// goes with the last of them; one that somebody else made stays.
-func (w *Workload) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
-	with := o.DeepCopy()
-	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
-	found, existed, err := w.ensure(ctx, with, modeCreate)
-	if err != nil || !existed || !ownedByJobs(found) || ownedBy(found, owner.UID) {
-		return err
-	}
-	return retry(ctx, func() error { return w.client.addOwner(ctx, w.collectionOf(o), o.GetName(), owner) })
-}
-
-// isRelease tells the Role and the RoleBinding with which the leader of a
-// LeaderWorkerSet ends it.
-func isRelease(o *unstructured.Unstructured, owner metav1.OwnerReference) bool {
-	kind := o.GroupVersionKind()
-	return owner.Kind == setKind && o.GetName() == owner.Name && kind.Group == "rbac.authorization.k8s.io"
-}
-
-// allowRelease makes them. Who may not do that has a job all the same.
-func (w *Workload) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
-	for _, o := range rights {
-		err := w.own(ctx, o, owner)
-		if apierrors.IsForbidden(err) {
-			w.client.wire.say("you may not create the %s by which the job gives its hosts back when it has ended: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command does it", o.GetKind())
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ensure creates an object, or finds one of that name that will do as well.
-func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
-	where := w.collectionOf(o)
-	err = retry(ctx, func() (err error) {
-		made, err = w.client.createObject(ctx, where, o, mode)
-		return err
-	})
-	if !apierrors.IsAlreadyExists(err) {
-		return made, false, err
-	}
-	err = retry(ctx, func() (err error) {
-		made, err = w.client.getObject(ctx, where, o.GetName())
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, true, err
-	case made.GetDeletionTimestamp() != nil:
-		return nil, true, fmt.Errorf("%s %s is being removed, and will then be made anew: try again in a moment", o.GetKind(), o.GetName())
-	case slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ownedBy(made, r.UID) }):
-		return made, true, nil // the answer to its creation was lost, or the submit that made it cut off
-	}
-	same, err := w.sameContent(ctx, made, o)
-	switch {
-	case err != nil:
-		return nil, true, err
-	case !same:
-		return nil, true, fmt.Errorf("%s %s: namespace %s has one already, and it says something else: give this one another name, or remove that one with kubectl delete %s %s -n %s",
-			o.GetKind(), o.GetName(), w.client.namespace, where.kind().resource, o.GetName(), w.client.namespace)
-	}
-	return made, true, nil
-}
-
-func ownedByJobs(o *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
-		return r.Kind == "Job" && strings.HasPrefix(r.Name, api.JobNamePrefix) ||
-			r.Kind == setKind && strings.HasPrefix(r.Name, api.PathwaysNamePrefix)
-	})
-}
-
-func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
-	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
-}
-
-// sameContent tells whether an object of the cluster has all that another says: then
-// the server changes nothing when it is told that once more. Only the server knows what
-// it makes of a text, such as 1024Mi.
-func (w *Workload) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
-	var merged *unstructured.Unstructured
-	err := retry(ctx, func() (err error) {
-		merged, err = w.client.tryMerge(ctx, w.collectionOf(want), want.GetName(), content(want))
-		return err
-	})
-	if apierrors.IsInvalid(err) { // it would have to change what can't be changed
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return reflect.DeepEqual(content(found), content(merged)), nil
-}
-
-// content is what an object says: all but what the server itself keeps of it.
-func content(o *unstructured.Unstructured) map[string]any {
-	c := maps.Clone(o.Object)
-	delete(c, "metadata")
-	delete(c, "status")
-	return c
 }

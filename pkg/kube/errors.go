@@ -99,7 +99,7 @@ func (c *Client) forbidden(need permission, err error) string {
 	if c.namespace == "" {
 		where, mend = "in the whole cluster", "without --all-namespaces one namespace is enough"
 	}
-	whom, more := "", prefixed(": ", err.Error())
+	whom, more := "", ": "+err.Error()
 	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it says the same
 		whom, more = " to "+m[1], m[2]
 	}

@@ -6,15 +6,22 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Explain reads once how a job stands, with what tells why it waits. Who may not
+// Explain reads once how a job stands, with what says why it waits. Who may not
 // read events or queues is told what the job and its pods say.
 func (w *Workload) Explain(ctx context.Context, id string) (api.Status, error) {
-	s, err := w.client.snapshot(ctx, id)
-	if err != nil || !s.exists() {
-		return w.status(s), err
-	}
-	if err := w.client.readInto(ctx, &s, w.client.reasonsOf(s.owner)); err != nil {
+	s, err := w.client.explained(ctx, id)
+	if err != nil {
 		return api.Status{}, err
 	}
 	return w.status(s), nil
+}
+
+// Losses returns when pods of a job were taken away, and why, in that order: as far as
+// the pods that are there say, and the events, which a cluster keeps for an hour or so.
+func (w *Workload) Losses(ctx context.Context, id string) ([]api.Loss, error) {
+	s, err := w.client.explained(ctx, id)
+	if err != nil || !s.Exists() {
+		return nil, err
+	}
+	return s.observed(w.client.now()).Disruptions(), nil
 }

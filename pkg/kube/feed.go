@@ -53,7 +53,7 @@ func (w *Workload) join(ctx context.Context, id string) *feed {
 		f = &feed{stop: stop, news: make(chan struct{})}
 		w.feeds[id] = f
 		go func() {
-			err := w.client.observe(ctx, w.client.ofJob(id), f.post)
+			err := w.client.observe(ctx, id, w.client.ofJob(id), f.post)
 			f.change(func() { f.over, f.err = true, err })
 		}()
 	}
@@ -73,7 +73,7 @@ func (w *Workload) leave(id string, f *feed) {
 
 // post takes a copy: the snapshot goes on changing.
 func (f *feed) post(s snapshot) (enough bool) {
-	s.pods, s.events, s.turns = maps.Clone(s.pods), maps.Clone(s.events), maps.Clone(s.turns)
+	s.pods, s.events, s.kueueWorkloads = maps.Clone(s.pods), maps.Clone(s.events), maps.Clone(s.kueueWorkloads)
 	f.change(func() { f.some, f.now = true, s })
 	return false
 }

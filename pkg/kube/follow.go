@@ -97,7 +97,7 @@ func (c *Client) followPart(ctx context.Context, s selection, emit func(change))
 		s.newer = true
 		err = c.follow(ctx, s, noted)
 	}
-	if !s.kind.lacks(err) || begun && s.kind == c.sets() {
+	if !s.kind.lacks(err) || begun && s.kind.workload != nil {
 		return err
 	}
 	emit(c.none(s.kind, err))

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Hosts are those of a job that have a pod, by their numbers.
@@ -16,7 +17,7 @@ func (w *Workload) Hosts(ctx context.Context, id string) ([]api.Host, error) {
 		return nil, err
 	}
 	var hosts []api.Host
-	for _, p := range newestOfHosts(s.list()) {
+	for _, p := range status.NewestOfHosts(s.list()) {
 		hosts = append(hosts, hostAs(p))
 	}
 	return hosts, nil
@@ -24,8 +25,8 @@ func (w *Workload) Hosts(ctx context.Context, id string) ([]api.Host, error) {
 
 // hostAs tells what a pod is doing.
 func hostAs(p corev1.Pod) api.Host {
-	h := api.Host{Host: hostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
-	switch worker := workerOf(p); {
+	h := api.Host{Host: status.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
+	switch worker := status.WorkerOf(p); {
 	case worker.State.Terminated != nil && worker.State.Terminated.ExitCode == 0:
 		h.State = api.Succeeded
 	case worker.State.Terminated != nil:

@@ -28,7 +28,7 @@ func TestHostAs(t *testing.T) {
 		"killed":        {node: "n", state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}, want: api.Host{Node: "n", State: api.Failed, Message: "exit code 137"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p-3", Labels: map[string]string{labelSetWorker: "3"}, DeletionTimestamp: c.deleted},
+			p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p-3", Labels: map[string]string{"leaderworkerset.sigs.k8s.io/worker-index": "3"}, DeletionTimestamp: c.deleted},
 				Spec:   corev1.PodSpec{NodeName: c.node},
 				Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sidecar"}, {Name: api.ContainerName, State: c.state}}}}
 			c.want.Host, c.want.Pod = 3, "p-3"

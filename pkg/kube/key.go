@@ -8,6 +8,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // mayPutKey reports whether the Secret can be made from which the hosts of a workload take
@@ -44,7 +45,7 @@ func awaitingKey(workload *unstructured.Unstructured) *unstructured.Unstructured
 func keyRefs(workload *unstructured.Unstructured) []map[string]any {
 	var refs []map[string]any
 	secret := specOf(workload).SecretName()
-	for _, template := range podTemplates(workload) {
+	for _, template := range status.KindOf(workload).PodTemplates {
 		for _, c := range containersOf(workload, template) {
 			for _, variable := range objectsIn(c, "env") {
 				found, _, _ := unstructured.NestedFieldNoCopy(variable, "valueFrom", "secretKeyRef")
@@ -60,17 +61,6 @@ func keyRefs(workload *unstructured.Unstructured) []map[string]any {
 // specOf is no more of a workload's Spec than its id.
 func specOf(workload *unstructured.Unstructured) api.Spec {
 	return api.Spec{ID: workload.GetLabels()[api.LabelJobID]}
-}
-
-// podTemplates are where a workload has the templates of its pods, the workers' last.
-func podTemplates(workload *unstructured.Unstructured) [][]string {
-	if workload.GetKind() != setKind {
-		return [][]string{{"spec", "template"}}
-	}
-	return [][]string{
-		{"spec", "leaderWorkerTemplate", "leaderTemplate"},
-		{"spec", "leaderWorkerTemplate", "workerTemplate"},
-	}
 }
 
 // containersOf are the containers of a workload's pod template, not copied.

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Record is what a cluster tells of one job.
@@ -42,46 +42,60 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 // List tells about all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
 func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
-	known := newInventory(detail, w.client.now)
-	if err := w.readAll(ctx, known, w.listed(detail)); err != nil {
+	known := newCache()
+	if err := w.client.readInto(ctx, known, w.listed(detail)); err != nil {
 		return nil, err
 	}
-	if len(known.owners) == 0 {
+	w.leftOut(known.denied)
+	if len(known.workloads) == 0 {
 		return nil, w.client.missingNamespace(ctx)
 	}
-	if waiting := known.waiting(); detail >= api.TellReasons && len(waiting) > 0 {
-		queued := slices.ContainsFunc(waiting, func(k key) bool { return known.owners[k].queue() != "" })
-		if err := w.readAll(ctx, known, w.explaining(queued)); err != nil {
-			return nil, err
+	if detail >= api.TellReasons {
+		if waits, queued := known.waiting(); waits {
+			if err := w.client.readInto(ctx, known, w.explaining(queued)); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return known.records(known.keys()), nil
+	return w.records(known, known.all(), detail), nil
 }
 
-// readAll takes what selections choose in, all at the same time.
-func (w *Workload) readAll(ctx context.Context, into *inventory, selections []selection) error {
-	lists := make([]change, len(selections))
-	g, ctx := errgroup.WithContext(ctx)
-	for i, s := range selections {
-		g.Go(func() (err error) {
-			lists[i], err = w.client.readPart(ctx, s)
-			return err
-		})
+// waiting reports whether there is a job of which something has yet to start, and whether
+// one of those goes through a queue.
+func (c *cache) waiting() (waits, queued bool) {
+	for k := range c.workloads {
+		if s := c.snapshot(k); s.waits() {
+			waits, queued = true, queued || s.Queue() != ""
+		}
 	}
-	if err := g.Wait(); err != nil {
-		return err
+	return waits, queued
+}
+
+// records describes some jobs; one that has no workload any more is NotFound.
+func (w *Workload) records(known *cache, keys []key, detail api.Detail) []Record {
+	records := make([]Record, 0, len(keys))
+	for _, k := range keys {
+		s := known.snapshot(k)
+		if !s.Exists() {
+			records = append(records, Record{ID: k.id, Namespace: k.namespace, Status: api.Status{State: api.NotFound}})
+			continue
+		}
+		var now api.Status
+		switch {
+		case detail >= api.TellReasons:
+			now = w.status(s)
+		case detail >= api.TellStates:
+			now = s.State(s.list())
+		}
+		records = append(records, newRecord(s.Workload, s.list(), now))
 	}
-	for _, list := range lists {
-		w.leftOut(list)
-		into.putAll(list.all)
-	}
-	return nil
+	return records
 }
 
 // leftOut says that a list of all jobs may be one without those on several hosts.
-func (w *Workload) leftOut(list change) {
-	if list.denied != nil {
-		w.client.wire.say("jobs on several hosts, if there are any, are left out: %v", list.denied)
+func (w *Workload) leftOut(denied error) {
+	if denied != nil {
+		w.client.wire.say("jobs on several hosts, if there are any, are left out: %v", denied)
 	}
 }
 
@@ -116,23 +130,23 @@ func trimmed(o runtime.Object) runtime.Object {
 	case *corev1.Pod:
 		return trimmedPod(o)
 	case *corev1.Event:
-		if !mayBeOfJob(o.InvolvedObject) {
+		if !status.MayBeOfJob(o.InvolvedObject) {
 			return nil
 		}
-	case *turn:
-		return trimmedTurn(o)
+	case *status.KueueWorkload:
+		return trimmedKueueWorkload(o)
 	}
 	return o
 }
 
-// trimmedTurn is what a list tells of a turn, which may be one of other work.
-func trimmedTurn(t *turn) runtime.Object {
-	ours := slices.ContainsFunc(t.OwnerReferences, func(r metav1.OwnerReference) bool { return isJobName(r.Name) })
+// trimmedKueueWorkload is what a list needs of a Kueue Workload, nil for one of other work.
+func trimmedKueueWorkload(w *status.KueueWorkload) runtime.Object {
+	ours := slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return status.IsJobName(r.Name) })
 	if !ours {
 		return nil
 	}
-	t.ManagedFields = nil
-	return t
+	w.ManagedFields = nil
+	return w
 }
 
 // trimmedJob is a copy with what a list tells.
@@ -145,7 +159,7 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 			Completions: j.Spec.Completions, Parallelism: j.Spec.Parallelism, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
 		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, FailedIndexes: j.Status.FailedIndexes},
 	}
-	if (owner{job: j}).byPythonTool() {
+	if status.NewWorkload(status.Job, j).ByPythonTool() {
 		t.Spec.Template = j.Spec.Template // which names its bucket
 	}
 	return t
@@ -169,39 +183,23 @@ func trimmedContainers(all []corev1.Container) []corev1.Container {
 }
 
 // newRecord tells about a job.
-func newRecord(o owner, pods []corev1.Pod, status api.Status) Record {
-	m := o.meta()
+func newRecord(w status.Workload, pods []corev1.Pod, now api.Status) Record {
+	m := w.Meta()
 	r := Record{
 		ID: m.Labels[api.LabelJobID], Namespace: m.Namespace,
 		Store:       m.Annotations[api.AnnotationStore],
 		Function:    m.Annotations[api.AnnotationFunction],
 		Accelerator: cmp.Or(m.Annotations[api.AnnotationAccelerator], m.Labels[api.LabelAccelerator]),
 		Created:     m.CreationTimestamp.UTC(),
-		Hosts:       o.atATime(pods),
-		Map:         o.job != nil && isMap(o.job),
-		Status:      status,
+		Hosts:       w.AtATime(pods),
+		Map:         w.IsMap(),
+		Status:      now,
 	}
-	if o.byPythonTool() {
-		r.Python, r.Store = true, pythonStore(o.job)
+	if w.ByPythonTool() {
+		r.Python, r.Store = true, w.PythonStore()
 	}
-	if pods = leadersOf(pods); len(pods) > 0 {
+	if pods = status.Leaders(pods); len(pods) > 0 {
 		r.Node = pods[len(pods)-1].Spec.NodeName
 	}
 	return r
-}
-
-// pythonStore is the bucket that the Python tool has told its runner. What is read
-// of a LeaderWorkerSet doesn't tell.
-func pythonStore(j *batchv1.Job) string {
-	if j == nil {
-		return ""
-	}
-	for _, c := range j.Spec.Template.Spec.Containers {
-		for _, e := range c.Env {
-			if e.Name == "GCS_BUCKET" && e.Value != "" {
-				return "gs://" + e.Value
-			}
-		}
-	}
-	return ""
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Logs writes what the job's pods printed, host by host and attempt by attempt;
@@ -97,13 +98,13 @@ func (r *reader) watch(ctx context.Context) error {
 	return r.workload.observe(ctx, r.id, func(s snapshot) bool {
 		r.board.post(s)
 		pods := s.list()
-		if !s.status(pods).State.Ended() {
+		if !s.State(pods).State.Ended() {
 			return false
 		}
 		if late == nil {
-			late = time.AfterFunc(graceOf(pods)+noticeTime, r.board.finish)
+			late = time.AfterFunc(status.Grace(pods)+noticeTime, r.board.finish)
 		}
-		return !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return workerOf(p).State.Running != nil })
+		return !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return status.WorkerOf(p).State.Running != nil })
 	})
 }
 
@@ -185,7 +186,7 @@ func (r *reader) chosen(pods []corev1.Pod) []corev1.Pod {
 // stream makes the stream of one pod.
 func (r *reader) stream(p corev1.Pod, o logs.Options, out io.Writer) *stream {
 	s := r.workload.stream(r.id, p, o, out)
-	s.attempt, s.host = r.board.leaderOf(p), hostOf(p)
+	s.attempt, s.host = r.board.leaderOf(p), status.HostOf(p)
 	return s
 }
 
@@ -195,12 +196,12 @@ const rotateEvery = 10 * time.Second
 // mayBeRotated tells whether a container has run for so long that its node may have
 // dropped lines of its log.
 func (r *reader) mayBeRotated(p corev1.Pod) bool {
-	worker := workerOf(p)
+	worker := status.WorkerOf(p)
 	end := r.workload.client.now()
 	if t := worker.State.Terminated; t != nil {
 		end = t.FinishedAt.Time
 	}
-	return end.Sub(startOf(worker)) >= rotateEvery
+	return end.Sub(status.StartOf(worker)) >= rotateEvery
 }
 
 // follow writes one pod of a host after the other until the job has ended; errEnded
@@ -303,14 +304,11 @@ func doneOf(pods []corev1.Pod, done map[types.UID]bool) int {
 	return 0
 }
 
-// hasPrinted tells whether a pod has begun, so that there may be a log.
-func hasPrinted(p corev1.Pod) bool { return !startOf(workerOf(p)).IsZero() }
-
 // mayHaveLog reports whether there is something to read of a pod. When a container
 // that its node has lost began nobody knows, and only the store has its log.
 func (r *reader) mayHaveLog(p corev1.Pod) bool {
-	t := workerOf(p).State.Terminated
-	return hasPrinted(p) || r.options.Rest != nil && t != nil && t.Reason == "ContainerStatusUnknown"
+	t := status.WorkerOf(p).State.Terminated
+	return status.HasStarted(p) || r.options.Rest != nil && t != nil && t.Reason == "ContainerStatusUnknown"
 }
 
 // followPod writes a pod's log until its container has ended and nothing is left

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -11,32 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
-
-// snapshot is a job's objects at one moment.
-type snapshot struct {
-	owner
-	pods   map[types.UID]*corev1.Pod // there may be thousands, which are not copied
-	events map[types.UID]corev1.Event
-	turns  map[types.UID]turn
-	denied error        // to see whether there is a LeaderWorkerSet
-	sorted []corev1.Pod // what list gives, nil before it is asked
-}
-
-// unseen is why nobody can say that there is no job; nil where there is one.
-func (s snapshot) unseen() error {
-	if s.exists() {
-		return nil
-	}
-	return s.denied
-}
-
-func newSnapshot() snapshot {
-	return snapshot{pods: map[types.UID]*corev1.Pod{}, events: map[types.UID]corev1.Event{}, turns: map[types.UID]turn{}}
-}
 
 // ofJob are the selections of one job, of whose pods no more is kept than tells how
 // they stand.
@@ -54,21 +31,27 @@ func (c *Client) ofJob(id string) []selection {
 // LeaderWorkerSets, and starts nothing.
 func (w *Workload) OfJobs() *Workload {
 	c := *w.client
-	c.setless = true
+	c.jobsOnly = true
 	return New(&c, nil)
 }
 
 // selections are what tells of jobs whose objects have the labels.
 func (c *Client) selections(labels string) []selection {
-	all := []selection{
-		{kind: c.jobs(), labels: labels, list: func() runtime.Object { return &batchv1.JobList{} }},
-		{kind: c.sets(), labels: labels, list: func() runtime.Object { return &metav1.PartialObjectMetadataList{} }},
-		{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }},
+	var all []selection
+	for _, k := range status.Kinds {
+		if !c.jobsOnly || k == status.Job {
+			all = append(all, selection{kind: c.workloads(k), labels: labels, list: listOf(k)})
+		}
 	}
-	if c.setless {
-		all = slices.Delete(all, 1, 2)
+	return append(all, selection{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }})
+}
+
+// listOf makes empty lists of a kind of workload.
+func listOf(k *status.Kind) func() runtime.Object {
+	if k == status.Job {
+		return func() runtime.Object { return &batchv1.JobList{} }
 	}
-	return all
+	return func() runtime.Object { return &metav1.PartialObjectMetadataList{} }
 }
 
 // reasons are what tells why jobs wait. Of jobs in a queue those are Kueue's
@@ -76,23 +59,23 @@ func (c *Client) selections(labels string) []selection {
 func (c *Client) reasons(queued bool) []selection {
 	all := []selection{{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}}
 	if queued {
-		all = append(all, selection{kind: c.turns(), list: func() runtime.Object { return &turnList{} }})
+		all = append(all, selection{kind: c.kueueWorkloads(), list: func() runtime.Object { return &status.KueueWorkloadList{} }})
 	}
 	return all
 }
 
 // reasonsOf are the reasons of one job.
-func (c *Client) reasonsOf(o owner) []selection {
-	all := c.reasons(o.queue() != "")
+func (c *Client) reasonsOf(w status.Workload) []selection {
+	all := c.reasons(w.Queue() != "")
 	for i := range all {
-		all[i].keep = about(o.meta())
+		all[i].keep = about(w.Meta())
 	}
 	return all
 }
 
 // observe calls seen with a job's objects, at first when all of the parts have been
 // read, then after every change, until seen returns true.
-func (c *Client) observe(ctx context.Context, parts []selection, seen func(snapshot) bool) error {
+func (c *Client) observe(ctx context.Context, id string, parts []selection, seen func(snapshot) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
@@ -102,7 +85,7 @@ func (c *Client) observe(ctx context.Context, parts []selection, seen func(snaps
 		unread[s.kind] = true
 		c.send(ctx, s, changes, failed)
 	}
-	now := newSnapshot()
+	known, job := newCache(), key{c.namespace, id}
 	there := false // a job was seen, which may go
 	var reasons []selection
 	var explaining context.CancelFunc
@@ -114,16 +97,17 @@ func (c *Client) observe(ctx context.Context, parts []selection, seen func(snaps
 			return err
 		case ch := <-changes:
 			delete(unread, ch.kind)
-			now.apply(ch)
+			known.apply(ch)
 		}
 		if len(unread) > 0 {
 			continue
 		}
-		there = there || now.exists()
-		if err := now.unseen(); err != nil && !there {
+		there = there || known.workloads[job].Exists()
+		if err := known.denied; err != nil && !there {
 			return err
 		}
-		now.gather(changes)
+		known.gather(changes, len(known.pods[job]))
+		now := known.snapshot(job)
 		waits := now.waits()
 		if seen(now) {
 			return nil
@@ -132,7 +116,7 @@ func (c *Client) observe(ctx context.Context, parts []selection, seen func(snaps
 		switch {
 		case waits && explaining == nil:
 			waiting, stop := context.WithCancel(ctx)
-			explaining, reasons = stop, c.reasonsOf(now.owner)
+			explaining, reasons = stop, c.reasonsOf(now.Workload)
 			for _, s := range reasons {
 				c.send(waiting, s, changes, failed)
 			}
@@ -140,7 +124,7 @@ func (c *Client) observe(ctx context.Context, parts []selection, seen func(snaps
 			explaining()
 			explaining = nil
 			for _, s := range reasons {
-				now.forget(s.kind)
+				known.forget(s.kind)
 			}
 		}
 	}
@@ -154,12 +138,12 @@ const (
 
 // gather takes in what comes soon after a change. Thousands of pods change all the
 // time, and to look at them after each would take more than that.
-func (s *snapshot) gather(changes <-chan change) {
-	enough := time.After(min(time.Duration(len(s.pods))*lookTime, longestLook))
+func (c *cache) gather(changes <-chan change, pods int) {
+	enough := time.After(min(time.Duration(pods)*lookTime, longestLook))
 	for {
 		select {
 		case ch := <-changes:
-			s.apply(ch)
+			c.apply(ch)
 		case <-enough:
 			return
 		}
@@ -185,16 +169,16 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 	}()
 }
 
-// about keeps the events about a workload and its parts, and its turns.
+// about keeps the events about a workload and its parts, and its Kueue Workloads.
 func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	return func(o runtime.Object) runtime.Object {
 		switch o := o.(type) {
 		case *corev1.Event:
-			if slices.Contains(ownerNames(o.InvolvedObject), workload.Name) {
+			if slices.Contains(status.WorkloadNames(o.InvolvedObject), workload.Name) {
 				return o
 			}
-		case *turn:
-			if o.isOf(workload.UID) {
+		case *status.KueueWorkload:
+			if o.IsOf(workload.UID) {
 				return o
 			}
 		}
@@ -202,108 +186,49 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	}
 }
 
-// apply takes a change into the snapshot.
-func (s *snapshot) apply(ch change) {
-	s.sorted = nil
-	objects := ch.all
-	if ch.reset {
-		s.forget(ch.kind)
-		if ch.denied != nil {
-			s.denied = ch.denied
-		}
-	} else {
-		objects = []runtime.Object{ch.object}
-	}
-	for _, o := range objects {
-		switch o := o.(type) {
-		case *batchv1.Job:
-			s.job = o
-			if ch.deleted {
-				s.job = nil
-			}
-		case *metav1.PartialObjectMetadata:
-			s.set = o
-			if ch.deleted {
-				s.set = nil
-			}
-		case *corev1.Pod:
-			s.pods[o.UID] = o
-			if ch.deleted {
-				delete(s.pods, o.UID)
-			}
-		case *corev1.Event:
-			s.events[o.UID] = *o
-			if ch.deleted {
-				delete(s.events, o.UID)
-			}
-		case *turn:
-			s.turns[o.UID] = *o
-			if ch.deleted {
-				delete(s.turns, o.UID)
-			}
-		}
-	}
-}
-
-func (s *snapshot) forget(k kind) {
-	switch k.resource {
-	case "jobs":
-		s.job = nil
-	case "leaderworkersets":
-		s.set = nil
-	case "pods":
-		clear(s.pods)
-	case "events":
-		clear(s.events)
-	case "workloads":
-		clear(s.turns)
-	}
-}
-
-// waits tells whether there is a job of which something has yet to start.
-func (s *snapshot) waits() bool {
-	pods := s.list()
-	return s.exists() && s.owner.waits(s.status(pods), pods)
-}
-
-// list are the pods, by attempt. Nobody changes it: others have it, too.
-func (s *snapshot) list() []corev1.Pod {
-	if s.sorted == nil {
-		// They are large: what is moved about is where they are.
-		byAge := slices.SortedFunc(maps.Values(s.pods), compareAges)
-		s.sorted = make([]corev1.Pod, len(byAge))
-		for i, p := range byAge {
-			s.sorted[i] = *p
-		}
-	}
-	return s.sorted
-}
-
-// snapshot reads a job's objects once, but for what tells why it waits.
+// snapshot reads a job's objects once, but for what says why it waits.
 func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
-	now := newSnapshot()
-	if err := c.readInto(ctx, &now, c.ofJob(id)); err != nil {
+	known := newCache()
+	err := c.readInto(ctx, known, c.ofJob(id))
+	now := known.snapshot(key{c.namespace, id})
+	if err != nil {
 		return now, err
 	}
 	return now, now.unseen()
 }
 
-// readInto reads parts of a snapshot once, at the same time. What could be read is
-// there beside an error.
-func (c *Client) readInto(ctx context.Context, now *snapshot, parts []selection) error {
-	changes := make([]change, len(parts))
+// explained reads a job's objects once, with what says why it waits. Who may not read
+// events or queues gets what can be read.
+func (c *Client) explained(ctx context.Context, id string) (snapshot, error) {
+	known, job := newCache(), key{c.namespace, id}
+	if err := c.readInto(ctx, known, c.ofJob(id)); err != nil {
+		return snapshot{}, err
+	}
+	now := known.snapshot(job)
+	if !now.Exists() {
+		return now, now.unseen()
+	}
+	if err := c.readInto(ctx, known, c.reasonsOf(now.Workload)); err != nil {
+		return snapshot{}, err
+	}
+	return known.snapshot(job), nil
+}
+
+// readInto reads selections once, at the same time, and takes them in all or none.
+func (c *Client) readInto(ctx context.Context, into *cache, selections []selection) error {
+	lists := make([]change, len(selections))
 	g, ctx := errgroup.WithContext(ctx)
-	for i, s := range parts {
+	for i, s := range selections {
 		g.Go(func() (err error) {
-			changes[i], err = c.readPart(ctx, s)
+			lists[i], err = c.readPart(ctx, s)
 			return err
 		})
 	}
-	err := g.Wait()
-	for _, ch := range changes {
-		if ch.reset {
-			now.apply(ch)
-		}
+	if err := g.Wait(); err != nil {
+		return err
 	}
-	return err
+	for _, list := range lists {
+		into.apply(list)
+	}
+	return nil
 }

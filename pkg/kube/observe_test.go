@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // oneJob is the cluster of a job whose pod waits, among the events of others. The
@@ -149,7 +150,7 @@ func observed(ctx context.Context, w *Workload) (seen <-chan snapshot, over <-ch
 	return snapshots, end
 }
 
-func stateIn(s snapshot) api.State { return s.status(s.list()).State }
+func stateIn(s snapshot) api.State { return s.State(s.list()).State }
 
 func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 	s, w := workloadOfOneJob(t)
@@ -168,20 +169,6 @@ func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
 	if n := s.listed("events"); n != 2 {
 		t.Errorf("a job that waited twice had its events listed %d times", n)
-	}
-}
-
-func TestAnEventThatIsDeletedIsForgotten(t *testing.T) {
-	now := newSnapshot()
-	e := eventAbout("kinetic-a1-x")
-	c := &Client{}
-	now.apply(change{kind: c.events(), reset: true, all: []runtime.Object{&e}})
-	if len(now.events) != 1 {
-		t.Fatal("it was not taken in")
-	}
-	now.apply(change{kind: c.events(), object: &e, deleted: true})
-	if len(now.events) != 0 {
-		t.Errorf("left: %v", now.events)
 	}
 }
 
@@ -216,17 +203,22 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	f := &feed{news: make(chan struct{})}
 	c := &Client{}
-	now := newSnapshot()
-	pod, event, turn := theirPod(running(1)), eventAbout("kinetic-a1-x"), turn{}
-	for _, o := range []runtime.Object{&pod, &event, &turn} {
-		now.apply(change{object: o})
+	known, job := newCache(), listOfOneJob().Items[0]
+	pod, event := theirPod(running(1)), eventAbout("kinetic-a1-x")
+	its := status.KueueWorkload{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Name: job.Name}}}}
+	known.apply(change{kind: c.jobs(), object: &job})
+	for _, o := range []runtime.Object{&pod, &event, &its} {
+		known.apply(change{object: o})
 	}
-	f.post(now)
-	for _, k := range []kind{c.pods(), c.events(), c.turns()} {
-		now.forget(k)
+	f.post(known.snapshot(key{"ml", "a1"}))
+	for _, k := range []kind{c.pods(), c.events(), c.kueueWorkloads()} {
+		known.forget(k)
 	}
-	if len(f.now.pods) != 1 || len(f.now.events) != 1 || len(f.now.turns) != 1 {
-		t.Errorf("left: %d pods, %d events, %d turns; want one of each", len(f.now.pods), len(f.now.events), len(f.now.turns))
+	for _, o := range []runtime.Object{&pod, &event, &its} {
+		known.apply(change{object: o, deleted: true})
+	}
+	if len(f.now.pods) != 1 || len(f.now.events) != 1 || len(f.now.kueueWorkloads) != 1 {
+		t.Errorf("left: %d pods, %d events, %d Kueue Workloads; want one of each", len(f.now.pods), len(f.now.events), len(f.now.kueueWorkloads))
 	}
 }
 
@@ -234,10 +226,13 @@ func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const number, changes = 1000, 100
+		chunks := aMap(0)
+		chunks.Namespace, chunks.Labels = "ml", map[string]string{api.LabelJobID: "a1"}
 		c := clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
 			pods := corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
 			for i := range number {
 				p := pod(fmt.Sprint("p", i), 1, waiting(""))
+				p.Namespace, p.Labels = "ml", map[string]string{api.LabelJobID: "a1"}
 				p.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
 				pods.Items = append(pods.Items, p)
 			}
@@ -253,7 +248,7 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 			case resource == "pods":
 				answerWith(w, http.StatusOK, pods)
 			case resource == "jobs" && !watched:
-				answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: []batchv1.Job{*aMap(0)}})
+				answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}, Items: []batchv1.Job{*chunks}})
 			case resource == "events" && !watched:
 				answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}})
 			case !watched:
@@ -261,10 +256,10 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 			}
 		})
 		looks, run := 0, 0
-		err := c.observe(t.Context(), c.ofJob("a1"), func(s snapshot) bool {
+		err := c.observe(t.Context(), "a1", c.ofJob("a1"), func(s snapshot) bool {
 			looks, run = looks+1, 0
 			for _, p := range s.list() {
-				if !startOf(workerOf(p)).IsZero() {
+				if !status.StartOf(status.WorkerOf(p)).IsZero() {
 					run++
 				}
 			}
@@ -285,7 +280,7 @@ func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
 		return corev1.Event{TypeMeta: metav1.TypeMeta{Kind: "Event", APIVersion: "v1"},
 			ObjectMeta:     metav1.ObjectMeta{Name: "refused", Namespace: "ml", UID: "1", ResourceVersion: fmt.Sprint(last)},
 			InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "kinetic-a1"}, Reason: "FailedCreate",
-			Message: "Error creating: " + byWebhook, FirstTimestamp: at(1), LastTimestamp: at(last)}
+			Message: `Error creating: admission webhook "gatekeeper" denied the request: no`, FirstTimestamp: at(1), LastTimestamp: at(last)}
 	}
 	events := make(chan corev1.Event, 1)
 	list := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "v1"} }

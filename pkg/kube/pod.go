@@ -2,6 +2,8 @@ package kube
 
 import (
 	"context"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // RunningPod names the pod in which host 0 of a job runs now, "" where there is
@@ -11,12 +13,12 @@ func (w *Workload) RunningPod(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	leaders := leadersOf(s.list())
+	leaders := status.Leaders(s.list())
 	if len(leaders) == 0 {
 		return "", nil
 	}
 	last := leaders[len(leaders)-1]
-	if workerOf(last).State.Running == nil {
+	if status.WorkerOf(last).State.Running == nil {
 		return "", nil
 	}
 	return last.Name, nil

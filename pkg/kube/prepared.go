@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // RemovePrepared removes what the hosts of a job need of each other where nobody owns
@@ -16,25 +16,10 @@ import (
 // workload, and goes with it.
 func (w *Workload) RemovePrepared(ctx context.Context, h api.Handle) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, where := range comeAlong(h) {
-		g.Go(func() error { return w.removeUnowned(ctx, where, h) })
+	for _, r := range status.Extras(h) {
+		g.Go(func() error { return w.removeUnowned(ctx, collection{r.GroupVersion(), r.Resource}, h) })
 	}
 	return g.Wait()
-}
-
-// comeAlong are the kinds of objects that the hosts of a job need and that have its
-// name.
-func comeAlong(h api.Handle) []collection {
-	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
-	switch {
-	case h.ByPythonTool():
-		return nil
-	case h.Backend == api.BackendPathways:
-		return []collection{{rbac, "roles"}, {rbac, "rolebindings"}}
-	case h.Hosts > 1:
-		return []collection{{schema.GroupVersion{Version: "v1"}, "services"}}
-	}
-	return nil
 }
 
 // removeUnowned removes an object of a job that has no owner. Who may not is told

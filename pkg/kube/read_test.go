@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -109,5 +110,17 @@ func TestEventsThatAListTakes(t *testing.T) {
 		if got := trimmed(&corev1.Event{InvolvedObject: ref}) != nil; got != want {
 			t.Errorf("an event about %s %s is taken: %v", ref.Kind, ref.Name, got)
 		}
+	}
+}
+
+func TestAListKeepsWhatSaysHowAMapStands(t *testing.T) {
+	broken := aMap(1, failedCondition(batchv1.JobFailed, "FailedIndexes", "Job has failed indexes"))
+	broken.Status.FailedIndexes, broken.Spec.Parallelism = new("0,2-3"), new(int32(2))
+	whole, kept := asWorkload(broken), asWorkload(trimmedJob(broken))
+	if got, want := kept.State(nil), whole.State(nil); got != want || got.Message != "3 of 4 chunks failed: 0,2-3" {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got, want := kept.AtATime(nil), whole.AtATime(nil); got != want || got != 2 {
+		t.Errorf("%d pods at a time, want %d", got, want)
 	}
 }

@@ -45,7 +45,7 @@ func (s *oneSet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	versions := map[string]string{"jobs": "batch/v1", "leaderworkersets": "meta.k8s.io/v1"}
 	items := []any{}
 	if resource == "leaderworkersets" && !s.gone {
-		items = append(items, set())
+		items = append(items, lws())
 	}
 	version := versions[resource]
 	if version == "" {
@@ -88,12 +88,12 @@ func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"replicas": 0}, patch.Spec); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if want := set().UID; patch.Metadata.UID != want || want == "" {
+	if want := lws().UID; patch.Metadata.UID != want || want == "" {
 		t.Errorf("the patch is for a set with UID %q, want %q", patch.Metadata.UID, want)
 	}
-	released := set(api.AnnotationOutcome, patch.Metadata.Annotations[api.AnnotationOutcome])
-	if end, ok := outcome(released); !ok || end.State != api.Succeeded || end.By != "runner" {
-		t.Errorf("the outcome reads %+v", end)
+	released := lws(api.AnnotationOutcome, patch.Metadata.Annotations[api.AnnotationOutcome])
+	if got := asWorkload(released).State(nil); got.State != api.Succeeded || got.Reason != api.Completed {
+		t.Errorf("the outcome reads %+v", got)
 	}
 }
 

@@ -15,9 +15,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // createRunner creates the runner's ConfigMap. Jobs share it: one that is there
@@ -151,31 +153,27 @@ func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
 	for _, p := range pods.Items {
 		mounted(p.Spec)
 	}
-	sets, err := c.wholeSets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, set := range sets {
-		mounted(set.Spec.LeaderWorkerTemplate.LeaderTemplate.Spec)
-		mounted(set.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec)
+	for _, k := range status.Kinds {
+		if !k.Optional {
+			continue
+		}
+		templates, err := c.podTemplates(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		for _, template := range templates {
+			mounted(template.Spec)
+		}
 	}
 	return used, nil
 }
 
-// leaderWorkerSet has the pods of a LeaderWorkerSet, and nothing else.
-type leaderWorkerSet struct {
-	Spec struct {
-		LeaderWorkerTemplate struct {
-			LeaderTemplate, WorkerTemplate corev1.PodTemplateSpec
-		}
-	}
-}
-
-// wholeSets lists LeaderWorkerSets, none where the cluster does not have them.
-func (c *Client) wholeSets(ctx context.Context) ([]leaderWorkerSet, error) {
-	var list struct{ Items []leaderWorkerSet }
+// podTemplates returns those of all workloads of an optional kind, none where the cluster
+// does not have it.
+func (c *Client) podTemplates(ctx context.Context, k *status.Kind) ([]corev1.PodTemplateSpec, error) {
+	var list struct{ Items []map[string]any }
 	err := retry(ctx, func() error {
-		data, err := answered(c.asJSON(c.core.Get(), c.sets().collection().path(c.namespace)...).Do(ctx))
+		data, err := answered(c.asJSON(c.core.Get(), c.workloads(k).collection().path(c.namespace)...).Do(ctx))
 		if err != nil {
 			return err
 		}
@@ -184,7 +182,24 @@ func (c *Client) wholeSets(ctx context.Context) ([]leaderWorkerSet, error) {
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
-	return list.Items, c.explain("list", c.sets(), "", err)
+	if err != nil {
+		return nil, c.explain("list", c.workloads(k), "", err)
+	}
+	var templates []corev1.PodTemplateSpec
+	for _, workload := range list.Items {
+		for _, path := range k.PodTemplates {
+			found, _, err := unstructured.NestedMap(workload, path...)
+			if err != nil {
+				return nil, err
+			}
+			var template corev1.PodTemplateSpec
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, &template); err != nil {
+				return nil, err
+			}
+			templates = append(templates, template)
+		}
+	}
+	return templates, nil
 }
 
 // removeUnchanged deletes a ConfigMap unless it is another one by now.

@@ -15,10 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
-
-// ending is what a workload does that was told to end and stays until its pods are gone.
-const ending = "ending: saving outputs and logs"
 
 // noticeTime is how long a cluster may take, after the grace of its pods, to see
 // that they have ended.
@@ -38,7 +36,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 	if err != nil {
 		return err
 	}
-	if !s.exists() {
+	if !s.Exists() {
 		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", id, w.client.namespace, fs.ErrNotExist)
 	}
 	policy := metav1.DeletePropagationBackground
@@ -46,7 +44,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 		policy = metav1.DeletePropagationForeground
 	}
 	err = retry(ctx, func() error {
-		return w.client.removeObject(ctx, s.kind(w.client).collection(), s.meta().Name, s.meta().UID, policy)
+		return w.client.removeObject(ctx, w.client.workloads(s.Kind()).collection(), s.Meta().Name, s.Meta().UID, policy)
 	})
 	if err != nil && !isGone(err) {
 		return err
@@ -58,7 +56,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 	if grace <= 0 {
 		return unrecorded
 	}
-	if err := w.waitGone(ctx, id, s.owner, patience(s, grace)); err != nil {
+	if err := w.waitGone(ctx, id, s.Workload, patience(s, grace)); err != nil {
 		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, but this could not be confirmed: %w", id, err))
 	}
 	return unrecorded
@@ -69,7 +67,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 // meanwhile holds nothing.
 func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 	s, err := w.client.snapshot(ctx, id)
-	if err != nil || s.set == nil {
+	if err != nil || !s.Exists() || !s.Kind().ScaledToZero {
 		return err
 	}
 	end.Version = api.EndVersion
@@ -78,21 +76,21 @@ func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 		return err
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": s.set.UID, "annotations": map[string]string{api.AnnotationOutcome: string(text)}},
+		"metadata": map[string]any{"uid": s.Meta().UID, "annotations": map[string]string{api.AnnotationOutcome: string(text)}},
 		"spec":     map[string]int{"replicas": 0},
 	})
 	if err != nil {
 		return err
 	}
-	sets := w.client.sets()
+	kind := w.client.workloads(s.Kind())
 	err = retry(ctx, func() error {
-		return sets.client.Patch(types.MergePatchType).Namespace(s.set.Namespace).Resource(sets.resource).Name(s.set.Name).
+		return kind.client.Patch(types.MergePatchType).Namespace(s.Meta().Namespace).Resource(kind.resource).Name(s.Meta().Name).
 			Body(patch).Do(ctx).Error()
 	})
 	if isGone(err) || isAnother(err) {
 		return nil
 	}
-	return w.client.explain("patch", sets, s.set.Name, err)
+	return w.client.explain("patch", kind, s.Meta().Name, err)
 }
 
 // isAnother tells of a patch with a UID that another object has the name now.
@@ -104,34 +102,23 @@ func isAnother(err error) bool {
 // patience is how long it may take until nothing is left of a job.
 func patience(s snapshot, grace time.Duration) time.Duration {
 	pods := s.list()
-	n := max(len(pods), s.hosts(pods))
-	return max(grace, graceOf(pods)) + noticeTime + time.Duration(n)*podTime
+	n := max(len(pods), s.Hosts(pods))
+	return max(grace, status.Grace(pods)) + noticeTime + time.Duration(n)*podTime
 }
 
 // waitGone waits until nothing is left of a job, of which it need not be asked any
 // more what it is.
-func (w *Workload) waitGone(ctx context.Context, id string, was owner, limit time.Duration) error {
+func (w *Workload) waitGone(ctx context.Context, id string, was status.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var left []corev1.Pod
-	parts := slices.DeleteFunc(w.client.ofJob(id), func(s selection) bool { return s.kind.rare && s.kind != was.kind(w.client) })
-	err := w.client.observe(waiting, parts, func(s snapshot) bool {
+	parts := slices.DeleteFunc(w.client.ofJob(id), func(s selection) bool { return s.kind.rare && s.kind.workload != was.Kind() })
+	err := w.client.observe(waiting, id, parts, func(s snapshot) bool {
 		left = s.list()
-		return !s.exists() && len(left) == 0
+		return !s.Exists() && len(left) == 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(left) > 0 {
-		return fmt.Errorf("after %s pod %s is still there; its node may be lost; see %s", limit, left[0].Name, describePod(left[0]))
+		return fmt.Errorf("after %s pod %s is still there; its node may be lost; see %s", limit, left[0].Name, status.DescribePod(left[0]))
 	}
 	return err
-}
-
-// graceOf is the time that pods have from SIGTERM to SIGKILL.
-func graceOf(pods []corev1.Pod) time.Duration {
-	var longest int64
-	for _, p := range pods {
-		if g := p.Spec.TerminationGracePeriodSeconds; g != nil {
-			longest = max(longest, *g)
-		}
-	}
-	return time.Duration(longest) * time.Second
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // What is removed is the Job that was looked at: one that has its name meanwhile
@@ -62,19 +63,19 @@ func TestPatience(t *testing.T) {
 	many := groupJob()
 	many.Spec.Completions = new(int32(256))
 	tests := map[string]struct {
-		owner owner
-		pods  []corev1.Pod
-		want  time.Duration
+		workload status.Workload
+		pods     []corev1.Pod
+		want     time.Duration
 	}{
-		"one pod":                     {owner{job: job()}, []corev1.Pod{pod("a", 1, running(2))}, 30*time.Second + noticeTime + podTime},
-		"the pod's own grace":         {owner{job: job()}, []corev1.Pod{slow}, 60*time.Second + noticeTime + podTime},
-		"hosts that are still made":   {owner{job: many}, []corev1.Pod{slow}, 60*time.Second + noticeTime + 256*podTime},
-		"all pods of a map, not one":  {owner{job: aMap(0)}, []corev1.Pod{indexed(0, running(2)), indexed(1, running(2))}, 30*time.Second + noticeTime + 2*podTime},
-		"a set tells its size itself": {owner{set: set()}, []corev1.Pod{member(0, 1, running(2))}, 30*time.Second + noticeTime + 2*podTime},
+		"one pod":                     {asWorkload(job()), []corev1.Pod{pod("a", 1, running(2))}, 30*time.Second + noticeTime + podTime},
+		"the pod's own grace":         {asWorkload(job()), []corev1.Pod{slow}, 60*time.Second + noticeTime + podTime},
+		"hosts that are still made":   {asWorkload(many), []corev1.Pod{slow}, 60*time.Second + noticeTime + 256*podTime},
+		"all pods of a map, not one":  {asWorkload(aMap(0)), []corev1.Pod{indexed(0, running(2)), indexed(1, running(2))}, 30*time.Second + noticeTime + 2*podTime},
+		"a set tells its size itself": {asWorkload(lws()), []corev1.Pod{member(0, 1, running(2))}, 30*time.Second + noticeTime + 2*podTime},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := snapshot{owner: tt.owner, pods: map[types.UID]*corev1.Pod{}}
+			s := snapshot{Workload: tt.workload, pods: map[types.UID]*corev1.Pod{}}
 			for _, p := range tt.pods {
 				s.pods[p.UID] = &p
 			}
@@ -132,7 +133,7 @@ func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
 
 // It does not matter for a Job.
 func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
-	w := workloadWithoutSets(t, batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml"}})
+	w := workloadWithoutSets(t, listOfOneJob().Items[0])
 	if s, err := w.Explain(t.Context(), "a1"); err != nil || s.State != api.Running {
 		t.Errorf("%+v, %v; want it to run", s, err)
 	}
@@ -142,7 +143,7 @@ func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
 func TestStopOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 	gone := false
 	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
-		jobs := []batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml"}}}
+		jobs := listOfOneJob().Items
 		switch {
 		case r.Method == http.MethodDelete:
 			gone = true

@@ -128,7 +128,7 @@ func from(log, since, tail string) string {
 
 func (c *container) pod(s corev1.ContainerState) snapshot {
 	p := pod("a", 1, s)
-	return snapshot{owner: owner{job: job()}, pods: map[types.UID]*corev1.Pod{p.UID: &p}}
+	return snapshot{Workload: asWorkload(job()), pods: map[types.UID]*corev1.Pod{p.UID: &p}}
 }
 
 // follow reads the container's log through every end of its connections. Where only the

@@ -23,7 +23,7 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 		unread[s.kind] = true
 		w.client.send(ctx, s, changes, failed)
 	}
-	known := newInventory(detail, w.client.now)
+	known := newCache()
 	for {
 		select {
 		case <-ctx.Done():
@@ -31,7 +31,7 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 		case err := <-failed:
 			return err
 		case ch := <-changes:
-			w.leftOut(ch)
+			w.leftOut(ch.denied)
 			keys := known.apply(ch)
 			first := unread[ch.kind]
 			delete(unread, ch.kind)
@@ -39,45 +39,16 @@ func (w *Workload) WatchList(ctx context.Context, detail api.Detail, seen func([
 				continue
 			}
 			if first {
-				keys = known.keys()
+				keys = known.all()
 			}
 			if first && len(keys) == 0 {
 				if err := w.client.missingNamespace(ctx); err != nil {
 					return err
 				}
 			}
-			if err := seen(known.records(keys)); err != nil {
+			if err := seen(w.records(known, keys, detail)); err != nil {
 				return err
 			}
 		}
 	}
-}
-
-// apply takes a change in, and names the jobs that it tells of.
-func (n *inventory) apply(ch change) []key {
-	touched := map[key]bool{}
-	touch := func(k key, ok bool) {
-		if ok {
-			touched[k] = true
-		}
-	}
-	switch {
-	case ch.reset:
-		for _, k := range n.keys() { // some may be gone
-			touched[k] = true
-		}
-		n.forget(ch.kind)
-		for _, o := range ch.all {
-			touch(n.put(o))
-		}
-	case ch.deleted:
-		touch(n.drop(ch.object))
-	default:
-		touch(n.put(ch.object))
-	}
-	keys := make([]key, 0, len(touched))
-	for k := range touched {
-		keys = append(keys, k)
-	}
-	return keys
 }

@@ -2,8 +2,6 @@ package kube
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Workload is the jobs of a cluster: it starts, watches and ends them by id.
@@ -44,13 +43,13 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 	var last, over api.Status
 	told := false
 	err := w.observe(ctx, id, func(s snapshot) bool {
-		var status api.Status
-		status, over = recalled(over, w.status(s))
-		if !told || !same(last, status) {
-			told, last = true, status
-			seen(status)
+		var now api.Status
+		now, over = status.Recall(over, w.status(s))
+		if !told || !same(last, now) {
+			told, last = true, now
+			seen(now)
 		}
-		return status.State.Ended()
+		return now.State.Ended()
 	})
 	return last, err
 }
@@ -59,23 +58,8 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 // the same, until it has answered.
 func (w *Workload) ServerTime(here time.Time) time.Time { return w.client.wire.serverTime(here) }
 
-// status says of a job that waits, in whole or in part, why it does.
-func (w *Workload) status(s snapshot) api.Status {
-	pods := s.list()
-	status := s.status(pods)
-	if s.exists() && s.owner.waits(status, pods) {
-		situation := situation{Job: s.job, Set: s.set, Pods: pods, Events: slices.Collect(maps.Values(s.events)), Turns: slices.Collect(maps.Values(s.turns)), Now: w.client.now()}
-		explained(&status, why(situation))
-		status.Ending = situation.ends()
-	}
-	return status
-}
-
-// explained adds to a status why the job waits, or why a part of it does: hosts that run wait
-// for the others, and hold their accelerators meanwhile.
-func explained(s *api.Status, why cause) {
-	s.Message, s.Next, s.StartsAgain, s.Hopeless = why.Sentence, why.Next, why.StartsAgain, why.Hopeless
-}
+// status is the job's, with why it waits where it does.
+func (w *Workload) status(s snapshot) api.Status { return s.observed(w.client.now()).Status() }
 
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&

@@ -1,0 +1,194 @@
+package kube
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// key names a job among those of all namespaces.
+type key struct{ namespace, id string }
+
+func keyOf(o *metav1.ObjectMeta) key { return key{o.Namespace, o.Labels[api.LabelJobID]} }
+
+// cache is what is known of the objects of jobs: of one of them, or of all.
+type cache struct {
+	workloads map[key]status.Workload
+	pods      map[key]map[types.UID]*corev1.Pod // there may be thousands, which are not copied
+	// events are kept by each name that the workload which they are about may have:
+	// those of pods that are gone count as well.
+	events map[types.NamespacedName]map[types.UID]corev1.Event
+	// kueueWorkloads are kept by the UID of each of their owners, the workload among them.
+	kueueWorkloads map[types.UID]map[types.UID]status.KueueWorkload
+	// keys are the jobs by the names of their workloads.
+	keys map[types.NamespacedName]key
+	// denied is why there may be more workloads.
+	denied error
+}
+
+func newCache() *cache {
+	return &cache{workloads: map[key]status.Workload{}, pods: map[key]map[types.UID]*corev1.Pod{},
+		events:         map[types.NamespacedName]map[types.UID]corev1.Event{},
+		kueueWorkloads: map[types.UID]map[types.UID]status.KueueWorkload{}, keys: map[types.NamespacedName]key{}}
+}
+
+// apply takes a change in, and returns the jobs that it is about.
+func (c *cache) apply(ch change) []key {
+	touched := map[key]bool{}
+	if !ch.reset {
+		if k, known := c.put(ch.kind, ch.object, ch.deleted); known {
+			touched[k] = true
+		}
+		return slices.Collect(maps.Keys(touched))
+	}
+	for k := range c.workloads { // some may be gone
+		touched[k] = true
+	}
+	c.forget(ch.kind)
+	if ch.denied != nil {
+		c.denied = ch.denied
+	}
+	for _, o := range ch.all {
+		if k, known := c.put(ch.kind, o, false); known {
+			touched[k] = true
+		}
+	}
+	return slices.Collect(maps.Keys(touched))
+}
+
+// put takes an object of a kind in, or out where it was deleted, and returns the job that
+// it belongs to, if that is known.
+func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		k := keyOf(&o.ObjectMeta)
+		insert(c.pods, k, o.UID, o, deleted)
+		return k, true
+	case *corev1.Event:
+		k, known := key{}, false
+		for _, name := range status.WorkloadNames(o.InvolvedObject) {
+			about := types.NamespacedName{Namespace: o.Namespace, Name: name}
+			insert(c.events, about, o.UID, *o, deleted)
+			if found, ok := c.keys[about]; ok && !known {
+				k, known = found, true
+			}
+		}
+		return k, known
+	case *status.KueueWorkload:
+		k, known := key{}, false
+		for _, owner := range o.OwnerReferences {
+			insert(c.kueueWorkloads, owner.UID, o.UID, *o, deleted)
+			found, ok := c.keys[types.NamespacedName{Namespace: o.Namespace, Name: owner.Name}]
+			if w := c.workloads[found]; ok && w.Exists() && w.Meta().UID == owner.UID {
+				k, known = found, true
+			}
+		}
+		return k, known
+	}
+	w := status.NewWorkload(kind.workload, o)
+	if !w.Exists() {
+		return key{}, false
+	}
+	k, name := keyOf(w.Meta()), types.NamespacedName{Namespace: w.Meta().Namespace, Name: w.Meta().Name}
+	if deleted {
+		delete(c.workloads, k)
+		delete(c.keys, name)
+	} else {
+		c.workloads[k], c.keys[name] = w, k
+	}
+	return k, true
+}
+
+// insert sets, or deletes, an entry of a map of maps, none of which is empty.
+func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V, deleted bool) {
+	if !deleted {
+		if m[k] == nil {
+			m[k] = map[L]V{}
+		}
+		m[k][l] = v
+		return
+	}
+	if delete(m[k], l); len(m[k]) == 0 {
+		delete(m, k)
+	}
+}
+
+// forget drops all objects of a kind, before those that are there are taken in.
+func (c *cache) forget(k kind) {
+	switch {
+	case k.workload != nil:
+		for key, w := range c.workloads {
+			if w.Kind() == k.workload {
+				delete(c.workloads, key)
+				delete(c.keys, types.NamespacedName{Namespace: w.Meta().Namespace, Name: w.Meta().Name})
+			}
+		}
+	case k.resource == podResource:
+		clear(c.pods)
+	case k.resource == eventResource:
+		clear(c.events)
+	case k.resource == kueueResource:
+		clear(c.kueueWorkloads)
+	}
+}
+
+// all are the jobs that have a workload.
+func (c *cache) all() []key { return slices.Collect(maps.Keys(c.workloads)) }
+
+// snapshot is what is known of one job now.
+func (c *cache) snapshot(k key) snapshot {
+	s := snapshot{Workload: c.workloads[k], pods: c.pods[k], denied: c.denied}
+	if s.Exists() {
+		s.events = c.events[types.NamespacedName{Namespace: k.namespace, Name: s.Meta().Name}]
+		s.kueueWorkloads = c.kueueWorkloads[s.Meta().UID]
+	}
+	return s
+}
+
+// snapshot is a job's objects at one moment.
+type snapshot struct {
+	status.Workload
+	pods           map[types.UID]*corev1.Pod
+	events         map[types.UID]corev1.Event
+	kueueWorkloads map[types.UID]status.KueueWorkload
+	denied         error        // to see whether there is a workload of another kind
+	sorted         []corev1.Pod // what list returns, nil before it is asked
+}
+
+// unseen is why it isn't known that there is no job; nil where there is one.
+func (s *snapshot) unseen() error {
+	if s.Exists() {
+		return nil
+	}
+	return s.denied
+}
+
+// list returns the pods, by attempt. Others have the slice, too: it isn't to be changed.
+func (s *snapshot) list() []corev1.Pod {
+	if s.sorted == nil {
+		// They are large: what is moved about is where they are.
+		byAge := slices.SortedFunc(maps.Values(s.pods), status.CompareAges)
+		s.sorted = make([]corev1.Pod, len(byAge))
+		for i, p := range byAge {
+			s.sorted[i] = *p
+		}
+	}
+	return s.sorted
+}
+
+// waits reports whether there is a job of which something has yet to start.
+func (s *snapshot) waits() bool { return s.Waits(s.State(s.list()), s.list()) }
+
+// observed is the snapshot with all that says why the job waits.
+func (s *snapshot) observed(now time.Time) status.Observation {
+	return status.Observation{Workload: s.Workload, Pods: s.list(), Events: slices.Collect(maps.Values(s.events)),
+		KueueWorkloads: slices.Collect(maps.Values(s.kueueWorkloads)), Now: now}
+}

@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// Each step is a change; the jobs that may have changed are told, with states.
+func TestCacheFollowsChanges(t *testing.T) {
+	c := &Client{wire: &wire{now: time.Now}}
+	w := New(c, nil)
+	labels := map[string]string{api.LabelJobID: "a1"}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: labels}}
+	made, began := pod("kinetic-a1-x7x7x", 1, waiting("ContainerCreating")), pod("kinetic-a1-x7x7x", 1, running(2))
+	for _, p := range []*corev1.Pod{&made, &began} {
+		p.Namespace, p.Labels = "ml", labels
+	}
+	about := func(kind, name string) *corev1.Event {
+		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "ml"}, InvolvedObject: corev1.ObjectReference{Kind: kind, Name: name}}
+	}
+	n := newCache()
+	for _, step := range []struct {
+		name   string
+		change change
+		want   map[string]api.State
+	}{
+		{"a Job is there", change{kind: c.jobs(), reset: true, all: []runtime.Object{job}}, map[string]api.State{"a1": api.Pending}},
+		{"its pod is made", change{kind: c.pods(), object: &made}, map[string]api.State{"a1": api.Pending}},
+		{"its pod begins", change{kind: c.pods(), object: &began}, map[string]api.State{"a1": api.Running}},
+		{"an event about it", change{kind: c.events(), object: about("Job", "kinetic-a1")}, map[string]api.State{"a1": api.Running}},
+		{"an event about its pod", change{kind: c.events(), object: about("Pod", "kinetic-a1-x7x7x")}, map[string]api.State{"a1": api.Running}},
+		{"an event about Kueue's Workload", change{kind: c.events(), object: about("Workload", "job-kinetic-a1-0f0f0")}, map[string]api.State{"a1": api.Running}},
+		{"an event about another", change{kind: c.events(), object: about("Pod", "web-x7x7x")}, map[string]api.State{}},
+		{"its pod goes", change{kind: c.pods(), object: &began, deleted: true}, map[string]api.State{"a1": api.Pending}},
+		{"the Job goes while nobody watches", change{kind: c.jobs(), reset: true}, map[string]api.State{"a1": api.NotFound}},
+	} {
+		got := map[string]api.State{}
+		for _, r := range w.records(n, n.apply(step.change), api.TellReasons) {
+			got[r.ID] = r.Status.State
+		}
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", step.name, diff)
+		}
+	}
+}
+
+func TestCacheForgetsWhatIsDeleted(t *testing.T) {
+	labels := map[string]string{api.LabelJobID: "a1"}
+	c, n := &Client{}, newCache()
+	p := pod("kinetic-a1-x7x7x", 1, waiting("ContainerCreating"))
+	p.Namespace, p.Labels = "ml", labels
+	changes := []change{
+		{kind: c.jobs(), object: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: labels}}},
+		{kind: c.pods(), object: &p},
+		{kind: c.events(), object: &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", UID: "e1"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "kinetic-a1-x7x7x"}}},
+	}
+	for _, ch := range changes {
+		n.apply(ch)
+	}
+	if len(n.snapshot(key{"ml", "a1"}).events) != 1 {
+		t.Error("the event is not the job's")
+	}
+	for _, ch := range changes {
+		ch.deleted = true
+		n.apply(ch)
+	}
+	if left := len(n.workloads) + len(n.pods) + len(n.events) + len(n.keys); left != 0 {
+		t.Errorf("%d entries are left: %+v", left, n)
+	}
+	n.apply(changes[0])
+	n.forget(c.workloads(status.LeaderWorkerSet))
+	if len(n.workloads) != 1 || len(n.keys) != 1 {
+		t.Errorf("a kind that it isn't of was forgotten; left: %+v", n)
+	}
+	n.forget(c.jobs())
+	if len(n.workloads)+len(n.keys) != 0 {
+		t.Errorf("left: %+v", n)
+	}
+}
+
+// A Workload of Kueue is found by its owner's UID: names come back.
+func TestCacheFindsTheJobOfAKueueWorkload(t *testing.T) {
+	c, n, want := &Client{}, newCache(), key{"ml", "a1"}
+	its := status.KueueWorkload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "1",
+		OwnerReferences: []metav1.OwnerReference{{Name: "kinetic-a1", UID: "the-job"}}}}
+	older := *its.DeepCopyObject().(*status.KueueWorkload)
+	older.UID, older.OwnerReferences[0].UID = "2", "of-yesterday"
+	n.apply(change{kind: c.jobs(), object: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "the-job", Labels: map[string]string{api.LabelJobID: "a1"}}}})
+	for _, step := range []struct {
+		name    string
+		change  change
+		touches bool
+		left    int
+	}{
+		{"its own", change{object: &its}, true, 1},
+		{"that of yesterday's namesake", change{object: &older}, false, 1},
+		{"its own, deleted", change{object: &its, deleted: true}, true, 0},
+		{"its own again", change{object: &its}, true, 1},
+		{"none any more", change{kind: c.kueueWorkloads(), reset: true}, true, 0},
+	} {
+		keys := n.apply(step.change)
+		if touches := slices.Contains(keys, want); touches != step.touches || len(n.snapshot(want).kueueWorkloads) != step.left {
+			t.Errorf("%s: it is of the job: %v, which has %d; want %v, %d", step.name, touches, len(n.snapshot(want).kueueWorkloads), step.touches, step.left)
+		}
+	}
+}

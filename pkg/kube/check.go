@@ -1,0 +1,60 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// checkKueue says of a job in a queue where the cluster has no queues, so that its
+// label means nothing, or a Kueue too new to be read. A queue that doesn't exist is
+// told by the job that waits in it.
+func (w *Workload) checkKueue(ctx context.Context, workload *unstructured.Unstructured) {
+	queue := workload.GetLabels()[api.LabelQueue]
+	if queue == "" {
+		return
+	}
+	var group metav1.APIGroup
+	err := retry(ctx, func() error {
+		data, err := answered(w.client.asJSON(w.client.core.Get(), "/apis", status.KueueVersion.Group).Do(ctx))
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(data, &group)
+	})
+	var versions []string
+	for _, v := range group.Versions {
+		versions = append(versions, v.Version)
+	}
+	switch {
+	case apierrors.IsNotFound(err): // of any other failure the next request tells
+		w.client.wire.say("queue %s: the cluster has no Kueue, so that nothing looks after queues: the job does not wait for its turn", queue)
+	case err == nil && !slices.Contains(versions, status.KueueVersion.Version) && !slices.Contains(versions, status.NewerKueueVersion.Version):
+		w.client.wire.say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: why the job waits there can't be told; a newer kubectl kinetic may know",
+			queue, strings.Join(versions, " and "), status.KueueVersion.Version, status.NewerKueueVersion.Version)
+	}
+}
+
+// checkQuotas finds out early that the quotas of the namespace never let a job run, which is
+// an error, or not now. Whoever can't read quotas hears of them when a pod is refused.
+func (w *Workload) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
+	var quotas corev1.ResourceQuotaList
+	err := w.client.list(ctx, kind{client: w.client.core, resource: "resourcequotas"}, metav1.ListOptions{}, &quotas)
+	if err != nil {
+		return nil //nolint:nilerr // the server itself refuses what doesn't fit
+	}
+	warning, err := status.CheckQuotas(quotas.Items, workload)
+	if warning != "" {
+		w.client.wire.say("%s", warning)
+	}
+	return err
+}

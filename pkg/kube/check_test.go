@@ -1,0 +1,129 @@
+package kube
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// A job that names a queue is told that nothing looks after it, and runs; without one
+// nobody asks.
+func TestAQueueWithoutKueue(t *testing.T) {
+	const group = "/apis/kueue.x-k8s.io"
+	serves := func(versions ...string) map[string]any {
+		var all []any
+		for _, v := range versions {
+			all = append(all, map[string]any{"groupVersion": "kueue.x-k8s.io/" + v, "version": v})
+		}
+		return map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": "kueue.x-k8s.io", "versions": all}
+	}
+	for name, tt := range map[string]struct {
+		queue string
+		has   map[string]any
+		fails bool
+		told  string
+	}{
+		"no Kueue":          {queue: "mine", told: "queue mine: the cluster has no Kueue"},
+		"Kueue":             {queue: "mine", has: serves("v1beta1")},
+		"a newer one":       {queue: "mine", has: serves("v1beta2", "v1")},
+		"one that is new":   {queue: "mine", has: serves("v1"), told: "queue mine: the cluster's Kueue serves v1 of its API"},
+		"nobody may tell":   {queue: "mine", fails: true},
+		"no queue is named": {},
+	} {
+		for what, do := range map[string]func(*Workload) error{
+			"start":   func(w *Workload) error { return w.Start(t.Context(), a1, nil) },
+			"dry run": func(w *Workload) error { _, err := w.DryRun(t.Context()); return err },
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				s, w, told := startSet(t)
+				if tt.queue != "" {
+					for _, o := range w.objects {
+						if isWorkload(o) {
+							o.SetLabels(map[string]string{api.LabelJobID: "a1", api.LabelQueue: tt.queue})
+						}
+					}
+				}
+				if tt.has != nil {
+					s.objects[group] = tt.has
+				}
+				asked := 0
+				s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.URL.Path != group {
+						return false
+					}
+					asked++
+					if tt.fails {
+						fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+					}
+					return tt.fails
+				}
+				if err := do(w); err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.Join(*told, ""); !strings.HasPrefix(got, tt.told) || got != "" && tt.told == "" {
+					t.Errorf("told %q", got)
+				}
+				if want := len(tt.queue) / len("mine"); asked != want {
+					t.Errorf("asked %d times, want %d", asked, want)
+				}
+			})
+		}
+	}
+}
+
+func TestQuotasAreLookedAtBeforeAnythingIsMade(t *testing.T) {
+	quotaOf := func(hard, used string) corev1.ResourceQuota {
+		q := corev1.ResourceQuota{TypeMeta: metav1.TypeMeta{Kind: "ResourceQuota", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: "ml"}}
+		q.Status.Hard = corev1.ResourceList{"requests.cpu": resource.MustParse(hard)}
+		q.Status.Used = corev1.ResourceList{"requests.cpu": resource.MustParse(used)}
+		return q
+	}
+	job := theJob()
+	pod := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "kinetic-worker", "resources": map[string]any{"requests": map[string]any{"cpu": "150m"}}}}}}
+	job.Object["spec"] = map[string]any{"template": pod}
+	tests := map[string]struct {
+		quota       corev1.ResourceQuota
+		code        int
+		fails, says string
+	}{
+		"one that is too small":   {quotaOf("0", "0"), http.StatusOK, "quota team of namespace ml is too small for this job: the job asks for 150m of requests.cpu, and all jobs together may have 0; ask for less, or an administrator for a larger quota, which kubectl describe quota team -n ml shows", ""},
+		"one that is used":        {quotaOf("1", "1"), http.StatusOK, "", "quota team of namespace ml has no room for this job yet: the job asks for 150m of requests.cpu, and 1 of 1 are used; the job will wait until other jobs have ended"},
+		"one that is large":       {quotaOf("9", "1"), http.StatusOK, "", ""},
+		"who may not read quotas": {quotaOf("0", "0"), http.StatusForbidden, "", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, w, told := startSet(t)
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/resourcequotas") {
+					return false
+				}
+				if tt.code != http.StatusOK {
+					fail(w, tt.code, metav1.StatusReasonForbidden)
+					return true
+				}
+				answerWith(w, tt.code, corev1.ResourceQuotaList{TypeMeta: metav1.TypeMeta{Kind: "ResourceQuotaList", APIVersion: "v1"}, Items: []corev1.ResourceQuota{tt.quota}})
+				return true
+			}
+			w.objects = []*unstructured.Unstructured{runnerMap(), job}
+			err := w.Ready(t.Context())
+			if (err == nil) != (tt.fails == "") || err != nil && err.Error() != tt.fails {
+				t.Errorf("%v, want %s", err, tt.fails)
+			}
+			if got := strings.Join(*told, "\n"); got != tt.says {
+				t.Errorf("says %q, want %q", got, tt.says)
+			}
+			if _, dry := w.DryRun(t.Context()); fmt.Sprint(dry) != fmt.Sprint(err) {
+				t.Errorf("a dry run: %v, want %v", dry, err)
+			}
+		})
+	}
+}

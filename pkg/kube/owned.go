@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// own makes an object that goes with its owner. One that other jobs own already
+// goes with the last of them; one that somebody else made stays.
+func (w *Workload) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
+	with := o.DeepCopy()
+	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
+	found, existed, err := w.ensure(ctx, with, modeCreate)
+	if err != nil || !existed || !ownedByJobs(found) || ownedBy(found, owner.UID) {
+		return err
+	}
+	return retry(ctx, func() error { return w.client.addOwner(ctx, w.collectionOf(o), o.GetName(), owner) })
+}
+
+// isRelease reports whether an object is the Role or the RoleBinding with which the leader
+// of a workload scales it to zero.
+func isRelease(o *unstructured.Unstructured, workload *unstructured.Unstructured) bool {
+	return status.KindOf(workload).ScaledToZero && o.GetName() == workload.GetName() && o.GroupVersionKind().Group == "rbac.authorization.k8s.io"
+}
+
+// allowRelease makes them. Who may not do that has a job all the same.
+func (w *Workload) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
+	for _, o := range rights {
+		err := w.own(ctx, o, owner)
+		if apierrors.IsForbidden(err) {
+			w.client.wire.say("you may not create the %s by which the job gives its hosts back when it has ended: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command does it", o.GetKind())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensure creates an object, or finds one of that name that will do as well.
+func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
+	where := w.collectionOf(o)
+	err = retry(ctx, func() (err error) {
+		made, err = w.client.createObject(ctx, where, o, mode)
+		return err
+	})
+	if !apierrors.IsAlreadyExists(err) {
+		return made, false, err
+	}
+	err = retry(ctx, func() (err error) {
+		made, err = w.client.getObject(ctx, where, o.GetName())
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, true, err
+	case made.GetDeletionTimestamp() != nil:
+		return nil, true, fmt.Errorf("%s %s is being removed, and will then be made anew: try again in a moment", o.GetKind(), o.GetName())
+	case slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ownedBy(made, r.UID) }):
+		return made, true, nil // the answer to its creation was lost, or the submit that made it cut off
+	}
+	same, err := w.sameContent(ctx, made, o)
+	switch {
+	case err != nil:
+		return nil, true, err
+	case !same:
+		return nil, true, fmt.Errorf("%s %s: namespace %s has one already, and it says something else: give this one another name, or remove that one with kubectl delete %s %s -n %s",
+			o.GetKind(), o.GetName(), w.client.namespace, where.kind().resource, o.GetName(), w.client.namespace)
+	}
+	return made, true, nil
+}
+
+func ownedByJobs(o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+		return slices.ContainsFunc(status.Kinds, func(k *status.Kind) bool { return r.Kind == k.Kind && strings.HasPrefix(r.Name, k.NamePrefix) })
+	})
+}
+
+func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
+}
+
+// sameContent tells whether an object of the cluster has all that another says: then
+// the server changes nothing when it is told that once more. Only the server knows what
+// it makes of a text, such as 1024Mi.
+func (w *Workload) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
+	var merged *unstructured.Unstructured
+	err := retry(ctx, func() (err error) {
+		merged, err = w.client.tryMerge(ctx, w.collectionOf(want), want.GetName(), content(want))
+		return err
+	})
+	if apierrors.IsInvalid(err) { // it would have to change what can't be changed
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return reflect.DeepEqual(content(found), content(merged)), nil
+}
+
+// content is what an object says: all but what the server itself keeps of it.
+func content(o *unstructured.Unstructured) map[string]any {
+	c := maps.Clone(o.Object)
+	delete(c, "metadata")
+	delete(c, "status")
+	return c
+}

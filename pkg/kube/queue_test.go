@@ -1,0 +1,136 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// kueueWorkloadOf is a Workload of Kueue that an object with the name and UID owns.
+func kueueWorkloadOf(name string, uid types.UID) *status.KueueWorkload {
+	return &status.KueueWorkload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2",
+		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: name, UID: uid}}}}
+}
+
+func TestAListKeepsTheKueueWorkloadsOfJobsAlone(t *testing.T) {
+	if trimmed(kueueWorkloadOf("keras-pathways-a1", "1")) == nil {
+		t.Error("that of a job is dropped")
+	}
+	if trimmed(kueueWorkloadOf("web", "1")) != nil {
+		t.Error("that of other work is kept")
+	}
+}
+
+func TestOnlyAKueueWorkloadOfTheWorkloadIsAboutIt(t *testing.T) {
+	keep := about(&metav1.ObjectMeta{Name: "kinetic-a1", UID: "1"})
+	if keep(kueueWorkloadOf("kinetic-a1", "1")) == nil {
+		t.Error("its own is dropped")
+	}
+	if keep(kueueWorkloadOf("kinetic-a1", "of-yesterday")) != nil {
+		t.Error("another's is kept")
+	}
+}
+
+// queueServer has one Job, which is suspended, and Kueue's Workload of it.
+type queueServer struct {
+	queue   string
+	forbid  bool
+	version string // of Kueue's API
+	asked   []string
+	mu      sync.Mutex
+}
+
+func (s *queueServer) wasAsked(resource string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.asked, resource)
+}
+
+func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resource := path.Base(r.URL.Path)
+	s.mu.Lock()
+	s.asked = append(s.asked, resource)
+	s.mu.Unlock()
+	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "1", Annotations: map[string]string{api.AnnotationStore: "gs://team"},
+		Labels: map[string]string{api.LabelJobID: "a1"}}}
+	if job.Spec.Suspend = new(true); s.queue != "" {
+		job.Labels[api.LabelQueue] = s.queue
+	}
+	its := kueueWorkloadOf("kinetic-a1", "1")
+	its.Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: "no room"}}
+	list := func(kind, version string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: version} }
+	switch {
+	case resource == "jobs":
+		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: list("JobList", "batch/v1"), Items: []batchv1.Job{job}})
+	case resource == "pods":
+		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList", "v1")})
+	case resource == "events":
+		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1")})
+	case resource == "workloads" && s.forbid:
+		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+	case r.URL.Path == "/apis/kueue.x-k8s.io/"+s.version+"/namespaces/ml/workloads":
+		answerWith(w, http.StatusOK, status.KueueWorkloadList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/"+s.version), Items: []status.KueueWorkload{*its}})
+	default: // there are no LeaderWorkerSets, and no other versions
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+func TestKueueWorkloadsAreReadForJobsInQueues(t *testing.T) {
+	tests := map[string]struct {
+		queue   string
+		forbid  bool
+		version string
+		asks    bool
+		want    string
+	}{
+		"in a queue":              {"mine", false, "v1beta1", true, "waiting in queue mine: no room"},
+		"of a newer Kueue":        {"mine", false, "v1beta2", true, "waiting in queue mine: no room"},
+		"of one that is unknown":  {"mine", false, "v3", true, "waiting in queue mine"},
+		"who may not read it":     {"mine", true, "v1beta1", true, "waiting in queue mine"},
+		"suspended by hand, only": {"", false, "v1beta1", false, "the job is suspended"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &queueServer{queue: tt.queue, forbid: tt.forbid, version: tt.version}
+			web := httptest.NewServer(s)
+			defer web.Close()
+			c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, err := New(c, nil).List(t.Context(), api.TellReasons)
+			if err != nil || len(records) != 1 || records[0].Status.Message != tt.want {
+				t.Errorf("a list tells %+v, %v; want %q", records, err, tt.want)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			err = c.observe(ctx, "a1", c.ofJob("a1"), func(now snapshot) bool {
+				return len(now.kueueWorkloads) > 0 || tt.want != "waiting in queue mine: no room"
+			})
+			if err != nil {
+				t.Errorf("following it: %v", err)
+			}
+			if asked := s.wasAsked("workloads"); asked != tt.asks {
+				t.Errorf("it asked for Workloads: %v, want %v", asked, tt.asks)
+			}
+			status, err := New(c, nil).Explain(t.Context(), "a1")
+			if err != nil || status.Message != tt.want {
+				t.Errorf("one job: %q, %v; want %q", status.Message, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// What the cluster autoscaler says on a pod.
+var (
+	scaleUpTo     = pattern.Lazy(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
+	noScaleUp     = pattern.Lazy(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
+	failedScaleUp = pattern.Lazy(`^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`)
+	zoneName      = pattern.Lazy(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
+)
+
+// explainAutoscaler says what the newest event of the autoscaler tells, to stand behind
+// what the scheduler misses. The scheduler goes on complaining while a node is
+// on its way, so its events don't count here.
+func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
+	e := s.newestOf(p, "TriggeredScaleUp", "NotTriggerScaleUp", "FailedScaleUp")
+	if e == nil {
+		return Diagnosis{}
+	}
+	message := oneLine(e.Message)
+	switch e.Reason {
+	case "TriggeredScaleUp":
+		return Diagnosis{Sentence: fmt.Sprintf("a node has been on its way for %s%s", s.since(e), prefixed(": ", growth(message)))}
+	case "NotTriggerScaleUp":
+		return refusedScaleUp(message)
+	}
+	return brokenScaleUp(message)
+}
+
+// growth names the instance groups that grow.
+func growth(message string) string {
+	var groups []string
+	for _, m := range scaleUpTo().FindAllStringSubmatch(message, 3) {
+		groups = append(groups, fmt.Sprintf("%s from %s to %s%s", m[1], m[2], m[3], prefixed(" of at most ", m[4])))
+	}
+	return foreign(strings.Join(groups, ", "))
+}
+
+const listPools = "gcloud container node-pools list --cluster CLUSTER --location LOCATION"
+
+// refusedScaleUp leaves out the pools whose nodes would not fit anyway, unless
+// there are no others.
+func refusedScaleUp(message string) Diagnosis {
+	m := noScaleUp().FindStringSubmatch(message)
+	if m == nil {
+		return Diagnosis{Sentence: "the autoscaler adds none: " + foreign(message)}
+	}
+	var told []string
+	unfit := 0
+	for _, c := range complaints(m[1]) {
+		switch {
+		case strings.Contains(c.what, "max node group size reached"):
+			told = append(told, pools(c.count, "at its maximum size", "at their maximum size"))
+		case strings.Contains(c.what, "in backoff after failed scale-up"):
+			told = append(told, pools(c.count, "waits after a failed attempt", "wait after failed attempts"))
+		case strings.HasPrefix(c.what, "node(s) ") || strings.HasPrefix(c.what, "Insufficient "):
+			unfit += c.count
+		default:
+			told = append(told, fmt.Sprintf("%d %s", c.count, foreign(c.what)))
+		}
+	}
+	if len(told) == 0 && m[1] != "" && unfit == 0 {
+		told = append(told, foreign(m[1]))
+	}
+	if len(told) == 0 {
+		return Diagnosis{Sentence: "the autoscaler adds none: no node pool that can grow fits", Next: listPools}
+	}
+	return Diagnosis{Sentence: "the autoscaler adds none: " + strings.Join(told, ", "), Next: listPools}
+}
+
+func pools(n int, one, many string) string {
+	if n == 1 {
+		return "1 node pool " + one
+	}
+	return fmt.Sprintf("%d node pools %s", n, many)
+}
+
+// brokenScaleUp is a scale-up that Compute Engine refused. The autoscaler tries
+// again by itself.
+func brokenScaleUp(message string) Diagnosis {
+	m := failedScaleUp().FindStringSubmatch(message)
+	if m == nil {
+		return Diagnosis{Sentence: "adding a node failed: " + foreign(message)}
+	}
+	where := foreign(m[1])
+	switch m[2] {
+	case "GCE out of resources":
+		return Diagnosis{Sentence: "Google Cloud has no such machine free" + prefixed(" in ", where) + " (GCE out of resources); the autoscaler tries again"}
+	case "GCE quota exceeded":
+		r := Diagnosis{Sentence: "the project's Compute Engine quota is used up" + prefixed(" in ", where) + " (GCE quota exceeded)"}
+		if region := zoneName().FindStringSubmatch(m[1]); region != nil {
+			r.Next = fmt.Sprintf(`gcloud compute regions describe %s --flatten=quotas --format="table(quotas.metric,quotas.usage,quotas.limit)"`, region[1])
+		}
+		return r
+	default:
+		return Diagnosis{Sentence: "adding a node" + prefixed(" in ", where) + " failed: " + foreign(m[2])}
+	}
+}

@@ -1,0 +1,128 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+const labelSpot = "cloud.google.com/gke-spot"
+
+// disruption says who took a pod away, "" if nobody did. Such an end is nobody's
+// fault, and does not count against the retries.
+func disruption(p corev1.Pod) string {
+	c := podCondition(p, corev1.DisruptionTarget)
+	if c == nil || c.Status != corev1.ConditionTrue {
+		return ""
+	}
+	var text string
+	switch c.Reason {
+	case corev1.PodReasonPreemptionByScheduler:
+		return "preempted by a pod of higher priority"
+	case "EvictionByEvictionAPI":
+		return fmt.Sprintf("evicted from node %s, which is being drained", p.Spec.NodeName)
+	case "DeletionByTaintManager":
+		text = fmt.Sprintf("node %s was lost or closed to it", p.Spec.NodeName)
+	case "DeletionByPodGC":
+		text = fmt.Sprintf("node %s is gone", p.Spec.NodeName)
+	case corev1.PodReasonTerminationByKubelet:
+		if strings.Contains(c.Message, "critical pod") {
+			return fmt.Sprintf("node %s needed its place for a system pod", p.Spec.NodeName)
+		}
+		text = fmt.Sprintf("node %s was shut down", p.Spec.NodeName)
+	default:
+		text = "disrupted" + prefixed(": ", foreign(c.Message))
+	}
+	if p.Spec.NodeSelector[labelSpot] == "true" {
+		text += ", as spot machines can be at any time"
+	}
+	return text
+}
+
+// countDisruptions says how often the job's pods were taken away if it was so often, to
+// stand behind a sentence. Most such pods are gone, so their events count as well.
+func (s Observation) countDisruptions(least int) string {
+	taken, preempted := map[string]bool{}, map[string]bool{}
+	for _, p := range s.Pods {
+		if c := podCondition(p, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+			taken[p.Name] = true
+			preempted[p.Name] = c.Reason == corev1.PodReasonPreemptionByScheduler
+		}
+	}
+	for _, e := range s.Events {
+		name := e.InvolvedObject.Name
+		if e.InvolvedObject.Kind != "Pod" || !strings.HasPrefix(name, s.meta().Name+"-") {
+			continue
+		}
+		switch {
+		case e.Reason == "Preempted":
+			taken[name], preempted[name] = true, true
+		case isTaintEviction(e):
+			taken[name] = true
+		}
+	}
+	times := 0
+	for name := range taken {
+		if preempted[name] {
+			times++
+		}
+	}
+	switch {
+	case len(taken) < least:
+		return ""
+	case times == len(taken):
+		return fmt.Sprintf("; preempted %s", often(times))
+	}
+	return fmt.Sprintf("; taken off its node %s", often(len(taken)))
+}
+
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// Disruptions are the times when pods of the job were taken away, and why, in that order: as
+// far as the pods that are there say, and the events, which a cluster keeps for an hour or so.
+// The word of a pod comes before that of an event of the same second, which says less.
+func (s Observation) Disruptions() []api.Loss {
+	var all []api.Loss
+	for _, p := range byAge(s.Pods) {
+		if why := disruption(p); why != "" {
+			all = append(all, api.Loss{Time: podCondition(p, corev1.DisruptionTarget).LastTransitionTime.UTC(), Why: why})
+		}
+	}
+	for _, e := range s.Events {
+		if why := disruptionIn(e); why != "" {
+			all = append(all, api.Loss{Time: eventTime(&e).UTC(), Why: why})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b api.Loss) int { return a.Time.Compare(b.Time) })
+	return all
+}
+
+// disruptionIn is what an event tells of a pod that was taken away, or of a job whose queue
+// took its turn back; "" for any other.
+func disruptionIn(e corev1.Event) string {
+	switch {
+	case e.InvolvedObject.Kind == "Job" && e.Reason == "Stopped":
+		return "Kueue took its turn back" + prefixed(": ", kueueMessage(e.Message))
+	case e.InvolvedObject.Kind != "Pod":
+		return ""
+	case e.Reason == "Preempted":
+		return "preempted by a pod of higher priority"
+	case isTaintEviction(e):
+		return "its node was lost or closed to it"
+	}
+	return ""
+}
+
+// isTaintEviction reports whether an event says that a pod leaves its node, not that it may stay.
+func isTaintEviction(e corev1.Event) bool {
+	return e.Reason == "TaintManagerEviction" && strings.HasPrefix(e.Message, "Marking for deletion")
+}

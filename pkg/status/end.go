@@ -1,0 +1,177 @@
+package status
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+var (
+	lowOn    = pattern.Lazy(`low on resource: ([a-z-]+)`)
+	wasUsing = pattern.Lazy(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
+)
+
+// explainFailure explains a Job that has failed by its last pod; success needs no words.
+func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
+	if end.Type == batchv1.JobComplete || end.Type == batchv1.JobSuccessCriteriaMet {
+		return Diagnosis{}
+	}
+	if end.Reason == batchv1.JobReasonDeadlineExceeded {
+		r := Diagnosis{Sentence: "the job's time limit is over", Next: s.logs()}
+		if limit := s.Workload.job.Spec.ActiveDeadlineSeconds; limit != nil {
+			r.Sentence += fmt.Sprintf(": activeDeadlineSeconds is %d", *limit)
+		}
+		return r
+	}
+	if s.Workload.IsMap() {
+		return s.explainFailedMap(end)
+	}
+	var r Diagnosis
+	least := 1
+	if lost := s.Workload.lostHost(s.Pods); lost >= 0 {
+		r.Sentence = fmt.Sprintf("host %d was lost: its pod is gone", lost)
+	} else if len(s.Pods) > 0 {
+		last := decidingPod(s.Pods)
+		switch r = s.explainEnd(last); {
+		case r.Sentence == "":
+		case HostOf(last) > 0:
+			r.Sentence = fmt.Sprintf("host %d: %s", HostOf(last), r.Sentence)
+		}
+		least += news(last)
+	} else if e := s.newestOfWorkload("SuccessfulCreate"); e != nil && !s.Workload.isMultiHost() {
+		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
+		r.Sentence = fmt.Sprintf("its pod %s was deleted from outside", foreign(name))
+	}
+	if r.Sentence == "" {
+		r.Sentence = foreign(end.Message)
+	}
+	if r.Next == "" {
+		r.Next = s.logs()
+	}
+	r.Sentence, r.Hopeless = r.Sentence+s.countDisruptions(least), false
+	return r
+}
+
+// explainEnd explains how a pod ended: by the call's own word, else by who took the
+// pod away, else by what stopped its containers.
+func (s Observation) explainEnd(p corev1.Pod) Diagnosis {
+	t := WorkerOf(p).State.Terminated
+	if t != nil && t.ExitCode == 0 {
+		return Diagnosis{}
+	}
+	r := Diagnosis{Next: s.logs()}
+	switch {
+	case t != nil && isFinal(t.ExitCode):
+		r.Sentence = ownWord(t)
+	case p.Status.Reason == "Evicted":
+		r.Sentence = evicted(p.Status.Message)
+	case disruption(p) != "":
+		r.Sentence = disruption(p)
+	case t != nil:
+		return s.explainCrash(p, t)
+	default:
+		r.Sentence, r.Next = neverRan(p), DescribePod(p)
+	}
+	return r
+}
+
+// ownWord is the runner's account of a call that ended by itself.
+func ownWord(t *corev1.ContainerStateTerminated) string {
+	if text := told(t); text != "" {
+		return text
+	}
+	if t.ExitCode == api.ExitDeadline {
+		return "the time limit of --max-runtime is over"
+	}
+	return fmt.Sprintf("exit code %d", t.ExitCode)
+}
+
+// told is the sentence in the runner's termination message, if there is one.
+func told(t *corev1.ContainerStateTerminated) string {
+	var s terminationMessage
+	if json.Unmarshal([]byte(t.Message), &s) != nil || s.State != api.Failed {
+		return ""
+	}
+	return foreign(s.Message)
+}
+
+// explainCrash explains a worker that did not end by itself.
+func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminated) Diagnosis {
+	r := Diagnosis{Next: s.logs()}
+	switch {
+	case t.Reason == "OOMKilled":
+		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"
+	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
+		return startError(p, imageOf(p, WorkerOf(p)), oneLine(t.Message))
+	case p.DeletionTimestamp != nil: // of which the runner knows the signal alone
+		r.Sentence = fmt.Sprintf("its pod was deleted from outside (exit code %d)", t.ExitCode)
+	case told(t) != "":
+		r.Sentence = told(t)
+	case t.ExitCode == exitNoProgram:
+		r.Sentence = fmt.Sprintf("exit code %d: image %s lacks a program that it starts", t.ExitCode, foreign(imageOf(p, WorkerOf(p))))
+	case t.ExitCode == api.ExitRunner:
+		r.Sentence = fmt.Sprintf("the runner could not do its work (exit code %d): its last lines say why", t.ExitCode)
+	default:
+		r.Sentence = fmt.Sprintf("exit code %d%s", t.ExitCode, signalled(t.ExitCode))
+	}
+	return r
+}
+
+// exitNoProgram is a shell's exit code where it finds no program.
+const exitNoProgram = 127
+
+// signalled names the signals that come from outside.
+func signalled(code int32) string {
+	switch code {
+	case api.ExitKilled:
+		return ", killed from outside"
+	case api.ExitTerminated:
+		return ", told to end from outside"
+	}
+	return ""
+}
+
+// evicted explains a node that ran short of something. The message says who
+// used it.
+func evicted(message string) string {
+	message = oneLine(message)
+	low := lowOn().FindStringSubmatch(message)
+	if low == nil && strings.Contains(message, "ephemeral") {
+		return "evicted: " + foreign(message) + "; --disk asks for more"
+	}
+	if low == nil {
+		return "evicted" + prefixed(": ", foreign(message))
+	}
+	text := "evicted: its node was low on " + low[1]
+	if use := wasUsing().FindStringSubmatch(message); use != nil {
+		text += fmt.Sprintf(", %s used %s and had asked for %s", foreign(use[1]), use[2], use[3])
+		switch low[1] {
+		case string(corev1.ResourceMemory):
+			text += "; --memory asks for more"
+		case string(corev1.ResourceEphemeralStorage):
+			text += "; --disk asks for more"
+		}
+	}
+	return text
+}
+
+// neverRan explains a pod whose worker has no end of its own: the node did not
+// take the pod, or another container failed first.
+func neverRan(p corev1.Pod) string {
+	if text, ok := strings.CutPrefix(p.Status.Message, "Pod was rejected: "); ok {
+		return fmt.Sprintf("node %s refused the pod: %s", p.Spec.NodeName, foreign(text))
+	}
+	for _, c := range byImportance(p) {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return fmt.Sprintf("container %s ended with exit code %d%s", c.Name, t.ExitCode, prefixed(", ", foreign(t.Reason)))
+		}
+	}
+	return foreign(p.Status.Message)
+}

@@ -1,0 +1,89 @@
+package status
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// What kubelet, containerd and registries say of an image.
+var (
+	pullSteps    = pattern.Lazy(`^.*(?:"|https?://\S+): `) // all that was tried, up to the failure
+	pulledName   = pattern.Lazy(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
+	address      = pattern.Lazy(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
+	wrongMachine = pattern.Lazy(`(?i)no match for platform|no matching manifest`)
+	denied       = pattern.Lazy(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
+	noImage      = pattern.Lazy(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
+	artifactRepo = pattern.Lazy(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
+)
+
+// explainImage explains an image that is not there. Between two attempts older
+// kubelets tell the cause in an event only.
+func (s Observation) explainImage(p corev1.Pod, c corev1.ContainerStatus, reason, message string) Diagnosis {
+	image := foreign(imageOf(p, c))
+	switch reason {
+	case "InvalidImageName":
+		return Diagnosis{Sentence: fmt.Sprintf("%q is no name of an image", image), Next: DescribePod(p), Hopeless: true}
+	case "ErrImageNeverPull":
+		return Diagnosis{Sentence: fmt.Sprintf("image %s is not on node %s, and its pull policy is Never", image, p.Spec.NodeName), Next: DescribePod(p), Hopeless: true}
+	}
+	said := pullCause(message)
+	if said == "" {
+		if e := s.newest(func(e *corev1.Event) bool {
+			return e.Reason == "Failed" && isAbout(e, "Pod", p.Name, p.UID) && strings.HasPrefix(e.Message, "Failed to pull image")
+		}); e != nil {
+			said = pullCause(oneLine(e.Message))
+		}
+	}
+	return explainPull(p, image, said)
+}
+
+// pullCause is what the registry, or the way to it, said in the end.
+func pullCause(message string) string {
+	if strings.HasPrefix(message, "Back-off pulling image") && !strings.Contains(message, `": `) {
+		return ""
+	}
+	text := pullSteps().ReplaceAllString(message, "")
+	text = rpcStatus().ReplaceAllString(strings.TrimPrefix(text, "ErrImagePull: "), "")
+	return pulledName().ReplaceAllString(text, "")
+}
+
+// pullFailure is something that a registry says of an image.
+type pullFailure struct {
+	pattern func() *regexp.Regexp
+	// sentence is a format of the image, the node and what the registry says.
+	sentence string
+	// next is a format of the project, the repository and its location, for images in
+	// Artifact Registry. Without it, and for others, it is the command that describes the pod.
+	next     string
+	hopeless bool
+}
+
+// pullFailures are tried in their order.
+var pullFailures = []pullFailure{
+	{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true},
+	{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
+		"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false},
+	{noImage, "image %[1]s does not exist: the registry says %[3]s",
+		"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true},
+}
+
+// explainPull puts what the registry says into our words.
+func explainPull(p corev1.Pod, image, said string) Diagnosis {
+	words := address().ReplaceAllString(said, "") // an address may have any word in it
+	for _, f := range pullFailures {
+		if !f.pattern().MatchString(words) {
+			continue
+		}
+		d := Diagnosis{Sentence: fmt.Sprintf(f.sentence, image, p.Spec.NodeName, foreign(said)), Next: DescribePod(p), Hopeless: f.hopeless}
+		if repo := artifactRepo().FindStringSubmatch(image); repo != nil && f.next != "" {
+			d.Next = fmt.Sprintf(f.next, repo[2], repo[3], repo[1])
+		}
+		return d
+	}
+	return Diagnosis{Sentence: fmt.Sprintf("image %s can't be pulled%s", image, prefixed(": ", foreign(said))), Next: DescribePod(p)}
+}

@@ -1,0 +1,204 @@
+package status
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// ending is what a workload does that was told to end and stays until its pods are gone.
+const ending = "ending: saving outputs and logs"
+
+// jobRules are those of the Job controller.
+type jobRules struct{}
+
+// state implements rules. The pods are ahead of the Job, whose controller looks at them in
+// steps of a second: a runner that has said how the call ended has ended the job. Of several
+// hosts it is host 0 that says so.
+func (jobRules) state(w Workload, pods []corev1.Pod) api.Status {
+	if w.IsMap() {
+		return w.stateOfMap(pods)
+	}
+	leaders := byAge(pods)
+	if w.isMultiHost() {
+		leaders = Leaders(pods)
+	}
+	s := api.Status{State: api.Pending, Attempt: len(leaders)}
+	for i, p := range leaders {
+		worker := WorkerOf(p)
+		if i == 0 {
+			s.Started = StartOf(worker)
+		}
+		if t := worker.State.Terminated; t != nil && isFinal(t.ExitCode) {
+			return ended(t, i+1, s.Started)
+		}
+	}
+	var last corev1.Pod
+	if n := len(leaders); n > 0 {
+		last = leaders[n-1]
+	}
+	if end := w.end(); end != nil {
+		if w.isMultiHost() && end.Type == batchv1.JobFailureTarget && WorkerOf(last).State.Running != nil {
+			s.State, s.Message = api.Running, ending // it will tell why
+			return s
+		}
+		return w.endedBy(end, pods, len(leaders))
+	}
+	switch {
+	case w.isDeleted() && slices.ContainsFunc(leaders, HasStarted): // no other attempt follows, even if this one's container has ended
+		s.State, s.Message = api.Running, ending
+	case WorkerOf(last).State.Running != nil:
+		s.State, s.Pod, s.Late = api.Running, string(last.UID), mayHaveEarlier(leaders[0], w.meta)
+	}
+	return s
+}
+
+// hosts implements rules.
+func (jobRules) hosts(w Workload, _ []corev1.Pod) int {
+	if w.isMultiHost() {
+		return int(*w.job.Spec.Completions)
+	}
+	return 1
+}
+
+// heldBack implements rules: a Job is suspended.
+func (jobRules) heldBack(w Workload, _ []corev1.Pod) bool {
+	return w.job.Spec.Suspend != nil && *w.job.Spec.Suspend
+}
+
+// podSets implements rules. The pods of a map do without each other.
+func (jobRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
+	var job batchv1.Job
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(workload.Object, &job)
+	hosts := NewWorkload(Job, &job).Hosts(nil)
+	return []podSet{{int64(hosts), job.Spec.Template.Spec}}, err
+}
+
+// isMultiHost reports whether a Job's pods are the hosts of one call. Those of a map have
+// indexes, too.
+func (w Workload) isMultiHost() bool {
+	if w.job == nil {
+		return false
+	}
+	mode := w.job.Spec.CompletionMode
+	return mode != nil && *mode == batchv1.IndexedCompletion && !w.IsMap() && w.job.Spec.Completions != nil
+}
+
+// stateOfMap is the state of a Job of many calls, of which no pod tells the end.
+func (w Workload) stateOfMap(pods []corev1.Pod) api.Status {
+	started := firstStart(pods)
+	s := api.Status{State: api.Pending, Attempt: min(len(pods), 1), Started: started}
+	switch last := w.end(); {
+	case last != nil:
+		s = w.endedBy(last, pods, 1)
+		s.Started = started
+	case started.IsZero() && w.job.Status.Succeeded == 0: // else the next pods wait
+	case w.isDeleted():
+		s.State, s.Message = api.Running, ending
+	default:
+		s.State, s.Message = api.Running, chunksDone(w.job)
+	}
+	return s
+}
+
+// chunksDone says how far a map is, as its Job knows without its results.
+func chunksDone(j *batchv1.Job) string {
+	if j.Spec.Completions == nil {
+		return ""
+	}
+	return fmt.Sprintf("map, %d of %d chunks done", j.Status.Succeeded, *j.Spec.Completions)
+}
+
+// isFinal reports whether a runner's exit code is final. Final exit codes of the runner are those after which nothing runs again: the
+// call's own, and max-runtime.
+func isFinal(code int32) bool { return code >= 0 && code <= api.ExitDeadline }
+
+// terminationMessage is the runner's termination message.
+type terminationMessage struct {
+	State    api.State  `json:"state"`
+	Reason   api.Reason `json:"reason"`
+	Message  string     `json:"message"`
+	ExitCode int        `json:"exit_code"`
+	Attempt  int        `json:"attempt"`
+	Started  time.Time  `json:"started"`
+	Finished time.Time  `json:"finished"`
+}
+
+// ended is the status that a runner with a final exit code leaves.
+func ended(t *corev1.ContainerStateTerminated, attempt int, started time.Time) api.Status {
+	code := int(t.ExitCode)
+	s := api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &code, Attempt: attempt, Started: started, Finished: t.FinishedAt.UTC()}
+	if code == 0 {
+		s.State, s.Reason = api.Succeeded, api.Completed
+	}
+	var told terminationMessage
+	if json.Unmarshal([]byte(t.Message), &told) != nil || told.State != s.State {
+		return s
+	}
+	s.Reason, s.Message, s.Attempt = told.Reason, told.Message, cmp.Or(told.Attempt, attempt)
+	s.ExitCode = &told.ExitCode
+	if !told.Started.IsZero() {
+		s.Started = told.Started // of the first attempt, whose pod may be gone
+	}
+	if !told.Finished.IsZero() {
+		s.Finished = told.Finished
+	}
+	return s
+}
+
+// end is the condition that ends a Job, or announces the end; nil for other kinds.
+func (w Workload) end() *batchv1.JobCondition {
+	if w.job == nil {
+		return nil
+	}
+	for _, c := range w.job.Status.Conditions {
+		switch c.Type {
+		case batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
+			if c.Status == corev1.ConditionTrue {
+				return &c
+			}
+		}
+	}
+	return nil
+}
+
+// endedBy is the state of a Job that has ended without a final word of a
+// runner: crashes and lost machines until the retries were used up.
+func (w Workload) endedBy(c *batchv1.JobCondition, pods []corev1.Pod, attempts int) api.Status {
+	s := api.Status{State: api.Failed, Reason: api.Killed, Attempt: attempts, Finished: c.LastTransitionTime.UTC()}
+	switch {
+	case c.Type == batchv1.JobComplete || c.Type == batchv1.JobSuccessCriteriaMet:
+		s.State, s.Reason = api.Succeeded, api.Completed
+		return s
+	case c.Reason == batchv1.JobReasonDeadlineExceeded:
+		s.Reason = api.DeadlineExceeded
+	}
+	s.Message = cmp.Or(Observation{Workload: w, Pods: pods}.Explain().Sentence, c.Message)
+	s.Started = firstStart(pods)
+	if p := w.exitPod(pods); p != nil {
+		if t := WorkerOf(*p).State.Terminated; t != nil {
+			s.ExitCode = new(int(t.ExitCode))
+		}
+	}
+	return s
+}
+
+// exitPod is the pod whose exit code is that of a Job that failed, nil where none is.
+func (w Workload) exitPod(pods []corev1.Pod) *corev1.Pod {
+	switch {
+	case w.IsMap():
+		return firstFailed(pods)
+	case len(pods) == 0 || w.lostHost(pods) >= 0:
+		return nil
+	}
+	return new(decidingPod(pods))
+}

@@ -1,0 +1,67 @@
+package status
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// explainFailedMap explains a map of which pods have failed: which chunks they were of, and
+// the first of the errors. What a call raises is the result of its input and fails
+// no pod.
+func (s Observation) explainFailedMap(end *batchv1.JobCondition) Diagnosis {
+	r := Diagnosis{Sentence: foreign(end.Message), Next: s.logs()}
+	if failed := s.Workload.job.Status.FailedIndexes; failed != nil && *failed != "" && s.Workload.job.Spec.Completions != nil {
+		r.Sentence = fmt.Sprintf("%d of %d chunks failed: %s", countIndexes(*failed), *s.Workload.job.Spec.Completions, cut(oneLine(*failed), indexesLimit))
+	}
+	if p := firstFailed(s.Pods); p != nil {
+		r.Sentence += prefixed(fmt.Sprintf("; chunk %d: ", HostOf(*p)), s.explainEnd(*p).Sentence)
+		if tookTooLong(*p) {
+			r.Sentence += ", which is for a whole chunk"
+		}
+	}
+	return r
+}
+
+// tookTooLong tells whether --max-runtime ended a pod.
+func tookTooLong(p corev1.Pod) bool {
+	t := WorkerOf(p).State.Terminated
+	return t != nil && ended(t, 0, time.Time{}).Reason == api.DeadlineExceeded
+}
+
+// indexesLimit leaves room for an error beside a list of indexes.
+const indexesLimit = 60
+
+// countIndexes counts those of a list such as 1,3-5.
+func countIndexes(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 == nil && err2 == nil && to >= from {
+			n += to - from + 1
+		}
+	}
+	return n
+}
+
+// firstFailed is the last pod of the first of the chunks that have failed, nil where
+// it is gone.
+func firstFailed(pods []corev1.Pod) *corev1.Pod {
+	for _, p := range NewestOfHosts(pods) {
+		if t := WorkerOf(p).State.Terminated; p.Status.Phase == corev1.PodFailed || t != nil && t.ExitCode != 0 {
+			return &p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package status
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Observation is what a cluster knows about one job at one moment.
+type Observation struct {
+	Workload Workload
+	// Pods are the workload's, in any order.
+	Pods []corev1.Pod
+	// Events of the workload, of its pods and of its Kueue Workload, in any order;
+	// those of others are passed over.
+	Events []corev1.Event
+	// KueueWorkloads are the workload's in Kueue: one, or none that can be read.
+	KueueWorkloads []KueueWorkload
+	Now            time.Time
+}
+
+// meta is the metadata of the workload.
+func (s Observation) meta() *metav1.ObjectMeta { return s.Workload.meta }
+
+// Status is the job's state and, of one that waits in whole or in part, why it does.
+func (s Observation) Status() api.Status {
+	status := s.Workload.State(s.Pods)
+	if s.Workload.Waits(status, s.Pods) {
+		s.Explain().addTo(&status)
+		status.Ending = s.isEnding()
+	}
+	return status
+}
+
+// addTo adds to a status why the job waits, or why a part of it does: hosts that run wait
+// for the others, and hold their accelerators meanwhile.
+func (d Diagnosis) addTo(s *api.Status) {
+	s.Message, s.Next, s.StartsAgain, s.Hopeless = d.Sentence, d.Next, d.StartsAgain, d.Hopeless
+}
+
+// isEnding reports whether a job that waits was told to end, or its last attempt
+// has ended.
+func (s Observation) isEnding() bool {
+	switch {
+	case !s.Workload.Exists():
+		return false
+	case s.Workload.isDeleted():
+		return true
+	case s.Workload.kind.ScaledToZero || len(s.Pods) == 0:
+		return false
+	case s.Workload.isMultiHost(): // which ends with the first host that is lost
+		return slices.ContainsFunc(s.Pods, hasEnded)
+	}
+	last := decidingPod(s.Pods)
+	return hasEnded(last) && disruption(last) == "" && s.crashes() > s.retries()
+}

@@ -1,0 +1,153 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+var (
+	createdWorkload = pattern.Lazy(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
+	workloadUIDs    = pattern.Lazy(` \(UID: [^)]*\)|; preemptor path: .*$`)
+	podSetOpening   = pattern.Lazy(`^couldn't assign flavors to pod set [a-z0-9-]+: `)
+	noQueue         = pattern.Lazy(`^LocalQueue \S+ doesn't exist$`)
+)
+
+// explainQueue explains a job that is held back. Kueue holds back what it has not
+// admitted, and again what it takes back.
+func (s Observation) explainQueue() Diagnosis {
+	queue, ns := s.Workload.Queue(), s.meta().Namespace
+	if queue == "" {
+		return Diagnosis{
+			Sentence: "the job is suspended",
+			Next: fmt.Sprintf(`kubectl patch %s %s -n %s --type=merge -p '{"spec":{"suspend":false}}'`,
+				s.Workload.kind.word(), s.meta().Name, ns),
+		}
+	}
+	if len(s.KueueWorkloads) == 0 {
+		return s.explainQueueByEvents(queue, ns)
+	}
+	if s.isKept() {
+		return Diagnosis{
+			Sentence: fmt.Sprintf("queue %s %s", queue, s.Workload.kind.keepsLongNames(queue)),
+			Next:     fmt.Sprintf("kubectl describe workload %s -n %s", s.kueueWorkload().Name, ns),
+		}
+	}
+	return s.kueueWorkload().explain(queue)
+}
+
+// isKept reports whether Kueue keeps a workload that it has admitted: it can't label the
+// pods of one with a long name.
+func (s Observation) isKept() bool {
+	reserved := s.kueueWorkload().condition("QuotaReserved")
+	return s.Workload.kind.isTooLong(s.meta().Name) && reserved != nil && reserved.Status == metav1.ConditionTrue &&
+		slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Labels[api.LabelQueue] == "" })
+}
+
+// isTooLong reports whether Kueue can't admit a workload with a name of this length.
+func (k *Kind) isTooLong(name string) bool { return k.MaxQueuedName > 0 && len(name) > k.MaxQueuedName }
+
+// keepsLongNames is what a queue does to such a workload.
+func (k *Kind) keepsLongNames(queue string) string {
+	return fmt.Sprintf("never lets go of a %s whose name has more than %d characters: a shorter one is made with --queue %s", k.Kind, k.MaxQueuedName, queue)
+}
+
+// CheckQueue looks at a workload as the cluster has made it. Where a namespace has a queue
+// for all jobs that name none, Kueue puts them into it, and keeps one with a long name
+// there for ever.
+func CheckQueue(made *unstructured.Unstructured) error {
+	k, queue := KindOf(made), made.GetLabels()[api.LabelQueue]
+	if k == nil || queue == "" || !k.isTooLong(made.GetName()) {
+		return nil
+	}
+	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs that name none, and %s",
+		made.GetLabels()[api.LabelJobID], queue, made.GetNamespace(), k.keepsLongNames(queue))
+}
+
+// kueueWorkload is the newest, should there be several.
+func (s Observation) kueueWorkload() *KueueWorkload {
+	last := slices.MaxFunc(s.KueueWorkloads, func(a, b KueueWorkload) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return &last
+}
+
+// explain says what Kueue wants before a job's turn comes.
+func (w *KueueWorkload) explain(queue string) Diagnosis {
+	r := Diagnosis{
+		Sentence: "waiting in queue " + queue,
+		Next:     fmt.Sprintf("kubectl describe workload %s -n %s", w.Name, w.Namespace),
+	}
+	reserved, evicted := w.condition("QuotaReserved"), w.condition("Evicted")
+	switch {
+	case reserved != nil && noQueue().MatchString(reserved.Message):
+		return Diagnosis{
+			Sentence: fmt.Sprintf("queue %s does not exist in namespace %s", queue, w.Namespace),
+			Next:     "kubectl get localqueues -n " + w.Namespace,
+		}
+	case evicted != nil && evicted.Status == metav1.ConditionTrue:
+		r.Sentence = "back in queue " + queue + prefixed(": ", kueueMessage(evicted.Message))
+	case reserved == nil || reserved.Status == metav1.ConditionFalse && reserved.Message == "":
+		r.Sentence += ", which has not looked at it yet"
+	case reserved.Status == metav1.ConditionFalse:
+		r.Sentence += ": " + kueueMessage(reserved.Message)
+	default:
+		r.Sentence = fmt.Sprintf("admitted by queue %s%s", queue, w.checks())
+	}
+	return r
+}
+
+// checks are what else a job that has its place in the queue waits for.
+func (w *KueueWorkload) checks() string {
+	var open []string
+	for _, c := range w.Status.AdmissionChecks {
+		if c.State != "Ready" {
+			open = append(open, fmt.Sprintf("check %s is %s%s", c.Name, strings.ToLower(c.State), prefixed(": ", foreign(c.Message))))
+		}
+	}
+	return prefixed("; ", strings.Join(open, ", "))
+}
+
+// kueueMessage is Kueue's message without what tells people nothing.
+func kueueMessage(message string) string {
+	return foreign(podSetOpening().ReplaceAllString(workloadUIDs().ReplaceAllString(message, ""), ""))
+}
+
+// eventsLast is for how long a cluster keeps events.
+const eventsLast = time.Hour
+
+// explainQueueByEvents is for those who may not read Workloads.
+func (s Observation) explainQueueByEvents(queue, ns string) Diagnosis {
+	r := Diagnosis{
+		Sentence: "waiting in queue " + queue,
+		Next:     fmt.Sprintf("kubectl describe localqueue %s -n %s", queue, ns),
+	}
+	stopped, started := s.newestOfWorkload("Stopped"), s.newestOfWorkload("Started")
+	if stopped != nil && (started == nil || !eventTime(started).After(eventTime(stopped))) {
+		r.Sentence = "back in queue " + queue + ": " + kueueMessage(stopped.Message)
+	}
+	made := s.newestOfWorkload("CreatedWorkload")
+	if made == nil {
+		if s.Now.Sub(s.meta().CreationTimestamp.Time) < eventsLast {
+			r.Sentence += ", which has not looked at it yet"
+		}
+		return r
+	}
+	if name := createdWorkload().FindStringSubmatch(made.Message); name != nil {
+		r.Next = fmt.Sprintf("kubectl describe workload %s -n %s", name[1], ns)
+		pending := s.newest(func(e *corev1.Event) bool { return e.Reason == "Pending" && isAbout(e, "Workload", name[1], "") })
+		if pending != nil {
+			r.Sentence += ": " + kueueMessage(pending.Message)
+		}
+	}
+	return r
+}

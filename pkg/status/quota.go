@@ -1,0 +1,176 @@
+package status
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// CheckQuotas looks at a job that is to start in a namespace with these quotas: it is an
+// error where they never let it run, and a warning where others have to end first.
+func CheckQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
+	kind := KindOf(workload)
+	if kind == nil || len(quotas) == 0 {
+		return "", nil
+	}
+	pods, err := kind.rules.podSets(workload)
+	if err != nil {
+		return "", fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
+	}
+	all := usages(quotas, pods)
+	if i := slices.IndexFunc(all, usage.isHopeless); i >= 0 {
+		return "", fmt.Errorf("%s; ask for less, or an administrator for a larger quota, which kubectl describe quota %s -n %s shows", all[i], all[i].quota, all[i].namespace)
+	}
+	if i := slices.IndexFunc(all, usage.waits); i >= 0 {
+		return fmt.Sprintf("%s; the job will wait until other jobs have ended", all[i]), nil
+	}
+	return "", nil
+}
+
+// podSet is pods of one template that a job needs at the same time.
+type podSet struct {
+	count int64
+	spec  corev1.PodSpec
+}
+
+// usage is what all pods of a job together take of a resource that a quota limits.
+type usage struct {
+	quota, namespace string
+	resource         corev1.ResourceName
+	hosts            int64
+	need, hard, used resource.Quantity
+}
+
+// usages are those of a job on the quotas, in the order of their names.
+func usages(quotas []corev1.ResourceQuota, pods []podSet) []usage {
+	var all []usage
+	for _, q := range quotas {
+		counted := slices.DeleteFunc(slices.Clone(pods), func(p podSet) bool { return !counts(q.Spec, p.spec) })
+		hard := q.Status.Hard // what is enforced
+		for _, name := range slices.Sorted(maps.Keys(hard)) {
+			u := usage{quota: q.Name, namespace: q.Namespace, resource: name, hard: hard[name], used: q.Status.Used[name]}
+			for _, p := range counted {
+				amount := podUsage(p.spec, name)
+				amount.Mul(p.count)
+				u.need.Add(amount)
+				u.hosts += p.count
+			}
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// isHopeless says of a usage that waiting doesn't help.
+func (u usage) isHopeless() bool { return !u.need.IsZero() && u.need.Cmp(u.hard) > 0 }
+
+// waits says of a usage that others have to end first.
+func (u usage) waits() bool {
+	free := u.hard.DeepCopy()
+	free.Sub(u.used)
+	return !u.need.IsZero() && u.need.Cmp(free) > 0
+}
+
+func (u usage) String() string {
+	who := "the job asks"
+	if u.hosts > 1 {
+		who = fmt.Sprintf("its %d hosts ask", u.hosts)
+	}
+	text := fmt.Sprintf("for %s of %s", &u.need, u.resource)
+	if u.isHopeless() {
+		return fmt.Sprintf("quota %s of namespace %s is too small for this job: %s %s, and all jobs together may have %s", u.quota, u.namespace, who, text, &u.hard)
+	}
+	return fmt.Sprintf("quota %s of namespace %s has no room for this job yet: %s %s, and %s of %s are used", u.quota, u.namespace, who, text, &u.used, &u.hard)
+}
+
+// podUsage is what a pod takes of a resource as quotas name it; nothing of what is no
+// resource of pods.
+func podUsage(p corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
+	text := string(name)
+	if text == "pods" || text == "count/pods" {
+		return *resource.NewQuantity(1, resource.DecimalSI)
+	}
+	limited, isLimit := strings.CutPrefix(text, "limits.")
+	asked := corev1.ResourceName(strings.TrimPrefix(text, "requests."))
+	sum := resource.Quantity{}
+	for _, c := range p.Containers {
+		switch q, ok := c.Resources.Requests[asked]; {
+		case isLimit:
+			sum.Add(c.Resources.Limits[corev1.ResourceName(limited)])
+		case ok:
+			sum.Add(q)
+		default: // as the API server does
+			sum.Add(c.Resources.Limits[asked])
+		}
+	}
+	return sum
+}
+
+// counts tells whether a quota surely counts a pod. What only the server knows, such
+// as the priority that a pod has by default, is no.
+func counts(q corev1.ResourceQuotaSpec, p corev1.PodSpec) bool {
+	for _, scope := range q.Scopes {
+		if !inScope(p, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
+			return false
+		}
+	}
+	if q.ScopeSelector == nil {
+		return true
+	}
+	for _, r := range q.ScopeSelector.MatchExpressions {
+		if !inScope(p, r) {
+			return false
+		}
+	}
+	return true
+}
+
+func inScope(p corev1.PodSpec, r corev1.ScopedResourceSelectorRequirement) bool {
+	switch r.ScopeName {
+	case corev1.ResourceQuotaScopeTerminating:
+		return p.ActiveDeadlineSeconds != nil
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return p.ActiveDeadlineSeconds == nil
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return asksForCompute(p)
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return looksAround(p)
+	case corev1.ResourceQuotaScopePriorityClass:
+		switch named := slices.Contains(r.Values, p.PriorityClassName); r.Operator {
+		case corev1.ScopeSelectorOpIn:
+			return named
+		case corev1.ScopeSelectorOpNotIn:
+			return p.PriorityClassName != "" && !named
+		case corev1.ScopeSelectorOpExists:
+			return p.PriorityClassName != ""
+		}
+	}
+	return false
+}
+
+// looksAround tells pods that keep away from those of other namespaces, as the hosts of
+// a slice do.
+func looksAround(p corev1.PodSpec) bool {
+	return p.Affinity != nil && p.Affinity.PodAntiAffinity != nil &&
+		slices.ContainsFunc(p.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
+			return t.NamespaceSelector != nil
+		})
+}
+
+// asksForCompute tells pods that are no best effort.
+func asksForCompute(p corev1.PodSpec) bool {
+	return slices.ContainsFunc(p.Containers, func(c corev1.Container) bool {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			asked, limit := c.Resources.Requests[name], c.Resources.Limits[name]
+			if !asked.IsZero() || !limit.IsZero() {
+				return true
+			}
+		}
+		return false
+	})
+}

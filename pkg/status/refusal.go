@@ -1,0 +1,177 @@
+package status
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// What the API server says when it refuses a pod.
+var (
+	createPrefix     = pattern.Lazy(`^(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`)
+	noServiceAccount = pattern.Lazy(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
+	overQuota        = pattern.Lazy(`exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`)
+	quotaWants       = pattern.Lazy(`failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`)
+	podSecurity      = pattern.Lazy(`violates PodSecurity "([^"]*)": (.*)`)
+	noPriorityClass  = pattern.Lazy(`no PriorityClass with name (\S+) was found`)
+	limitRange       = pattern.Lazy(`(?:maximum|minimum) \S+ usage per \w+ is | max limit to request ratio per \w+ is `)
+	belowRequest     = pattern.Lazy(`Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of (\S+)`)
+	webhookDenied    = pattern.Lazy(`admission webhook "([^"]*)" denied the request: (.*)`)
+	policyDenied     = pattern.Lazy(`ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)`)
+	invalidPod       = pattern.Lazy(` is invalid: `)
+	anyRefusal       = pattern.Lazy(``)
+)
+
+// nodePool is the node label by which LeaderWorkerSet keeps the hosts of a slice together.
+// Autopilot lets no pod select it.
+const nodePool = "cloud.google.com/gke-nodepool"
+
+// explainFailedCreate explains why no pod can be made. What it said
+// before the newest pod was made is no longer true.
+func (s Observation) explainFailedCreate(after time.Time) Diagnosis {
+	e := s.newestOfMaker("FailedCreate")
+	if e == nil || eventTime(e).Before(after) {
+		return Diagnosis{}
+	}
+	return s.explainRefusal(oneLine(e.Message))
+}
+
+// refusal is something that the API server says when it refuses a pod.
+type refusal struct {
+	pattern func() *regexp.Regexp
+	// sentence and next are formats of the namespace, of what the pattern's first three
+	// groups match, and of the detail. Without next it is the command that describes the job.
+	sentence, next string
+	// detail, which may be nil, makes a text of what the pattern matches; else it is all
+	// that the server says.
+	detail func(match []string) string
+	// hopeless says that waiting doesn't help, and denial that it doesn't after a while:
+	// who denies the pod may just have been changed.
+	hopeless, denial bool
+}
+
+// refusals are tried in their order.
+var refusals = []refusal{
+	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s",
+		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
+	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
+		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
+	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s", next: "kubectl describe quota %[2]s -n %[1]s"},
+	{pattern: podSecurity, sentence: "namespace %[1]s refuses the pod by its pod security level %[2]s%[5]s",
+		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, hopeless: true},
+	{pattern: noPriorityClass, sentence: "priority class %[2]s does not exist", next: "kubectl get priorityclasses"},
+	{pattern: webhookDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
+	{pattern: policyDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
+	{pattern: limitRange, sentence: "the limits of namespace %[1]s refuse the pod: %[5]s",
+		next: "kubectl describe limitrange -n %[1]s", hopeless: true},
+	{pattern: belowRequest, sentence: "the pod asks for %[2]s of %[3]s and its limit is %[4]s, which may be the default of namespace %[1]s",
+		next: "kubectl describe limitrange -n %[1]s", hopeless: true},
+	{pattern: invalidPod, sentence: "the pod can't be created: %[5]s", hopeless: true},
+	{pattern: anyRefusal, sentence: "the pod can't be created: %[5]s"},
+}
+
+// podSecurityDetail is what a level of pod security forbids, or how to keep to it.
+func podSecurityDetail(match []string) string {
+	if strings.HasPrefix(match[1], "restricted:") && strings.Contains(match[2], "runAsNonRoot != true") {
+		return "; --restricted makes pods that keep to it"
+	}
+	return ": " + foreign(match[2])
+}
+
+// explainRefusal puts what the API server says into our words.
+func (s Observation) explainRefusal(message string) Diagnosis {
+	text := createPrefix().ReplaceAllString(message, "")
+	for _, r := range refusals {
+		match := r.pattern().FindStringSubmatch(text)
+		if match == nil {
+			continue
+		}
+		values := []any{s.meta().Namespace, "", "", "", foreign(text)}
+		for i, group := range match[1:min(len(match), 4)] {
+			values[i+1] = foreign(group)
+		}
+		if r.detail != nil {
+			values[4] = r.detail(match)
+		}
+		d := Diagnosis{Sentence: fmt.Sprintf(r.sentence, values...), Next: s.describeJob(), Hopeless: r.hopeless}
+		if strings.Contains(r.next, "%") {
+			d.Next = fmt.Sprintf(r.next, values...)
+		} else if r.next != "" {
+			d.Next = r.next
+		}
+		if r.denial {
+			d.Hopeless = s.deniedFor(match[1]) >= passing
+			if strings.Contains(text, nodePool) {
+				d.Sentence += "; --placement shared asks for no node pool"
+			}
+		}
+		return d
+	}
+	return Diagnosis{}
+}
+
+// denier is the webhook or the policy that has denied a pod; "" where none has.
+func denier(text string) string {
+	for _, r := range refusals {
+		if match := r.pattern().FindStringSubmatch(text); r.denial && match != nil {
+			return match[1]
+		}
+	}
+	return ""
+}
+
+// passing is for how long a webhook or a policy may deny what it then allows: it was just
+// changed. What makes the pods asks again after one second, two, four and so on.
+const passing = 10 * time.Second
+
+// deniedFor is for how long a webhook or a policy has denied pods since the last one was
+// made, by its first and its last denial. Of an event that is older than that pod, only the
+// last time counts.
+func (s Observation) deniedFor(by string) time.Duration {
+	made := newestCreation(s.Pods)
+	if e := s.newestOfMaker("SuccessfulCreate"); e != nil && eventTime(e).After(made) {
+		made = eventTime(e)
+	}
+	var first, last time.Time
+	for i := range s.Events {
+		e := &s.Events[i]
+		if denier(oneLine(e.Message)) != by || e.Reason != "FailedCreate" || !s.isOfMaker(e) || eventTime(e).Before(made) {
+			continue
+		}
+		begun := beginOf(e)
+		if begun.Before(made) {
+			begun = eventTime(e)
+		}
+		if first.IsZero() || begun.Before(first) {
+			first = begun
+		}
+		if eventTime(e).After(last) {
+			last = eventTime(e)
+		}
+	}
+	return last.Sub(first)
+}
+
+// shortfall says how much of each resource was asked for and is used. The three
+// lists look like requests.cpu=4,requests.memory=8Gi.
+func shortfall(requested, used, limited string) string {
+	have, most := amounts(used), amounts(limited)
+	var parts []string
+	for pair := range strings.SplitSeq(requested, ",") {
+		name, asked, _ := strings.Cut(pair, "=")
+		parts = append(parts, fmt.Sprintf("%s asked of %s, %s of %s are used", asked, name, have[name], most[name]))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func amounts(list string) map[string]string {
+	found := map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		name, amount, _ := strings.Cut(pair, "=")
+		found[name] = amount
+	}
+	return found
+}

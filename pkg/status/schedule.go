@@ -1,0 +1,214 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// The scheduler and the autoscaler count nodes, or node pools, by what is wrong
+// with them: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had
+// untolerated taint {a: b}. preemption: …`.
+var (
+	noNodes    = pattern.Lazy(`^0/(\d+) nodes are available: (.*)$`)
+	nextReason = pattern.Lazy(`, (\d+) `)
+	preemption = pattern.Lazy(`(?:\.(?: no new claims to deallocate,)?)? preemption: .*$`)
+	taintName  = pattern.Lazy(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
+)
+
+// complaint is one thing that is wrong with a number of nodes or pools.
+type complaint struct {
+	count int
+	what  string
+}
+
+// complaints splits a list of them. A reason may have commas of its own, so a
+// new one begins where a number follows.
+func complaints(list string) []complaint {
+	list = strings.TrimRight(strings.TrimSpace(list), ".")
+	var found []complaint
+	for _, part := range strings.Split(nextReason().ReplaceAllString(list, "\n$1 "), "\n") {
+		number, what, ok := strings.Cut(part, " ")
+		count, err := strconv.Atoi(number)
+		if !ok || err != nil {
+			return nil
+		}
+		found = append(found, complaint{count, what})
+	}
+	return found
+}
+
+// explainUnscheduled explains a pod without a node: what the scheduler misses, then
+// what the autoscaler does about it.
+func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
+	var says string
+	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+		if c.Reason == corev1.PodReasonSchedulingGated {
+			return Diagnosis{Sentence: "held back by " + gates(p), Next: DescribePod(p)}
+		}
+		says = c.Message
+	}
+	if says == "" {
+		if e := s.newestOf(p, "FailedScheduling"); e != nil {
+			says = e.Message
+		}
+	}
+	if m := missingObject().FindStringSubmatch(says); m != nil {
+		return missing(p, m[1], m[2], "")
+	}
+	grows := s.explainAutoscaler(p)
+	if says == "" && grows.Sentence == "" {
+		return Diagnosis{}
+	}
+	r := Diagnosis{Sentence: schedulerWords(p, oneLine(says)), Next: cmp.Or(grows.Next, nextForNodes(p))}
+	if r.Sentence == "" {
+		r.Sentence = "no node for it"
+	}
+	r.Sentence += prefixed("; ", grows.Sentence)
+	return r
+}
+
+func gates(p corev1.Pod) string {
+	var names []string
+	for _, g := range p.Spec.SchedulingGates {
+		names = append(names, g.Name)
+	}
+	return "scheduling gate " + foreign(strings.Join(names, ", "))
+}
+
+// misses puts the scheduler's message into our words, the nodes that come
+// nearest first: those that would do if they had more free.
+func schedulerWords(p corev1.Pod, message string) string {
+	switch message {
+	case "":
+		return ""
+	case "no nodes available to schedule pods":
+		return "the cluster has no node"
+	}
+	m := noNodes().FindStringSubmatch(preemption().ReplaceAllString(message, ""))
+	if m == nil {
+		return "no node for it: " + foreign(message)
+	}
+	list := complaints(m[2])
+	if len(list) == 0 {
+		return "no node for it: " + foreign(m[2])
+	}
+	slices.SortFunc(list, func(a, b complaint) int { // by what stays when the numbers change
+		return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(a.what, b.what))
+	})
+	head := "no node fits"
+	if distance(list[0]) == 0 {
+		head = "no node has room"
+	}
+	var parts []string
+	for i, c := range list {
+		nodes := strconv.Itoa(c.count)
+		if i == 0 {
+			nodes += " of " + m[1]
+		}
+		parts = append(parts, nodes+" "+c.onNodes(p))
+	}
+	return head + ": " + strings.Join(parts, ", ")
+}
+
+// distance orders complaints by how far such a node is from taking the pod.
+func distance(c complaint) int {
+	switch {
+	case strings.HasPrefix(c.what, "Insufficient ") || c.what == "Too many pods":
+		return 0
+	case strings.Contains(c.what, "node affinity/selector"):
+		return 2
+	}
+	return 1
+}
+
+// onNodes says what is wrong with nodes, after their number.
+func (c complaint) onNodes(p corev1.Pod) string {
+	if resource, ok := strings.CutPrefix(c.what, "Insufficient "); ok {
+		return "with too little " + foreign(resource) + " free" + asked(p, resource)
+	}
+	if strings.Contains(c.what, "node affinity/selector") {
+		return "without " + selectorWords(p)
+	}
+	if m := taintName().FindStringSubmatch(c.what); m != nil {
+		return "with a taint" + prefixed(" ", foreign(strings.Replace(m[1], ": ", "=", 1)))
+	}
+	switch c.what {
+	case "node(s) didn't match pod anti-affinity rules", "node(s) didn't satisfy existing pods anti-affinity rules":
+		if hasPoolToItself(p) {
+			return "in a node pool that another slice has to itself"
+		}
+	case "node(s) didn't match pod affinity rules":
+		if hasPoolToItself(p) {
+			return "outside of the node pool of the slice's first host"
+		}
+	case "Too many pods":
+		return "with too many pods"
+	case "node(s) were unschedulable":
+		return "cordoned"
+	}
+	return foreign(strings.TrimPrefix(c.what, "node(s) "))
+}
+
+// hasPoolToItself tells of a pod whether a node pool is kept for its slice by rules of
+// affinity: those of an Indexed Job, or those that LeaderWorkerSet makes of an annotation.
+func hasPoolToItself(p corev1.Pod) bool {
+	const domain = "leaderworkerset.sigs.k8s.io/"
+	if p.Annotations[domain+"exclusive-topology"] != "" || p.Annotations[domain+"subgroup-exclusive-topology"] != "" {
+		return true
+	}
+	rules := p.Spec.Affinity
+	return rules != nil && rules.PodAffinity != nil &&
+		slices.ContainsFunc(rules.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
+			return t.TopologyKey == "cloud.google.com/gke-nodepool"
+		})
+}
+
+// asked says how much of a resource the pod's worker asks for.
+func asked(p corev1.Pod, resource string) string {
+	for _, c := range p.Spec.Containers {
+		if q, ok := c.Resources.Requests[corev1.ResourceName(resource)]; ok && c.Name == api.ContainerName {
+			return fmt.Sprintf(" (%s asked)", &q)
+		}
+	}
+	return ""
+}
+
+// selector lists the labels that a node must have, sorted.
+func selector(p corev1.Pod) []string {
+	var labels []string
+	for _, name := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
+		labels = append(labels, name+"="+p.Spec.NodeSelector[name])
+	}
+	return labels
+}
+
+// selectorWords leaves out the domain that GKE's labels have in common; the
+// command has it.
+func selectorWords(p corev1.Pod) string {
+	labels := selector(p)
+	for i := range labels {
+		labels[i] = strings.TrimPrefix(labels[i], "cloud.google.com/")
+	}
+	if len(labels) == 0 {
+		return "what the pod's node affinity asks for"
+	}
+	return foreign(strings.Join(labels, " "))
+}
+
+// nextForNodes shows the nodes that have the labels, or what the pod asks for.
+func nextForNodes(p corev1.Pod) string {
+	labels := selector(p)
+	if len(labels) == 0 {
+		return DescribePod(p)
+	}
+	return "kubectl get nodes -l " + strings.Join(labels, ",")
+}

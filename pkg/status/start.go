@@ -1,0 +1,178 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+var (
+	missingObject = pattern.Lazy(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
+	volumeFailed  = pattern.Lazy(`volume "([^"]*)"\s*: (.*)$`)
+	rpcStatus     = pattern.Lazy(`rpc error: code = \w+ desc = `)
+	gcsBucket     = pattern.Lazy(`^failed to get GCS bucket "([a-z0-9][a-z0-9._-]*)": (?:googleapi: )?(.*)$`)
+	noProgram     = pattern.Lazy(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
+)
+
+// explainStart explains a pod that has a node and doesn't run yet.
+func (s Observation) explainStart(p corev1.Pod) Diagnosis {
+	for _, c := range byImportance(p) {
+		if w := c.State.Waiting; w != nil {
+			if r := s.explainContainer(p, c, w); r.Sentence != "" {
+				return r
+			}
+		}
+	}
+	e := s.newestOf(p, "FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "Pulling", "Pulled")
+	if e == nil {
+		return Diagnosis{}
+	}
+	switch e.Reason {
+	case "Pulled":
+		return Diagnosis{}
+	case "Pulling":
+		image := strings.Trim(strings.TrimPrefix(oneLine(e.Message), "Pulling image "), `"`)
+		r := Diagnosis{Sentence: "pulling image " + foreign(image), Next: DescribePod(p)}
+		if s.Now.Sub(eventTime(e)) >= longPull { // until then the time is no news
+			r.Sentence += " for " + s.since(e)
+		}
+		return r
+	case "FailedCreatePodSandBox":
+		text := strings.TrimPrefix(rpcStatus().ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
+		return Diagnosis{Sentence: fmt.Sprintf("node %s can't set the pod up: %s", p.Spec.NodeName, foreign(text)), Next: DescribePod(p)}
+	}
+	return s.explainVolume(p, e)
+}
+
+// longPull is after which time it is told how long an image has been pulled.
+const longPull = 10 * time.Second
+
+// byImportance lists the pod's containers by name, the worker first: what stops
+// a sidecar, such as GKE's for buckets, stops it too.
+func byImportance(p corev1.Pod) []corev1.ContainerStatus {
+	rank := func(c corev1.ContainerStatus) string {
+		if c.Name == api.ContainerName {
+			return ""
+		}
+		return c.Name
+	}
+	all := slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses)
+	slices.SortFunc(all, func(a, b corev1.ContainerStatus) int { return cmp.Compare(rank(a), rank(b)) })
+	return all
+}
+
+// explainContainer explains the reason of a waiting container, where it is one that does
+// not pass by itself in a moment.
+func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) Diagnosis {
+	message := oneLine(w.Message)
+	switch w.Reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError",
+		"RegistryUnavailable", "SignatureValidationFailed":
+		return s.explainImage(p, c, w.Reason, message)
+	case "CreateContainerConfigError":
+		return configError(p, message)
+	case "CreateContainerError", "RunContainerError":
+		return startError(p, imageOf(p, c), message)
+	case "CrashLoopBackOff":
+		r := Diagnosis{Sentence: fmt.Sprintf("container %s crashes again and again", c.Name), Next: DescribePod(p)}
+		if t := c.LastTerminationState.Terminated; t != nil {
+			r.Sentence += fmt.Sprintf(": exit code %d%s", t.ExitCode, prefixed(", ", foreign(t.Reason)))
+		}
+		return r
+	}
+	return Diagnosis{}
+}
+
+// imageOf is the image as the manifest names it: the status may have another
+// name for the same one.
+func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
+	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
+		if c.Name == status.Name {
+			return c.Image
+		}
+	}
+	return status.Image
+}
+
+// configError is about what the container's environment comes from, or who it
+// runs as.
+func configError(p corev1.Pod, message string) Diagnosis {
+	if m := missingObject().FindStringSubmatch(message); m != nil {
+		made := prefixed("; if the submit was cut off, repeat it with --job-id ", idOfSecret(p, m[1], m[2]))
+		return missing(p, m[1], m[2], made)
+	}
+	if strings.Contains(message, "runAsNonRoot") {
+		return Diagnosis{Sentence: "the image runs as root, which the pod's security context does not allow: " + foreign(message), Next: DescribePod(p), Hopeless: true}
+	}
+	return Diagnosis{Sentence: "the container can't be configured: " + foreign(message), Next: DescribePod(p)}
+}
+
+// idOfSecret is the id of the pod's job where the object is the Secret that its submit makes,
+// else "".
+func idOfSecret(p corev1.Pod, kind, name string) string {
+	id := p.Labels[api.LabelJobID]
+	if kind != "secret" || name != (api.Spec{ID: id}).SecretName() {
+		return ""
+	}
+	return id
+}
+
+func missing(p corev1.Pod, kind, name, use string) Diagnosis {
+	return Diagnosis{
+		Sentence: fmt.Sprintf("%s %s is missing in namespace %s%s", kind, name, p.Namespace, use),
+		Next:     fmt.Sprintf("kubectl get %s %s -n %s", kind, name, p.Namespace),
+	}
+}
+
+// startError is a container whose program could not be started, in most cases
+// because the image has no python3.
+func startError(p corev1.Pod, image, message string) Diagnosis {
+	message = rpcStatus().ReplaceAllString(message, "")
+	if m := noProgram().FindStringSubmatch(message); m != nil {
+		program := foreign(m[1])
+		r := Diagnosis{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: DescribePod(p), Hopeless: true}
+		if program == "python3" {
+			r.Sentence += ", which the runner needs (3.9 or newer): --image names another one"
+		}
+		return r
+	}
+	return Diagnosis{Sentence: "the container can't be started: " + foreign(message), Next: DescribePod(p)}
+}
+
+// explainVolume explains a volume. Of the kubelet's two messages the one that lists
+// the volumes it waits for says nothing about why.
+func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
+	const listing = "Unable to attach or mount volumes"
+	if strings.HasPrefix(e.Message, listing) {
+		cause := s.newest(func(e *corev1.Event) bool {
+			return e.Reason == "FailedMount" && isAbout(e, "Pod", p.Name, p.UID) && !strings.HasPrefix(e.Message, listing)
+		})
+		if cause != nil {
+			e = cause
+		}
+	}
+	message := oneLine(e.Message)
+	volume, text := "", message
+	if m := volumeFailed().FindStringSubmatch(message); m != nil {
+		volume, text = foreign(m[1])+" ", rpcStatus().ReplaceAllString(m[2], "")
+	}
+	if m := missingObject().FindStringSubmatch(text); m != nil {
+		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" is made of"))
+	}
+	r := Diagnosis{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: DescribePod(p)}
+	if m := gcsBucket().FindStringSubmatch(text); m != nil {
+		r.Sentence = fmt.Sprintf("volume %scan't be mounted from gs://%s: %s", volume, m[1], foreign(m[2]))
+		r.Next = "gcloud storage buckets describe gs://" + m[1]
+		if strings.HasPrefix(m[2], "Error 403") {
+			r.Next = "gcloud storage buckets get-iam-policy gs://" + m[1]
+		}
+	}
+	return r
+}
