@@ -57,17 +57,6 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	if err == nil {
 		s = j.finished(ctx, j.recalled(ctx, s))
 	}
-	w, explains := j.Workload.(interface {
-		Explain(ctx context.Context, id string) (api.Status, error)
-	})
-	waits := s.State == api.Pending || s.State == api.Running && j.Handle.Hosts > 1 // some of them
-	if err != nil || !waits || !explains {
-		return j.Advised(s), err
-	}
-	why, err := w.Explain(ctx, j.ID())
-	if err == nil && why.State == s.State { // else it has begun meanwhile
-		s.Message, s.Next, s.Hopeless = why.Message, why.Next, why.Hopeless
-	}
 	return j.Advised(s), err
 }
 
@@ -96,7 +85,7 @@ func (j *Job) Advised(s api.Status) api.Status {
 	return s
 }
 
-// state is the job's state now, without what takes a closer look. Where the cluster can't
+// state is the job's state now, and why it waits if it does. Where the cluster can't
 // be asked about a job that has ended, it is what the store knows.
 func (j *Job) state(ctx context.Context) (api.Status, error) {
 	s, err := j.look(ctx)
@@ -114,8 +103,19 @@ func (j *Job) state(ctx context.Context) (api.Status, error) {
 	return end, nil
 }
 
-// look asks the workload for the job's state now.
+// look asks the workload for the job's state now. A cluster is read once, and not watched.
 func (j *Job) look(ctx context.Context) (api.Status, error) {
+	w, explains := j.Workload.(interface {
+		Explain(ctx context.Context, id string) (api.Status, error)
+	})
+	if explains {
+		s, err := w.Explain(ctx, j.ID())
+		if err != nil {
+			return s, err
+		}
+		var count counter
+		return j.settled(ctx, count.in(ctx, j, s)), nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var first *api.Status

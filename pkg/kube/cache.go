@@ -32,6 +32,8 @@ type cache struct {
 	keys map[types.NamespacedName]key
 	// denied is why there may be more workloads.
 	denied error
+	// withoutKueue says that the Workloads of Kueue can't be read.
+	withoutKueue bool
 }
 
 func newCache() *cache {
@@ -55,6 +57,9 @@ func (c *cache) apply(ch change) []key {
 	c.forget(ch.kind)
 	if ch.denied != nil {
 		c.denied = ch.denied
+	}
+	if ch.kind.resource == kueueResource && ch.kind.workload == nil {
+		c.withoutKueue = ch.lacks
 	}
 	for _, o := range ch.all {
 		if k, known := c.put(ch.kind, o, false); known {

@@ -122,7 +122,7 @@ func (k kind) lacks(err error) bool {
 // none is all there is of a kind that is lacking. What tells why a job waits may be
 // left out without a word, but not the job itself.
 func (c *Client) none(k kind, lacking error) change {
-	ch := change{kind: k, reset: true}
+	ch := change{kind: k, reset: true, lacks: true}
 	if k.workload != nil && apierrors.IsForbidden(lacking) {
 		ch.denied = lacking
 	}

@@ -19,9 +19,19 @@ func (w *Workload) Explain(ctx context.Context, id string) (api.Status, error) {
 // Losses returns when pods of a job were taken away, and why, in that order: as far as
 // the pods that are there say, and the events, which a cluster keeps for an hour or so.
 func (w *Workload) Losses(ctx context.Context, id string) ([]api.Loss, error) {
-	s, err := w.client.explained(ctx, id)
-	if err != nil || !s.Exists() {
+	known, job := newCache(), key{w.client.namespace, id}
+	if err := w.client.readInto(ctx, known, w.client.ofJob(id)); err != nil {
 		return nil, err
 	}
+	s := known.snapshot(job)
+	if !s.Exists() {
+		return nil, s.unseen()
+	}
+	events := w.client.reasons(false)
+	events[0].keep = about(s.Meta())
+	if err := w.client.readInto(ctx, known, events); err != nil {
+		return nil, err
+	}
+	s = known.snapshot(job)
 	return s.observed(w.client.now()).Disruptions(), nil
 }

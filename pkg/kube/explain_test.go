@@ -3,11 +3,17 @@ package kube
 import (
 	"net/http"
 	"path"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Of a job that is gone nothing is asked that needs its object.
@@ -26,5 +32,90 @@ func TestLossesOfAJobThatIsGone(t *testing.T) {
 	}), nil)
 	if found, err := w.Losses(t.Context(), "a1"); len(found) > 0 || err != nil {
 		t.Errorf("%v, %v; want none", found, err)
+	}
+}
+
+// selective is the cluster of a Job that waits in some way. It notes which events it was asked
+// for, by the name of their object.
+type selective struct {
+	job   batchv1.Job
+	pods  []corev1.Pod
+	kueue []status.KueueWorkload // nil where they can't be read
+	mu    sync.Mutex
+	asked []string
+}
+
+func (s *selective) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resource, query := path.Base(r.URL.Path), r.URL.Query()
+	what := strings.TrimSpace(resource + " " + strings.TrimPrefix(query.Get("fieldSelector"), "involvedObject.name="))
+	if query.Get("watch") != "" {
+		what = "watch " + what
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, what)
+	s.mu.Unlock()
+	list := func(kind, version string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: version} }
+	switch {
+	case query.Get("watch") != "":
+		w.Header().Set("Content-Type", "application/json")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	case resource == "jobs":
+		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: list("JobList", "batch/v1"), Items: []batchv1.Job{s.job}})
+	case resource == "pods":
+		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList", "v1"), Items: s.pods})
+	case resource == "events":
+		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1")})
+	case resource == "workloads" && s.kueue != nil:
+		answerWith(w, http.StatusOK, status.KueueWorkloadList{TypeMeta: list("WorkloadList", status.KueueVersion.String()), Items: s.kueue})
+	default:
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+// A status is one read of each kind. Of a job that waits no more events are read, or followed,
+// than can say why.
+func TestReasonsThatAreRead(t *testing.T) {
+	own := func(change func(*batchv1.Job)) batchv1.Job {
+		j := listOfOneJob().Items[0]
+		change(&j)
+		return j
+	}
+	plain := own(func(*batchv1.Job) {})
+	queued := own(func(j *batchv1.Job) {
+		j.Labels[api.LabelQueue], j.Spec.Suspend = "mine", new(true)
+	})
+	chunks := own(func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = new(int32(0)) })
+	made := func(second int, state corev1.ContainerState) []corev1.Pod {
+		p := theirPod(state)
+		p.CreationTimestamp = at(second)
+		return []corev1.Pod{p}
+	}
+	tests := map[string]struct {
+		cluster *selective
+		want    string
+	}{
+		"it runs":                   {&selective{job: plain, pods: made(1, running(2))}, ""},
+		"it has no pod":             {&selective{job: plain}, "events kinetic-a1"},
+		"its first pod waits":       {&selective{job: plain, pods: made(1, waiting("ContainerCreating"))}, "events kinetic-a1-x"},
+		"its first pod has ended":   {&selective{job: plain, pods: made(1, terminated(137, "OOMKilled", ""))}, "events"},
+		"others may have been":      {&selective{job: plain, pods: made(30, waiting("ContainerCreating"))}, "events"},
+		"a map":                     {&selective{job: chunks}, "events"},
+		"in a queue":                {&selective{job: queued, kueue: []status.KueueWorkload{*kueueWorkloadOf("kinetic-a1", "")}}, "workloads"},
+		"in one that can't be read": {&selective{job: queued}, "workloads workloads events"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := New(clientOf(t, "ml", tt.cluster.ServeHTTP), nil)
+			if _, err := w.Explain(t.Context(), "a1"); err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(slices.DeleteFunc(tt.cluster.asked, func(what string) bool {
+				return slices.Contains([]string{"jobs", "leaderworkersets", "pods"}, what)
+			}), " ")
+			if got != tt.want {
+				t.Errorf("a status asked for %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

@@ -18,6 +18,8 @@ type change struct {
 	reset   bool
 	object  runtime.Object
 	deleted bool
+	// lacks says that nothing of the kind can be read.
+	lacks bool
 	// denied is why there may be more than all: nobody lets us see it.
 	denied error
 }
@@ -26,6 +28,7 @@ type change struct {
 type selection struct {
 	kind   kind
 	labels string
+	fields string
 	// list is an empty list of the kind, to read into.
 	list func() runtime.Object
 	// keep, which may be nil, makes of an object what is kept of it; nil is nothing.
@@ -129,7 +132,7 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 // watchOnce reads one watch to its end, and returns the version up to which
 // everything was reported.
 func (c *Client) watchOnce(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
-	options := metav1.ListOptions{LabelSelector: s.labels, ResourceVersion: version,
+	options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, ResourceVersion: version,
 		Watch: true, AllowWatchBookmarks: true}
 	w, err := c.reading(s.served(), "PartialObjectMetadata", &options).Watch(ctx)
 	if err != nil {

@@ -64,13 +64,21 @@ func (c *Client) reasons(queued bool) []selection {
 	return all
 }
 
-// reasonsOf are the reasons of one job.
-func (c *Client) reasonsOf(w status.Workload) []selection {
-	all := c.reasons(w.Queue() != "")
-	for i := range all {
-		all[i].keep = about(w.Meta())
+// reasonsOf are what says why one job waits as it does now: its Kueue Workload while a queue
+// holds it back, or else events, of one object where no others count.
+func (c *Client) reasonsOf(known *cache, job key) []selection {
+	now := known.snapshot(job)
+	o := status.Observation{Workload: now.Workload, Pods: now.list()}
+	all := c.reasons(true)
+	events, kueue := all[:1], all[1:]
+	reasons := events
+	if o.IsQueued() && !known.withoutKueue {
+		reasons = kueue
+	} else if name := o.EventsAbout(); name != "" {
+		events[0].fields = "involvedObject.name=" + name
 	}
-	return all
+	reasons[0].keep = about(now.Meta())
+	return reasons
 }
 
 // observe calls seen with a job's objects, at first when all of the parts have been
@@ -87,8 +95,7 @@ func (c *Client) observe(ctx context.Context, id string, parts []selection, seen
 	}
 	known, job := newCache(), key{c.namespace, id}
 	there := false // a job was seen, which may go
-	var reasons []selection
-	var explaining context.CancelFunc
+	why := &reasons{client: c, failed: failed, stop: func() {}}
 	for {
 		select {
 		case <-ctx.Done():
@@ -98,6 +105,8 @@ func (c *Client) observe(ctx context.Context, id string, parts []selection, seen
 		case ch := <-changes:
 			delete(unread, ch.kind)
 			known.apply(ch)
+		case ch := <-why.changes:
+			known.apply(ch)
 		}
 		if len(unread) > 0 {
 			continue
@@ -106,27 +115,45 @@ func (c *Client) observe(ctx context.Context, id string, parts []selection, seen
 		if err := known.denied; err != nil && !there {
 			return err
 		}
-		known.gather(changes, len(known.pods[job]))
+		known.gather(changes, why.changes, len(known.pods[job]))
 		now := known.snapshot(job)
 		waits := now.waits()
 		if seen(now) {
 			return nil
 		}
-		// A job that runs needs no reasons.
-		switch {
-		case waits && explaining == nil:
-			waiting, stop := context.WithCancel(ctx)
-			explaining, reasons = stop, c.reasonsOf(now.Workload)
-			for _, s := range reasons {
-				c.send(waiting, s, changes, failed)
-			}
-		case !waits && explaining != nil:
-			explaining()
-			explaining = nil
-			for _, s := range reasons {
-				known.forget(s.kind)
-			}
+		if waits {
+			why.follow(ctx, known, c.reasonsOf(known, job))
+		} else { // a job that runs needs no reasons
+			why.follow(ctx, known, nil)
 		}
+	}
+}
+
+// reasons is the following of what says why a job waits.
+type reasons struct {
+	client   *Client
+	failed   chan<- error
+	changes  chan change // of what is followed now: nothing comes from what was before
+	followed []selection
+	stop     func()
+}
+
+// follow follows some selections from now on, and no others.
+func (r *reasons) follow(ctx context.Context, known *cache, wanted []selection) {
+	same := func(a, b selection) bool { return a.kind == b.kind && a.fields == b.fields }
+	if slices.EqualFunc(r.followed, wanted, same) {
+		return
+	}
+	r.stop()
+	for _, s := range r.followed {
+		if !slices.ContainsFunc(wanted, func(w selection) bool { return w.kind == s.kind }) {
+			known.forget(s.kind)
+		}
+	}
+	ctx, r.stop = context.WithCancel(ctx)
+	r.followed, r.changes = wanted, make(chan change)
+	for _, s := range wanted {
+		r.client.send(ctx, s, r.changes, r.failed)
 	}
 }
 
@@ -138,11 +165,13 @@ const (
 
 // gather takes in what comes soon after a change. Thousands of pods change all the
 // time, and to look at them after each would take more than that.
-func (c *cache) gather(changes <-chan change, pods int) {
+func (c *cache) gather(changes, reasons <-chan change, pods int) {
 	enough := time.After(min(time.Duration(pods)*lookTime, longestLook))
 	for {
 		select {
 		case ch := <-changes:
+			c.apply(ch)
+		case ch := <-reasons:
 			c.apply(ch)
 		case <-enough:
 			return
@@ -197,7 +226,7 @@ func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
 	return now, now.unseen()
 }
 
-// explained reads a job's objects once, with what says why it waits. Who may not read
+// explained reads a job's objects once and, where it waits, what says why. Who may not read
 // events or queues gets what can be read.
 func (c *Client) explained(ctx context.Context, id string) (snapshot, error) {
 	known, job := newCache(), key{c.namespace, id}
@@ -205,11 +234,16 @@ func (c *Client) explained(ctx context.Context, id string) (snapshot, error) {
 		return snapshot{}, err
 	}
 	now := known.snapshot(job)
-	if !now.Exists() {
+	if !now.waits() {
 		return now, now.unseen()
 	}
-	if err := c.readInto(ctx, known, c.reasonsOf(now.Workload)); err != nil {
+	if err := c.readInto(ctx, known, c.reasonsOf(known, job)); err != nil {
 		return snapshot{}, err
+	}
+	if known.withoutKueue { // events say less, and something
+		if err := c.readInto(ctx, known, c.reasonsOf(known, job)); err != nil {
+			return snapshot{}, err
+		}
 	}
 	return known.snapshot(job), nil
 }

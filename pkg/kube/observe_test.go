@@ -30,8 +30,9 @@ type oneJob struct {
 	pods         chan corev1.Pod
 	begun, ended chan string // the resources of watches
 
-	mu    sync.Mutex
-	lists map[string]int
+	mu     sync.Mutex
+	lists  map[string]int
+	fields []string // by which events were chosen
 }
 
 func (s *oneJob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +42,9 @@ func (s *oneJob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	s.lists[resource]++
+	if s.lists[resource]++; resource == "events" {
+		s.fields = append(s.fields, r.URL.Query().Get("fieldSelector"))
+	}
 	s.mu.Unlock()
 	list := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "v1"} }
 	switch resource {
@@ -57,7 +60,7 @@ func (s *oneJob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func listOfOneJob() batchv1.JobList {
-	meta := metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml",
+	meta := metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", CreationTimestamp: at(0),
 		Labels: map[string]string{api.LabelJobID: "a1"}, Annotations: map[string]string{api.AnnotationStore: "gs://team"}}
 	kind := metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}
 	return batchv1.JobList{TypeMeta: kind, Items: []batchv1.Job{{ObjectMeta: meta}}}
@@ -170,6 +173,26 @@ func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 	if n := s.listed("events"); n != 2 {
 		t.Errorf("a job that waited twice had its events listed %d times", n)
 	}
+}
+
+// The events of the only pod say why a job starts late; those of pods that are gone, why it
+// starts again.
+func TestOtherEventsAreWatchedWhenAJobWaitsForSomethingElse(t *testing.T) {
+	s, w := workloadOfOneJob(t)
+	seen, _ := observed(t.Context(), w)
+	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending })
+	await(s.begun, "events")
+	go func() { s.pods <- theirPod(terminated(137, "OOMKilled", "")) }()
+	until(t, seen, func(snapshot) bool { return s.listed("events") == 2 })
+	await(s.begun, "events")
+	if ended := <-s.ended; ended != "events" {
+		t.Errorf("the watch of %s was left, want that of events", ended)
+	}
+	want := []string{"involvedObject.name=kinetic-a1-x", ""}
+	if s.mu.Lock(); !slices.Equal(s.fields, want) {
+		t.Errorf("events were chosen by %q, want %q", s.fields, want)
+	}
+	s.mu.Unlock()
 }
 
 func TestObserversOfAJobShareItsWatches(t *testing.T) {

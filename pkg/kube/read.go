@@ -54,7 +54,7 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (runtime.O
 	var page runtime.Object
 	err := retry(ctx, func() error {
 		page = s.list()
-		return c.list(ctx, s.served(), metav1.ListOptions{LabelSelector: s.labels, Limit: pageSize, Continue: begin}, page)
+		return c.list(ctx, s.served(), metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: pageSize, Continue: begin}, page)
 	})
 	return page, err
 }

@@ -58,3 +58,24 @@ func (s Observation) isEnding() bool {
 	last := decidingPod(s.Pods)
 	return hasEnded(last) && disruption(last) == "" && s.crashes() > s.retries()
 }
+
+// IsQueued reports whether a queue of Kueue holds the job back. Its Kueue Workload says why,
+// and events only where that can't be read.
+func (s Observation) IsQueued() bool {
+	return s.Workload.Exists() && s.Workload.Queue() != "" && s.Workload.kind.rules.heldBack(s.Workload, s.Pods)
+}
+
+// EventsAbout names the only object whose events can say why a job waits as it does now; ""
+// where events of several can, which may be gone.
+func (s Observation) EventsAbout() string {
+	w := s.Workload
+	switch {
+	case !w.Exists() || w.kind.ScaledToZero || w.IsMap() || w.Hosts(s.Pods) > 1 || s.IsQueued():
+		return ""
+	case len(s.Pods) == 0: // what makes them
+		return w.meta.Name
+	case len(s.Pods) == 1 && !hasEnded(s.Pods[0]) && !mayHaveEarlier(s.Pods[0], w.meta):
+		return s.Pods[0].Name
+	}
+	return ""
+}
