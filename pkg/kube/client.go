@@ -110,16 +110,16 @@ func (c *Client) kueueWorkloads() kind {
 // collection is where the objects of the kind are.
 func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }
 
-// isPart tells the kinds without which there is something to tell as well.
+// isPart reports whether a job can be described without objects of the kind.
 func (k kind) isPart() bool { return k.resource == eventResource || k.rare }
 
-// lacks tells of an error that nothing of a kind can be read here: a cluster may not
+// lacks reports whether an error means that nothing of a kind can be read here: a cluster may not
 // have LeaderWorkerSets or Kueue, and not everybody may read those, or events.
 func (k kind) lacks(err error) bool {
 	return k.isPart() && apierrors.IsForbidden(err) || k.rare && apierrors.IsNotFound(err)
 }
 
-// none is all there is of a kind that is lacking. What tells why a job waits may be
+// none is all there is of a kind that is lacking. What says why a job waits may be
 // left out without a word, but not the job itself.
 func (c *Client) none(k kind, lacking error) change {
 	ch := change{kind: k, reset: true, lacks: true}

@@ -196,7 +196,7 @@ func (c *Client) removeObject(ctx context.Context, where collection, name string
 	return c.explain("delete", where.kind(), name, err)
 }
 
-// isGone tells of a removal that there was nothing to remove, or another object has
+// isGone reports whether a removal failed because there was nothing to remove, or another object has
 // the name now.
 func isGone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 

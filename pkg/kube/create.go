@@ -56,7 +56,7 @@ func isShared(o *unstructured.Unstructured) bool {
 }
 
 // Ready makes what the job will share with others. It needs nothing of the job
-// itself, so it can be done beside the upload, and tells early of a cluster that
+// itself, so it can be done beside the upload, and finds out early that a cluster
 // can't be reached, or has no such namespace, or where a quota never lets the job run.
 func (w *Workload) Ready(ctx context.Context) error {
 	p, err := w.split()
@@ -262,7 +262,7 @@ func (w *Workload) taken(ctx context.Context, workload *unstructured.Unstructure
 	return found, errors.Join(refusal, api.ErrMayRun)
 }
 
-// sameCall tells whether two workloads run the same call of the same job.
+// sameCall reports whether two workloads run the same call of the same job.
 func sameCall(a, b *unstructured.Unstructured) bool {
 	return reflect.DeepEqual(workerArgs(a), workerArgs(b))
 }

@@ -156,5 +156,5 @@ func (c *Client) watchOnce(ctx context.Context, s selection, version string, emi
 	return version, nil
 }
 
-// expired tells that a watch has to begin anew with a list.
+// expired reports whether a watch has to begin again with a list.
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }

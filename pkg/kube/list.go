@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Record is what a cluster tells of one job.
+// Record is what a cluster says about one job.
 type Record struct {
 	ID, Namespace string
 	// Store is the URL of the job's store, "" where the Job doesn't tell.
@@ -39,7 +39,7 @@ type Record struct {
 // allJobs selects the objects of all jobs.
 const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
 
-// List tells about all jobs of the namespace. Each kind of object is listed
+// List describes all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
 func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
 	known := newCache()
@@ -100,7 +100,7 @@ func (w *Workload) leftOut(denied error) {
 }
 
 // listed are the kinds of objects that tell as much as detail asks for. No more is
-// kept of any than a list tells.
+// kept of any than a list shows.
 func (w *Workload) listed(detail api.Detail) []selection {
 	objects := w.client.selections(allJobs)
 	if detail == api.TellNames {
@@ -112,7 +112,7 @@ func (w *Workload) listed(detail api.Detail) []selection {
 	return objects
 }
 
-// explaining is what tells why jobs wait, some of them in queues.
+// explaining is what says why jobs wait, some of them in queues.
 func (w *Workload) explaining(queued bool) []selection {
 	all := w.client.reasons(queued)
 	for i := range all {
@@ -121,7 +121,7 @@ func (w *Workload) explaining(queued bool) []selection {
 	return all
 }
 
-// trimmed is an object with what a list tells of it, nil for what is not about a
+// trimmed is an object with what a list shows of it, nil for what is not about a
 // job.
 func trimmed(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
@@ -149,7 +149,7 @@ func trimmedKueueWorkload(w *status.KueueWorkload) runtime.Object {
 	return w
 }
 
-// trimmedJob is a copy with what a list tells.
+// trimmedJob is a copy with what a list shows.
 func trimmedJob(j *batchv1.Job) *batchv1.Job {
 	t := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID,
@@ -165,7 +165,7 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 	return t
 }
 
-// trimmedPod is a copy without what tells nothing about the pod's state.
+// trimmedPod is a copy without what has nothing to do with the pod's state.
 func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
 	t.ManagedFields, t.Spec.Volumes = nil, nil
@@ -182,7 +182,7 @@ func trimmedContainers(all []corev1.Container) []corev1.Container {
 	return all
 }
 
-// newRecord tells about a job.
+// newRecord describes a job.
 func newRecord(w status.Workload, pods []corev1.Pod, now api.Status) Record {
 	m := w.Meta()
 	r := Record{

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// ofJob are the selections of one job, of whose pods no more is kept than tells how
-// they stand.
+// ofJob are the selections of one job, whose pods are kept without what has nothing to do with
+// how they stand.
 func (c *Client) ofJob(id string) []selection {
 	parts := c.selections(api.LabelJobID + "=" + id)
 	for i := range parts {
@@ -35,7 +35,7 @@ func (w *Workload) OfJobs() *Workload {
 	return New(&c, nil)
 }
 
-// selections are what tells of jobs whose objects have the labels.
+// selections are the workloads and pods of jobs whose objects have the labels.
 func (c *Client) selections(labels string) []selection {
 	var all []selection
 	for _, k := range status.Kinds {
@@ -54,7 +54,7 @@ func listOf(k *status.Kind) func() runtime.Object {
 	return func() runtime.Object { return &metav1.PartialObjectMetadataList{} }
 }
 
-// reasons are what tells why jobs wait. Of jobs in a queue those are Kueue's
+// reasons are what says why jobs wait. Of jobs in a queue those are Kueue's
 // Workloads too.
 func (c *Client) reasons(queued bool) []selection {
 	all := []selection{{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}}

@@ -92,7 +92,7 @@ func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
-// sameContent tells whether an object of the cluster has all that another says: then
+// sameContent reports whether an object of the cluster has all that another says: then
 // the server changes nothing when it is told that once more. Only the server knows what
 // it makes of a text, such as 1024Mi.
 func (w *Workload) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {

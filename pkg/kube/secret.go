@@ -35,7 +35,7 @@ func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructu
 			_, err := w.client.createObject(ctx, where, secret, modeCreate)
 			return err
 		})
-		if !apierrors.IsAlreadyExists(err) || try > rivals {
+		if !apierrors.IsAlreadyExists(err) || try > maxConflicts {
 			return err
 		}
 		err = retry(ctx, func() error {
@@ -77,8 +77,8 @@ func (w *Workload) share(ctx context.Context, o *unstructured.Unstructured) erro
 	return err
 }
 
-// rivals is how many submits of the same job may get in each other's way.
-const rivals = 10
+// maxConflicts is how many submits of the same job may get in each other's way.
+const maxConflicts = 10
 
 // RemoveSecret removes the Secret that Prepare made, if there is one. That of a
 // job which was started goes with its Job. Who may not remove a Secret may have made a job

@@ -56,7 +56,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 	if grace <= 0 {
 		return unrecorded
 	}
-	if err := w.waitGone(ctx, id, s.Workload, patience(s, grace)); err != nil {
+	if err := w.waitGone(ctx, id, s.Workload, deleteTimeout(s, grace)); err != nil {
 		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, but this could not be confirmed: %w", id, err))
 	}
 	return unrecorded
@@ -93,14 +93,14 @@ func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
 	return w.client.explain("patch", kind, s.Meta().Name, err)
 }
 
-// isAnother tells of a patch with a UID that another object has the name now.
+// isAnother reports whether a patch with a UID failed because another object has the name now.
 func isAnother(err error) bool {
 	cause, found := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
 	return found && cause.Field == "metadata.uid"
 }
 
-// patience is how long it may take until nothing is left of a job.
-func patience(s snapshot, grace time.Duration) time.Duration {
+// deleteTimeout is how long it may take until nothing is left of a job.
+func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 	pods := s.list()
 	n := max(len(pods), s.Hosts(pods))
 	return max(grace, status.Grace(pods)) + noticeTime + time.Duration(n)*podTime

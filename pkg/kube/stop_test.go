@@ -57,7 +57,7 @@ func TestStopRemovesTheJobItSaw(t *testing.T) {
 	}
 }
 
-func TestPatience(t *testing.T) {
+func TestDeleteTimeout(t *testing.T) {
 	slow := indexed(0, running(2))
 	slow.Spec.TerminationGracePeriodSeconds = new(int64(60))
 	many := groupJob()
@@ -79,7 +79,7 @@ func TestPatience(t *testing.T) {
 			for _, p := range tt.pods {
 				s.pods[p.UID] = &p
 			}
-			if got := patience(s, 30*time.Second); got != tt.want {
+			if got := deleteTimeout(s, 30*time.Second); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

@@ -17,8 +17,8 @@ var (
 	zoneName      = pattern.Lazy(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
 )
 
-// explainAutoscaler says what the newest event of the autoscaler tells, to stand behind
-// what the scheduler misses. The scheduler goes on complaining while a node is
+// explainAutoscaler says what the newest event of the autoscaler says, to stand behind
+// what the scheduler misses. The scheduler keeps complaining while a node is
 // on its way, so its events don't count here.
 func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 	e := s.newestOf(p, "TriggeredScaleUp", "NotTriggerScaleUp", "FailedScaleUp")

@@ -12,7 +12,7 @@ import (
 
 const labelSpot = "cloud.google.com/gke-spot"
 
-// disruption says who took a pod away, "" if nobody did. Such an end is nobody's
+// disruption says what took a pod away, "" if nothing did. Such an end is not the call's
 // fault, and does not count against the retries.
 func disruption(p corev1.Pod) string {
 	c := podCondition(p, corev1.DisruptionTarget)
@@ -106,7 +106,7 @@ func (s Observation) Disruptions() []api.Loss {
 	return all
 }
 
-// disruptionIn is what an event tells of a pod that was taken away, or of a job whose queue
+// disruptionIn is what an event says of a pod that was taken away, or of a job whose queue
 // took its turn back; "" for any other.
 func disruptionIn(e corev1.Event) string {
 	switch {

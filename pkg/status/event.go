@@ -57,7 +57,7 @@ func isAbout(e *corev1.Event, kind, name string, uid types.UID) bool {
 	return o.Kind == kind && o.Name == name && (o.UID == "" || uid == "" || o.UID == uid)
 }
 
-// eventTime is when an event was last seen. Which field tells depends on the
+// eventTime is when an event was last seen. Which field has it depends on the
 // component that wrote it.
 func eventTime(e *corev1.Event) time.Time {
 	if e.Series != nil {

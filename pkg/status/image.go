@@ -22,7 +22,7 @@ var (
 )
 
 // explainImage explains an image that is not there. Between two attempts older
-// kubelets tell the cause in an event only.
+// kubelets say why in an event only.
 func (s Observation) explainImage(p corev1.Pod, c corev1.ContainerStatus, reason, message string) Diagnosis {
 	image := foreign(imageOf(p, c))
 	switch reason {

@@ -48,7 +48,7 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.Status {
 	}
 	if end := w.end(); end != nil {
 		if w.isMultiHost() && end.Type == batchv1.JobFailureTarget && WorkerOf(last).State.Running != nil {
-			s.State, s.Message = api.Running, ending // it will tell why
+			s.State, s.Message = api.Running, ending // it will say why
 			return s
 		}
 		return w.endedBy(end, pods, len(leaders))
@@ -93,7 +93,7 @@ func (w Workload) isMultiHost() bool {
 	return mode != nil && *mode == batchv1.IndexedCompletion && !w.IsMap() && w.job.Spec.Completions != nil
 }
 
-// stateOfMap is the state of a Job of many calls, of which no pod tells the end.
+// stateOfMap is the state of a Job of many calls, whose end no pod knows.
 func (w Workload) stateOfMap(pods []corev1.Pod) api.Status {
 	started := firstStart(pods)
 	s := api.Status{State: api.Pending, Attempt: min(len(pods), 1), Started: started}

@@ -122,8 +122,8 @@ func KindOf(o *unstructured.Unstructured) *Kind {
 	return nil
 }
 
-// Extras are the objects besides its workload that the hosts of a job need and that have
-// the workload's name.
+// Extras are the objects that the hosts of a job need and that have the name of its
+// workload.
 func Extras(h api.Handle) []schema.GroupVersionResource {
 	for _, k := range Kinds {
 		if k.Backend == h.Backend && !h.ByPythonTool() {

@@ -21,7 +21,7 @@ const (
 	annotationLWSSize = "leaderworkerset.sigs.k8s.io/size"
 )
 
-// lwsSize is the number of hosts of a LeaderWorkerSet, as its pods tell it; 0
+// lwsSize is the number of hosts of a LeaderWorkerSet, as its pods say; 0
 // before there are any.
 func lwsSize(pods []corev1.Pod) int {
 	for _, p := range pods {
@@ -58,7 +58,7 @@ func (lwsRules) state(w Workload, pods []corev1.Pod) api.Status {
 		if !startsAgain(pods) {
 			s.State = api.Running
 		}
-		// Or it has only just begun; the store tells.
+		// Or it has only just begun; the store knows.
 		if ready := podCondition(last, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionFalse {
 			s.Holding = holding(pods)
 		}
@@ -130,7 +130,7 @@ func holding(pods []corev1.Pod) string {
 // started again.
 type pythonLWSRules struct{ lwsRules }
 
-// state implements rules: the pods tell how they ended last.
+// state implements rules: how the pods ended last counts.
 func (pythonLWSRules) state(w Workload, pods []corev1.Pod) api.Status {
 	leaders := Leaders(pods)
 	s := api.Status{State: api.Pending, Attempt: len(leaders)}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// explainFailedMap explains a map of which pods have failed: which chunks they were of, and
+// explainFailedMap explains a map that has failed: which chunks have, and
 // the first of the errors. What a call raises is the result of its input and fails
 // no pod.
 func (s Observation) explainFailedMap(end *batchv1.JobCondition) Diagnosis {
@@ -29,7 +29,7 @@ func (s Observation) explainFailedMap(end *batchv1.JobCondition) Diagnosis {
 	return r
 }
 
-// tookTooLong tells whether --max-runtime ended a pod.
+// tookTooLong reports whether --max-runtime ended a pod.
 func tookTooLong(p corev1.Pod) bool {
 	t := WorkerOf(p).State.Terminated
 	return t != nil && ended(t, 0, time.Time{}).Reason == api.DeadlineExceeded

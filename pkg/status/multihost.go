@@ -106,8 +106,8 @@ func recreatedPod(pods []corev1.Pod) *corev1.Pod {
 }
 
 // onlyDeletedPod is the pod of the only host that was told to end, while its call runs and
-// all others are there: somebody deleted it. A set's controller takes the leader's away
-// first when it has lost another, whose pod it then makes anew.
+// all others are there: it was deleted by hand. The controller of a LeaderWorkerSet takes the leader's away
+// first when it has lost another, whose pod it then makes again.
 func onlyDeletedPod(pods []corev1.Pod) *corev1.Pod {
 	leaves := func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }
 	i := slices.IndexFunc(pods, leaves)
@@ -164,7 +164,7 @@ func (s Observation) explainHost(p corev1.Pod) Diagnosis {
 	return r
 }
 
-// decidingPod is the pod that tells how a job ended: of several hosts the first whose
+// decidingPod is the pod that decides how a job ended: of several hosts the first whose
 // call ended by itself, or which crashed; others are ended because of it.
 func decidingPod(pods []corev1.Pod) corev1.Pod {
 	hosts := NewestOfHosts(pods)
@@ -180,7 +180,7 @@ func decidingPod(pods []corev1.Pod) corev1.Pod {
 	return hosts[len(hosts)-1]
 }
 
-// lostHost is the first host of a Job that failed whose pod is gone, where no other tells
+// lostHost is the first host of a Job that failed whose pod is gone, where no other says
 // why: they were ended because of it. It is -1 where there is none.
 func (w Workload) lostHost(pods []corev1.Pod) int {
 	tells := func(p corev1.Pod) bool { return failedByItself(p) || crashOf(p) != nil || disruption(p) != "" }

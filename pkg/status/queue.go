@@ -117,7 +117,7 @@ func (w *KueueWorkload) checks() string {
 	return prefixed("; ", strings.Join(open, ", "))
 }
 
-// kueueMessage is Kueue's message without what tells people nothing.
+// kueueMessage is Kueue's message without what is of no use to people.
 func kueueMessage(message string) string {
 	return foreign(podSetOpening().ReplaceAllString(workloadUIDs().ReplaceAllString(message, ""), ""))
 }

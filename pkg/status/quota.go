@@ -111,7 +111,7 @@ func podUsage(p corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
 	return sum
 }
 
-// counts tells whether a quota surely counts a pod. What only the server knows, such
+// counts reports whether a quota surely counts a pod. What only the server knows, such
 // as the priority that a pod has by default, is no.
 func counts(q corev1.ResourceQuotaSpec, p corev1.PodSpec) bool {
 	for _, scope := range q.Scopes {
@@ -153,7 +153,7 @@ func inScope(p corev1.PodSpec, r corev1.ScopedResourceSelectorRequirement) bool 
 	return false
 }
 
-// looksAround tells pods that keep away from those of other namespaces, as the hosts of
+// looksAround reports whether pods keep away from those of other namespaces, as the hosts of
 // a slice do.
 func looksAround(p corev1.PodSpec) bool {
 	return p.Affinity != nil && p.Affinity.PodAntiAffinity != nil &&
@@ -162,7 +162,7 @@ func looksAround(p corev1.PodSpec) bool {
 		})
 }
 
-// asksForCompute tells pods that are no best effort.
+// asksForCompute reports whether pods are not best effort.
 func asksForCompute(p corev1.PodSpec) bool {
 	return slices.ContainsFunc(p.Containers, func(c corev1.Container) bool {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

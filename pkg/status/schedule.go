@@ -158,7 +158,7 @@ func (c complaint) onNodes(p corev1.Pod) string {
 	return foreign(strings.TrimPrefix(c.what, "node(s) "))
 }
 
-// hasPoolToItself tells of a pod whether a node pool is kept for its slice by rules of
+// hasPoolToItself reports whether a node pool is kept for the slice of a pod by rules of
 // affinity: those of an Indexed Job, or those that LeaderWorkerSet makes of an annotation.
 func hasPoolToItself(p corev1.Pod) bool {
 	const domain = "leaderworkerset.sigs.k8s.io/"

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Workload is the object behind a job. The zero Workload is no object.
+// Workload is the object behind a job. The zero Workload means that there is none.
 type Workload struct {
 	kind *Kind
 	meta *metav1.ObjectMeta
@@ -55,7 +55,7 @@ func (w Workload) Queue() string { return w.meta.Labels[api.LabelQueue] }
 // workload.
 func (w Workload) ByPythonTool() bool { return w.meta.Annotations[api.AnnotationStore] == "" }
 
-// PythonStore is the store of a job of the Python tool, "" where the workload doesn't tell:
+// PythonStore is the store of a job of the Python tool, "" where the workload doesn't say:
 // the bucket that a Job gives to its runner.
 func (w Workload) PythonStore() string {
 	if w.job == nil {
