@@ -57,7 +57,7 @@ func isShared(o *unstructured.Unstructured) bool {
 
 // Ready makes what the job will share with others. It needs nothing of the job
 // itself, so it can be done beside the upload, and finds out early that a cluster
-// can't be reached, or has no such namespace, or where a quota never lets the job run.
+// can't be reached, or has no such namespace, or that a quota never lets the job run.
 func (w *Workload) Ready(ctx context.Context) error {
 	p, err := w.split()
 	if err != nil {
