@@ -18,7 +18,7 @@ import (
 // checkKueue says of a job in a queue where the cluster has no queues, so that its
 // label means nothing, or a Kueue too new to be read. A queue that doesn't exist is
 // told by the job that waits in it.
-func (w *Workload) checkKueue(ctx context.Context, workload *unstructured.Unstructured) {
+func (w *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstructured) {
 	queue := workload.GetLabels()[api.LabelQueue]
 	if queue == "" {
 		return
@@ -46,7 +46,7 @@ func (w *Workload) checkKueue(ctx context.Context, workload *unstructured.Unstru
 
 // checkQuotas finds out early that the quotas of the namespace never let a job run, which is
 // an error, or not now. Whoever can't read quotas hears of them when a pod is refused.
-func (w *Workload) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
+func (w *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
 	var quotas corev1.ResourceQuotaList
 	err := w.client.list(ctx, kind{client: w.client.core, resource: "resourcequotas"}, metav1.ListOptions{}, &quotas)
 	if err != nil {

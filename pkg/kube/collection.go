@@ -32,8 +32,8 @@ var plurals = map[string]string{
 	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
 }
 
-// installSets is what brings LeaderWorkerSets to a cluster.
-const installSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"
+// installLeaderWorkerSets is what brings LeaderWorkerSets to a cluster.
+const installLeaderWorkerSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"
 
 // collection is where the objects of one kind are, in the URLs of the API server.
 type collection struct {
@@ -59,7 +59,7 @@ func (c collection) kind() kind {
 }
 
 // collectionOf is where an object of a kind that was located goes.
-func (w *Workload) collectionOf(o *unstructured.Unstructured) collection {
+func (w *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 	gvk := o.GroupVersionKind()
 	if plural, known := plurals[gvk.GroupKind().String()]; known {
 		return collection{gvk.GroupVersion(), plural}
@@ -69,7 +69,7 @@ func (w *Workload) collectionOf(o *unstructured.Unstructured) collection {
 
 // locate finds out where the objects to apply go. A group costs a request, once,
 // if a kind of it is not in the table.
-func (w *Workload) locate(ctx context.Context) error {
+func (w *Cluster) locate(ctx context.Context) error {
 	for _, o := range w.objects {
 		if w.collectionOf(o).plural != "" {
 			continue
@@ -80,7 +80,7 @@ func (w *Workload) locate(ctx context.Context) error {
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
 		case errors.Is(err, errNoKind):
-			return ErrNoSets
+			return ErrNoLeaderWorkerSets
 		default:
 			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
@@ -89,7 +89,7 @@ func (w *Workload) locate(ctx context.Context) error {
 }
 
 // discover asks the cluster about the group of a kind.
-func (w *Workload) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
+func (w *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
 	version := gvk.GroupVersion()
 	var list metav1.APIResourceList
 	err := retry(ctx, func() error { return w.client.discover(ctx, version, &list) })
@@ -112,10 +112,10 @@ func (w *Workload) discover(ctx context.Context, gvk schema.GroupVersionKind) er
 	return fmt.Errorf("%w in %s: install what brings it, or look at kubectl api-resources", errNoKind, version)
 }
 
-// ErrNoSets is that jobs on several hosts can't be what they are by default. Nothing
+// ErrNoLeaderWorkerSets is that jobs on several hosts can't be what they are by default. Nothing
 // of the job was made.
-var ErrNoSets = errors.New("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
-	installSets + ", or say --backend gke, which needs none")
+var ErrNoLeaderWorkerSets = errors.New("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
+	installLeaderWorkerSets + ", or say --backend gke, which needs none")
 
 // errNoKind is a kind that a cluster doesn't have.
 var errNoKind = errors.New("the cluster has no such kind")

@@ -29,7 +29,7 @@ type parts struct {
 }
 
 // split sorts the objects to apply.
-func (w *Workload) split() (parts, error) {
+func (w *Cluster) split() (parts, error) {
 	var p parts
 	for _, o := range w.objects {
 		switch {
@@ -58,7 +58,7 @@ func isShared(o *unstructured.Unstructured) bool {
 // Ready makes what the job will share with others. It needs nothing of the job
 // itself, so it can be done beside the upload, and finds out early that a cluster
 // can't be reached, or has no such namespace, or that a quota never lets the job run.
-func (w *Workload) Ready(ctx context.Context) error {
+func (w *Cluster) Ready(ctx context.Context) error {
 	p, err := w.split()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (w *Workload) Ready(ctx context.Context) error {
 // A workload of this name that is there already is an error that is fs.ErrExist, and
 // api.ErrMayRun too if it runs the same call: then it gets what it owns all the same, for its
 // submit may have been cut off. A start that fails removes what it made.
-func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+func (w *Cluster) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]
 // nothing owns, and the ConfigMap of the runner, so that kubectl delete -f of the
 // manifests does not take it from other jobs. A workload of this name that is there already is an error
 // that is fs.ErrExist.
-func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+func (w *Cluster) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := w.split()
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (w *Workload) Prepare(ctx context.Context, spec api.Spec, secrets map[strin
 // DryRun asks the API server to check every object, keeping none, and gives back
 // what it would make of them, in their order. Quotas, which it does not look at before
 // there are pods, are checked as for a job that starts.
-func (w *Workload) DryRun(ctx context.Context) ([]*unstructured.Unstructured, error) {
+func (w *Cluster) DryRun(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	p, err := w.split()
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (w *Workload) DryRun(ctx context.Context) ([]*unstructured.Unstructured, er
 	return all, nil
 }
 
-func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if !isWorkload(o) && !isShared(o) {
 		made, _, err := w.ensure(ctx, o, modeDryRun)
 		return made, err
@@ -224,7 +224,7 @@ func (w *Workload) dryRun(ctx context.Context, o *unstructured.Unstructured) (*u
 // createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that
 // is there may be what was just asked for. One of another submit that runs the same call
 // is returned beside the error.
-func (w *Workload) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (w *Cluster) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	var made *unstructured.Unstructured
 	tries := 0
 	err := retry(ctx, func() (err error) {
@@ -244,7 +244,7 @@ func (w *Workload) createWorkload(ctx context.Context, workload *unstructured.Un
 }
 
 // taken looks at the workload that has the name already: it may be ours.
-func (w *Workload) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
+func (w *Cluster) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
 	refusal = fmt.Errorf("job %s: %w", workload.GetName(), errors.Join(fs.ErrExist, refusal))
 	var found *unstructured.Unstructured
 	err := retry(ctx, func() (err error) {
@@ -282,7 +282,7 @@ const undoTime = 10 * time.Second
 
 // withdraw removes a workload whose creation was not answered: nobody knows whether
 // there is one.
-func (w *Workload) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
+func (w *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	var found *unstructured.Unstructured
@@ -300,7 +300,7 @@ func (w *Workload) withdraw(ctx context.Context, workload *unstructured.Unstruct
 }
 
 // undo removes a workload that was made, and what it owns.
-func (w *Workload) undo(ctx context.Context, workload *unstructured.Unstructured) error {
+func (w *Cluster) undo(ctx context.Context, workload *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	err := retry(ctx, func() error {

@@ -126,8 +126,8 @@ func answerWith(w http.ResponseWriter, code int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// start makes a server, and a Workload of it with a Job, the runner and more.
-func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Workload) {
+// start makes a server, and a Cluster of it with a Job, the runner and more.
+func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Cluster) {
 	t.Helper()
 	s := &objectServer{objects: map[string]map[string]any{}}
 	http := httptest.NewServer(s)

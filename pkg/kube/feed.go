@@ -10,7 +10,7 @@ import (
 // waits for its job and reads its log.
 type feed struct {
 	stop    context.CancelFunc
-	readers int // guarded by the mutex of the Workload
+	readers int // guarded by the mutex of the Cluster
 
 	mu   sync.Mutex
 	some bool // there is a snapshot
@@ -22,7 +22,7 @@ type feed struct {
 
 // observe is that of the client, but shared: seen gets the newest snapshot each
 // time, and misses one while it takes longer than the next change.
-func (w *Workload) observe(ctx context.Context, id string, seen func(snapshot) bool) error {
+func (w *Cluster) observe(ctx context.Context, id string, seen func(snapshot) bool) error {
 	f := w.join(ctx, id)
 	defer w.leave(id, f)
 	for {
@@ -44,7 +44,7 @@ func (w *Workload) observe(ctx context.Context, id string, seen func(snapshot) b
 }
 
 // join finds the feed of a job, or begins it.
-func (w *Workload) join(ctx context.Context, id string) *feed {
+func (w *Cluster) join(ctx context.Context, id string) *feed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.feeds[id]
@@ -62,7 +62,7 @@ func (w *Workload) join(ctx context.Context, id string) *feed {
 }
 
 // leave ends the feed with its last reader.
-func (w *Workload) leave(id string, f *feed) {
+func (w *Cluster) leave(id string, f *feed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f.readers--; f.readers == 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // Hosts are those of a job that have a pod, by their numbers.
-func (w *Workload) Hosts(ctx context.Context, id string) ([]api.Host, error) {
+func (w *Cluster) Hosts(ctx context.Context, id string) ([]api.Host, error) {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil {
 		return nil, err

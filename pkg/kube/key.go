@@ -14,7 +14,7 @@ import (
 // mayPutKey reports whether the Secret can be made from which the hosts of a workload take
 // their key. The server is asked, and keeps nothing. It is false where no host takes one, and
 // where the server can't say.
-func (w *Workload) mayPutKey(ctx context.Context, workload *unstructured.Unstructured) bool {
+func (w *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstructured) bool {
 	if len(keyRefs(workload)) == 0 {
 		return false
 	}

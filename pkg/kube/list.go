@@ -41,7 +41,7 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 
 // List describes all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
-func (w *Workload) List(ctx context.Context, detail api.Detail) ([]Record, error) {
+func (w *Cluster) List(ctx context.Context, detail api.Detail) ([]Record, error) {
 	known := newCache()
 	if err := w.client.readInto(ctx, known, w.listed(detail)); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (c *cache) waiting() (waits, queued bool) {
 }
 
 // records describes some jobs; one that has no workload any more is NotFound.
-func (w *Workload) records(known *cache, keys []key, detail api.Detail) []Record {
+func (w *Cluster) records(known *cache, keys []key, detail api.Detail) []Record {
 	records := make([]Record, 0, len(keys))
 	for _, k := range keys {
 		s := known.snapshot(k)
@@ -93,7 +93,7 @@ func (w *Workload) records(known *cache, keys []key, detail api.Detail) []Record
 }
 
 // leftOut says that a list of all jobs may be one without those on several hosts.
-func (w *Workload) leftOut(denied error) {
+func (w *Cluster) leftOut(denied error) {
 	if denied != nil {
 		w.client.wire.say("jobs on several hosts, if there are any, are left out: %v", denied)
 	}
@@ -101,7 +101,7 @@ func (w *Workload) leftOut(denied error) {
 
 // listed are the kinds of objects that tell as much as detail asks for. No more is
 // kept of any than a list shows.
-func (w *Workload) listed(detail api.Detail) []selection {
+func (w *Cluster) listed(detail api.Detail) []selection {
 	objects := w.client.selections(allJobs)
 	if detail == api.TellNames {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
@@ -113,7 +113,7 @@ func (w *Workload) listed(detail api.Detail) []selection {
 }
 
 // explaining is what says why jobs wait, some of them in queues.
-func (w *Workload) explaining(queued bool) []selection {
+func (w *Cluster) explaining(queued bool) []selection {
 	all := w.client.reasons(queued)
 	for i := range all {
 		all[i].keep = trimmed

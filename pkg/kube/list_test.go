@@ -72,7 +72,7 @@ func objects(resource string) []any {
 	return list.Items
 }
 
-func workloadOf(t *testing.T, s *server, told ...func(string)) *Workload {
+func clusterOf(t *testing.T, s *server, told ...func(string)) *Cluster {
 	t.Helper()
 	told = append(told, nil)
 	web := httptest.NewServer(s)
@@ -117,7 +117,7 @@ func TestList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{}
-			got, err := workloadOf(t, s).List(t.Context(), tt.detail)
+			got, err := clusterOf(t, s).List(t.Context(), tt.detail)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestList(t *testing.T) {
 }
 
 func TestListWithoutTheRightToReadEvents(t *testing.T) {
-	got, err := workloadOf(t, &server{forbid: "events"}).List(t.Context(), api.TellReasons)
+	got, err := clusterOf(t, &server{forbid: "events"}).List(t.Context(), api.TellReasons)
 	if err != nil || len(got) != 4 {
 		t.Errorf("%d jobs, %v; want 4", len(got), err)
 	}
@@ -157,7 +157,7 @@ func TestListWithoutTheRightToReadEvents(t *testing.T) {
 // Jobs are not missing without a word.
 func TestListWithoutTheRightToReadSets(t *testing.T) {
 	told := ""
-	got, err := workloadOf(t, &server{forbid: "leaderworkersets"}, func(line string) { told += line }).List(t.Context(), api.TellStates)
+	got, err := clusterOf(t, &server{forbid: "leaderworkersets"}, func(line string) { told += line }).List(t.Context(), api.TellStates)
 	if err != nil || len(got) != 3 {
 		t.Errorf("%d jobs, %v; want 3", len(got), err)
 	}
@@ -169,7 +169,7 @@ func TestListWithoutTheRightToReadSets(t *testing.T) {
 func TestReadingStopsAtAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{}
-	c := workloadOf(t, s).client
+	c := clusterOf(t, s).client
 	objects := c.selections("")
 	pods := objects[2]
 	seen := 0

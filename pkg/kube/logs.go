@@ -19,7 +19,7 @@ import (
 
 // Logs writes what the job's pods printed, host by host and attempt by attempt;
 // with Follow until the job has ended and everything is written.
-func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out logs.Streams) error {
+func (w *Cluster) Logs(ctx context.Context, id string, o logs.Options, out logs.Streams) error {
 	known, err := records(ctx, o)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func records(ctx context.Context, o logs.Options) ([]api.Attempt, error) {
 
 // reader reads the logs of a job.
 type reader struct {
-	workload *Workload
+	workload *Cluster
 	id       string
 	options  logs.Options
 	board    *board

@@ -29,7 +29,7 @@ func (c *Client) ofJob(id string) []selection {
 
 // OfJobs is the same for what is known to be a Job: it does not look for
 // LeaderWorkerSets, and starts nothing.
-func (w *Workload) OfJobs() *Workload {
+func (w *Cluster) OfJobs() *Cluster {
 	c := *w.client
 	c.jobsOnly = true
 	return New(&c, nil)

@@ -103,7 +103,7 @@ func eventAbout(pod string) corev1.Event {
 	return corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: "ml", UID: types.UID(pod)}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod}}
 }
 
-func workloadOfOneJob(t *testing.T) (*oneJob, *Workload) {
+func clusterOfOneJob(t *testing.T) (*oneJob, *Cluster) {
 	t.Helper()
 	s := &oneJob{pods: make(chan corev1.Pod), begun: make(chan string, 100), ended: make(chan string, 100), lists: map[string]int{}}
 	web := httptest.NewServer(s)
@@ -139,7 +139,7 @@ func until(t *testing.T, seen <-chan snapshot, wanted func(snapshot) bool) snaps
 }
 
 // observed is what an observer of the job sees until ctx is over, and the end of that.
-func observed(ctx context.Context, w *Workload) (seen <-chan snapshot, over <-chan error) {
+func observed(ctx context.Context, w *Cluster) (seen <-chan snapshot, over <-chan error) {
 	snapshots, end := make(chan snapshot), make(chan error, 1)
 	go func() {
 		end <- w.observe(ctx, "a1", func(now snapshot) bool {
@@ -156,7 +156,7 @@ func observed(ctx context.Context, w *Workload) (seen <-chan snapshot, over <-ch
 func stateIn(s snapshot) api.State { return s.State(s.list()).State }
 
 func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
-	s, w := workloadOfOneJob(t)
+	s, w := clusterOfOneJob(t)
 	seen, _ := observed(t.Context(), w)
 	waits := until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending && len(s.events) > 0 })
 	if _, own := waits.events["kinetic-a1-x"]; !own || len(waits.events) != 1 {
@@ -178,7 +178,7 @@ func TestEventsAreWatchedWhileAJobWaits(t *testing.T) {
 // The events of the only pod say why a job starts late; those of pods that are gone, why it
 // starts again.
 func TestOtherEventsAreWatchedWhenAJobWaitsForSomethingElse(t *testing.T) {
-	s, w := workloadOfOneJob(t)
+	s, w := clusterOfOneJob(t)
 	seen, _ := observed(t.Context(), w)
 	until(t, seen, func(s snapshot) bool { return stateIn(s) == api.Pending })
 	await(s.begun, "events")
@@ -196,7 +196,7 @@ func TestOtherEventsAreWatchedWhenAJobWaitsForSomethingElse(t *testing.T) {
 }
 
 func TestObserversOfAJobShareItsWatches(t *testing.T) {
-	s, w := workloadOfOneJob(t)
+	s, w := clusterOfOneJob(t)
 	waiter, stopWaiting := context.WithCancel(t.Context())
 	reader, stopReading := context.WithCancel(t.Context())
 	defer stopWaiting()

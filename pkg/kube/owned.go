@@ -18,7 +18,7 @@ import (
 
 // own makes an object that goes with its owner. One that other jobs own already
 // goes with the last of them; one that somebody else made stays.
-func (w *Workload) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
+func (w *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
 	with := o.DeepCopy()
 	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
 	found, existed, err := w.ensure(ctx, with, modeCreate)
@@ -35,7 +35,7 @@ func isRelease(o *unstructured.Unstructured, workload *unstructured.Unstructured
 }
 
 // allowRelease makes them. Who may not do that has a job all the same.
-func (w *Workload) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
+func (w *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
 	for _, o := range rights {
 		err := w.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
@@ -50,7 +50,7 @@ func (w *Workload) allowRelease(ctx context.Context, rights []*unstructured.Unst
 }
 
 // ensure creates an object, or finds one of that name that will do as well.
-func (w *Workload) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
+func (w *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
 	where := w.collectionOf(o)
 	err = retry(ctx, func() (err error) {
 		made, err = w.client.createObject(ctx, where, o, mode)
@@ -95,7 +95,7 @@ func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
 // sameContent reports whether an object of the cluster has all that another says: then
 // the server changes nothing when it is told that once more. Only the server knows what
 // it makes of a text, such as 1024Mi.
-func (w *Workload) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
+func (w *Cluster) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
 	var merged *unstructured.Unstructured
 	err := retry(ctx, func() (err error) {
 		merged, err = w.client.tryMerge(ctx, w.collectionOf(want), want.GetName(), content(want))

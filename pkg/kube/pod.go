@@ -8,7 +8,7 @@ import (
 
 // RunningPod names the pod in which host 0 of a job runs now, "" where there is
 // none.
-func (w *Workload) RunningPod(ctx context.Context, id string) (string, error) {
+func (w *Cluster) RunningPod(ctx context.Context, id string) (string, error) {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil {
 		return "", err
@@ -25,6 +25,6 @@ func (w *Workload) RunningPod(ctx context.Context, id string) (string, error) {
 }
 
 // ExplainForward says why a port of a pod could not be forwarded.
-func (w *Workload) ExplainForward(pod string, err error) error {
+func (w *Cluster) ExplainForward(pod string, err error) error {
 	return w.client.explain("create", kind{resource: "pods/portforward"}, pod, err)
 }

@@ -14,7 +14,7 @@ import (
 // RemovePrepared removes what the hosts of a job need of each other where nobody owns
 // it, because its manifests were applied by hand. What a start makes is owned by the
 // workload, and goes with it.
-func (w *Workload) RemovePrepared(ctx context.Context, h api.Handle) error {
+func (w *Cluster) RemovePrepared(ctx context.Context, h api.Handle) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range status.Extras(h) {
 		g.Go(func() error { return w.removeUnowned(ctx, collection{r.GroupVersion(), r.Resource}, h) })
@@ -24,7 +24,7 @@ func (w *Workload) RemovePrepared(ctx context.Context, h api.Handle) error {
 
 // removeUnowned removes an object of a job that has no owner. Who may not is told
 // what stays, or may stay; it does no harm.
-func (w *Workload) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
+func (w *Cluster) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
 	err := retry(ctx, func() error {
 		found, err := w.client.getObject(ctx, where, h.K8sName)
 		if apierrors.IsForbidden(err) {

@@ -54,7 +54,7 @@ func (s *oneSet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answerWith(w, http.StatusOK, map[string]any{"kind": kinds[resource], "apiVersion": version, "metadata": map[string]any{"resourceVersion": "4"}, "items": items})
 }
 
-func workloadOfOneSet(t *testing.T) (*oneSet, *Workload) {
+func clusterOfOneSet(t *testing.T) (*oneSet, *Cluster) {
 	t.Helper()
 	s := &oneSet{}
 	web := httptest.NewServer(s)
@@ -67,7 +67,7 @@ func workloadOfOneSet(t *testing.T) (*oneSet, *Workload) {
 }
 
 func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
-	s, w := workloadOfOneSet(t)
+	s, w := clusterOfOneSet(t)
 	if err := w.Release(t.Context(), "x", api.End{State: api.Succeeded, Reason: api.Completed, By: "runner"}); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestReleaseIsOfTheSetThatWasSeen(t *testing.T) {
 		"it can't be scaled":   {status(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "spec.replicas"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, w := workloadOfOneSet(t)
+			s, w := clusterOfOneSet(t)
 			s.refusal = tt.refusal
 			if err := w.Release(t.Context(), "x", api.End{}); (err != nil) != tt.fails {
 				t.Errorf("got %v", err)
@@ -130,7 +130,7 @@ func TestStopRemovesASetAndWaitsForItsPods(t *testing.T) {
 		"at once":    {0, metav1.DeletePropagationBackground},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, w := workloadOfOneSet(t)
+			s, w := clusterOfOneSet(t)
 			if err := w.Stop(t.Context(), "x", tt.grace, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ import (
 // createRunner creates the runner's ConfigMap. Jobs share it: one that is there
 // already must hold the same. It may be old enough for a cleanup to remove it
 // before there is a workload that needs it; mayGo reports that.
-func (w *Workload) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+func (w *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
 	err = w.create(ctx, o)
 	if apierrors.IsAlreadyExists(err) {
 		return w.compareRunner(ctx, o)
@@ -35,14 +35,14 @@ func (w *Workload) createRunner(ctx context.Context, o *unstructured.Unstructure
 
 // keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job
 // is there by then: a failure is reported and does not undo it.
-func (w *Workload) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
+func (w *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
 	err := w.create(ctx, o)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
 		w.client.wire.say("warning: cannot check that ConfigMap %s is still there: %v", o.GetName(), err)
 	}
 }
 
-func (w *Workload) create(ctx context.Context, o *unstructured.Unstructured) error {
+func (w *Cluster) create(ctx context.Context, o *unstructured.Unstructured) error {
 	return retry(ctx, func() error {
 		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
 		return err
@@ -51,7 +51,7 @@ func (w *Workload) create(ctx context.Context, o *unstructured.Unstructured) err
 
 // compareRunner rejects a ConfigMap that has the name of the runner and is not
 // the runner: pods would run whatever it holds. Not everybody may read it.
-func (w *Workload) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+func (w *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
 	var found *unstructured.Unstructured
 	err = retry(ctx, func() (err error) {
 		found, err = w.client.getObject(ctx, w.collectionOf(o), o.GetName())
@@ -82,7 +82,7 @@ const runnerAge = 7 * 24 * time.Hour
 // RemoveRunners removes the ConfigMaps of runners that are older than a week and
 // that no Job, LeaderWorkerSet or pod of the namespace names, and returns their
 // names. Without the right to do that it says so, and removes none.
-func (w *Workload) RemoveRunners(ctx context.Context) ([]string, error) {
+func (w *Cluster) RemoveRunners(ctx context.Context) ([]string, error) {
 	removed, err := w.removeRunners(ctx)
 	if apierrors.IsForbidden(err) {
 		w.client.wire.say("ConfigMaps of old runners stay: %v", err)
@@ -91,7 +91,7 @@ func (w *Workload) RemoveRunners(ctx context.Context) ([]string, error) {
 	return removed, err
 }
 
-func (w *Workload) removeRunners(ctx context.Context) ([]string, error) {
+func (w *Cluster) removeRunners(ctx context.Context) ([]string, error) {
 	old, err := w.client.oldRunners(ctx)
 	if err != nil || len(old) == 0 {
 		return nil, err

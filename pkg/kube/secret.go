@@ -28,7 +28,7 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 // putSecret makes a Secret, in the place of one that --prepare made, or a start
 // that was cut off. Nobody needs the right to read it for that. Another submit of
 // the same job may make its own in between.
-func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
+func (w *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
 	where := w.collectionOf(secret)
 	for try := 1; ; try++ {
 		err := retry(ctx, func() error {
@@ -51,7 +51,7 @@ func (w *Workload) putSecret(ctx context.Context, secret *unstructured.Unstructu
 // runs, only without a key, unless its hosts were told to wait for it. taken says that
 // another submit of the job was there before: hosts that run may have the key of its
 // Secret, which then stays.
-func (w *Workload) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
+func (w *Cluster) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := w.putSecret
 	_, hasKey := values[api.EnvGroupKey]
 	if hasKey && taken {
@@ -66,7 +66,7 @@ func (w *Workload) putSecrets(ctx context.Context, secret *unstructured.Unstruct
 }
 
 // share makes an object unless it is there.
-func (w *Workload) share(ctx context.Context, o *unstructured.Unstructured) error {
+func (w *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error {
 	err := retry(ctx, func() error {
 		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
 		return err
@@ -83,7 +83,7 @@ const maxConflicts = 10
 // RemoveSecret removes the Secret that Prepare made, if there is one. That of a
 // job which was started goes with its Job. Who may not remove a Secret may have made a job
 // whose own has only the key of its hosts.
-func (w *Workload) RemoveSecret(ctx context.Context, h api.Handle) error {
+func (w *Cluster) RemoveSecret(ctx context.Context, h api.Handle) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
 	err := retry(ctx, func() error {
 		return w.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)

@@ -31,7 +31,7 @@ const podTime = 200 * time.Millisecond
 // something still runs, and that is waited for, as long as the pods' own grace
 // allows. ending, which may be nil, is called once the cluster has accepted the
 // removal. No workload is an error that is fs.ErrNotExist.
-func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
+func (w *Cluster) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, end
 // Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the
 // end on it in the same step: its runner may not have been allowed to. One that is gone
 // meanwhile holds nothing.
-func (w *Workload) Release(ctx context.Context, id string, end api.End) error {
+func (w *Cluster) Release(ctx context.Context, id string, end api.End) error {
 	s, err := w.client.snapshot(ctx, id)
 	if err != nil || !s.Exists() || !s.Kind().ScaledToZero {
 		return err
@@ -108,7 +108,7 @@ func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 
 // waitGone waits until nothing is left of a job, of which it need not be asked any
 // more what it is.
-func (w *Workload) waitGone(ctx context.Context, id string, was status.Workload, limit time.Duration) error {
+func (w *Cluster) waitGone(ctx context.Context, id string, was status.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var left []corev1.Pod

@@ -87,7 +87,7 @@ func TestDeleteTimeout(t *testing.T) {
 }
 
 // A job of a namespace in which nobody lets us see sets. Its pod is there.
-func workloadWithoutSets(t *testing.T, jobs ...batchv1.Job) *Workload {
+func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 	t.Helper()
 	p := theirPod(running(1))
 	return New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +105,7 @@ func workloadWithoutSets(t *testing.T, jobs ...batchv1.Job) *Workload {
 
 // Whoever may not see LeaderWorkerSets can't tell that there is none.
 func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
-	w := workloadWithoutSets(t)
+	w := clusterWithoutSets(t)
 	_, watched := w.Watch(t.Context(), "a1", func(s api.Status) { t.Errorf("it was told: %+v", s) })
 	_, hosts := w.Hosts(t.Context(), "a1")
 	for name, err := range map[string]error{
@@ -120,7 +120,7 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 
 // One that is known to be a Job is missing all the same.
 func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
-	w := workloadWithoutSets(t).OfJobs()
+	w := clusterWithoutSets(t).OfJobs()
 	last, watched := w.Watch(t.Context(), "a1", func(api.Status) {})
 	_, hosts := w.Hosts(t.Context(), "a1")
 	if err := errors.Join(watched, hosts); err != nil || last.State != api.NotFound {
@@ -133,7 +133,7 @@ func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
 
 // It does not matter for a Job.
 func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
-	w := workloadWithoutSets(t, listOfOneJob().Items[0])
+	w := clusterWithoutSets(t, listOfOneJob().Items[0])
 	if s, err := w.Explain(t.Context(), "a1"); err != nil || s.State != api.Running {
 		t.Errorf("%+v, %v; want it to run", s, err)
 	}

@@ -74,7 +74,7 @@ type stream struct {
 }
 
 // stream makes the stream of one pod of a job.
-func (w *Workload) stream(id string, pod corev1.Pod, o logs.Options, out io.Writer) *stream {
+func (w *Cluster) stream(id string, pod corev1.Pod, o logs.Options, out io.Writer) *stream {
 	return &stream{client: w.client, pod: pod.Name, uid: pod.UID, options: o, endLine: []byte(logs.EndLine(id) + "\n"), idle: idleLimit, out: out}
 }
 

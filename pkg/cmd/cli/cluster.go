@@ -108,7 +108,7 @@ func knownCluster(where target.Target) string {
 
 // ClusterWorkload is what runs the jobs of a cluster's namespace, without the
 // store. It contacts nothing.
-func (c *Connection) ClusterWorkload(where target.Target, namespace string, objects []*unstructured.Unstructured) (*kube.Workload, error) {
+func (c *Connection) ClusterWorkload(where target.Target, namespace string, objects []*unstructured.Unstructured) (*kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *Connection) ClusterWorkload(where target.Target, namespace string, obje
 	return c.workload(config, namespace, objects)
 }
 
-func (c *Connection) workload(config *rest.Config, namespace string, objects []*unstructured.Unstructured) (*kube.Workload, error) {
+func (c *Connection) workload(config *rest.Config, namespace string, objects []*unstructured.Unstructured) (*kube.Cluster, error) {
 	client, err := kube.NewClient(config, namespace, c.tell)
 	if err != nil {
 		return nil, Usage(fmt.Errorf("%w: %s", err, mendSetting))

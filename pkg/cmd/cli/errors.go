@@ -65,7 +65,7 @@ func CodeOf(err error) int {
 		return ExitDone
 	case errors.As(err, &e):
 		return e.Code
-	case kube.NoNamespace(err), errors.Is(err, kube.ErrNoSets):
+	case kube.NoNamespace(err), errors.Is(err, kube.ErrNoLeaderWorkerSets):
 		return ExitUsage
 	default:
 		return ExitFailed

@@ -24,7 +24,7 @@ func TestCodeOf(t *testing.T) {
 		"a mistake":                     {fmt.Errorf("x: %w", Usagef("y")), ExitUsage},
 		"a job's own code":              {Exit(7), 7},
 		"a namespace that is not there": {missing("namespaces"), ExitUsage},
-		"a kind that is not there":      {fmt.Errorf("starting: %w", kube.ErrNoSets), ExitUsage},
+		"a kind that is not there":      {fmt.Errorf("starting: %w", kube.ErrNoLeaderWorkerSets), ExitUsage},
 		"another object that is not":    {missing("jobs"), ExitFailed},
 	} {
 		if got := CodeOf(tt.err); got != tt.want {

@@ -15,14 +15,14 @@ import (
 
 // listCluster lists the jobs of a cluster. Those that don't tell their store are
 // looked for in the usual one.
-func listCluster(w *kube.Workload, usual string) func(context.Context, api.Detail) ([]job.Found, error) {
+func listCluster(w *kube.Cluster, usual string) func(context.Context, api.Detail) ([]job.Found, error) {
 	return func(ctx context.Context, detail api.Detail) ([]job.Found, error) {
 		records, err := w.List(ctx, detail)
 		return foundInCluster(records, usual), err
 	}
 }
 
-func watchCluster(w *kube.Workload, usual string) func(context.Context, api.Detail, func([]job.Found) error) error {
+func watchCluster(w *kube.Cluster, usual string) func(context.Context, api.Detail, func([]job.Found) error) error {
 	return func(ctx context.Context, detail api.Detail, seen func([]job.Found) error) error {
 		return w.WatchList(ctx, detail, func(records []kube.Record) error { return seen(foundInCluster(records, usual)) })
 	}

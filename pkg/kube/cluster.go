@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Workload is the jobs of a cluster: it starts, watches and ends them by id.
-type Workload struct {
+// Cluster is the jobs of a cluster: it starts, watches and ends them by id.
+type Cluster struct {
 	client *Client
 	// objects are what Start applies: exactly what a dry-run shows, but that hosts wait for
 	// their key.
@@ -31,15 +31,15 @@ type Workload struct {
 	feeds map[string]*feed // by the ids of jobs
 }
 
-// New makes a Workload. objects are those of the job that Start will start;
+// New makes a Cluster. objects are those of the job that Start will start;
 // nothing else needs them.
-func New(c *Client, objects []*unstructured.Unstructured) *Workload {
-	return &Workload{client: c, objects: objects, discovered: map[schema.GroupVersionKind]collection{}, feeds: map[string]*feed{}}
+func New(c *Client, objects []*unstructured.Unstructured) *Cluster {
+	return &Cluster{client: c, objects: objects, discovered: map[schema.GroupVersionKind]collection{}, feeds: map[string]*feed{}}
 }
 
 // Watch calls seen with the job's status at once and on every change, and
 // returns the one that it ended in.
-func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
+func (w *Cluster) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
 	var last, over api.Status
 	told := false
 	err := w.observe(ctx, id, func(s snapshot) bool {
@@ -56,10 +56,10 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 
 // ServerTime is the time by the clock of the API server when it is here by ours:
 // the same, until it has answered.
-func (w *Workload) ServerTime(here time.Time) time.Time { return w.client.wire.serverTime(here) }
+func (w *Cluster) ServerTime(here time.Time) time.Time { return w.client.wire.serverTime(here) }
 
 // status is the job's, with why it waits where it does.
-func (w *Workload) status(s snapshot) api.Status { return s.observed(w.client.now()).Status() }
+func (w *Cluster) status(s snapshot) api.Status { return s.observed(w.client.now()).Status() }
 
 func same(a, b api.Status) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
