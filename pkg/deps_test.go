@@ -49,7 +49,8 @@ var mayImport = map[string]string{
 	"logs":        "api store",
 	"local":       "api homedir logs store /runner",
 	"status":      "api pattern",
-	"kube":        "api logs pattern status",
+	"transport":   "",
+	"kube":        "api logs pattern status transport",
 	"job":         "api kube local logs nearest shell store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 

@@ -1,9 +1,9 @@
 package kube
 
 import (
+	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,7 +17,7 @@ import (
 
 // Each step is a change; the jobs that may have changed are told, with states.
 func TestCacheFollowsChanges(t *testing.T) {
-	c := &Client{wire: &wire{now: time.Now}}
+	c := clientOf(t, "ml", http.NotFound)
 	w := New(c, nil)
 	labels := map[string]string{api.LabelJobID: "a1"}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: labels}}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // Client talks to one cluster, about one namespace. It knows the four API groups
@@ -29,7 +30,8 @@ type Client struct {
 	// jobsOnly says that Jobs are the only workloads that are looked for.
 	jobsOnly bool
 	codec    runtime.ParameterCodec
-	wire     *wire
+	// transport knows whether the server can be reached, and its time.
+	transport *transport.Transport
 }
 
 // NewClient contacts nothing. An empty namespace means all of them, for listing.
@@ -47,12 +49,12 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 		metav1.AddToGroupVersion(scheme, k.GroupVersion())
 		groups = append(groups, k.GroupVersion())
 	}
-	wire, config := wired(config, tell)
+	way, config := transport.Wrap(config, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
-	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), wire: wire, versions: map[schema.GroupVersion]rest.Interface{}}
+	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), transport: way, versions: map[schema.GroupVersion]rest.Interface{}}
 	codecs := serializer.NewCodecFactory(scheme).WithoutConversion()
 	clientFor := func(gv schema.GroupVersion, path string) (rest.Interface, error) {
 		own := rest.CopyConfig(config)
@@ -159,4 +161,4 @@ func (c *Client) missingNamespace(ctx context.Context) error {
 }
 
 // now is the time by the API server's clock.
-func (c *Client) now() time.Time { return c.wire.serverTime(time.Now()) }
+func (c *Client) now() time.Time { return c.transport.ServerTime(time.Now()) }

@@ -56,7 +56,7 @@ func (w *Cluster) Watch(ctx context.Context, id string, seen func(api.Status)) (
 
 // ServerTime is the time by the clock of the API server when it is here by ours:
 // the same, until it has answered.
-func (w *Cluster) ServerTime(here time.Time) time.Time { return w.client.wire.serverTime(here) }
+func (w *Cluster) ServerTime(here time.Time) time.Time { return w.client.transport.ServerTime(here) }
 
 // status is the job's, with why it waits where it does.
 func (w *Cluster) status(s snapshot) api.Status { return s.observed(w.client.now()).Status() }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // stopped is a terminal that takes nothing until it is let.
@@ -66,8 +67,8 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- r.all(t.Context(), logs.Both(out), r.follow) }()
 		synctest.Wait() // until all of them wait for the terminal
-		if n := sent.Load(); n == 0 || n > number*2*unread {
-			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*unread)
+		if n := sent.Load(); n == 0 || n > number*2*transport.MaxUnread {
+			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*transport.MaxUnread)
 		}
 		close(let)
 		if err := <-done; err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // Logs writes what the job's pods printed, host by host and attempt by attempt;
@@ -356,7 +357,7 @@ func followPod(ctx, live context.Context, board *board, s *stream) error {
 		case err == nil && !follow:
 			follow = true
 			continue
-		case over && time.Since(failing) >= retryFor && (!unanswered(err) || live.Err() != nil):
+		case over && time.Since(failing) >= retryFor && (!transport.Unanswered(err) || live.Err() != nil):
 			return readElsewhere(ctx, live, board, s, err)
 		}
 		follow = err == nil

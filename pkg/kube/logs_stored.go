@@ -14,7 +14,7 @@ func readElsewhere(ctx, live context.Context, board *board, s *stream, err error
 	case s.options.Rest != nil:
 		return followStored(ctx, live, board, s)
 	case s.options.Follow:
-		s.client.wire.say("the rest of the log of pod %s is missing: %v", s.pod, err)
+		s.client.transport.Say("the rest of the log of pod %s is missing: %v", s.pod, err)
 		return nil
 	}
 	return err

@@ -224,14 +224,19 @@ func TestWhatAPodPrintedThatCannotBeReadAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				asked := 0
+				asked := -1
 				client := clientOver(t, func(*http.Request) (*http.Response, error) {
-					if asked++; asked <= tt.fails {
+					switch asked++; {
+					case asked == 0: // the list of the pods
+						return answers(func(http.ResponseWriter) {})
+					case asked <= tt.fails:
 						return tt.fail()
 					}
 					return answers(func(w http.ResponseWriter) { _, _ = io.WriteString(w, log) })
 				})
-				client.wire.reached = true // by the list of the pods
+				if err := client.core.Get().Do(t.Context()).Error(); err != nil {
+					t.Fatal(err)
+				}
 				o := logs.Options{Tail: -1, Hosts: 1}
 				if tt.store {
 					o.Rest = func(_ context.Context, p logs.Point, w io.Writer) (logs.Point, error) {

@@ -39,7 +39,7 @@ func (w *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 	for _, o := range rights {
 		err := w.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
-			w.client.wire.say("you may not create the %s by which the job gives its hosts back when it has ended: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command does it", o.GetKind())
+			w.client.transport.Say("you may not create the %s by which the job gives its hosts back when it has ended: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command does it", o.GetKind())
 			return nil
 		}
 		if err != nil {

@@ -38,7 +38,7 @@ func (w *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured
 func (w *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
 	err := w.create(ctx, o)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
-		w.client.wire.say("warning: cannot check that ConfigMap %s is still there: %v", o.GetName(), err)
+		w.client.transport.Say("warning: cannot check that ConfigMap %s is still there: %v", o.GetName(), err)
 	}
 }
 
@@ -85,7 +85,7 @@ const runnerAge = 7 * 24 * time.Hour
 func (w *Cluster) RemoveRunners(ctx context.Context) ([]string, error) {
 	removed, err := w.removeRunners(ctx)
 	if apierrors.IsForbidden(err) {
-		w.client.wire.say("ConfigMaps of old runners stay: %v", err)
+		w.client.transport.Say("ConfigMaps of old runners stay: %v", err)
 		return removed, nil
 	}
 	return removed, err

@@ -59,7 +59,7 @@ func (w *Cluster) putSecrets(ctx context.Context, secret *unstructured.Unstructu
 	}
 	err := put(ctx, secret)
 	if hasKey && len(values) == 1 && !w.keyComes && apierrors.IsForbidden(err) {
-		w.client.wire.say("you may not create the Secret %s, by which the hosts of the job know each other: they run without it", secret.GetName())
+		w.client.transport.Say("you may not create the Secret %s, by which the hosts of the job know each other: they run without it", secret.GetName())
 		return nil
 	}
 	return err

@@ -1,4 +1,6 @@
-package kube
+// Package transport carries requests to an API server. It knows how it stands with the way
+// there, and explains why a request got no answer.
+package transport
 
 import (
 	"context"
@@ -22,18 +24,18 @@ const (
 	dialWithin = 10 * time.Second
 	// noWordAfter is how long somebody looks at a silent screen.
 	noWordAfter = 2 * time.Second
-	// unread is how much of an answer the server may send before it is read: as much
+	// MaxUnread is how much of an answer the server may send before it is read: as much
 	// is in memory of the log of each host while a terminal is stopped. Go's 4 MB
 	// would be a gigabyte for 256 hosts.
-	unread = 256 << 10
+	MaxUnread = 256 << 10
 	// outageLasts is for how long a server that was reached before is waited
 	// for: an upgrade of a control plane takes a quarter of an hour.
 	outageLasts = 30 * time.Minute
 )
 
-// wire knows how it stands with the way to the API server: whether it was ever
+// Transport knows how it stands with the way to the API server: whether it was ever
 // reached, since when it can't be, and what time it is there.
-type wire struct {
+type Transport struct {
 	base http.RoundTripper
 	// proxy is what the way leads through, as in http.Transport.
 	proxy func(*http.Request) (*url.URL, error)
@@ -50,12 +52,13 @@ type wire struct {
 	ahead   time.Duration // from our clock to the server's
 }
 
-// wired is a copy of a configuration whose requests go over a wire.
-func wired(config *rest.Config, tell func(string)) (*wire, *rest.Config) {
-	w := &wire{now: time.Now, tell: tell, proxy: http.ProxyFromEnvironment}
+// Wrap returns a copy of a configuration whose requests go over a Transport. tell, which may
+// be nil, gets a line when the server keeps us waiting.
+func Wrap(config *rest.Config, tell func(string)) (*Transport, *rest.Config) {
+	t := &Transport{now: time.Now, tell: tell, proxy: http.ProxyFromEnvironment}
 	config = rest.CopyConfig(config)
 	if config.Proxy != nil {
-		w.proxy = config.Proxy
+		t.proxy = config.Proxy
 	}
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialWithin}).DialContext
@@ -63,115 +66,115 @@ func wired(config *rest.Config, tell func(string)) (*wire, *rest.Config) {
 	// Below what adds credentials: making them is not the server's time.
 	config.Wrap(func(base http.RoundTripper) http.RoundTripper {
 		limitUnread(base)
-		w.base = base
-		return w
+		t.base = base
+		return t
 	})
-	return w, config
+	return t, config
 }
 
 // limitUnread finds the transport below what client-go has put around it, which has
 // sent nothing so far.
-func limitUnread(t http.RoundTripper) {
-	switch t := t.(type) {
+func limitUnread(base http.RoundTripper) {
+	switch base := base.(type) {
 	case *http.Transport:
-		t.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: unread}
+		base.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: MaxUnread}
 	case utilnet.RoundTripperWrapper:
-		limitUnread(t.WrappedRoundTripper())
+		limitUnread(base.WrappedRoundTripper())
 	}
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	slow := time.AfterFunc(noWordAfter, func() { w.slow(r.URL.Host) })
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	slow := time.AfterFunc(noWordAfter, func() { t.slow(r.URL.Host) })
 	defer slow.Stop()
-	answer, err := w.base.RoundTrip(r)
+	answer, err := t.base.RoundTrip(r)
 	if err != nil {
-		return nil, w.failed(r, err)
+		return nil, t.failed(r, err)
 	}
-	w.answered(answer)
+	t.answered(answer)
 	return answer, nil
 }
 
-// slow tells once of a server that has not answered at all so far.
-func (w *wire) slow(host string) {
-	w.mu.Lock()
-	first := !w.reached && !w.waiting
-	w.waiting = w.waiting || first
-	w.mu.Unlock()
+// slow says once that a server has not answered at all so far.
+func (t *Transport) slow(host string) {
+	t.mu.Lock()
+	first := !t.reached && !t.waiting
+	t.waiting = t.waiting || first
+	t.mu.Unlock()
 	if first {
-		w.say("the API server at %s does not answer so far", host)
+		t.Say("the API server at %s does not answer so far", host)
 	}
 }
 
-// say is called without the mutex of the state: whoever reads may have stopped the
-// terminal, which holds up no request but those that there is something to say of.
-func (w *wire) say(format string, args ...any) {
-	if w.tell == nil {
+// Say writes a line to whoever waits. It is called without the mutex of the state: a stopped terminal
+// holds up no request but those that there is something to say of.
+func (t *Transport) Say(format string, args ...any) {
+	if t.tell == nil {
 		return
 	}
-	w.telling.Lock()
-	defer w.telling.Unlock()
-	w.tell(fmt.Sprintf(format, args...))
+	t.telling.Lock()
+	defer t.telling.Unlock()
+	t.tell(fmt.Sprintf(format, args...))
 }
 
-func (w *wire) answered(answer *http.Response) {
-	w.mu.Lock()
-	again := w.told
-	w.reached, w.told, w.since = true, false, time.Time{}
+func (t *Transport) answered(answer *http.Response) {
+	t.mu.Lock()
+	again := t.told
+	t.reached, t.told, t.since = true, false, time.Time{}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		w.ahead = date.Sub(w.now())
+		t.ahead = date.Sub(t.now())
 	}
-	w.mu.Unlock()
+	t.mu.Unlock()
 	if again {
-		w.say("the API server answers again")
+		t.Say("the API server answers again")
 	}
 }
 
 // failed looks at a request without an answer. Where it is no use to try again
 // the error is an unreachableError: a server that was never reached is a wrong
 // address or no network, and told at once; one that was will be back.
-func (w *wire) failed(r *http.Request, err error) error {
+func (t *Transport) failed(r *http.Request, err error) error {
 	if r.Context().Err() != nil {
 		return err
 	}
-	if clock := w.skewed(r.Context(), r.URL.Host, err); clock != nil {
+	if clock := t.skewed(r.Context(), r.URL.Host, err); clock != nil {
 		return clock
 	}
-	final, news := w.count(err)
+	final, news := t.count(err)
 	switch {
 	case final:
 		return &unreachableError{err}
 	case news:
-		w.say("the API server at %s can't be reached (%v); trying again", r.URL.Host, err)
+		t.Say("the API server at %s can't be reached (%v); trying again", r.URL.Host, err)
 	}
 	return err
 }
 
 // count takes a failure in: whether it is no use to try again, and whether
 // nothing was said of the outage so far.
-func (w *wire) count(err error) (final, news bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.since.IsZero() {
-		w.since = w.now()
+func (t *Transport) count(err error) (final, news bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.since.IsZero() {
+		t.since = t.now()
 	}
-	if !w.reached || w.now().Sub(w.since) >= outageLasts {
+	if !t.reached || t.now().Sub(t.since) >= outageLasts {
 		return true, false
 	}
-	news = dialing(err) && !w.told
-	w.told = w.told || news
+	news = dialing(err) && !t.told
+	t.told = t.told || news
 	return false, news
 }
 
-// serverTime is the time by the clock of the API server, where it is now by ours.
+// ServerTime is the time by the clock of the API server, where it is now by ours.
 // It is off by less than a second and the way of an answer.
-func (w *wire) serverTime(here time.Time) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return here.Add(w.ahead)
+func (t *Transport) ServerTime(here time.Time) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return here.Add(t.ahead)
 }
 
-// dialing tells whether a connection could not be made.
+// dialing reports whether a connection could not be made.
 func dialing(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
@@ -199,13 +202,13 @@ func (e *clockError) Unwrap() error { return e.cause }
 
 // skewed makes a clockError of an error about the validity of a certificate, and
 // asks the server for its time.
-func (w *wire) skewed(ctx context.Context, host string, err error) error {
+func (t *Transport) skewed(ctx context.Context, host string, err error) error {
 	var invalid x509.CertificateInvalidError
 	if !errors.As(err, &invalid) || invalid.Reason != x509.Expired {
 		return nil
 	}
-	e := &clockError{cause: err, cert: invalid.Cert, here: w.now()}
-	e.there, _ = w.dateOf(ctx, host)
+	e := &clockError{cause: err, cert: invalid.Cert, here: t.now()}
+	e.there, _ = t.dateOf(ctx, host)
 	return e
 }
 
@@ -214,7 +217,7 @@ const dateWithin = 3 * time.Second
 
 // dateOf asks a server that can't be trusted what time it is there: nothing is
 // sent to it, and the answer is for people.
-func (w *wire) dateOf(ctx context.Context, host string) (time.Time, error) {
+func (t *Transport) dateOf(ctx context.Context, host string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, dateWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+host+"/", nil) //nolint:gosec // the kubeconfig names the host
@@ -222,7 +225,7 @@ func (w *wire) dateOf(ctx context.Context, host string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	untrusting := &http.Transport{
-		Proxy:             w.proxy,
+		Proxy:             t.proxy,
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // no credentials are sent, nothing is believed
 	}

@@ -1,4 +1,4 @@
-package kube
+package transport
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func TestOutages(t *testing.T) {
 	now := time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
 	way := &road{blocked: errRefused, date: now}
 	var told []string
-	w := &wire{base: way, now: func() time.Time { return now }, tell: func(line string) { told = append(told, line) }}
+	w := &Transport{base: way, now: func() time.Time { return now }, tell: func(line string) { told = append(told, line) }}
 	try := func() error {
 		answer, err := w.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil))
 		if err == nil {
@@ -82,8 +82,8 @@ func TestOutages(t *testing.T) {
 
 func TestTheTimeOfTheServer(t *testing.T) {
 	now := time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
-	w := &wire{base: &road{date: now.Add(-3 * time.Hour)}, now: func() time.Time { return now }}
-	if got := w.serverTime(now); !got.Equal(now) {
+	w := &Transport{base: &road{date: now.Add(-3 * time.Hour)}, now: func() time.Time { return now }}
+	if got := w.ServerTime(now); !got.Equal(now) {
 		t.Errorf("before any answer it is %v", got)
 	}
 	answer, err := w.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil))
@@ -91,14 +91,14 @@ func TestTheTimeOfTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if got, want := w.serverTime(now), now.Add(-3*time.Hour); !got.Equal(want) {
+	if got, want := w.ServerTime(now), now.Add(-3*time.Hour); !got.Equal(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
 func TestASilentServerIsToldOnce(t *testing.T) {
 	var told []string
-	w := &wire{now: time.Now, tell: func(line string) { told = append(told, line) }}
+	w := &Transport{now: time.Now, tell: func(line string) { told = append(told, line) }}
 	w.slow("api.example")
 	w.slow("api.example")
 	if len(told) != 1 || !strings.Contains(told[0], "api.example does not answer so far") {
@@ -110,7 +110,7 @@ func TestASilentServerIsToldOnce(t *testing.T) {
 func TestOthersGoOnWhileALineIsTold(t *testing.T) {
 	way := &road{blocked: errRefused}
 	telling, read := make(chan struct{}), make(chan struct{})
-	w := &wire{base: way, now: time.Now, reached: true, tell: func(string) {
+	w := &Transport{base: way, now: time.Now, reached: true, tell: func(string) {
 		close(telling)
 		<-read
 	}}
