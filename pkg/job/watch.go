@@ -24,7 +24,9 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 		if first {
 			first = false
 			for _, e := range entries {
-				told[keyOf(e)] = e
+				if e.State != api.NotFound { // which comes back no more
+					told[keyOf(e)] = e
+				}
 			}
 			chosen := f.choose(entries)
 			more.complete(ctx, chosen, detail)
@@ -45,7 +47,8 @@ type jobKey struct{ namespace, id string }
 
 func keyOf(e Entry) jobKey { return jobKey{e.Namespace, e.ID} }
 
-// changed are the entries that stand otherwise than was told, and updates that.
+// changed returns the entries that differ from what was told, and updates that. Of a job
+// whose workload is gone nothing is kept: a watch may run for weeks.
 func (f Filter) changed(told map[jobKey]Entry, now []Entry) []Entry {
 	var changes []Entry
 	for _, e := range now {
@@ -54,7 +57,11 @@ func (f Filter) changed(told map[jobKey]Entry, now []Entry) []Entry {
 			if !known {
 				continue // its last pods go
 			}
-			e = was.gone(e.Status)
+			delete(told, keyOf(e))
+			if e = was.gone(e.Status); f.wantsState(e.State) || f.wantsState(was.State) {
+				changes = append(changes, e)
+			}
+			continue
 		}
 		if known && was.State == e.State && Outcome(was.Status) == Outcome(e.Status) {
 			continue

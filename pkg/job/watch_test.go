@@ -70,6 +70,27 @@ func TestWatchEntries(t *testing.T) {
 	}
 }
 
+// Jobs come and go while a watch runs for weeks.
+func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
+	told := map[jobKey]Entry{}
+	for _, id := range []string{"a", "b", "c"} {
+		running := Entry{ID: id, Namespace: "ml", State: api.Running}
+		gone := Entry{ID: id, Namespace: "ml", State: api.NotFound}
+		if changes := (Filter{}).changed(told, []Entry{running}); len(changes) != 1 {
+			t.Errorf("%s runs: told %v", id, changes)
+		}
+		if changes := (Filter{}).changed(told, []Entry{gone}); len(changes) != 1 {
+			t.Errorf("%s is gone: told %v", id, changes)
+		}
+		if changes := (Filter{}).changed(told, []Entry{gone}); len(changes) != 0 {
+			t.Errorf("%s is gone: told again %v", id, changes)
+		}
+	}
+	if len(told) > 0 {
+		t.Errorf("kept %v", told)
+	}
+}
+
 // A watch tells of a job that goes how it ended.
 func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	p := Place{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}

@@ -57,16 +57,24 @@ func listLocal(w *local.Workload) func(context.Context, api.Detail) ([]job.Found
 // about processes that aren't one's own children.
 const lookEvery = 200 * time.Millisecond
 
-func watchLocal(w *local.Workload) func(context.Context, api.Detail, func([]job.Found) error) error {
+// watchLocal watches local jobs. What can't be read hides no other job, as in a list: warn
+// hears of it once.
+func watchLocal(w *local.Workload, warn func(error)) func(context.Context, api.Detail, func([]job.Found) error) error {
 	list := listLocal(w)
 	return func(ctx context.Context, detail api.Detail, seen func([]job.Found) error) error {
 		again := time.NewTicker(lookEvery)
 		defer again.Stop()
-		known := map[string]bool{}
-		for {
+		known, unread := map[string]bool{}, ""
+		for first := true; ; first = false {
 			found, err := list(ctx, detail)
-			if err != nil {
+			switch {
+			case err == nil:
+				unread = ""
+			case ctx.Err() != nil || first && len(found) == 0:
 				return err
+			case err.Error() != unread:
+				unread = err.Error()
+				warn(err)
 			}
 			if err := seen(append(found, gone(known, found)...)); err != nil {
 				return err

@@ -14,6 +14,19 @@ import (
 // of those that have no workload any more. python, when set, takes the place of
 // the first python3 on PATH.
 func LocalPlace(storeURL, python string) (job.Place, error) {
+	return localPlace(storeURL, python, func(error) {})
+}
+
+// LocalJobsPlace is LocalPlace for jobs that exist. Warnings go where TellOn says.
+func (c *Connection) LocalJobsPlace() (job.Place, error) {
+	where, err := c.Resolve(true)
+	if err != nil {
+		return job.Place{}, Usage(err)
+	}
+	return localPlace(where.Store, "", func(err error) { c.tell("warning: " + err.Error()) })
+}
+
+func localPlace(storeURL, python string, warn func(error)) (job.Place, error) {
 	s, err := store.OpenFile(storeURL)
 	if err != nil {
 		return job.Place{}, Usage(fmt.Errorf("--store: %w", err))
@@ -24,5 +37,5 @@ func LocalPlace(storeURL, python string) (job.Place, error) {
 	}
 	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Zip, OpenStore: store.OpenFile})
 	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile,
-		List: listLocal(workload), Watch: watchLocal(workload)}, nil
+		List: listLocal(workload), Watch: watchLocal(workload, warn)}, nil
 }

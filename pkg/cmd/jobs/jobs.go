@@ -64,13 +64,7 @@ func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
 	return c.connection.JobsPlace(allNamespaces)
 }
 
-func (c *command) localPlace() (job.Place, error) {
-	where, err := c.connection.Resolve(true)
-	if err != nil {
-		return job.Place{}, cli.Usage(err)
-	}
-	return cli.LocalPlace(where.Store, "")
-}
+func (c *command) localPlace() (job.Place, error) { return c.connection.LocalJobsPlace() }
 
 // oneID holds that a job, and nothing else, is named.
 func oneID(sub *cobra.Command, args []string) error {

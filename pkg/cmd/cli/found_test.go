@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// A record that can't be read hides no other job from a watch, as from a list. It is told
+// once, not at every look.
+func TestWatchLocalContinuesAfterAnUnreadableRecord(t *testing.T) {
+	dir := t.TempDir()
+	record := func(id, text string) {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, id), 0o700), os.WriteFile(filepath.Join(dir, id, "workload.json"), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	elsewhere := func(id string) string {
+		return `{"version":1,"job_id":"` + id + `","func_name":"f","store":"file://` + dir + `","created_at":"2026-01-01T00:00:00Z","process":{"machine":"another"}}`
+	}
+	record("good-1", elsewhere("good-1"))
+	record("odd-1", "not JSON")
+	w := local.New(local.Config{StateDir: dir, OpenStore: store.OpenFile})
+	var warned []string
+	looks := 0
+	enough := errors.New("enough")
+	err := watchLocal(w, func(err error) { warned = append(warned, err.Error()) })(t.Context(), api.TellStates, func(found []job.Found) error {
+		if len(found) != 1 || found[0].ID != "good-1" {
+			t.Errorf("found %v", found)
+		}
+		if looks++; looks == 3 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || len(warned) != 1 || !strings.Contains(warned[0], "odd-1") {
+		t.Errorf("ended with %v, warned %q", err, warned)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "good-1")); err != nil {
+		t.Fatal(err)
+	}
+	never := func([]job.Found) error { return errors.New("something was found") }
+	if err := watchLocal(w, func(error) {})(context.Background(), api.TellStates, never); err == nil || !strings.Contains(err.Error(), "odd-1") {
+		t.Errorf("where nothing can be read: %v", err)
+	}
+}
