@@ -21,7 +21,26 @@ var errOver = errors.New("the log has told the end")
 // Whether the job has ended, its workload tells, or the store once the log has
 // said so: a cluster knows of a container's end a second or two later. A failed
 // job is not left before its cluster knows, for who looks closer to find it so.
+//
+// A job that has ended needs no cluster where the store has all of its log, nor where the
+// cluster can't be asked.
 func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen func(api.Status)) (api.Status, error) {
+	if end, complete := j.allStored(ctx); complete {
+		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
+	}
+	status, begun, err := j.follow(ctx, o, w, seen)
+	if err == nil || begun || ctx.Err() != nil || j.Handle.ByPythonTool() {
+		return status, err
+	}
+	end, ended := j.Ended(ctx)
+	if !ended {
+		return status, err
+	}
+	return end, j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
+}
+
+// follow is Follow for a job whose workload is asked. begun reports whether that answered.
+func (j *Job) follow(ctx context.Context, o logs.Options, w logs.Streams, seen func(api.Status)) (status api.Status, begun bool, err error) {
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -45,7 +64,8 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen f
 		}
 		written <- err
 	}()
-	status, err := j.waitForWorkload(ctx, func(s api.Status) {
+	status, err = j.waitForWorkload(ctx, func(s api.Status) {
+		begun = true
 		select {
 		case first <- s:
 		default:
@@ -60,14 +80,32 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen f
 	if err == nil && status.Holding != "" && o.Host > 0 {
 		cancel(errOver) // the log of host 0 would tell, this one does not
 		<-written
-		return status, nil
+		return status, begun, nil
 	}
 	if logErr := <-written; told.Load() != nil && logErr == nil {
-		return *told.Load(), nil
+		return *told.Load(), begun, nil
 	} else if err == nil {
-		return status, logErr
+		return status, begun, logErr
 	}
-	return status, context.Cause(ctx)
+	return status, begun, context.Cause(ctx)
+}
+
+// allStored returns how the job ended if the store has all of its log as well: the runner of a
+// single host stores the log before it records the end. Of an earlier attempt that was killed,
+// or where the result has warnings, the pod may have more.
+func (j *Job) allStored(ctx context.Context) (api.Status, bool) {
+	if j.Handle.Backend != api.BackendGKE || j.Handle.Hosts != 1 || j.Handle.Map != nil {
+		return api.Status{}, false
+	}
+	end, err := j.end(ctx)
+	if err != nil || end.By != "runner" || end.Attempt > 1 {
+		return api.Status{}, false
+	}
+	result, err := optional(j.resultHead(ctx))
+	if err != nil || result != nil && len(result.Warnings) > 0 {
+		return api.Status{}, false
+	}
+	return end.Status(), true
 }
 
 func isSuccess(end *api.Status) bool { return end != nil && end.State == api.Succeeded }
@@ -88,9 +126,12 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Opti
 	}
 }
 
-// Logs writes what the job printed: from the workload while there is one, from
-// the store afterwards.
+// Logs writes what the job printed: from the store where that has all of it, else from the
+// workload while there is one.
 func (j *Job) Logs(ctx context.Context, o logs.Options, w logs.Streams) error {
+	if _, complete := j.allStored(ctx); complete {
+		return j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
+	}
 	status, err := j.look(ctx)
 	if err != nil {
 		if _, ended := j.Ended(ctx); !ended || j.Handle.ByPythonTool() {

@@ -191,3 +191,55 @@ func TestTheRecordsOfAttemptsAreReadOnce(t *testing.T) {
 		t.Errorf("opened %q, want %q", s.opened, want)
 	}
 }
+
+// away is a cluster that can't be asked.
+type away struct{ steps }
+
+func (away) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+	return api.Status{}, errors.New("dial tcp: i/o timeout")
+}
+
+// The log of a job that has ended is read without its cluster where the store has all of it,
+// or where the cluster is away.
+func TestFollowAJobThatHasEndedWithoutItsCluster(t *testing.T) {
+	const byClient = `{"version":1,"state":"FAILED","reason":"Killed","by":"client"}`
+	one := api.Handle{JobID: "a1", Backend: api.BackendGKE, Hosts: 1}
+	two := api.Handle{JobID: "a1", Backend: api.BackendGKE, Hosts: 2}
+	for name, tt := range map[string]struct {
+		handle api.Handle
+		end    string
+		result string
+		away   bool
+		want   string
+	}{
+		"the runner has stored all":          {one, runnerEnd, "", true, "stored\n failed: the runner's word, <nil>"},
+		"the cluster may know more":          {one, byClient, "", false, "printed\n failed: Killed, <nil>"},
+		"the cluster is away":                {one, byClient, "", true, "stored\n failed: Killed, <nil>"},
+		"a part of the log was not stored":   {one, runnerEnd, `{"version":1,"ok":false,"warnings":["the end of the log is not in the store"]}`, false, "printed\n failed: the runner's word, <nil>"},
+		"several hosts store each their own": {two, runnerEnd, "", false, "printed\n failed: the runner's word, <nil>"},
+		"it has not ended":                   {one, "", "", true, " , dial tcp: i/o timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := map[string]string{"a1/logs/0/1-1.log": "2026-11-20T08:20:20.000000Z stored\n"}
+			if tt.end != "" {
+				objects["a1/end.json"] = tt.end
+			}
+			if tt.result != "" {
+				objects["a1/result.json"] = tt.result
+			}
+			j := &Job{Handle: tt.handle, Store: storeWith(t, objects), Workload: slow{steps: steps{{State: api.Failed, Message: "exit code 1"}}}}
+			if tt.away {
+				j.Workload = away{}
+			}
+			var out bytes.Buffer
+			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Streams{Out: &out, Err: &out}, nil)
+			outcome := ""
+			if status.State != "" {
+				outcome = Outcome(status)
+			}
+			if got := fmt.Sprintf("%s %s, %v", &out, outcome, err); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
