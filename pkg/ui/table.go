@@ -1,11 +1,15 @@
 package ui
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Table writes rows in columns, aligned as kubectl aligns its own. Rows of a
@@ -15,22 +19,65 @@ type Table struct {
 		io.Writer
 		Flush() error
 	}
-	err error // the first one
+	painter *painter
+	err     error // the first one
 }
 
 // NewTable starts a table with its headers, written in upper case; without any
 // there is no header line.
 func NewTable(w io.Writer, headers ...string) *Table {
-	t := &Table{w: printers.GetNewTabWriter(w)}
+	p := &painter{w: w, painted: map[int][2]string{}}
+	t := &Table{w: printers.GetNewTabWriter(p), painter: p}
 	if len(headers) > 0 {
 		t.Row(strings.Split(strings.ToUpper(strings.Join(headers, "\t")), "\t")...)
 	}
 	return t
 }
 
+// Highlight shows the state's word in the next row in its colour, where the style has colours.
+func (t *Table) Highlight(style Style, state api.State) {
+	if style.Color {
+		t.painter.painted[t.painter.rows] = [2]string{string(state), style.InColor(state, string(state))}
+	}
+}
+
+// painter holds lines that are aligned and puts colours into them: while they are aligned, the
+// escape sequences would count as text.
+type painter struct {
+	w       io.Writer
+	text    bytes.Buffer
+	rows    int               // that were added
+	lines   int               // that were written
+	painted map[int][2]string // a word and what to write for it, by line
+}
+
+// Write implements io.Writer.
+func (p *painter) Write(b []byte) (int, error) { return p.text.Write(b) }
+
+func (p *painter) flush() error {
+	if len(p.painted) == 0 {
+		p.lines = p.rows
+		_, err := p.text.WriteTo(p.w)
+		return err
+	}
+	var all strings.Builder
+	for line := range strings.Lines(p.text.String()) {
+		if words, found := p.painted[p.lines]; found {
+			line = strings.Replace(line, words[0], words[1], 1)
+			delete(p.painted, p.lines)
+		}
+		all.WriteString(line)
+		p.lines++
+	}
+	p.text.Reset()
+	_, err := io.WriteString(p.w, all.String())
+	return err
+}
+
 // Row adds a row. Cells are cleaned and kept to one line each; an empty one
 // becomes <none>.
 func (t *Table) Row(cells ...string) {
+	t.painter.rows++
 	line := make([]string, len(cells))
 	for i, cell := range cells {
 		line[i] = cleanCell(cell)
@@ -42,7 +89,7 @@ func (t *Table) Row(cells ...string) {
 
 // Flush writes the rows so far and returns the first error of the table.
 func (t *Table) Flush() error {
-	if err := t.w.Flush(); t.err == nil {
+	if err := errors.Join(t.w.Flush(), t.painter.flush()); t.err == nil {
 		t.err = err
 	}
 	if t.err != nil {

@@ -3,6 +3,8 @@ package ui
 import (
 	"bytes"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 func TestTable(t *testing.T) {
@@ -38,5 +40,36 @@ func TestTableReportsAnErrorOfItsWriter(t *testing.T) {
 	table.Row("cpu-a")
 	if err := table.Flush(); err == nil || err.Error() != "write the table: nobody reads" {
 		t.Errorf("Flush() = %v", err)
+	}
+}
+
+// A colour shifts no column, and is on the word of its own row alone.
+func TestTableHighlights(t *testing.T) {
+	for name, tt := range map[string]struct {
+		style Style
+		want  string
+	}{
+		"a terminal": {Style{Color: true}, "ID      STATE     AGE\ncpu-a   \x1b[31mFAILED\x1b[0m    5m\ncpu-b   RUNNING   1m\n" +
+			"cpu-c   \x1b[31mFAILED\x1b[0m    2m\n"},
+		"a pipe": {Style{}, "ID      STATE     AGE\ncpu-a   FAILED    5m\ncpu-b   RUNNING   1m\ncpu-c   FAILED    2m\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			table := NewTable(&out, "id", "state", "age")
+			table.Highlight(tt.style, api.Failed)
+			table.Row("cpu-a", "FAILED", "5m")
+			table.Row("cpu-b", "RUNNING", "1m")
+			if err := table.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			table.Highlight(tt.style, api.Failed)
+			table.Row("cpu-c", "FAILED", "2m")
+			if err := table.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != tt.want {
+				t.Errorf("got %q, want %q", out.String(), tt.want)
+			}
+		})
 	}
 }
