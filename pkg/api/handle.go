@@ -14,36 +14,39 @@ const HandleVersion = 1
 // any machine that can read the store. It holds names, never secret values.
 // Keys that the Python tool also writes have its names.
 type Handle struct {
-	Version      int       `json:"version"`
-	JobID        string    `json:"job_id"`
-	Backend      Backend   `json:"backend"`
-	Project      string    `json:"project,omitempty"`
-	ClusterName  string    `json:"cluster_name,omitempty"` // empty where only supposed
-	ClusterID    string    `json:"cluster_id,omitempty"`   // tells clusters apart that have no such name
-	Server       string    `json:"server,omitempty"`       // URL of the cluster's API server at submission, for people
-	Zone         string    `json:"zone,omitempty"`
-	Namespace    string    `json:"namespace,omitempty"`
-	K8sName      string    `json:"k8s_name,omitempty"`
-	ImageURI     string    `json:"image_uri,omitempty"`
-	Accelerator  string    `json:"accelerator"`
-	FuncName     string    `json:"func_name"`
-	CreatedAt    time.Time `json:"created_at"`
-	Store        string    `json:"store"`
-	BucketName   string    `json:"bucket_name,omitempty"` // of a job of the Python tool
-	OutputDir    string    `json:"output_dir,omitempty"`
-	CallKind     CallKind  `json:"call_kind"`
-	Call         string    `json:"call,omitempty"` // the Spec's CallText
-	CallSHA256   string    `json:"call_sha256"`
-	BundleSHA256 string    `json:"bundle_sha256"`
-	Hosts        int       `json:"hosts"`
-	Map          *Map      `json:"map,omitempty"`
-	Spot         bool      `json:"spot,omitempty"`
-	Retries      int       `json:"retries,omitempty"`
-	RetryOn      RetryOn   `json:"retry_on,omitempty"` // empty for RetryOnCrash
-	Debug        bool      `json:"debug,omitempty"`
-	Env          []string  `json:"env,omitempty"`
-	SecretEnv    []string  `json:"secret_env,omitempty"`
-	Client       string    `json:"client"`
+	Version      int               `json:"version"`
+	JobID        string            `json:"job_id"`
+	Backend      Backend           `json:"backend"`
+	Project      string            `json:"project,omitempty"`
+	ClusterName  string            `json:"cluster_name,omitempty"` // empty where only supposed
+	ClusterID    string            `json:"cluster_id,omitempty"`   // tells clusters apart that have no such name
+	Server       string            `json:"server,omitempty"`       // URL of the cluster's API server at submission, for people
+	Zone         string            `json:"zone,omitempty"`
+	Namespace    string            `json:"namespace,omitempty"`
+	K8sName      string            `json:"k8s_name,omitempty"`
+	ImageURI     string            `json:"image_uri,omitempty"`
+	Accelerator  string            `json:"accelerator"`
+	FuncName     string            `json:"func_name"`
+	CreatedAt    time.Time         `json:"created_at"`
+	Store        string            `json:"store"`
+	BucketName   string            `json:"bucket_name,omitempty"` // of a job of the Python tool
+	OutputDir    string            `json:"output_dir,omitempty"`
+	CallKind     CallKind          `json:"call_kind"`
+	Call         string            `json:"call,omitempty"` // the Spec's CallText
+	CallSHA256   string            `json:"call_sha256"`
+	BundleSHA256 string            `json:"bundle_sha256"`
+	Hosts        int               `json:"hosts"`
+	Map          *Map              `json:"map,omitempty"`
+	Spot         bool              `json:"spot,omitempty"`
+	CPU          string            `json:"cpu,omitempty"`    // what each pod asks for, as the next
+	Memory       string            `json:"memory,omitempty"` // empty where nothing is asked for
+	Labels       map[string]string `json:"labels,omitempty"` // those of --label
+	Retries      int               `json:"retries,omitempty"`
+	RetryOn      RetryOn           `json:"retry_on,omitempty"` // empty for RetryOnCrash
+	Debug        bool              `json:"debug,omitempty"`
+	Env          []string          `json:"env,omitempty"`
+	SecretEnv    []string          `json:"secret_env,omitempty"`
+	Client       string            `json:"client"`
 	Origin
 }
 
@@ -71,6 +74,7 @@ func NewHandle(s Spec) Handle {
 	}
 	if s.Backend != BackendLocal {
 		h.K8sName = s.JobName()
+		h.CPU, h.Memory, h.Labels = s.CPU, s.Memory, s.Labels
 	}
 	for _, e := range s.Env {
 		h.Env = append(h.Env, e.Name)

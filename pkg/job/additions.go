@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,26 +61,53 @@ func (a *additions) recall(ctx context.Context, entries []Entry) {
 	a.ask(ctx, entries, gone, func(ctx context.Context, e *Entry, j *Job) { e.Status = j.recalled(ctx, e.Status) })
 }
 
-// complete asks the store for what pods tell that are gone: when a job began, and for
-// a list that tells reasons which attempt of it runs, and how many hosts it has.
+// complete asks the store for what workloads don't tell: when a job began whose first pods
+// are gone, and for a list that tells reasons which attempt runs and what the handle says.
 func (a *additions) complete(ctx context.Context, entries []Entry, detail api.Detail) {
 	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
-	sizeless := func(e Entry) bool {
-		return e.Hosts == 0 && a.place.Backend != api.BackendLocal && detail >= api.TellReasons
-	}
-	either := func(e Entry) bool { return again(e) || sizeless(e) }
+	bare := func(e Entry) bool { return detail >= api.TellReasons && e.Store != "" && !e.known() }
+	either := func(e Entry) bool { return again(e) || bare(e) }
 	a.ask(ctx, entries, either, func(ctx context.Context, e *Entry, j *Job) {
 		if again(*e) {
 			if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
 				e.Status = numbered(e.Status, attempts)
 			}
 		}
-		if sizeless(*e) {
-			if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+		if !bare(*e) {
+			return
+		}
+		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+			e.Details = detailsOf(h)
+			if e.Hosts == 0 && h.Backend != api.BackendLocal {
 				e.Hosts = atATime(h)
 			}
 		}
 	})
+}
+
+// ofUser returns the entries of the jobs that a user has submitted, which their handles tell.
+func (a *additions) ofUser(ctx context.Context, entries []Entry, user string) ([]Entry, error) {
+	errs := make([]error, len(entries))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i := range entries {
+		e := &entries[i]
+		if e.known() {
+			continue
+		}
+		g.Go(func() error {
+			h, err := readHandle(ctx, a.storeAt(e.Store), e.ID)
+			if err == nil {
+				e.Details = detailsOf(h)
+			} else if !errors.Is(err, store.ErrNotFound) {
+				errs[i] = err
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // errs has them all
+	mine := slices.DeleteFunc(entries, func(e Entry) bool { return e.User != user })
+	return mine, oneOf(errs)
 }
 
 // ask calls do for each of the entries that is wanted, for some at the same time, with

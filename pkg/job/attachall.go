@@ -8,17 +8,27 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// AttachAll is Attach for what is to be ended or removed: that needs no handle, nor
-// one that can be read. Only the handle of a newer version stays an error. One look
-// at the place serves all prefixes; a job that two of them name is told once. One that
-// fails does not protect the others: failed are the errors.
-func (p Place) AttachAll(ctx context.Context, prefixes []string) (found []*Job, failed []error) {
-	l := p.look(ctx)
+// AttachAll is Attach for what is to be cleaned up: that needs no handle, nor one that can be
+// read. Only the handle of a newer version stays an error. A job that two words name is found
+// once. One that fails does not protect the others: failed are the errors.
+func (p Place) AttachAll(ctx context.Context, words []string) (found []*Job, failed []error) {
+	return p.resolver().attachAll(ctx, words)
+}
+
+// AttachUnended is AttachAll for what is to be cancelled: where several jobs match a word, it
+// names the only one of them that has not ended.
+func (p Place) AttachUnended(ctx context.Context, words []string) (found []*Job, failed []error) {
+	r := p.resolver()
+	r.unended = true
+	return r.attachAll(ctx, words)
+}
+
+func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job, failed []error) {
 	var jobs []*Job
 	var runs []bool
 	known := map[string]bool{}
-	for _, prefix := range prefixes {
-		j, exists, err := l.find(ctx, prefix)
+	for _, word := range words {
+		j, exists, err := r.resolve(ctx, word)
 		if err != nil {
 			failed = append(failed, err)
 		} else if !known[j.ID()] {
@@ -31,7 +41,7 @@ func (p Place) AttachAll(ctx context.Context, prefixes []string) (found []*Job, 
 	g.SetLimit(readers)
 	for i, j := range jobs {
 		g.Go(func() error {
-			errs[i] = p.claim(ctx, j, runs[i])
+			errs[i] = r.place.claim(ctx, j, runs[i])
 			return nil
 		})
 	}
@@ -46,7 +56,7 @@ func (p Place) AttachAll(ctx context.Context, prefixes []string) (found []*Job, 
 	return found, failed
 }
 
-// claim holds that a job is this place's, and that what was named is a job at all. It
+// claim checks that a job is this place's, and that what was named is a job at all. It
 // reads the handle if there is one.
 func (p Place) claim(ctx context.Context, j *Job, exists bool) error {
 	recalled, err := p.recall(ctx, j)

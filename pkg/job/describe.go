@@ -22,37 +22,39 @@ type Event struct {
 
 // Description is all that there is to tell about a job.
 type Description struct {
-	Handle api.Handle `json:"handle"`
+	Handle api.Handle
+	Details
 	// Status of the workload.
-	Status api.Status `json:"status"`
-	// End as the store remembers it, nil while the job goes on.
-	End *api.End `json:"end"`
+	Status api.Status
+	// End as the store remembers it, nil before it has ended.
+	End *api.End
 	// Error of the call, nil where it ended well or left no result.
-	Error *api.ResultError `json:"error"`
+	Error *api.ResultError
 	// Warnings are sentences about what the call has lost, and in what its value differs
 	// from what it returned, as long as its result is there.
-	Warnings []string `json:"warnings,omitempty"`
-	Timeline []Event  `json:"timeline"`
+	Warnings []string
+	Timeline []Event
 	// Hosts are those that have a pod, once the job has ended only those that have
 	// ended, too; of a map none are told.
-	Hosts []api.Host `json:"hosts,omitempty"`
+	Hosts []api.Host
 	// Inputs are those of a map, nil where Progress is.
-	Inputs *Progress `json:"inputs,omitempty"`
+	Inputs *Progress
 	// HasResult says that there is a result to print.
-	HasResult bool `json:"hasResult"`
+	HasResult bool
 	// Pickle is the URL of the result of a job of the Python tool, "" for none.
-	Pickle string `json:"pickle,omitempty"`
-	// LogBytes, Outputs and OutputBytes count what lies in the store.
-	LogBytes    int64 `json:"logBytes"`
-	Outputs     int   `json:"outputs"`
-	OutputBytes int64 `json:"outputBytes"`
+	Pickle string
+	// LogBytes, Outputs and OutputBytes count what lies in the store. While the job runs, it
+	// has printed more than LogBytes.
+	LogBytes    int64
+	Outputs     int
+	OutputBytes int64
 
 	collected *api.Collected // nil before it was
 }
 
 // Describe gathers everything that is known about the job.
 func (j *Job) Describe(ctx context.Context) (Description, error) {
-	d := Description{Handle: j.Handle}
+	d := Description{Handle: j.Handle, Details: detailsOf(j.Handle)}
 	var err error
 	if d.Status, err = j.Status(ctx); err != nil {
 		return d, err

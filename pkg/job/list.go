@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -29,8 +30,13 @@ type Entry struct {
 	Map bool `json:"map,omitempty"`
 	// Node is where it runs, or ran last, while its pod is there.
 	Node string `json:"node,omitempty"`
+	// Pods are the names of the newest pod of each host that has one.
+	Pods []string `json:"pods,omitempty"`
+	Details
 	// Status is that of the workload or, where it is gone, how the job ended.
 	Status api.Status `json:"status"`
+
+	labels map[string]string // of the workload or, where it is gone, of the handle
 }
 
 // Filter chooses jobs.
@@ -44,6 +50,10 @@ type Filter struct {
 	Remnants time.Time
 	// Outputs, with Stored, also takes what is left of a job whose records are gone.
 	Outputs bool
+	// User, when set, takes only jobs that this user has submitted.
+	User string
+	// Selector, when set, takes only jobs with these labels.
+	Selector labels.Selector
 	// Before, when set, takes only jobs created before that moment by our clock.
 	Before time.Time
 	// Limit is the number of jobs at most, the newest first; 0 is all.
@@ -51,7 +61,11 @@ type Filter struct {
 }
 
 func (f Filter) wants(e Entry) bool {
-	return f.wantsState(e.State) && (f.Before.IsZero() || e.Created.Before(f.Before))
+	return f.wantsState(e.State) && f.selects(e) && (f.Before.IsZero() || e.Created.Before(f.Before))
+}
+
+func (f Filter) selects(e Entry) bool {
+	return f.Selector == nil || f.Selector.Matches(labels.Set(e.labels))
 }
 
 func (f Filter) wantsState(s api.State) bool {
@@ -89,6 +103,11 @@ func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]Entr
 	if len(entries) == 0 {
 		return nil, err
 	}
+	if f.User != "" {
+		var unknown error
+		entries, unknown = more.ofUser(ctx, slices.DeleteFunc(entries, func(e Entry) bool { return !f.wants(e) }), f.User)
+		err = errors.Join(err, unknown)
+	}
 	chosen := f.choose(entries)
 	more.complete(ctx, chosen, detail)
 	return chosen, err
@@ -113,7 +132,8 @@ func (p Place) entries(ctx context.Context, found []Found, f Filter, more *addit
 	for i, w := range found {
 		j := p.Job(api.Handle{JobID: w.ID, Namespace: w.Namespace, Backend: p.Backend})
 		entries[i] = Entry{ID: w.ID, Namespace: w.Namespace, State: w.Status.State, Function: w.Function, Accelerator: w.Accelerator,
-			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Map: w.Map, Node: w.Node, Status: j.Advised(w.Status)}
+			Created: w.Created, Store: w.Store, Hosts: w.Hosts, Map: w.Map, Node: w.Node, Pods: w.Pods,
+			Status: j.Advised(w.Status), labels: w.Labels}
 	}
 	more.name(ctx, entries)
 	more.settle(ctx, entries)
@@ -190,5 +210,5 @@ func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*Entry, er
 		return nil, err
 	}
 	return &Entry{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
-		Created: h.CreatedAt, Store: p.Store.URL(), Hosts: atATime(h), Map: h.Map != nil, Status: status}, nil
+		Created: h.CreatedAt, Store: p.Store.URL(), Hosts: atATime(h), Map: h.Map != nil, Details: detailsOf(h), Status: status, labels: h.Labels}, nil
 }

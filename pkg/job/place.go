@@ -4,15 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -30,6 +25,8 @@ type Found struct {
 	// Map says that the job calls its function once for each of many inputs.
 	Map     bool
 	Node    string
+	Pods    []string // the newest of each host
+	Labels  map[string]string
 	Created time.Time
 	Status  api.Status
 }
@@ -90,40 +87,6 @@ func (p Place) workloadOf(h api.Handle) Workload {
 	return p.Workload
 }
 
-// IDError is an id that names no job, or more than one.
-type IDError struct{ msg string }
-
-func (e *IDError) Error() string { return e.msg }
-
-// Attach finds the job that an id, or a prefix of one that no other job has,
-// names. The error is an IDError when there is no such job or several. A job
-// whose handle was lost is known by its workload alone.
-func (p Place) Attach(ctx context.Context, prefix string) (*Job, error) {
-	if j := p.Exact(ctx, prefix); j != nil && p.reaches(j.Handle) == nil {
-		return j, nil
-	}
-	j, found, err := p.look(ctx).find(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	handle, err := readHandle(ctx, j.Store, j.ID())
-	switch {
-	case err == nil:
-		j.Handle, j.Workload = handle, p.workloadOf(handle)
-		return j, p.has(handle, found)
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	case found:
-		return j, nil
-	default:
-		if err := j.checkRemnant(ctx); err != nil {
-			return nil, err
-		}
-		return nil, &IDError{fmt.Sprintf("job %s: %s has no handle of it: it was cleaned up, but for what lies in %s/%s; jobs cleanup %s --outputs removes that",
-			j.ID(), j.Store.URL(), j.Store.URL(), j.ID(), j.ID())}
-	}
-}
-
 // Exact is the job whose whole id was given and whose handle lies in the usual
 // store, which one request tells; nil for any other, or when there is doubt.
 func (p Place) Exact(ctx context.Context, id string) *Job {
@@ -164,120 +127,6 @@ func (p Place) recall(ctx context.Context, j *Job) (bool, error) {
 	return err == nil, nil
 }
 
-// look is what a place told when it was looked at.
-type look struct {
-	place     Place
-	workloads map[string]Found
-	unread    error
-	ids       []string // of the store too; nil until they are needed
-	stores    map[string]store.Store
-}
-
-func (p Place) look(ctx context.Context) *look {
-	found, unread := p.List(ctx, api.TellNames)
-	l := &look{place: p, workloads: make(map[string]Found, len(found)), unread: unread, stores: map[string]store.Store{p.Store.URL(): p.Store}}
-	for _, w := range found {
-		l.workloads[w.ID] = w
-	}
-	return l
-}
-
-// find chooses a job and its store, and tells what its workload tells of it;
-// found says that there is one.
-func (l *look) find(ctx context.Context, prefix string) (j *Job, found bool, err error) {
-	id, err := l.match(ctx, prefix)
-	if err != nil {
-		return nil, false, err
-	}
-	j = l.place.Job(api.Handle{JobID: id, Backend: l.place.Backend, Namespace: l.place.Namespace})
-	w, found := l.workloads[id]
-	if !found {
-		return j, false, nil // were it one that could not be read, asking for it tells
-	}
-	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
-	j.Handle.Namespace, j.Handle.BucketName = w.Namespace, w.Bucket
-	j.Store, err = l.storeAt(w.Store)
-	return j, true, err
-}
-
-// match is the id that a prefix names.
-func (l *look) match(ctx context.Context, prefix string) (string, error) {
-	if _, whole := l.workloads[prefix]; whole { // which needs no look into the store
-		return prefix, nil
-	}
-	if l.ids == nil {
-		var err error
-		if l.ids, err = l.place.ids(ctx, l.workloads); err != nil {
-			l.unread = errors.Join(l.unread, err)
-		}
-		if err != nil && !errors.Is(err, store.ErrNone) {
-			return "", l.unread
-		}
-	}
-	hits := beginningWith(prefix, l.ids)
-	if len(hits) > 0 && hits[0] != prefix {
-		hits = l.known(ctx, hits)
-	}
-	id, err := only(prefix, hits, l.ids)
-	if err != nil {
-		err = errors.Join(err, l.unread)
-	}
-	return id, err
-}
-
-// known are those of the ids that are jobs of this place; if none is, those that are
-// jobs of another. A remnant has to be named in full.
-func (l *look) known(ctx context.Context, ids []string) []string {
-	if len(ids) > manyHits {
-		return ids
-	}
-	here, elsewhere := make([]bool, len(ids)), make([]bool, len(ids))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i, id := range ids {
-		if _, here[i] = l.workloads[id]; here[i] {
-			continue
-		}
-		g.Go(func() error {
-			h, err := readHandle(ctx, l.place.Store, id)
-			elsewhere[i] = err == nil && l.place.reaches(h) != nil
-			here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is told once it is chosen
-			return nil
-		})
-	}
-	_ = g.Wait() // there are none
-	if chosen := where(here, ids); len(chosen) > 0 {
-		return chosen
-	}
-	return where(elsewhere, ids)
-}
-
-// where are the ids that are marked.
-func where(marked []bool, ids []string) []string {
-	var chosen []string
-	for i, id := range ids {
-		if marked[i] {
-			chosen = append(chosen, id)
-		}
-	}
-	return chosen
-}
-
-// manyHits is when ids that begin alike are too many to look at each.
-const manyHits = 200
-
-// storeAt opens each store once.
-func (l *look) storeAt(url string) (store.Store, error) {
-	if s := l.stores[url]; s != nil {
-		return s, nil
-	}
-	s, err := l.place.OpenStore(url)
-	if err == nil {
-		l.stores[url] = s
-	}
-	return s, err
-}
-
 func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, error) {
 	data, err := readObject(ctx, s, store.Handle(id))
 	if err != nil {
@@ -291,89 +140,4 @@ func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, erro
 		return h, fmt.Errorf("job %s: %s/%s describes another job, %s; jobs cleanup %s removes it", id, s.URL(), store.Handle(id), h.JobID, id)
 	}
 	return h, nil
-}
-
-// ids lists every job that has a workload or lies in the store. Next to an error it
-// gives those that have a workload.
-func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error) {
-	stored, err := p.Store.Dirs(ctx)
-	ids := make([]string, 0, len(found)+len(stored))
-	for id := range found {
-		ids = append(ids, id)
-	}
-	for _, id := range stored {
-		if store.CheckID(id) == nil {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), err
-}
-
-// beginningWith are the ids that begin with a word, or the one that equals it.
-func beginningWith(word string, ids []string) []string {
-	if _, ok := slices.BinarySearch(ids, word); ok {
-		return []string{word}
-	}
-	var hits []string
-	for _, id := range ids {
-		if word != "" && strings.HasPrefix(id, word) {
-			hits = append(hits, id)
-		}
-	}
-	return hits
-}
-
-// only is the one hit of a prefix among ids.
-func only(prefix string, hits, ids []string) (string, error) {
-	if prefix == "" {
-		return "", &IDError{"the job id is empty; kubectl kinetic jobs list shows them"}
-	}
-	switch len(hits) {
-	case 1:
-		return hits[0], nil
-	case 0:
-		return "", &IDError{unknownID(prefix, ids)}
-	default:
-		return "", &IDError{fmt.Sprintf("job %q: %d jobs begin with it: %s; give more of the id", prefix, len(hits), some(hits, 5))}
-	}
-}
-
-func unknownID(prefix string, ids []string) string {
-	if len(ids) == 0 {
-		return fmt.Sprintf("job %q: there are no jobs here", prefix)
-	}
-	near := nearIDs(prefix, ids, 3)
-	if len(near) == 0 {
-		return fmt.Sprintf("job %q: no such job; kubectl kinetic jobs list --all shows what there is", prefix)
-	}
-	return fmt.Sprintf("job %q: no such job; the nearest: %s", prefix, strings.Join(near, ", "))
-}
-
-// nearIDs finds ids that are like a word, or that begin like it: nobody types
-// the time of a job. Of jobs that begin alike it takes the newest.
-func nearIDs(word string, ids []string, n int) []string {
-	newest := map[string]string{}
-	for _, id := range ids { // sorted, so that the last is the newest
-		newest[store.WithoutTime(id)] = id
-	}
-	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
-	var near []string
-	for _, c := range nearest.Of(word, candidates, len(candidates)) {
-		if id, ok := newest[c]; ok {
-			c = id
-		}
-		if !slices.Contains(near, c) && len(near) < n {
-			near = append(near, c)
-		}
-	}
-	return near
-}
-
-// some joins at most n words and counts the others.
-func some(words []string, n int) string {
-	if len(words) <= n {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }

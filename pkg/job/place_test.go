@@ -11,45 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-func TestMatch(t *testing.T) {
-	ids := []string{"cpu-eval-1", "cpu-train-1", "cpu-train-12", "l4-train-1"}
-	tests := map[string]struct {
-		prefix string
-		want   string
-		err    string
-	}{
-		"the whole id":                     {prefix: "l4-train-1", want: "l4-train-1"},
-		"an id that begins another":        {prefix: "cpu-train-1", want: "cpu-train-1"},
-		"a prefix that only one has":       {prefix: "l4", want: "l4-train-1"},
-		"a prefix that several have":       {prefix: "cpu-train", err: `job "cpu-train": 2 jobs begin with it: cpu-train-1, cpu-train-12`},
-		"a typing mistake":                 {prefix: "cpu-trian-1", err: "the nearest: cpu-train-1"},
-		"like nothing":                     {prefix: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list --all shows what there is"},
-		"nothing":                          {prefix: "", err: "empty"},
-		"something that looks like a path": {prefix: "../cpu-train-1", err: "no such job"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := only(tt.prefix, beginningWith(tt.prefix, ids), ids)
-			if tt.err == "" {
-				if err != nil || got != tt.want {
-					t.Fatalf("%q is %q, %v; want %q", tt.prefix, got, err, tt.want)
-				}
-				return
-			}
-			if err == nil || !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("error %v, want one with %q", err, tt.err)
-			}
-		})
-	}
-	full := []string{"cpu-stub-20260101-000000-aaaaaaa", "cpu-stub-20260102-000000-bbbbbbb"}
-	if _, err := only("cpu-stbu", nil, full); err == nil || !strings.Contains(err.Error(), "the nearest: cpu-stub-20260102-000000-bbbbbbb") {
-		t.Errorf("a typing mistake before the time: %v", err)
-	}
-	if _, err := only("x", nil, nil); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
-		t.Errorf("without any job: %v", err)
-	}
-}
-
 func TestPlaceFlag(t *testing.T) {
 	tests := map[string]struct {
 		handle api.Handle
@@ -165,40 +126,6 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 	}
 	if want := []string{"a1/b2/handle.json", "a1/notes.txt"}; !slices.Equal(names, want) {
 		t.Errorf("left %v, want %v", names, want)
-	}
-}
-
-// A beginning names the one job of this place that has it, whatever else the store
-// holds; if there is none, the one of another place.
-func TestAttachByABeginning(t *testing.T) {
-	handle := func(id, namespace string) string {
-		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
-	}
-	p := Place{Namespace: "ml", Store: storeWith(t, map[string]string{
-		"cpu-a-1/handle.json": handle("cpu-a-1", "ml"), "cpu-a-2/handle.json": handle("cpu-a-2", "other"), "cpu-a-3/call.json": "{}",
-		"cpu-b-1/handle.json": handle("cpu-b-1", "ml"), "cpu-b-2/handle.json": handle("cpu-b-2", "ml"),
-		"cpu-c-1/handle.json": handle("cpu-c-1", "other"),
-		"cpu-d-1/handle.json": handle("cpu-d-1", "other"),
-	}), List: func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{ID: "cpu-d-2", Namespace: "ml"}}, nil
-	},
-		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil }}
-	for prefix, want := range map[string]string{
-		"cpu-a": "cpu-a-1",
-		"cpu-b": `job "cpu-b": 2 jobs begin with it: cpu-b-1, cpu-b-2`,
-		"cpu-c": "job cpu-c-1 is in namespace other",
-		"cpu-d": "cpu-d-2",
-		"cpu":   `4 jobs begin with it: cpu-a-1, cpu-b-1, cpu-b-2, cpu-d-2`,
-	} {
-		got := ""
-		if j, err := p.Attach(t.Context(), prefix); err != nil {
-			got = err.Error()
-		} else {
-			got = j.ID()
-		}
-		if !strings.Contains(got, want) {
-			t.Errorf("%s: got %q, want %q", prefix, got, want)
-		}
 	}
 }
 

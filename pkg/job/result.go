@@ -25,6 +25,12 @@ func (j *Job) resultHead(ctx context.Context) (api.Result, error) {
 	return j.readResult(ctx, headOfResult)
 }
 
+// HasValue reports whether there is a value to print.
+func (j *Job) HasValue(ctx context.Context) (bool, error) {
+	result, err := optional(j.resultHead(ctx))
+	return result != nil && result.OK, err
+}
+
 func (j *Job) readResult(ctx context.Context, read func(io.ByteReader) ([]byte, error)) (r api.Result, err error) {
 	name := store.Result(j.ID())
 	object, err := j.Store.Open(ctx, name)

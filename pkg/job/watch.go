@@ -10,7 +10,7 @@ import (
 // appears, changes or goes, until ctx is over or seen fails. Jobs that leave the
 // states that the filter asks for are told as well.
 func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, seen func([]Entry) error) error {
-	told := map[jobKey]Entry{}
+	told, others := map[jobKey]Entry{}, map[jobKey]bool{}
 	first := true
 	more := p.additions()
 	defer more.close()
@@ -19,6 +19,9 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 		stored.Stored = f.Stored && first
 		entries, err := p.entries(ctx, found, stored, more)
 		if err != nil {
+			return err
+		}
+		if entries, err = more.selected(ctx, f, entries, told, others); err != nil {
 			return err
 		}
 		if first {
@@ -40,6 +43,35 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 		more.recall(ctx, changes)
 		return seen(changes)
 	})
+}
+
+// selected returns the entries that the filter chooses by labels and user. A job that was told
+// is one of them; others are known to be somebody else's.
+func (a *additions) selected(ctx context.Context, f Filter, entries []Entry, told map[jobKey]Entry, others map[jobKey]bool) ([]Entry, error) {
+	var chosen, unknown []Entry
+	for _, e := range entries {
+		key := keyOf(e)
+		_, known := told[key]
+		switch {
+		case known, f.User == "" && f.selects(e):
+			chosen = append(chosen, e)
+		case e.State == api.NotFound && e.Store == "": // its workload is gone
+			delete(others, key)
+		case f.selects(e) && !others[key]:
+			unknown = append(unknown, e)
+		}
+	}
+	if len(unknown) == 0 {
+		return chosen, nil
+	}
+	for _, e := range unknown {
+		others[keyOf(e)] = true
+	}
+	mine, err := a.ofUser(ctx, unknown, f.User)
+	for _, e := range mine {
+		delete(others, keyOf(e))
+	}
+	return append(chosen, mine...), err
 }
 
 // jobKey tells jobs of several namespaces apart.

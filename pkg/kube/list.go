@@ -31,7 +31,11 @@ type Record struct {
 	// Map says that the job calls its function once for each of many inputs.
 	Map bool
 	// Node is that of host 0's newest pod, "" before it is placed and after it is gone.
-	Node    string
+	Node string
+	// Pods are the names of the newest pod of each host that has one.
+	Pods []string
+	// Labels are those of the workload.
+	Labels  map[string]string
 	Created time.Time
 	Status  api.Status
 }
@@ -193,7 +197,13 @@ func newRecord(w status.Workload, pods []corev1.Pod, now api.Status) Record {
 		Created:     m.CreationTimestamp.UTC(),
 		Hosts:       w.AtATime(pods),
 		Map:         w.IsMap(),
+		Labels:      m.Labels,
 		Status:      now,
+	}
+	if !r.Map { // which may have thousands, that come and go
+		for _, p := range status.NewestOfHosts(pods) {
+			r.Pods = append(r.Pods, p.Name)
+		}
 	}
 	if w.ByPythonTool() {
 		r.Python, r.Store = true, w.PythonStore()

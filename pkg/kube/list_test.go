@@ -97,11 +97,19 @@ func TestList(t *testing.T) {
 	others := Record{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Hosts: 1, Created: at("15:31:00")}
 	python := Record{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Python: true, Hosts: 1, Created: at("15:29:00")}
 	group := Record{ID: "v6e16-train-20260417-152800-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "v6e-16", Created: at("15:28:00")}
+	labels := func(r *Record, app string) {
+		r.Labels = map[string]string{api.LabelApp: app, api.LabelJobID: r.ID}
+	}
+	labels(&ours, api.AppSingleHost)
+	labels(&others, api.AppSingleHost)
+	labels(&python, api.AppSingleHost)
+	labels(&group, api.AppPathways)
+	ours.Labels[api.LabelAccelerator] = "gpu"
 	names := []Record{others, python, ours, group}
 
-	ours.Status = api.Status{State: api.Pending, Attempt: 1}
+	ours.Status, ours.Pods = api.Status{State: api.Pending, Attempt: 1}, []string{"kinetic-l4-train-20260417-153012-abc1234-x7x7x"}
 	others.Status = api.Status{State: api.Succeeded, Reason: api.Completed, Finished: at("15:32:00")}
-	python.Node = "gke-main-gpu-l4-3f2c-0"
+	python.Node, python.Pods = "gke-main-gpu-l4-3f2c-0", []string{"kinetic-job-1a2b3c4d-8f8f8"}
 	python.Status = api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &one, Attempt: 1, Started: at("15:29:30"), Finished: at("15:29:40")}
 	group.Status = api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: &one, Attempt: 2, Started: at("15:28:30"), Finished: at("15:30:00")}
 	states := []Record{others, python, ours, group}

@@ -80,6 +80,21 @@ func (w *Workload) List(ctx context.Context) ([]Record, error) {
 	return records, errors.Join(errs...)
 }
 
+// Count returns how many jobs of this machine there are, without reading any.
+func (w *Workload) Count() int {
+	entries, err := os.ReadDir(w.config.StateDir)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, e := range entries {
+		if store.CheckID(e.Name()) == nil && e.IsDir() {
+			n++
+		}
+	}
+	return n
+}
+
 // read reads workload.json.
 func (w *Workload) read(id string) (Record, error) {
 	var r Record

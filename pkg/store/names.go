@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
@@ -134,6 +135,19 @@ func IsMadeID(id string) bool { return idTail().MatchString(id) || pythonIDPatte
 
 // WithoutTime is an id without its time and what makes it unique.
 func WithoutTime(id string) string { return idTail().ReplaceAllString(id, "") }
+
+// TimeOf is the time in an id that this program has made, zero in any other.
+func TimeOf(id string) time.Time {
+	tail := idTail().FindString(id)
+	if tail == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse("-20060102-150405", tail[:len("-20060102-150405")])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
 
 // reserved words look like ids and are, or were, directories of a store.
 var reserved = map[string]bool{"blobs": true, "data": true, "outputs": true, "default": true, "_groups": true}

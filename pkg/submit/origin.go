@@ -3,11 +3,11 @@ package submit
 import (
 	"context"
 	"os/exec"
-	"os/user"
 	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 // gitWithin bounds what looking for changes in a large repository may cost.
@@ -16,10 +16,7 @@ const gitWithin = time.Second
 // findOrigin says who submits what commit. It contacts nothing, and leaves out
 // what cannot be found quickly.
 func findOrigin(ctx context.Context, root string) api.Origin {
-	var o api.Origin
-	if u, err := user.Current(); err == nil {
-		o.User = u.Username
-	}
+	o := api.Origin{User: job.CurrentUser()}
 	ctx, cancel := context.WithTimeout(ctx, gitWithin)
 	defer cancel()
 	// No program that the repository names is run, and no lock is taken.

@@ -32,7 +32,7 @@ func foundInCluster(records []kube.Record, usual string) []job.Found {
 	found := make([]job.Found, 0, len(records))
 	for _, r := range records {
 		f := job.Found{ID: r.ID, Namespace: r.Namespace, Store: cmp.Or(r.Store, usual), Function: r.Function,
-			Accelerator: r.Accelerator, Hosts: r.Hosts, Map: r.Map, Node: r.Node, Created: r.Created, Status: r.Status}
+			Accelerator: r.Accelerator, Hosts: r.Hosts, Map: r.Map, Node: r.Node, Pods: r.Pods, Labels: r.Labels, Created: r.Created, Status: r.Status}
 		if r.Python {
 			f.Bucket = strings.TrimPrefix(f.Store, store.BucketScheme)
 		}

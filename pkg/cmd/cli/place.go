@@ -39,3 +39,12 @@ func localPlace(storeURL, python string, warn func(error)) (job.Place, error) {
 	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile,
 		List: listLocal(workload), Watch: watchLocal(workload, warn)}, nil
 }
+
+// LocalJobs returns how many jobs of this machine there are. It reads none of them.
+func LocalJobs() int {
+	dir, err := local.StateDir()
+	if err != nil {
+		return 0
+	}
+	return local.New(local.Config{StateDir: dir}).Count()
+}

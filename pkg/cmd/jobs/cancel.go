@@ -9,33 +9,34 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func (c *command) cancel() *cobra.Command {
 	return c.finish(&cobra.Command{
-		Use:     "cancel ID…",
-		Short:   "End jobs; their logs and outputs stay",
-		Example: "  kubectl kinetic jobs cancel cpu-train",
-		Args: func(sub *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return oneID(sub, args)
-			}
-			return nil
-		},
+		Use:   "cancel ID…",
+		Short: "Cancel jobs (keeps logs and outputs)",
+		Example: "  kubectl kinetic jobs cancel cpu-train\n\n" +
+			"  # the job that you submitted last\n  kubectl kinetic jobs cancel --last\n\n" +
+			"  # all of yours that have not ended and have this label\n  kubectl kinetic jobs cancel --mine -l sweep=7",
+		Args: c.someIDs,
 		RunE: cli.RunE(c.runCancel),
-	}, cli.NewSection("Flags"))
+	}, c.choice.section())
 }
 
 func (c *command) runCancel(ctx context.Context, args []string) error {
-	found, failed, err := c.attachAll(ctx, args)
+	found, failed, err := c.toCancel(ctx, args)
+	if errors.Is(err, job.ErrNoJob) && !c.choice.last {
+		fmt.Fprintln(c.streams.ErrOut, err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return tell(c.streams.ErrOut, len(args), append(failed, forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
+	return tell(c.streams.ErrOut, max(len(args), len(found)), append(failed, forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
 		was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
 		if err != nil || !was.State.Ended() {
 			return "cancelled", err
@@ -46,6 +47,14 @@ func (c *command) runCancel(ctx context.Context, args []string) error {
 	})...))
 }
 
+// toCancel finds the jobs that are to be cancelled. Flags choose those that have not ended.
+func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []error, error) {
+	if c.choice.given() {
+		return c.flagged(ctx, job.Filter{States: []api.State{api.Pending, api.Running}})
+	}
+	return c.attachAll(ctx, args, job.Place.AttachUnended)
+}
+
 // atATime is how many jobs are worked on at a time: each may take its grace.
 const atATime = 16
 
@@ -53,25 +62,16 @@ const atATime = 16
 // each. It goes on after an error, so that one job does not protect the others, and
 // gives that of each job, nil for none.
 func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
-	var g errgroup.Group
-	g.SetLimit(atATime)
 	var mu sync.Mutex // of the output
-	errs := make([]error, len(found))
-	for i, j := range found {
-		g.Go(func() error {
-			said, err := do(j)
-			if err == nil && said != "" {
-				mu.Lock()
-				defer mu.Unlock()
-				_, err = fmt.Fprintln(out, j.ID(), said)
-			}
-			if err != nil {
-				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
+	_, errs := each(found, func(j *job.Job) (struct{}, error) {
+		said, err := do(j)
+		if err == nil && said != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			_, err = fmt.Fprintln(out, j.ID(), said)
+		}
+		return struct{}{}, err
+	})
 	return errs
 }
 

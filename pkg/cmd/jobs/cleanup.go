@@ -45,18 +45,20 @@ func (c *command) cleanup() *cobra.Command {
 			"  # everything that ended more than a month ago\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
 			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
 			"  # only print which jobs would be removed\n  kubectl kinetic jobs cleanup --all --dry-run",
+		Args: func(_ *cobra.Command, args []string) error { return checkIDs(args) },
 		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runCleanup(ctx, f, args) }),
-	}, own)
+	}, own, c.choice.section())
 }
 
 func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string) error {
-	filtered := f.all || len(f.states) > 0 || f.olderThan > 0
+	filtered := f.all || len(f.states) > 0 || f.olderThan > 0 || c.choice.given() && !c.choice.last
+	named := len(args) > 0 || c.choice.last
 	switch {
-	case len(args) > 0 && filtered:
-		return cli.Usagef("cleanup takes ids, or --all, --status and --older-than, not both")
-	case len(args) == 0 && !filtered:
-		return cli.Usagef("cleanup needs an id, or --all, --status or --older-than")
-	case len(args) > 0:
+	case named && (filtered || len(args) > 0 && c.choice.last):
+		return cli.Usagef("cleanup takes IDs, --last, or filters (--all, --status, --older-than, --mine, --selector), not two of them")
+	case !named && !filtered:
+		return cli.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
+	case named:
 		return c.cleanUpNamed(ctx, f, args)
 	}
 	states, err := parseStates(f.states)
@@ -70,10 +72,18 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 	return c.sweep(ctx, f, place, states)
 }
 
+// toCleanUp finds the jobs that the arguments, or --last, name.
+func (c *command) toCleanUp(ctx context.Context, args []string) ([]*job.Job, []error, error) {
+	if c.choice.last {
+		return c.flagged(ctx, job.Filter{})
+	}
+	return c.attachAll(ctx, args, job.Place.AttachAll)
+}
+
 // cleanUpNamed cleans up the jobs that the arguments name. It has failed where some of
 // several can't be found.
 func (c *command) cleanUpNamed(ctx context.Context, f *cleanupFlags, args []string) error {
-	jobs, failed, err := c.attachAll(ctx, args)
+	jobs, failed, err := c.toCleanUp(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -102,7 +112,7 @@ func (c *command) sweep(ctx context.Context, f *cleanupFlags, place job.Place, s
 	if len(found) > 0 {
 		err = c.cleanUp(ctx, f, found, false)
 	} else if complete {
-		fmt.Fprintln(c.streams.ErrOut, "no jobs found")
+		fmt.Fprintln(c.streams.ErrOut, job.ErrNoJob.Error()+whereOf(place))
 	}
 	if err == nil {
 		err = c.removeRunners(ctx, f, place)
@@ -240,8 +250,12 @@ const submitTime = time.Minute
 // what its jobs need must not be taken for what is left of them.
 func (c *command) chosen(ctx context.Context, f *cleanupFlags, place job.Place, states []api.State) (found []standing, complete bool, err error) {
 	now := c.clock.Now()
-	filter := job.Filter{States: states, Stored: true, Outputs: f.all && f.outputs}
-	if f.all {
+	everything := f.all && !c.choice.given()
+	filter := job.Filter{States: states, Stored: true, Outputs: everything && f.outputs}
+	if err := c.choice.applyTo(&filter, c.local); err != nil {
+		return nil, false, err
+	}
+	if everything {
 		filter.Remnants = now.Add(-submitTime)
 	}
 	if f.olderThan > 0 {

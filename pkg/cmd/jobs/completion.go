@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,23 +13,28 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// completeIDs offers the ids of jobs, with what they run and how they stand.
+// completeIDs offers the ids of jobs, with what they run and how they stand: those that are
+// not typed yet and that the command can do something with.
 func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 && !strings.Contains(sub.Use, "…") {
+	if len(args) > 0 && !strings.Contains(sub.Use, "…") || c.choice.given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ids := cli.OfferIDs(sub.Context(), word, func(job.Entry) bool { return true }, c.place, c.localPlace)
+	unended := sub.Name() == "cancel" || sub.Name() == "wait"
+	wanted := func(e job.Entry) bool {
+		return !slices.Contains(args, e.ID) && (!unended || !e.State.Ended())
+	}
+	ids := cli.OfferIDs(sub.Context(), word, wanted, c.place, c.localPlace)
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeHosts offers the numbers of the hosts of the job that is named already.
 func (c *command) completeHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
+	if len(args) != 1 && !c.choice.given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	ctx, cancel := context.WithTimeout(sub.Context(), cli.OfferTime)
 	defer cancel()
-	j, err := c.attach(ctx, args[0])
+	j, err := c.one(ctx, args)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -39,13 +39,13 @@ func (c *command) debug() *cobra.Command {
 			"debugger and an entry for VS Code's launch.json, and forwards connections until the\n" +
 			"job ends, or until Ctrl-C (exit code 130), after which the job goes on.",
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
-		Args:    oneID,
-		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args[0], int(port)) }),
-	}, own)
+		Args:    c.oneID,
+		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args, int(port)) }),
+	}, own, c.choice.section())
 }
 
-func (c *command) connectDebugger(ctx context.Context, id string, port int) error {
-	j, err := c.attach(ctx, id)
+func (c *command) connectDebugger(ctx context.Context, args []string, port int) error {
+	j, err := c.one(ctx, args)
 	if err != nil {
 		return err
 	}

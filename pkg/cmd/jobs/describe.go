@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -24,29 +26,61 @@ func (c *command) describe() *cobra.Command {
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for a form that programs read.")
 	return c.finish(&cobra.Command{
-		Use:     "describe ID",
-		Short:   "Tell all about a job: what, where, when, and how it ended",
-		Example: "  kubectl kinetic jobs describe cpu-train",
-		Args:    oneID,
+		Use:     "describe ID…",
+		Short:   "Show details of a job",
+		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job that you submitted last\n  kubectl kinetic jobs describe --last",
+		Args:    c.someIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
 				return err
 			}
-			j, err := c.attach(ctx, args[0])
+			jobs, failed, err := c.several(ctx, args)
 			if err != nil {
 				return err
 			}
+			if c.severalWanted(args) {
+				return c.describeAll(ctx, jobs, failed, output)
+			}
+			j := jobs[0]
 			d, err := j.Describe(ctx)
 			if err != nil {
 				return err
 			}
 			defer cli.Remember(ctx, c.streams.ErrOut, j, d.Status) // what is told is how it stood
 			if output == "json" {
-				return printJSON(c.streams.Out, d)
+				return printJSON(c.streams.Out, describeJSON(d))
 			}
 			return describeText(c.streams.Out, j, d)
 		}),
-	}, own)
+	}, own, c.choice.section())
+}
+
+// describeAll describes several jobs. failed are the errors of those that can't be found.
+func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []error, output string) error {
+	all, errs := each(jobs, func(j *job.Job) (job.Description, error) { return j.Describe(ctx) })
+	items := []description{}
+	for i, d := range all {
+		if errs[i] != nil {
+			continue
+		}
+		defer cli.Remember(ctx, c.streams.ErrOut, jobs[i], d.Status)
+		if output == "json" {
+			items = append(items, describeJSON(d))
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(c.streams.Out)
+		}
+		if err := describeText(c.streams.Out, jobs[i], d); err != nil {
+			return err
+		}
+	}
+	if output == "json" {
+		if err := printJSON(c.streams.Out, map[string]any{"items": items}); err != nil {
+			return err
+		}
+	}
+	return tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
 func describeText(out io.Writer, j *job.Job, d job.Description) error {
@@ -56,16 +90,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	}
 	h := d.Handle
 	row("ID", "%s", h.JobID)
-	row("Function", "%s", function(h))
-	if h.Call != "" {
-		row("Call", "%s", h.Call)
-	}
-	if h.User != "" {
-		row("Submitted by", "%s", h.User)
-	}
-	if h.Commit != "" {
-		row("Commit", "%s", commit(h.Origin))
-	}
+	describeCall(row, h)
 	row("Status", "%s", describeState(d))
 	if workload := describeWorkload(d); workload != "" {
 		row("Workload", "%s", workload)
@@ -77,12 +102,13 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 		row("Inputs", "%s", inputs(*h.Map, d.Inputs))
 	}
 	row("Runs on", "%s", runsOn(h))
+	describeResources(row, d)
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)
 	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
 		row("Environment", "%s", strings.Join(names, ", "))
 	}
 	if !h.ByPythonTool() {
-		row("Log", "%s", ui.Bytes(d.LogBytes))
+		row("Log", "%s", logSize(d))
 	}
 	row("Outputs", "%s", outputs(d))
 	switch {
@@ -112,6 +138,53 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 		return err
 	}
 	return printError(out, d.Error)
+}
+
+// describeCall says what is called, who submitted that, and of which commit.
+func describeCall(row func(key, format string, args ...any), h api.Handle) {
+	row("Function", "%s", function(h))
+	if h.Call != "" {
+		row("Call", "%s", h.Call)
+	}
+	if h.User != "" {
+		row("Submitted by", "%s", h.User)
+	}
+	if h.Commit != "" {
+		row("Commit", "%s", commit(h.Origin))
+	}
+}
+
+// describeResources says what the pods are made of, how often they start, and what they are
+// called, as far as that is known.
+func describeResources(row func(key, format string, args ...any), d job.Description) {
+	if d.Image != "" && d.Handle.Backend != api.BackendLocal {
+		row("Image", "%s", d.Image)
+	}
+	if d.CPU != "" || d.Memory != "" {
+		row("Requests", "cpu %s, memory %s", cmp.Or(d.CPU, "none"), cmp.Or(d.Memory, "none"))
+	}
+	if d.MaxAttempts > 0 {
+		row("Attempts", "at most %d, not counting lost machines", d.MaxAttempts)
+	}
+	if len(d.Labels) > 0 {
+		row("Labels", "%s", labels.FormatLabels(d.Labels))
+	}
+	if d.Handle.Hosts <= 1 && len(d.Hosts) == 1 {
+		row("Pod", "%s", d.Hosts[0].Pod)
+	}
+}
+
+// logSize is how long the log is, which is not known before the job has ended: its parts are
+// stored from time to time.
+func logSize(d job.Description) string {
+	switch {
+	case d.Status.State.Ended() || d.End != nil:
+		return ui.Bytes(d.LogBytes)
+	case d.LogBytes == 0:
+		return "nothing stored yet"
+	default:
+		return ui.Bytes(d.LogBytes) + " stored so far"
+	}
 }
 
 func function(h api.Handle) string {
@@ -180,7 +253,11 @@ func runsOn(h api.Handle) string {
 	if h.Backend == api.BackendLocal {
 		return "this machine"
 	}
-	return fmt.Sprintf("%s, namespace %s, %s", h.Accelerator, h.Namespace, h.K8sName)
+	kind := "Job"
+	if h.Backend == api.BackendPathways {
+		kind = "LeaderWorkerSet"
+	}
+	return fmt.Sprintf("%s, %s %s in namespace %s", h.Accelerator, kind, h.K8sName, h.Namespace)
 }
 
 func outputs(d job.Description) string {
@@ -206,10 +283,18 @@ func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
 	for _, alike := range groups(hosts) {
 		first := alike[0]
-		row := strings.Join([]string{numbers(alike), string(first.State), nodes(alike), ui.Clean(first.Message)}, "\t")
+		row := strings.Join([]string{numbers(alike), string(first.State), podOf(alike), nodes(alike), ui.Clean(first.Message)}, "\t")
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(row, "\t"))
 	}
 	return w.Flush()
+}
+
+// podOf names the pod of a host; those of several are too many.
+func podOf(hosts []api.Host) string {
+	if len(hosts) > 1 {
+		return ""
+	}
+	return hosts[0].Pod
 }
 
 // groups puts hosts together that are in the same state for the same reason, in the

@@ -5,7 +5,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -22,6 +21,7 @@ type command struct {
 	clock      clock.PassiveClock
 	connection *cli.Connection
 	local      bool
+	choice     choice
 }
 
 // NewCommand is `kubectl kinetic jobs`. The clock tells ages.
@@ -33,7 +33,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},
 		Short:       "List, follow, collect and clean up jobs",
 		Long: "List, follow, collect and clean up jobs.\n\n" +
-			"A job is named by its id, or by any beginning of it that no other job has.",
+			"ID may be the whole ID of a job, any prefix that no other job has, or the 7 digits at its end.",
 		// So that an unknown command is not told as an unknown flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args: func(root *cobra.Command, args []string) error {
@@ -66,19 +66,7 @@ func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
 
 func (c *command) localPlace() (job.Place, error) { return c.connection.LocalJobsPlace() }
 
-// oneID holds that a job, and nothing else, is named.
-func oneID(sub *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
-		return nil
-	case 0:
-		return cli.Usagef("name a job: %s; kubectl kinetic jobs list shows them", sub.UseLine())
-	default:
-		return cli.Usagef("%s takes one job, got %s", sub.CommandPath(), strings.Join(args, " "))
-	}
-}
-
-// attach finds the job that the first argument names.
+// attach finds the job that a word names.
 func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
 	if j := c.localJob(ctx, id); j != nil {
 		return j, nil
@@ -114,16 +102,14 @@ func (c *command) storedJob(ctx context.Context, id string, why error) *job.Job 
 	return j
 }
 
+// finder finds the jobs of a place that words name.
+type finder func(place job.Place, ctx context.Context, words []string) (found []*job.Job, failed []error)
+
 // attachAll finds all jobs that are to be ended or removed, whatever is left of
-// them. One that is not found does not protect the others: failed are the errors, and
-// err is about a word that can't be an id, before anything was contacted.
-func (c *command) attachAll(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
+// them. One that is not found does not protect the others: failed are the errors. Of a
+// single ID that is the last result.
+func (c *command) attachAll(ctx context.Context, ids []string, find finder) (found []*job.Job, failed []error, err error) {
 	var others []string
-	for _, id := range ids {
-		if !job.CanBeID(id) {
-			return nil, nil, cli.Usagef("%q is no job id: nothing was done; kubectl kinetic jobs list shows them", id)
-		}
-	}
 	for _, id := range ids {
 		if j := c.localJob(ctx, id); j != nil {
 			found = append(found, j)
@@ -141,7 +127,7 @@ func (c *command) attachAll(ctx context.Context, ids []string) (found []*job.Job
 	if err != nil {
 		return found, []error{err}, nil
 	}
-	rest, failed := place.AttachAll(ctx, others)
+	rest, failed := find(place, ctx, others)
 	if len(ids) == 1 && len(failed) == 1 {
 		return nil, nil, unattached(failed[0])
 	}
@@ -173,10 +159,10 @@ func (c *command) localJob(ctx context.Context, id string) *job.Job {
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.
-func (c *command) finish(sub *cobra.Command, own cli.Section) *cobra.Command {
+func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
 	where := c.connection.Section()
 	where.Flags.BoolVar(&c.local, "local", false, "Look among the jobs of this machine, not of a cluster. The whole id of a local job needs no flag.")
-	cli.AddSections(sub, own, where)
+	cli.AddSections(sub, append(sections, where)...)
 	if sub.ValidArgsFunction == nil {
 		sub.ValidArgsFunction = c.completeIDs
 	}

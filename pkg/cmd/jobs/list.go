@@ -29,6 +29,7 @@ type listFlags struct {
 	watch         bool
 	stored        bool
 	limit         int
+	noHeaders     bool
 }
 
 func (c *command) list() *cobra.Command {
@@ -38,6 +39,8 @@ func (c *command) list() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
+	c.choice.filterVars(own)
+	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Leave out the line with the columns' names.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as --status NOT_FOUND does.")
 	own.Completions = completeStates()
 	cli.NumberVar(own.Flags, &f.limit, 0, cli.Unbounded, "limit", "Print at most this many, the newest.")
@@ -47,6 +50,8 @@ func (c *command) list() *cobra.Command {
 		Short:   "List jobs, the newest first",
 		Example: "  # what runs, and what waits to be collected\n  kubectl kinetic jobs list\n\n" +
 			"  # ids of failed jobs, one a line\n  kubectl kinetic jobs list --status FAILED -o name\n\n" +
+			"  # whose jobs these are, and why each waits or failed\n  kubectl kinetic jobs list -o wide\n\n" +
+			"  # yours, with a label\n  kubectl kinetic jobs list --mine -l sweep=7\n\n" +
 			"  # jobs of this machine\n  kubectl kinetic jobs list --local",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -111,10 +116,13 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 		return nil, err
 	}
 	stored := f.gone(states)
-	return &listOptions{place: place, watch: f.watch, detail: f.detail(),
-		filter:       job.Filter{States: states, Stored: stored, Outputs: stored, Limit: f.limit},
-		errOut:       c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, watched: f.watch, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.local, now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out}}, nil
+	filter := job.Filter{States: states, Stored: stored, Outputs: stored, Limit: f.limit}
+	if err := c.choice.applyTo(&filter, c.local); err != nil {
+		return nil, err
+	}
+	return &listOptions{place: place, watch: f.watch, detail: f.detail(), filter: filter, errOut: c.streams.ErrOut,
+		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.local,
+			now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 
 // gone reports whether jobs are wanted that have no workload any more.
@@ -149,7 +157,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, "no jobs found")
+		_, err := fmt.Fprintln(o.errOut, job.ErrNoJob.Error()+whereOf(o.place)+localHint(o.place))
 		return err
 	}
 	err := o.print(entries)
@@ -186,9 +194,12 @@ type entryPrinter struct {
 	namespaces bool
 	// watched keeps room for longer rows that may come.
 	watched bool
-	now     func() time.Time
-	out     io.Writer
-	table   *ui.Table // made with the first row
+	// noHeaders leaves out the line with the columns' names.
+	noHeaders bool
+	now       func() time.Time
+	out       io.Writer
+	style     ui.Style
+	table     *ui.Table // made with the first row
 	// outcomes is for a column of them in a plain list, where a job holds its hosts
 	// though it has ended.
 	outcomes bool
@@ -231,9 +242,16 @@ func (p *entryPrinter) rows(entries []job.Entry) error {
 	}
 	if p.table == nil {
 		p.outcomes = p.output == "wide" || slices.ContainsFunc(entries, holds)
-		p.table = ui.NewTable(p.out, p.columns()...)
+		columns := p.columns()
+		if p.noHeaders {
+			columns = nil
+		}
+		p.table = ui.NewTable(p.out, columns...)
 	}
 	for _, e := range entries {
+		if word(e) == string(api.Failed) {
+			p.table.Highlight(p.style, api.Failed)
+		}
 		p.table.Row(p.row(e)...)
 	}
 	return p.table.Flush()
@@ -259,7 +277,7 @@ func (p *entryPrinter) columns() []string {
 		columns = append(columns, "workload")
 	}
 	if p.output == "wide" {
-		columns = append(columns, "hosts", "node", "store")
+		columns = append(columns, "owner", "hosts", "node", "store")
 	}
 	if p.outcomes {
 		columns = append(columns, "outcome")
@@ -276,7 +294,7 @@ func (p *entryPrinter) row(e job.Entry) []string {
 		row = append(row, workload(e))
 	}
 	if p.output == "wide" {
-		row = append(row, known(e.Hosts), e.Node, e.Store)
+		row = append(row, e.User, known(e.Hosts), e.Node, e.Store)
 	}
 	if p.outcomes || holds(e) { // in a watch it may be the first such job
 		row = append(row, job.Outcome(e.Status))

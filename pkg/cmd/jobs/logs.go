@@ -38,18 +38,19 @@ func (c *command) logs() *cobra.Command {
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
 	return c.finish(&cobra.Command{
-		Use:   "logs ID",
+		Use:   "logs ID…",
 		Short: "Print what a job printed",
 		Long: "Print what a job printed, each of its streams to the same one here.\n\n" +
 			"On a terminal, lines appear while they are printed; in a pipe when they have ended,\n" +
-			"of a progress bar the last state.",
+			"of a progress bar the last state.\n" +
+			"The logs of several jobs come one after the other; -f follows one.",
 		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
 			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
-		Args: oneID,
+		Args: c.someIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args[0]))
+			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args))
 		}),
-	}, own)
+	}, own, c.choice.section())
 }
 
 // ofInput says of which input it is that there is no log.
@@ -68,14 +69,14 @@ func (c *command) tail() *cobra.Command {
 	indexVar(own.Flags, &f.index)
 	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
 	return c.finish(&cobra.Command{
-		Use:     "tail ID",
+		Use:     "tail ID…",
 		Short:   "Print the end of what a job printed",
 		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
-		Args:    oneID,
+		Args:    c.someIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args[0]))
+			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args))
 		}),
-	}, own)
+	}, own, c.choice.section())
 }
 
 // hostVar adds --host to the flags of a command.
@@ -125,15 +126,40 @@ func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
 	return nil
 }
 
-func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, id string) error {
+// printLogs prints the logs of the jobs that the arguments or the flags name.
+func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, args []string) error {
 	o, err := f.options(c.clock.Now())
 	if err != nil {
 		return cli.Usage(err)
 	}
-	j, err := c.attach(ctx, id)
+	several := c.severalWanted(args)
+	if several && (f.follow || ofInput) {
+		return cli.Usagef("--follow and --index take one job")
+	}
+	jobs, failed, err := c.several(ctx, args)
 	if err != nil {
 		return err
 	}
+	if !several {
+		return c.printLog(ctx, f, o, ofInput, jobs[0])
+	}
+	for i, j := range jobs {
+		if i > 0 {
+			fmt.Fprintln(c.streams.ErrOut)
+		}
+		fmt.Fprintf(c.streams.ErrOut, "==> %s <==\n", j.ID())
+		if err := c.printLog(ctx, f, o, false, j); err != nil {
+			failed = append(failed, fmt.Errorf("job %s: %w", j.ID(), err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), failed)
+}
+
+// printLog prints the log of a job.
+func (c *command) printLog(ctx context.Context, f *logFlags, o logs.Options, ofInput bool, j *job.Job) error {
 	if err := f.choosePod(&o, j, ofInput); err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -33,27 +32,32 @@ var outputVerbs = map[string]struct {
 
 func (c *command) outputs() *cobra.Command {
 	var output string
+	var parsed outputArgs
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT` of ls: wide, json or name.")
 	return c.finish(&cobra.Command{
-		Use:   "outputs ID ls [PATH] | cp [PATH] DEST | cat PATH…",
+		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
 		Short: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR",
 		Long: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR.\n\n" +
-			"ls lists every file below PATH, as find does, sorted by name.\n" +
+			"ls, the default, lists every file below PATH, as find does, sorted by name.\n" +
 			"cp copies the file PATH to DEST, which may be a folder, or everything below PATH into the folder DEST;\n" +
 			"without PATH, everything. Files that are there already with the same bytes are left alone, so that\n" +
 			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n" +
 			"cat prints files one after the other, byte by byte.",
-		Example: "  kubectl kinetic jobs outputs cpu-train ls\n\n" +
+		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
 			"  # everything, into the folder out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
 			"  # a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
-		Args:              checkOutputArgs,
+		Args: func(sub *cobra.Command, args []string) error {
+			var err error
+			parsed, err = parseOutputArgs(sub, args, c.choice.given())
+			return err
+		},
 		ValidArgsFunction: c.completeOutputs,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			if valid := []string{"", "wide", "json", "name"}; !slices.Contains(valid, output) {
 				return cli.Usagef("--output %q: want one of %s", output, strings.Join(valid[1:], ", "))
 			}
-			j, err := c.attach(ctx, args[0])
+			j, err := c.one(ctx, parsed.ids)
 			if err != nil {
 				return err
 			}
@@ -61,34 +65,62 @@ func (c *command) outputs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return notThere(c.workOn(ctx, j, outputs, output, args[1], args[2:]))
+			return notThere(c.workOn(ctx, j, outputs, output, parsed.verb, parsed.args))
 		}),
-	}, own)
+	}, own, c.choice.section())
 }
 
-func checkOutputArgs(sub *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return oneID(sub, args)
+// outputArgs are the arguments of outputs: an ID, unless flags name the job, a verb, and what
+// that takes.
+type outputArgs struct {
+	ids  []string
+	verb string
+	args []string
+}
+
+// parseOutputArgs reads the arguments of outputs. The verb may stand before the id, too, and
+// is ls where there is none. flagged says that flags name the job.
+func parseOutputArgs(sub *cobra.Command, words []string, flagged bool) (outputArgs, error) {
+	isVerb := func(i int) bool {
+		if i >= len(words) {
+			return false
+		}
+		_, known := outputVerbs[words[i]]
+		return known
 	}
-	if len(args) == 1 {
-		return cli.Usagef("say what to do with the outputs of job %s: ls, cp or cat", args[0])
+	var a outputArgs
+	switch {
+	case flagged:
+		a.args = words
+	case len(words) == 0, len(words) == 1 && isVerb(0):
+		return a, noID(sub)
+	case isVerb(0) && !isVerb(1):
+		a.ids, a.args = words[1:2], append([]string{words[0]}, words[2:]...)
+	default:
+		a.ids, a.args = words[:1], words[1:]
 	}
-	verb, known := outputVerbs[args[1]]
+	if len(a.args) == 0 {
+		a.args = []string{"ls"}
+	}
+	a.verb, a.args = a.args[0], a.args[1:]
+	verb, known := outputVerbs[a.verb]
 	if !known {
-		hint := nearest.Sentence(args[1], []string{"ls", "cp", "cat"})
-		return cli.Usagef("outputs %s %q: want ls, cp or cat after the id%s", args[0], args[1], prefixed("; ", hint))
+		return a, cli.Usagef("outputs: %q is not a command; expected ls, cp or cat after the job ID%s", a.verb, otherVerb(a.verb))
 	}
-	if n := len(args) - 2; n < verb.least || n > verb.most {
-		return cli.Usagef("outputs %s %s takes %s, got %s", args[0], args[1], verb.args, ui.Count(n, "argument"))
+	if n := len(a.args); n < verb.least || n > verb.most {
+		return a, cli.Usagef("outputs %s takes %s, got %s", a.verb, verb.args, ui.Count(n, "argument"))
 	}
-	return nil
+	return a, nil
 }
 
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
+// otherVerb asks for the verb that somebody may have meant by a word of another tool.
+func otherVerb(word string) string {
+	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}} {
+		if slices.Contains(words, word) {
+			return fmt.Sprintf("; did you mean %q?", meant)
+		}
 	}
-	return prefix + text
+	return ""
 }
 
 // notThere gives errors about paths that were typed their exit code.
@@ -235,18 +267,26 @@ func destinationOf(files []job.Output, at, dest string) (string, []job.Transfer,
 
 // completeOutputs offers ids, what to do, and what the job has written.
 func (c *command) completeOutputs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
+	named := c.choice.given()
+	switch {
+	case len(args) == 0 && !named:
 		return c.completeIDs(sub, args, word)
-	case 1:
+	case len(args) == 0, len(args) == 1 && !named:
+		if len(args) == 1 && outputVerbs[args[0]].args != "" {
+			return c.completeIDs(sub, nil, word)
+		}
 		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	if args[1] == "cp" && len(args) > 2 {
+	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), named) // a path is being typed
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if a.verb == "cp" && len(a.args) > 1 {
 		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
 	}
 	ctx, cancel := context.WithTimeout(sub.Context(), cli.OfferTime)
 	defer cancel()
-	j, err := c.attach(ctx, args[0])
+	j, err := c.one(ctx, a.ids)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -259,7 +299,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		return nil, cobra.ShellCompDirectiveError
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
-	if args[1] == "cp" {
+	if a.verb == "cp" {
 		directive = cobra.ShellCompDirectiveDefault // it may be DEST
 	}
 	if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") }) {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -38,47 +40,67 @@ func (c *command) result() *cobra.Command {
 			"The result, the logs and the outputs stay until `kubectl kinetic jobs cleanup`, so that it can be printed again.\n" +
 			"Of a map it is the values of all inputs, a line each, null for one that failed; the workload stays then.",
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
-		Args:    oneID,
+		Args:    c.oneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if !slices.Contains([]string{"json", "raw"}, f.output) {
-				return cli.Usagef("--output %q: want json or raw", f.output)
-			}
-			if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
-				return cli.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
-			}
-			j, err := c.attach(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			given := own.Flags.Changed("index")
-			if err := checkIndex(j, given, f.index); err != nil {
-				return err
-			}
-			collection := cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}
-			if j.Handle.Debug && !own.Flags.Changed("cleanup") {
-				collection.Cleanup = cli.KeepAll
-			}
-			if collection.Raw && j.Handle.Map != nil && !given {
-				return cli.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
-			}
-			waiting, cancel := cli.WithTimeout(ctx, f.timeout)
-			defer cancel()
-			if given {
-				return c.inputResult(ctx, waiting, j, f.index, collection)
-			}
-			if j.Handle.Map != nil {
-				return cli.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
-			}
-			status, ended := j.Ended(ctx)
-			if !ended || status.State != api.Succeeded || collection.Cleanup == cli.KeepAll { // else the workload goes, whatever it holds
-				if status, err = j.Wait(waiting, c.tellWaiting(j)); err != nil {
-					return cli.Interrupted(c.streams.ErrOut, j, err)
-				}
-			}
-			if status.State != api.Succeeded {
-				return cli.Settle(ctx, c.streams.ErrOut, j, status)
-			}
-			return cli.Collect(ctx, c.streams, j, collection)
+			return c.runResult(ctx, f, own.Flags.Changed, args)
 		}),
-	}, own)
+	}, own, c.choice.section())
+}
+
+// runResult prints the result of a job. changed reports whether a flag was given.
+func (c *command) runResult(ctx context.Context, f *resultFlags, changed func(flag string) bool, args []string) error {
+	if !slices.Contains([]string{"json", "raw"}, f.output) {
+		return cli.Usagef("--output %q: want json or raw", f.output)
+	}
+	if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
+		return cli.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
+	}
+	j, err := c.one(ctx, args)
+	if err != nil {
+		return err
+	}
+	given := changed("index")
+	if err := checkIndex(j, given, f.index); err != nil {
+		return err
+	}
+	collection := cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}
+	if j.Handle.Debug && !changed("cleanup") {
+		collection.Cleanup = cli.KeepAll
+	}
+	if collection.Raw && j.Handle.Map != nil && !given {
+		return cli.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
+	}
+	waiting, cancel := cli.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	if given {
+		return c.inputResult(ctx, waiting, j, f.index, collection)
+	}
+	if j.Handle.Map != nil {
+		return cli.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
+	}
+	status, ended := j.Ended(ctx)
+	if !ended || status.State != api.Succeeded || collection.Cleanup == cli.KeepAll { // else the workload goes, whatever it holds
+		if status, err = j.Wait(waiting, c.tellWaiting(j)); err != nil {
+			return cli.Interrupted(c.streams.ErrOut, j, err)
+		}
+	}
+	if status.Reason == api.Cancelled && status.State != api.Succeeded {
+		if stored, err := j.HasValue(ctx); err == nil && stored {
+			return c.resultOfCancelled(ctx, j, collection)
+		}
+	}
+	if status.State != api.Succeeded {
+		return cli.Settle(ctx, c.streams.ErrOut, j, status)
+	}
+	return cli.Collect(ctx, c.streams, j, collection)
+}
+
+// resultOfCancelled prints the value of a job that was cancelled after that was stored. Its
+// workload is gone already.
+func (c *command) resultOfCancelled(ctx context.Context, j *job.Job, collection cli.Collection) error {
+	if collection.Cleanup == cli.RemoveWorkload {
+		collection.Cleanup = cli.KeepAll
+	}
+	fmt.Fprintf(c.streams.ErrOut, "warning: job %s was cancelled after its value had been stored\n", j.ID())
+	return cli.Collect(ctx, c.streams, j, collection)
 }

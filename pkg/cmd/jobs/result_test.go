@@ -47,14 +47,20 @@ const aHandle = `{"version":1,"job_id":"done-1","backend":"gke","namespace":"ml"
 // endedJob is a bucket with a job that has succeeded.
 func endedJob(t *testing.T) {
 	t.Helper()
+	useBucket(t, map[string]string{
+		"done-1/handle.json": aHandle, "done-1/call.json": "{}",
+		"done-1/end.json":       `{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`,
+		"done-1/result.json":    `{"version":1,"ok":true,"pickle":null,"error":null,"value":[1,2]}`,
+		"done-1/logs/0/1-1.log": "2026-11-20T08:20:20.000000Z hello\n",
+	})
+}
+
+// useBucket makes a bucket with these objects the store.
+func useBucket(t *testing.T, texts map[string]string) {
+	t.Helper()
 	var objects []fakestorage.Object
-	for name, text := range map[string]string{
-		"handle.json": aHandle, "call.json": "{}",
-		"end.json":       `{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`,
-		"result.json":    `{"version":1,"ok":true,"pickle":null,"error":null,"value":[1,2]}`,
-		"logs/0/1-1.log": "2026-11-20T08:20:20.000000Z hello\n",
-	} {
-		objects = append(objects, fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "acme-jobs", Name: "done-1/" + name}, Content: []byte(text)})
+	for name, text := range texts {
+		objects = append(objects, fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "acme-jobs", Name: name}, Content: []byte(text)})
 	}
 	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, InitialObjects: objects})
 	if err != nil {
@@ -120,6 +126,15 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 	if want := "{\n  \"id\": \"done-1\",\n  \"state\": \"NOT_FOUND\",\n  \"ended\": \"SUCCEEDED\",\n  \"collected\": true,\n"; code != 0 || !strings.HasPrefix(out, want) {
 		t.Errorf("its status: exit code %d, printed %q, said %q", code, out, said)
 	}
+	c.take()
+	for _, args := range [][]string{{"logs", "done-1"}, {"logs", "-f", "done-1"}, {"tail", "-f", "done-1"}} {
+		if code, out, said := kinetic(t, args...); code != 0 || out != "hello\n" || said != "" {
+			t.Errorf("%v: exit code %d, printed %q, said %q", args, code, out, said)
+		}
+		if asked := c.take(); len(asked) > 0 {
+			t.Errorf("%v asked %v", args, asked)
+		}
+	}
 	server.Close()
 	if said, _ := result(); said != "" {
 		t.Errorf("without the cluster it said %q", said)
@@ -128,7 +143,7 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 	if said, _ := result("--cleanup=false"); said != "" {
 		t.Errorf("without a kubeconfig it said %q", said)
 	}
-	for _, args := range [][]string{{"describe", "done-1"}, {"wait", "done-1"}, {"logs", "done-1"}, {"status", "done-1"}} {
+	for _, args := range [][]string{{"describe", "done-1"}, {"wait", "done-1"}, {"logs", "done-1"}, {"logs", "-f", "done-1"}, {"status", "done-1"}} {
 		if code, out, said := kinetic(t, args...); code != 0 {
 			t.Errorf("%v: exit code %d, printed %q, said %q", args, code, out, said)
 		}
@@ -144,5 +159,27 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 	}
 	if code, _, said := kinetic(t, "status", "done-2"); code != cli.ExitUsage || !strings.Contains(said, "kubeconfig") {
 		t.Errorf("of a job that the store doesn't know: exit code %d, said %q", code, said)
+	}
+}
+
+// What a job returned before it was cancelled is there to be printed.
+func TestResultOfAJobThatWasCancelledLater(t *testing.T) {
+	objects := map[string]string{
+		"done-1/handle.json": aHandle,
+		"done-1/end.json":    `{"version":1,"state":"FAILED","reason":"Cancelled","message":"cancelled","exit_code":143,"by":"cancel"}`,
+		"done-1/result.json": `{"version":1,"ok":true,"pickle":null,"error":null,"value":7}`,
+	}
+	useBucket(t, objects)
+	server := httptest.NewServer(&cluster{})
+	t.Cleanup(server.Close)
+	useCluster(t, server.URL)
+	code, out, said := kinetic(t, "result", "done-1")
+	if code != 0 || out != "7\n" || said != "warning: job done-1 was cancelled after its value had been stored\n" {
+		t.Errorf("exit code %d, printed %q, said %q", code, out, said)
+	}
+	objects["done-1/result.json"] = `{"version":1,"ok":false,"pickle":null,"error":{"type":"KeyError","message":"k","traceback":""},"value":null}`
+	useBucket(t, objects)
+	if code, out, said := kinetic(t, "result", "done-1"); code != cli.ExitFailed || out != "" {
+		t.Errorf("without a value: exit code %d, printed %q, said %q", code, out, said)
 	}
 }

@@ -3,13 +3,13 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 func (c *command) status() *cobra.Command {
@@ -19,19 +19,28 @@ func (c *command) status() *cobra.Command {
 	indexVar(own.Flags, &index)
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
 	return c.finish(&cobra.Command{
-		Use:     "status ID",
-		Short:   "Print the state of a job: one of " + stateNames(),
+		Use:   "status ID…",
+		Short: "Print the state of a job: one of " + stateNames(),
+		Long: "Print the state of a job: one of " + stateNames() + ".\n\n" +
+			"Of several jobs it prints a line each, with the ID in front.",
 		Example: "  kubectl kinetic jobs status cpu-train",
-		Args:    oneID,
+		Args:    c.someIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
 				return err
 			}
-			j, err := c.attach(ctx, args[0])
+			jobs, failed, err := c.several(ctx, args)
 			if err != nil {
 				return err
 			}
 			given := own.Flags.Changed("index")
+			if c.severalWanted(args) {
+				if given {
+					return cli.Usagef("--index: name one job")
+				}
+				return c.printStatuses(ctx, jobs, failed, output)
+			}
+			j := jobs[0]
 			if err := checkIndex(j, given, index); err != nil {
 				return err
 			}
@@ -40,27 +49,62 @@ func (c *command) status() *cobra.Command {
 				return err
 			}
 			if output == "json" {
-				return c.printStatus(ctx, j, status, given)
+				s, err := jsonStatus(ctx, j, status, given)
+				if err != nil {
+					return err
+				}
+				return printJSON(c.streams.Out, s)
 			}
 			_, err = fmt.Fprintln(c.streams.Out, status.State)
 			return err
 		}),
-	}, own)
+	}, own, c.choice.section())
 }
 
-// printStatus prints a status for programs: of a map, with how far it is.
-func (c *command) printStatus(ctx context.Context, j *job.Job, s api.Status, ofInput bool) (err error) {
-	var inputs *job.Progress
-	if !ofInput {
-		if inputs, err = j.Progress(ctx); err != nil {
-			return err
+// printStatuses prints the states of several jobs. failed are the errors of those that can't
+// be found.
+func (c *command) printStatuses(ctx context.Context, jobs []*job.Job, failed []error, output string) error {
+	all, errs := each(jobs, func(j *job.Job) (statusJSON, error) {
+		status, err := c.statusOf(ctx, j, false, 0)
+		if err != nil || output != "json" {
+			return statusJSON{ID: j.ID(), Status: status}, err
+		}
+		return jsonStatus(ctx, j, status, false)
+	})
+	items := []statusJSON{}
+	table := ui.NewTable(c.streams.Out)
+	for i, s := range all {
+		if errs[i] == nil {
+			items = append(items, s)
+			table.Row(s.ID, string(s.State))
 		}
 	}
-	return printJSON(c.streams.Out, struct {
-		ID string `json:"id"`
-		api.Status
-		Inputs *job.Progress `json:"inputs,omitempty"`
-	}{j.ID(), s, inputs})
+	write := table.Flush
+	if output == "json" {
+		write = func() error { return printJSON(c.streams.Out, map[string]any{"items": items}) }
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	return tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+}
+
+// statusJSON is a status for programs.
+type statusJSON struct {
+	ID string `json:"id"`
+	api.Status
+	// Inputs tells how far a map is.
+	Inputs *job.Progress `json:"inputs,omitempty"`
+}
+
+func jsonStatus(ctx context.Context, j *job.Job, s api.Status, ofInput bool) (statusJSON, error) {
+	status := statusJSON{ID: j.ID(), Status: s}
+	if ofInput {
+		return status, nil
+	}
+	var err error
+	status.Inputs, err = j.Progress(ctx)
+	return status, err
 }
 
 // statusOf is the state of a job, or of one input of a map.
@@ -76,35 +120,10 @@ func (c *command) statusOf(ctx context.Context, j *job.Job, ofInput bool, index 
 	return status, err
 }
 
-// checkJSON holds that --output is json, or was not given.
+// checkJSON checks that --output is json, or was not given.
 func checkJSON(output string) error {
 	if output != "" && output != "json" {
 		return cli.Usagef("--output %q: want json", output)
 	}
 	return nil
-}
-
-func (c *command) wait() *cobra.Command {
-	var timeout time.Duration
-	own := cli.NewSection("Flags")
-	cli.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
-	return c.finish(&cobra.Command{
-		Use:     "wait ID",
-		Short:   "Wait until a job has ended, and exit with its outcome",
-		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo well done",
-		Args:    oneID,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			j, err := c.attach(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			waiting, cancel := cli.WithTimeout(ctx, timeout)
-			defer cancel()
-			status, err := j.Wait(waiting, c.tellWaiting(j))
-			if err != nil {
-				return cli.Interrupted(c.streams.ErrOut, j, err)
-			}
-			return cli.Settle(ctx, c.streams.ErrOut, j, status)
-		}),
-	}, own)
 }

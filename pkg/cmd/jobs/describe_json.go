@@ -1,0 +1,76 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// description is what describe tells programs. Its names are those of `list -o json`, in
+// camelCase as all that is printed; the documents in the store have snake_case.
+type description struct {
+	ID          string       `json:"id"`
+	Namespace   string       `json:"namespace,omitempty"`
+	Function    string       `json:"function"`
+	CallKind    api.CallKind `json:"callKind,omitempty"`
+	Accelerator string       `json:"accelerator"`
+	Spot        bool         `json:"spot,omitempty"`
+	Created     time.Time    `json:"created"`
+	Store       string       `json:"store"`
+	job.Details
+	Backend api.Backend `json:"backend"`
+	// Workload is the name of the Job or LeaderWorkerSet.
+	Workload  string     `json:"workload,omitempty"`
+	Cluster   string     `json:"cluster,omitempty"`
+	Env       []string   `json:"env,omitempty"`
+	SecretEnv []string   `json:"secretEnv,omitempty"`
+	Client    string     `json:"client,omitempty"`
+	Status    api.Status `json:"status"`
+	// End is null before the job has ended.
+	End *end `json:"end"`
+	// Error is null where the call ended well or left no result.
+	Error    *api.ResultError `json:"error"`
+	Warnings []string         `json:"warnings,omitempty"`
+	Timeline []job.Event      `json:"timeline"`
+	// HostCount is how many hosts the job has; Hosts are those that have a pod.
+	HostCount   int           `json:"hostCount"`
+	Hosts       []api.Host    `json:"hosts,omitempty"`
+	Map         bool          `json:"map,omitempty"`
+	Inputs      *job.Progress `json:"inputs,omitempty"`
+	HasResult   bool          `json:"hasResult"`
+	Pickle      string        `json:"pickle,omitempty"`
+	LogBytes    *int64        `json:"logBytes"` // null before the job has ended: only a part is stored
+	Outputs     int           `json:"outputs"`
+	OutputBytes int64         `json:"outputBytes"`
+}
+
+// end is how a job ended, by whom that was recorded.
+type end struct {
+	State    api.State  `json:"state"`
+	Reason   api.Reason `json:"reason"`
+	Message  string     `json:"message,omitempty"`
+	ExitCode int        `json:"exitCode"`
+	Host     int        `json:"host"`
+	Attempt  int        `json:"attempt"`
+	Started  time.Time  `json:"started,omitzero"`
+	Finished time.Time  `json:"finished,omitzero"`
+	By       string     `json:"by"`
+}
+
+func describeJSON(d job.Description) description {
+	h := d.Handle
+	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
+		Created: h.CreatedAt, Store: h.Store, Details: d.Details, Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
+		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
+		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
+		Outputs: d.Outputs, OutputBytes: d.OutputBytes}
+	if e := d.End; e != nil {
+		j.End = &end{State: e.State, Reason: e.Reason, Message: e.Message, ExitCode: e.ExitCode, Host: e.Host, Attempt: e.Attempt,
+			Started: e.Started, Finished: e.Finished, By: e.By}
+	}
+	if d.Status.State.Ended() || d.End != nil {
+		j.LogBytes = &d.LogBytes
+	}
+	return j
+}

@@ -1,0 +1,108 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+func (c *command) wait() *cobra.Command {
+	var timeout time.Duration
+	own := cli.NewSection("Flags")
+	cli.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
+	return c.finish(&cobra.Command{
+		Use:   "wait ID…",
+		Short: "Wait until jobs have ended, and exit with their outcome",
+		Long: "Wait until jobs have ended, and exit with their outcome.\n\n" +
+			"Of several jobs each is printed when it has ended, with its state. The exit code is then 0 if all\n" +
+			"have succeeded, else 1.",
+		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo well done\n\n" +
+			"  # all that have this label\n  kubectl kinetic jobs wait -l sweep=7",
+		Args: c.someIDs,
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			jobs, failed, err := c.several(ctx, args)
+			if err != nil {
+				return err
+			}
+			waiting, cancel := cli.WithTimeout(ctx, timeout)
+			defer cancel()
+			if c.severalWanted(args) {
+				return c.waitForAll(ctx, waiting, jobs, failed)
+			}
+			j := jobs[0]
+			status, err := j.Wait(waiting, c.tellWaiting(j))
+			if err != nil {
+				return cli.Interrupted(c.streams.ErrOut, j, err)
+			}
+			return cli.Settle(ctx, c.streams.ErrOut, j, status)
+		}),
+	}, own, c.choice.section())
+}
+
+// watchedJobs is how many jobs are watched at a time, each by requests of its own.
+const watchedJobs = 64
+
+// waitForAll waits for several jobs at the same time. failed are the errors of those that
+// can't be found.
+func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, failed []error) error {
+	var mu sync.Mutex // of the output
+	var running []string
+	unsuccessful := false
+	errs := make([]error, len(jobs))
+	var all errgroup.Group
+	all.SetLimit(watchedJobs)
+	for i, j := range jobs {
+		all.Go(func() error {
+			status, err := j.Wait(waiting, func(api.Status) {})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && waiting.Err() != nil {
+				running = append(running, j.ID())
+				return nil
+			}
+			if err != nil {
+				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
+				return nil
+			}
+			var said bytes.Buffer
+			err = cli.Settle(ctx, &said, j, status)
+			_, printed := fmt.Fprintln(c.streams.Out, j.ID(), status.Word())
+			_, _ = c.streams.ErrOut.Write(said.Bytes())
+			var outcome *cli.Error
+			if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
+				err = nil // it was said
+			}
+			errs[i] = errors.Join(err, printed)
+			return nil
+		})
+	}
+	_ = all.Wait() // errs has them all
+	code := cli.ExitFailed
+	switch {
+	case ctx.Err() != nil:
+		code = cli.ExitInterrupted
+	case waiting.Err() != nil && len(running) > 0:
+		code = cli.ExitTimeout
+	}
+	for _, id := range running {
+		fmt.Fprintf(c.streams.ErrOut, "job %s is still running\n", id)
+	}
+	if code != cli.ExitFailed {
+		return cli.Exit(code)
+	}
+	err := tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+	if err == nil && unsuccessful {
+		return cli.Exit(cli.ExitFailed)
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// ErrNoJob is that no job was found.
+var ErrNoJob = errors.New("no jobs found")
+
+// Newest finds the newest job that the filter chooses by user and labels, with or without a
+// workload. It reads no more handles than it has to: most ids tell when their jobs were
+// submitted. The error is ErrNoJob where there is none.
+func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
+	found, unread := p.List(ctx, api.TellNames)
+	candidates, err := p.byAge(ctx, found)
+	if err != nil && (len(found) == 0 || !errors.Is(err, store.ErrNone)) {
+		return nil, errors.Join(unread, err)
+	}
+	more := p.additions()
+	defer more.close()
+	var newest *Entry
+	var unreadable error
+	for batch := range slices.Chunk(candidates, readers) {
+		if newest != nil && newest.Created.After(batch[0].Created) && !batch[0].Created.IsZero() {
+			break
+		}
+		if err := p.readHandles(ctx, batch, more); unreadable == nil {
+			unreadable = err
+		}
+		for i, e := range batch {
+			if e.ID != "" && (f.User == "" || e.User == f.User) && f.selects(e) && (newest == nil || e.Created.After(newest.Created)) {
+				newest = &batch[i]
+			}
+		}
+	}
+	if err := errors.Join(unread, unreadable); newest == nil && err != nil {
+		return nil, err
+	}
+	if newest == nil {
+		return nil, ErrNoJob
+	}
+	return p.Open(ctx, *newest)
+}
+
+// byAge returns the jobs that have a workload or lie in the store, the newest first. In front
+// stand those whose age only their handles tell.
+func (p Place) byAge(ctx context.Context, found []Found) ([]Entry, error) {
+	var entries []Entry
+	known := map[string]bool{}
+	for _, w := range found {
+		known[w.ID] = true
+		entries = append(entries, Entry{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: w.Created, labels: w.Labels})
+	}
+	dirs, err := p.Store.Dirs(ctx)
+	for _, id := range dirs {
+		if !known[id] && store.CheckID(id) == nil {
+			entries = append(entries, Entry{ID: id, Store: p.Store.URL(), State: api.NotFound, Created: store.TimeOf(id)})
+		}
+	}
+	rank := func(e Entry) int64 {
+		if e.Created.IsZero() {
+			return math.MaxInt64
+		}
+		return e.Created.Unix()
+	}
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.ID, b.ID)) })
+	return entries, err
+}
+
+// readHandles completes entries with their handles. What is no job of this place loses its
+// id. The error is about handles that can't be read.
+func (p Place) readHandles(ctx context.Context, entries []Entry, more *additions) error {
+	errs := make([]error, len(entries))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i := range entries {
+		e := &entries[i]
+		g.Go(func() error {
+			h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
+			exists := e.State != api.NotFound
+			if err == nil && p.has(h, exists) == nil {
+				e.Details = detailsOf(h)
+				if !exists {
+					e.Namespace, e.Created, e.labels = h.Namespace, h.CreatedAt, h.Labels
+				}
+				return nil
+			}
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				errs[i] = err
+			}
+			if err == nil || !exists {
+				e.ID = ""
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // errs has them all
+	return oneOf(errs)
+}
+
+// oneOf returns one of the errors, and says how many more there are: a store that can't be read
+// has the same for each job.
+func oneOf(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	default:
+		return fmt.Errorf("%w; and %d more", errs[0], len(errs)-1)
+	}
+}

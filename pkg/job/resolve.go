@@ -1,0 +1,332 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// IDError is a word that names no job, or more than one.
+type IDError struct{ msg string }
+
+func (e *IDError) Error() string { return e.msg }
+
+// resolver finds the jobs that words name: whole ids, prefixes, and the digits at their ends.
+// It looks at its place once, when a word is not found without that.
+type resolver struct {
+	place Place
+	// unended has a word that several jobs match name the only one of them that has not ended.
+	unended bool
+
+	looked    bool
+	workloads map[string]Found
+	unread    error
+	ids       []string // of the store too; nil until they are needed
+	stores    map[string]store.Store
+}
+
+func (p Place) resolver() *resolver {
+	return &resolver{place: p, stores: map[string]store.Store{p.Store.URL(): p.Store}}
+}
+
+// Attach finds the job that a word names. The error is an IDError when there is no such job or
+// several. A job whose handle was lost is known by its workload alone.
+func (p Place) Attach(ctx context.Context, word string) (*Job, error) {
+	return p.resolver().attach(ctx, word)
+}
+
+// AttachEach is Attach for several words, each with its own error. It looks at the place once.
+func (p Place) AttachEach(ctx context.Context, words []string) ([]*Job, []error) {
+	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
+	r := p.resolver()
+	for i, word := range words {
+		jobs[i], errs[i] = r.attach(ctx, word)
+	}
+	return jobs, errs
+}
+
+func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
+	p := r.place
+	if j := p.Exact(ctx, word); j != nil && p.reaches(j.Handle) == nil {
+		return j, nil
+	}
+	j, found, err := r.resolve(ctx, word)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := readHandle(ctx, j.Store, j.ID())
+	switch {
+	case err == nil:
+		j.Handle, j.Workload = handle, p.workloadOf(handle)
+		return j, p.has(handle, found)
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	case found:
+		return j, nil
+	}
+	if err := j.checkRemnant(ctx); err != nil {
+		return nil, err
+	}
+	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only what is in %s/%s is left, which jobs cleanup %s --outputs removes",
+		j.ID(), j.Store.URL(), j.ID(), j.ID())}
+}
+
+// resolve finds a job and its store, and whether it has a workload, which then fills the handle
+// with what it tells.
+func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool, err error) {
+	r.look(ctx)
+	id, err := r.resolveID(ctx, word)
+	if err != nil {
+		return nil, false, err
+	}
+	j = r.place.Job(api.Handle{JobID: id, Backend: r.place.Backend, Namespace: r.place.Namespace})
+	w, found := r.workloads[id]
+	if !found {
+		return j, false, nil // if it could not be read, asking for it will say so
+	}
+	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
+	j.Handle.Namespace, j.Handle.BucketName = w.Namespace, w.Bucket
+	j.Store, err = r.storeAt(w.Store)
+	return j, true, err
+}
+
+// look lists the workloads.
+func (r *resolver) look(ctx context.Context) {
+	if r.looked {
+		return
+	}
+	r.looked = true
+	found, unread := r.place.List(ctx, api.TellNames)
+	r.workloads, r.unread = make(map[string]Found, len(found)), unread
+	for _, w := range found {
+		r.workloads[w.ID] = w
+	}
+}
+
+// resolveID returns the id that a word names.
+func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
+	if word == "" {
+		return "", &IDError{"the job ID is empty; kubectl kinetic jobs list shows them"}
+	}
+	if _, whole := r.workloads[word]; whole { // which needs no look into the store
+		return word, nil
+	}
+	if r.ids == nil {
+		var err error
+		if r.ids, err = r.place.ids(ctx, r.workloads); err != nil {
+			r.unread = errors.Join(r.unread, err)
+		}
+		if err != nil && !errors.Is(err, store.ErrNone) {
+			return "", r.unread
+		}
+	}
+	hits := matching(word, r.ids)
+	if len(hits) > 0 && hits[0] != word {
+		hits = r.ofPlace(ctx, hits)
+	}
+	switch len(hits) {
+	case 1:
+		return hits[0], nil
+	case 0:
+		return "", errors.Join(&IDError{unknownID(word, r.ids)}, r.unread)
+	}
+	candidates := r.candidates(ctx, hits)
+	if running := slices.DeleteFunc(slices.Clone(candidates), func(e Entry) bool { return e.State.Ended() }); r.unended && len(running) > 0 {
+		candidates = running
+	}
+	if len(candidates) == 1 {
+		return candidates[0].ID, nil
+	}
+	return "", errors.Join(&IDError{ambiguousID(word, hits, candidates, r.place.Time(time.Now()))}, r.unread)
+}
+
+// uniqueDigits is how many characters of an id's end name a job, at least.
+const uniqueDigits = 7
+
+// matching returns the id that equals a word, or those that begin with it, or whose last
+// digits it is.
+func matching(word string, ids []string) []string {
+	if _, ok := slices.BinarySearch(ids, word); ok {
+		return []string{word}
+	}
+	var hits []string
+	for _, id := range ids {
+		if strings.HasPrefix(id, word) || len(word) >= uniqueDigits && strings.HasSuffix(id, "-"+word) && store.IsMadeID(id) {
+			hits = append(hits, id)
+		}
+	}
+	return hits
+}
+
+// ofPlace returns those of the ids that are jobs of this place; if none is, those that are
+// jobs of another. A remnant has to be named in full.
+func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
+	if len(ids) > manyHits {
+		return ids
+	}
+	here, elsewhere := make([]bool, len(ids)), make([]bool, len(ids))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i, id := range ids {
+		if _, here[i] = r.workloads[id]; here[i] {
+			continue
+		}
+		g.Go(func() error {
+			h, err := readHandle(ctx, r.place.Store, id)
+			elsewhere[i] = err == nil && r.place.reaches(h) != nil
+			here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
+			return nil
+		})
+	}
+	_ = g.Wait() // there are no errors
+	if chosen := where(here, ids); len(chosen) > 0 {
+		return chosen
+	}
+	return where(elsewhere, ids)
+}
+
+// where returns the ids that are marked.
+func where(marked []bool, ids []string) []string {
+	var chosen []string
+	for i, id := range ids {
+		if marked[i] {
+			chosen = append(chosen, id)
+		}
+	}
+	return chosen
+}
+
+// manyHits is when ids that match a word are too many to look at each.
+const manyHits = 200
+
+// candidates returns the jobs with these ids and their states, the newest first; nothing when
+// they are too many. What can't be read is left out.
+func (r *resolver) candidates(ctx context.Context, ids []string) []Entry {
+	if len(ids) > manyHits {
+		return nil
+	}
+	found, _ := r.place.List(ctx, api.TellStates)
+	found = slices.DeleteFunc(slices.Clone(found), func(w Found) bool { return !slices.Contains(ids, w.ID) })
+	more := r.place.additions()
+	defer more.close()
+	entries, _ := r.place.entries(ctx, found, Filter{}, more)
+	stored := make([]*Entry, len(ids))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i, id := range ids {
+		if _, exists := r.workloads[id]; exists {
+			continue
+		}
+		g.Go(func() error {
+			stored[i], _ = r.place.storedEntry(ctx, id, Filter{})
+			return nil
+		})
+	}
+	_ = g.Wait() // there are no errors
+	for _, e := range stored {
+		if e != nil {
+			entries = append(entries, *e)
+		}
+	}
+	return Filter{}.choose(entries)
+}
+
+// storeAt opens each store once.
+func (r *resolver) storeAt(url string) (store.Store, error) {
+	if s := r.stores[url]; s != nil {
+		return s, nil
+	}
+	s, err := r.place.OpenStore(url)
+	if err == nil {
+		r.stores[url] = s
+	}
+	return s, err
+}
+
+// ids lists every job that has a workload or lies in the store. Next to an error it
+// gives those that have a workload.
+func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error) {
+	stored, err := p.Store.Dirs(ctx)
+	ids := slices.Collect(maps.Keys(found))
+	for _, id := range stored {
+		if store.CheckID(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), err
+}
+
+// shownCandidates is how many jobs an error lists at most.
+const shownCandidates = 10
+
+// ambiguousID says which jobs a word may mean. candidates are those of which more is known.
+func ambiguousID(word string, hits []string, candidates []Entry, now time.Time) string {
+	if len(candidates) == 0 {
+		return fmt.Sprintf("job %q: %d jobs match, such as %s; be more specific", word, len(hits), strings.Join(hits[:min(len(hits), 3)], ", "))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "job %q: %d jobs match; be more specific:", word, len(candidates))
+	width := 0
+	for _, e := range candidates {
+		width = max(width, len(e.ID))
+	}
+	for _, e := range candidates[:min(len(candidates), shownCandidates)] {
+		status := e.Status
+		status.State = e.State
+		fmt.Fprintf(&b, "\n  %-*s  %-9s  %s", width, e.ID, status.Word(), age(e.Created, now))
+	}
+	if more := len(candidates) - shownCandidates; more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", more)
+	}
+	return b.String()
+}
+
+func age(created, now time.Time) string {
+	if created.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(max(now.Sub(created), 0))
+}
+
+func unknownID(word string, ids []string) string {
+	if len(ids) == 0 {
+		return fmt.Sprintf("job %q: there are no jobs here", word)
+	}
+	near := nearIDs(word, ids, 3)
+	if len(near) == 0 {
+		return fmt.Sprintf("job %q: no such job; kubectl kinetic jobs list --all shows what there is", word)
+	}
+	return fmt.Sprintf("job %q: no such job; the nearest: %s", word, strings.Join(near, ", "))
+}
+
+// nearIDs finds ids that are like a word, or that begin like it: nobody types
+// the time of a job. Of jobs that begin alike it takes the newest.
+func nearIDs(word string, ids []string, n int) []string {
+	newest := map[string]string{}
+	for _, id := range ids { // sorted, so that the last is the newest
+		newest[store.WithoutTime(id)] = id
+	}
+	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
+	var near []string
+	for _, c := range nearest.Of(word, candidates, len(candidates)) {
+		if id, ok := newest[c]; ok {
+			c = id
+		}
+		if !slices.Contains(near, c) && len(near) < n {
+			near = append(near, c)
+		}
+	}
+	return near
+}

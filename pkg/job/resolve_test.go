@@ -1,0 +1,179 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// listing is a place whose workloads have these ids, and whose store is empty.
+func listing(t *testing.T, found ...Found) Place {
+	p := Place{Store: storeWith(t, nil)}
+	for i := range found {
+		found[i].Store = p.Store.URL()
+	}
+	p.List = func(context.Context, api.Detail) ([]Found, error) { return found, nil }
+	return p
+}
+
+func TestResolveID(t *testing.T) {
+	const first, second = "cpu-stub-20260101-000000-aaaaaaa", "cpu-stub-20260102-000000-bbbbbbb"
+	var found []Found
+	for _, id := range []string{"cpu-eval-1", "cpu-train-1", "cpu-train-12", "l4-train-1", first, second, "bbbbbbb-mine", "my-1234567", "job-1a2b3c4d"} {
+		found = append(found, Found{ID: id})
+	}
+	p := listing(t, found...)
+	tests := map[string]struct {
+		word string
+		want string
+		err  string
+	}{
+		"the whole id":                     {word: "l4-train-1", want: "l4-train-1"},
+		"an id that begins another":        {word: "cpu-train-1", want: "cpu-train-1"},
+		"a prefix that only one has":       {word: "l4", want: "l4-train-1"},
+		"a prefix that several have":       {word: "cpu-train", err: `job "cpu-train": 2 jobs match; be more specific:`},
+		"the digits at the end":            {word: "aaaaaaa", want: first},
+		"more of the end":                  {word: "000000-aaaaaaa", want: first},
+		"the digits of the Python tool":    {word: "1a2b3c4d", want: "job-1a2b3c4d"},
+		"some of the digits":               {word: "aaaaaa", err: "no such job"},
+		"digits that begin another id":     {word: "bbbbbbb", err: "2 jobs match"},
+		"the end of an id of one's own":    {word: "1234567", err: "no such job"},
+		"a typing mistake":                 {word: "cpu-trian-1", err: "the nearest: cpu-train-1"},
+		"a mistake before the time":        {word: "cpu-stbu", err: "the nearest: " + second},
+		"like nothing":                     {word: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list --all shows what there is"},
+		"nothing":                          {word: "", err: "empty"},
+		"something that looks like a path": {word: "../cpu-train-1", err: "no such job"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := p.resolver()
+			r.look(t.Context())
+			got, err := r.resolveID(t.Context(), tt.word)
+			if tt.err == "" {
+				if err != nil || got != tt.want {
+					t.Fatalf("%q is %q, %v; want %q", tt.word, got, err, tt.want)
+				}
+				return
+			}
+			var known *IDError
+			if !errors.As(err, &known) || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("error %v, want one with %q", err, tt.err)
+			}
+		})
+	}
+	if _, err := listing(t).Attach(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
+		t.Errorf("without any job: %v", err)
+	}
+}
+
+// Whoever has to choose sees how each of the jobs stands, the newest first.
+func TestAmbiguousIDListsTheJobs(t *testing.T) {
+	now := time.Now()
+	handle := `{"version":1,"job_id":"cpu-a-2","backend":"gke","created_at":"2026-01-01T00:00:00Z"}`
+	p := Place{Store: storeWith(t, map[string]string{"cpu-a-2/handle.json": handle, "cpu-a-2/end.json": `{"version":1,"state":"FAILED","reason":"Cancelled"}`})}
+	p.List = func(_ context.Context, detail api.Detail) ([]Found, error) {
+		w := Found{ID: "cpu-a-10", Store: p.Store.URL(), Created: now.Add(-5 * time.Minute)}
+		if detail >= api.TellStates {
+			w.Status.State = api.Running
+		}
+		return []Found{w}, nil
+	}
+	_, err := p.Attach(t.Context(), "cpu-a")
+	if err == nil {
+		t.Fatal("found one")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 3 || lines[1] != "  cpu-a-10  RUNNING    5m" || !strings.HasPrefix(lines[2], "  cpu-a-2   CANCELLED  ") {
+		t.Errorf("said:\n%s", err)
+	}
+	var many []Found
+	for i := range 15 {
+		many = append(many, Found{ID: fmt.Sprintf("cpu-%d", i), Status: api.Status{State: api.Running}})
+	}
+	if _, err := listing(t, many...).Attach(t.Context(), "cpu"); err == nil || !strings.HasSuffix(err.Error(), "\n  and 5 more") {
+		t.Errorf("of many it said:\n%v", err)
+	}
+}
+
+// Only what has not ended can be cancelled: a word that one such job matches names it.
+func TestAttachUnended(t *testing.T) {
+	state := func(id string, s api.State) Found { return Found{ID: id, Status: api.Status{State: s}} }
+	p := listing(t, state("cpu-a-1", api.Succeeded), state("cpu-a-2", api.Running), state("cpu-a-3", api.Failed),
+		state("cpu-b-1", api.Running), state("cpu-b-2", api.Pending), state("cpu-b-3", api.Failed), state("cpu-c-1", api.Failed), state("cpu-c-2", api.Succeeded))
+	for word, want := range map[string]string{
+		"cpu-a":   "cpu-a-2",
+		"cpu-a-1": "cpu-a-1",
+		"cpu-b":   `job "cpu-b": 2 jobs match`,
+		"cpu-c":   `job "cpu-c": 2 jobs match`,
+	} {
+		found, failed := p.AttachUnended(t.Context(), []string{word})
+		got := fmt.Sprint(failed)
+		if len(found) == 1 {
+			got = found[0].ID()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", word, got, want)
+		}
+	}
+	if found, failed := p.AttachAll(t.Context(), []string{"cpu-a"}); len(found) != 0 || len(failed) != 1 {
+		t.Errorf("to be cleaned up: found %v, %v", found, failed)
+	}
+}
+
+// A word names the one job of this place that matches, whatever else the store holds; if
+// there is none, the one of another place.
+func TestAttachByAPrefix(t *testing.T) {
+	handle := func(id, namespace string) string {
+		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
+	}
+	p := Place{Namespace: "ml", Store: storeWith(t, map[string]string{
+		"cpu-a-1/handle.json": handle("cpu-a-1", "ml"), "cpu-a-2/handle.json": handle("cpu-a-2", "other"), "cpu-a-3/call.json": "{}",
+		"cpu-b-1/handle.json": handle("cpu-b-1", "ml"), "cpu-b-2/handle.json": handle("cpu-b-2", "ml"),
+		"cpu-c-1/handle.json": handle("cpu-c-1", "other"),
+		"cpu-d-1/handle.json": handle("cpu-d-1", "other"),
+	}), List: func(context.Context, api.Detail) ([]Found, error) {
+		return []Found{{ID: "cpu-d-2", Namespace: "ml"}}, nil
+	}}
+	p.OpenStore = func(string) (store.Store, error) { return storeWith(t, nil), nil }
+	for prefix, want := range map[string]string{
+		"cpu-a": "cpu-a-1",
+		"cpu-b": `job "cpu-b": 2 jobs match`,
+		"cpu-c": "job cpu-c-1 is in namespace other",
+		"cpu-d": "cpu-d-2",
+		"cpu":   `4 jobs match`,
+	} {
+		got := ""
+		if j, err := p.Attach(t.Context(), prefix); err != nil {
+			got = err.Error()
+		} else {
+			got = j.ID()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", prefix, got, want)
+		}
+	}
+}
+
+// One look at the place serves all words, and each has its own error.
+func TestAttachEach(t *testing.T) {
+	lists := 0
+	p := listing(t, Found{ID: "cpu-a-1"}, Found{ID: "cpu-b-1"})
+	list := p.List
+	p.List = func(ctx context.Context, d api.Detail) ([]Found, error) {
+		lists++
+		return list(ctx, d)
+	}
+	jobs, errs := p.AttachEach(t.Context(), []string{"cpu-b", "nope", "cpu-a-1"})
+	if lists != 1 || errs[0] != nil || errs[2] != nil || jobs[0].ID() != "cpu-b-1" || jobs[2].ID() != "cpu-a-1" {
+		t.Errorf("listed %d times, found %v, %v", lists, jobs, errs)
+	}
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), `job "nope": no such job`) {
+		t.Errorf("a job that is not there: %v", errs[1])
+	}
+}
