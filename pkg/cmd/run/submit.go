@@ -160,8 +160,13 @@ func (o *options) printHandle(j *job.Job) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(j.Handle)
 	}
-	_, err := fmt.Fprintln(o.streams.Out, j.ID())
-	return err
+	if _, err := fmt.Fprintln(o.streams.Out, j.ID()); err != nil {
+		return err
+	}
+	if ui.Detect(o.streams.ErrOut).Redraw {
+		o.ui.Note("follow: kubectl kinetic jobs logs -f " + j.ID() + j.PlaceFlag())
+	}
+	return nil
 }
 
 // outcome is how following a job ended.
@@ -259,7 +264,29 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 		return err
 	}
 	o.ui.Phase("succeeded", j.ID())
-	return o.collect(ctx, j, end.heard)
+	if err := o.collect(ctx, j, end.heard); err != nil {
+		return err
+	}
+	o.tellOutputs(ctx, j)
+	return nil
+}
+
+// outputsTime is how long a run that is done looks for outputs.
+const outputsTime = 2 * time.Second
+
+// tellOutputs says how to get what the job wrote. What can't be found out quickly is left out.
+func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
+	ctx, cancel := context.WithTimeout(ctx, outputsTime)
+	defer cancel()
+	outputs, err := j.Outputs()
+	if err != nil {
+		return
+	}
+	files, err := outputs.List(ctx, "")
+	if err != nil || len(files) == 0 {
+		return
+	}
+	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.PlaceFlag()))
 }
 
 // tellUninstalled says where a job lacked a package that its project asks for.
