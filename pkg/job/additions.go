@@ -115,6 +115,7 @@ func (a *additions) ofUser(ctx context.Context, entries []Entry, user string) ([
 func (a *additions) ask(ctx context.Context, entries []Entry, wanted func(Entry) bool, do func(context.Context, *Entry, *Job)) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
+	answered := map[string]bool{} // stores that are slow for so many jobs are not silent
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i := range entries {
@@ -126,7 +127,8 @@ func (a *additions) ask(ctx context.Context, entries []Entry, wanted func(Entry)
 			do(ctx, e, &Job{Handle: api.Handle{JobID: e.ID}, Store: a.storeAt(e.Store)})
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			a.silent[e.Store] = a.silent[e.Store] || ctx.Err() != nil
+			answered[e.Store] = answered[e.Store] || ctx.Err() == nil
+			a.silent[e.Store] = a.silent[e.Store] || !answered[e.Store]
 			return nil
 		})
 	}

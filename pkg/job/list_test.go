@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -156,6 +157,42 @@ func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 		}
 		if waited := time.Since(start); waited != askTime || opened != 1 {
 			t.Errorf("it waited for %s, and opened the store %d times", waited, opened)
+		}
+	})
+}
+
+// sluggish is a store that takes its time for each object.
+type sluggish struct{ store.Store }
+
+func (s sluggish) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	select {
+	case <-time.After(time.Second):
+		return s.Store.Open(ctx, name)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A store that can't answer for all jobs in time is asked about the next ones all the same.
+func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
+	objects := map[string]string{}
+	var entries []Entry
+	for i := range 10 * readers {
+		id := fmt.Sprintf("cpu-%d", i)
+		objects[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann"}`, id)
+		entries = append(entries, Entry{ID: id, Store: "file:///slow", Hosts: 1})
+	}
+	s := storeWith(t, objects)
+	synctest.Test(t, func(t *testing.T) {
+		p := Place{Store: store.None(nil), Backend: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return sluggish{s}, nil }}
+		more := p.additions()
+		more.complete(t.Context(), entries, api.TellReasons)
+		if entries[0].User != "ann" || entries[len(entries)-1].User != "" {
+			t.Fatalf("the first is of %q, the last of %q", entries[0].User, entries[len(entries)-1].User)
+		}
+		more.complete(t.Context(), entries[len(entries)-1:], api.TellReasons)
+		if got := entries[len(entries)-1].User; got != "ann" {
+			t.Errorf("asked again, the last is of %q", got)
 		}
 	})
 }
