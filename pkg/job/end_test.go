@@ -73,7 +73,6 @@ func (unwritable) Create(context.Context, string, io.Reader, map[string]string) 
 // steps is a workload whose job goes through some states.
 type steps []api.Status
 
-func (steps) Start(context.Context, api.Spec, map[string]string) error { return nil }
 func (s steps) Watch(_ context.Context, _ string, seen func(api.Status)) (last api.Status, err error) {
 	for _, last = range s {
 		seen(last)

@@ -18,9 +18,6 @@ import (
 
 // Workload is what runs jobs: processes of this machine, or a cluster.
 type Workload interface {
-	// Start begins a job. It returns once the workload exists; where one of
-	// that id exists already, the error is fs.ErrExist.
-	Start(ctx context.Context, spec api.Spec, secrets map[string]string) error
 	// Watch calls seen with the state at once and on every change, and returns
 	// the one that the job ended in. No workload is NotFound, not an error.
 	Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error)

@@ -157,7 +157,7 @@ func readerOf(t *testing.T, h hosts, o logs.Options) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
+	return &reader{workload: New(client), id: "cpu-f", options: o, board: newBoard(nil, false)}
 }
 
 func TestTheEndLineOfTheLeaderEndsTheLogsOfAllHosts(t *testing.T) {

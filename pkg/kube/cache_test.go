@@ -18,7 +18,7 @@ import (
 // Each step is a change; the jobs that may have changed are told, with states.
 func TestCacheFollowsChanges(t *testing.T) {
 	c := clientOf(t, "ml", http.NotFound)
-	w := New(c, nil)
+	w := New(c)
 	labels := map[string]string{api.LabelJobID: "a1"}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", Labels: labels}}
 	made, began := pod("kinetic-a1-x7x7x", 1, waiting("ContainerCreating")), pod("kinetic-a1-x7x7x", 1, running(2))

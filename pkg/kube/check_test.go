@@ -38,9 +38,9 @@ func TestAQueueWithoutKueue(t *testing.T) {
 		"nobody may tell":   {queue: "mine", fails: true},
 		"no queue is named": {},
 	} {
-		for what, do := range map[string]func(*Cluster) error{
-			"start":   func(w *Cluster) error { return w.Start(t.Context(), a1, nil) },
-			"dry run": func(w *Cluster) error { _, err := w.DryRun(t.Context()); return err },
+		for what, do := range map[string]func(*Submission) error{
+			"start":   func(w *Submission) error { return w.Start(t.Context(), a1, nil) },
+			"dry run": func(w *Submission) error { _, err := w.DryRun(t.Context()); return err },
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				s, w, told := startSet(t)

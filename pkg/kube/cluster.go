@@ -5,36 +5,25 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Cluster is the jobs of a cluster: it starts, watches and ends them by id.
+// Cluster is the jobs of a cluster: it watches and ends them by id. A Submission starts one.
 type Cluster struct {
 	client *Client
-	// objects are what Start applies: exactly what a dry-run shows, but that hosts wait for
-	// their key.
-	objects []*unstructured.Unstructured
 	// discovered is where objects of rare kinds go.
 	discovered map[schema.GroupVersionKind]collection
-	// ready says that what the job shares is there.
-	ready bool
-	// keyComes says that the job's Secret can be made, so that its hosts can wait for their key.
-	keyComes bool
-	// mayGo are shared objects that a cleanup may remove before the workload exists.
-	mayGo []*unstructured.Unstructured
 
 	mu    sync.Mutex
 	feeds map[string]*feed // by the ids of jobs
 }
 
-// New makes a Cluster. objects are those of the job that Start will start;
-// nothing else needs them.
-func New(c *Client, objects []*unstructured.Unstructured) *Cluster {
-	return &Cluster{client: c, objects: objects, discovered: map[schema.GroupVersionKind]collection{}, feeds: map[string]*feed{}}
+// New makes a Cluster.
+func New(c *Client) *Cluster {
+	return &Cluster{client: c, discovered: map[schema.GroupVersionKind]collection{}, feeds: map[string]*feed{}}
 }
 
 // Watch calls seen with the job's status at once and on every change, and

@@ -69,8 +69,8 @@ func (w *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 
 // locate finds out where the objects to apply go. A group costs a request, once,
 // if a kind of it is not in the table.
-func (w *Cluster) locate(ctx context.Context) error {
-	for _, o := range w.objects {
+func (w *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, o := range objects {
 		if w.collectionOf(o).plural != "" {
 			continue
 		}

@@ -53,9 +53,9 @@ func optionalKeys(t *testing.T, workload map[string]any) int {
 	return strings.Count(string(text), `"optional":true`)
 }
 
-// startSet makes a server that has LeaderWorkerSets, and a Cluster with one; told is
+// startSet makes a server that has LeaderWorkerSets, and a Submission of one; told is
 // what was said to whoever waits.
-func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer, w *Cluster, told *[]string) {
+func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer, w *Submission, told *[]string) {
 	t.Helper()
 	s, told = &objectServer{objects: map[string]map[string]any{}}, new([]string)
 	var group map[string]any
@@ -71,7 +71,7 @@ func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer
 	}
 	const version = "rbac.authorization.k8s.io/v1"
 	objects := []*unstructured.Unstructured{object(version, "Role", setName, nil), object(version, "RoleBinding", setName, nil), runnerMap(), theSet("--call", "1")}
-	return s, New(client, append(objects, more...)), told
+	return s, New(client).Submission(append(objects, more...)), told
 }
 
 // What lets the leader end the set goes with the set.
@@ -126,9 +126,9 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 
 // Who has no LeaderWorkerSets is told what brings them, and what needs none.
 func TestAClusterWithoutSets(t *testing.T) {
-	for name, begin := range map[string]func(*Cluster) error{
-		"before the upload": func(w *Cluster) error { return w.Ready(t.Context()) },
-		"at the start":      func(w *Cluster) error { return w.Start(t.Context(), a1, nil) },
+	for name, begin := range map[string]func(*Submission) error{
+		"before the upload": func(w *Submission) error { return w.Ready(t.Context()) },
+		"at the start":      func(w *Submission) error { return w.Start(t.Context(), a1, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, _ := startSet(t)
@@ -329,13 +329,13 @@ func TestStartLeavesTheKeyOfASet(t *testing.T) {
 // A cluster without LeaderWorkerSets is found out before anything is made, by all
 // that would make one.
 func TestSetsAreMissing(t *testing.T) {
-	for name, do := range map[string]func(*testing.T, *Cluster) error{
-		"ready": func(t *testing.T, w *Cluster) error { return w.Ready(t.Context()) },
-		"start": func(t *testing.T, w *Cluster) error { return w.Start(t.Context(), a1, nil) },
-		"prepare": func(t *testing.T, w *Cluster) error {
+	for name, do := range map[string]func(*testing.T, *Submission) error{
+		"ready": func(t *testing.T, w *Submission) error { return w.Ready(t.Context()) },
+		"start": func(t *testing.T, w *Submission) error { return w.Start(t.Context(), a1, nil) },
+		"prepare": func(t *testing.T, w *Submission) error {
 			return w.Prepare(t.Context(), a1, map[string]string{"TOKEN": "hush"})
 		},
-		"dry run": func(t *testing.T, w *Cluster) error { _, err := w.DryRun(t.Context()); return err },
+		"dry run": func(t *testing.T, w *Submission) error { _, err := w.DryRun(t.Context()); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, _ := startSet(t)

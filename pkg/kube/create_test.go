@@ -126,8 +126,8 @@ func answerWith(w http.ResponseWriter, code int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// start makes a server, and a Cluster of it with a Job, the runner and more.
-func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Cluster) {
+// start makes a server, and a Submission to it with a Job, the runner and more.
+func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Submission) {
 	t.Helper()
 	s := &objectServer{objects: map[string]map[string]any{}}
 	http := httptest.NewServer(s)
@@ -136,7 +136,7 @@ func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, New(client, append([]*unstructured.Unstructured{runnerMap(), theJob("--call", "1")}, more...))
+	return s, New(client).Submission(append([]*unstructured.Unstructured{runnerMap(), theJob("--call", "1")}, more...))
 }
 
 func object(version, kind, name string, content map[string]any) *unstructured.Unstructured {

@@ -56,7 +56,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 			}
 		})
 		o := logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number, Ended: func(context.Context) bool { return true }}
-		r := &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
+		r := &reader{workload: New(client), id: "cpu-f", options: o, board: newBoard(nil, false)}
 		var pods []corev1.Pod
 		for host := range number {
 			pods = append(pods, member(host, 1, running(2)))
@@ -138,7 +138,7 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strings.Repeat(line(1, 0, "a line"), 5*blockSize/len(line(1, 0, "a line")))
 		c := clientOf(t, "ml", hosts{map[string]string{"h0-1": text}}.ServeHTTP)
-		r := &reader{workload: New(c, nil), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
+		r := &reader{workload: New(c), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, running(2))))
 		lines := 0
 		err := r.all(t.Context(), logs.Both(writerFunc(func(p []byte) (int, error) {
@@ -157,7 +157,7 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clientOf(t, "ml", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		r := &reader{workload: New(c, nil), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
+		r := &reader{workload: New(c), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, running(2))))
 		r.board.finish()
 		if err := r.all(t.Context(), logs.Both(io.Discard), r.follow); !errors.Is(err, context.Canceled) {

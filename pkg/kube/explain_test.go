@@ -29,7 +29,7 @@ func TestLossesOfAJobThatIsGone(t *testing.T) {
 		default: // there are no LeaderWorkerSets
 			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 		}
-	}), nil)
+	}))
 	if found, err := w.Losses(t.Context(), "a1"); len(found) > 0 || err != nil {
 		t.Errorf("%v, %v; want none", found, err)
 	}
@@ -106,7 +106,7 @@ func TestReasonsThatAreRead(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := New(clientOf(t, "ml", tt.cluster.ServeHTTP), nil)
+			w := New(clientOf(t, "ml", tt.cluster.ServeHTTP))
 			if _, err := w.Explain(t.Context(), "a1"); err != nil {
 				t.Fatal(err)
 			}

@@ -81,7 +81,7 @@ func clusterOf(t *testing.T, s *server, told ...func(string)) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(c, nil)
+	return New(c)
 }
 
 func TestList(t *testing.T) {

@@ -133,7 +133,7 @@ func TestTheLogOfAnEndedContainerThatCannotBeRead(t *testing.T) {
 					}
 				}
 				var out strings.Builder
-				r := &reader{workload: New(client, nil), id: "cpu-f", board: b}
+				r := &reader{workload: New(client), id: "cpu-f", board: b}
 				err := followPod(ctx, t.Context(), b, r.stream(member(0, 1, running(1)), o, &out))
 				if (err == nil) != (tt.refuse == "") || err != nil && !strings.Contains(err.Error(), tt.refuse) {
 					t.Errorf("got %v, want %q", err, tt.refuse)
@@ -170,7 +170,7 @@ func TestTheAttemptAfterOneWhoseLogIsLost(t *testing.T) {
 		}
 		lost := terminated(137, "ContainerStatusUnknown", "")
 		lost.Terminated.StartedAt, lost.Terminated.FinishedAt = metav1.Time{}, metav1.Time{}
-		r := &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
+		r := &reader{workload: New(client), id: "cpu-f", options: o, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, lost), member(0, 5, running(6))))
 		var out strings.Builder
 		if err := r.all(ctx, logs.Both(&out), r.follow); err != nil && !errors.Is(err, errEnded) {
@@ -192,7 +192,7 @@ func TestTheLastLinesOfAContainerThatIsLost(t *testing.T) {
 			_, err := fmt.Fprintf(w, "%d lines of %s", p.Tail, p.Pod)
 			return p, err
 		}}
-		r := &reader{workload: New(client, nil), id: "cpu-f", board: newBoard(nil, false)}
+		r := &reader{workload: New(client), id: "cpu-f", board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, terminated(137, "Error", ""))))
 		var out strings.Builder
 		err := followPod(t.Context(), t.Context(), r.board, r.stream(member(0, 1, running(1)), o, &out))
@@ -244,7 +244,7 @@ func TestWhatAPodPrintedThatCannotBeReadAtOnce(t *testing.T) {
 						return p, err
 					}
 				}
-				r := &reader{workload: New(client, nil), id: "cpu-f", options: o, board: newBoard(nil, false)}
+				r := &reader{workload: New(client), id: "cpu-f", options: o, board: newBoard(nil, false)}
 				r.board.post(stands(member(0, 1, terminated(0, "", ""))))
 				var out strings.Builder
 				err := r.all(t.Context(), logs.Both(&out), r.printed)

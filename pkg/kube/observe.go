@@ -32,7 +32,7 @@ func (c *Client) ofJob(id string) []selection {
 func (w *Cluster) OfJobs() *Cluster {
 	c := *w.client
 	c.jobsOnly = true
-	return New(&c, nil)
+	return New(&c)
 }
 
 // selections are the workloads and pods of jobs whose objects have the labels.

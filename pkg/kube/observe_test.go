@@ -112,7 +112,7 @@ func clusterOfOneJob(t *testing.T) (*oneJob, *Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, New(c, nil)
+	return s, New(c)
 }
 
 // await reads words until all of some have come.
@@ -336,7 +336,7 @@ func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []api.Status
-	_, _ = New(c, nil).Watch(ctx, "a1", func(s api.Status) {
+	_, _ = New(c).Watch(ctx, "a1", func(s api.Status) {
 		switch {
 		case s.Hopeless:
 			cancel()

@@ -61,7 +61,7 @@ func TestRemovePrepared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := New(client, nil).RemovePrepared(t.Context(), c.handle); err != nil {
+			if err := New(client).RemovePrepared(t.Context(), c.handle); err != nil {
 				t.Error(err)
 			}
 			var left []string

@@ -112,7 +112,7 @@ func TestKueueWorkloadsAreReadForJobsInQueues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records, err := New(c, nil).List(t.Context(), api.TellReasons)
+			records, err := New(c).List(t.Context(), api.TellReasons)
 			if err != nil || len(records) != 1 || records[0].Status.Message != tt.want {
 				t.Errorf("a list tells %+v, %v; want %q", records, err, tt.want)
 			}
@@ -127,7 +127,7 @@ func TestKueueWorkloadsAreReadForJobsInQueues(t *testing.T) {
 			if asked := s.wasAsked("workloads"); asked != tt.asks {
 				t.Errorf("it asked for Workloads: %v, want %v", asked, tt.asks)
 			}
-			status, err := New(c, nil).Explain(t.Context(), "a1")
+			status, err := New(c).Explain(t.Context(), "a1")
 			if err != nil || status.Message != tt.want {
 				t.Errorf("one job: %q, %v; want %q", status.Message, err, tt.want)
 			}

@@ -63,7 +63,7 @@ func clusterOfOneSet(t *testing.T) (*oneSet, *Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, New(c, nil)
+	return s, New(c)
 }
 
 func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {

@@ -177,7 +177,7 @@ func TestRemoveRunners(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			removed, err := New(client, nil).RemoveRunners(t.Context())
+			removed, err := New(client).RemoveRunners(t.Context())
 			slices.Sort(removed)
 			if err != nil || (said.Len() > 0) != (tt.unlisted != "") || !slices.Equal(removed, tt.want) {
 				t.Errorf("removed %q, %v, want %q; said %q", removed, err, tt.want, &said)

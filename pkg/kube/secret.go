@@ -51,15 +51,15 @@ func (w *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 // runs, only without a key, unless its hosts were told to wait for it. taken says that
 // another submit of the job was there before: hosts that run may have the key of its
 // Secret, which then stays.
-func (w *Cluster) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
-	put := w.putSecret
+func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
+	put := s.putSecret
 	_, hasKey := values[api.EnvGroupKey]
 	if hasKey && taken {
-		put = w.share
+		put = s.share
 	}
 	err := put(ctx, secret)
-	if hasKey && len(values) == 1 && !w.keyComes && apierrors.IsForbidden(err) {
-		w.client.transport.Say("you may not create the Secret %s, by which the hosts of the job know each other: they run without it", secret.GetName())
+	if hasKey && len(values) == 1 && !s.keyComes && apierrors.IsForbidden(err) {
+		s.client.transport.Say("you may not create the Secret %s, by which the hosts of the job know each other: they run without it", secret.GetName())
 		return nil
 	}
 	return err

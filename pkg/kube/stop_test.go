@@ -49,7 +49,7 @@ func TestStopRemovesTheJobItSaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := New(client, nil).Stop(t.Context(), "a1", 0, nil); err != nil {
+	if err := New(client).Stop(t.Context(), "a1", 0, nil); err != nil {
 		t.Errorf("got %v", err)
 	}
 	if !bytes.Contains(removed, []byte("the-one-it-saw")) {
@@ -100,7 +100,7 @@ func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 			answerWith(w, http.StatusForbidden, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 				Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: `User "ann" cannot list resource`})
 		}
-	}), nil)
+	}))
 }
 
 // Whoever may not see LeaderWorkerSets can't tell that there is none.
@@ -157,7 +157,7 @@ func TestStopOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 		default:
 			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 		}
-	}), nil)
+	}))
 	if err := w.Stop(t.Context(), "a1", time.Second, nil); err != nil {
 		t.Error(err)
 	}
@@ -180,7 +180,7 @@ func TestASetIsNotGoneBecauseTheRightToSeeItIs(t *testing.T) {
 		default:
 			watched[resource]()
 		}
-	}), nil)
+	}))
 	if last, err := w.Watch(t.Context(), "x", func(api.Status) {}); !apierrors.IsForbidden(err) {
 		t.Errorf("%s, %v; want that it is forbidden to watch it", last.State, err)
 	}

@@ -146,7 +146,7 @@ func (c *container) follow(t *testing.T, o logs.Options, out io.Writer, change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{workload: New(client, nil), id: "cpu-f", board: c.board}
+	r := &reader{workload: New(client), id: "cpu-f", board: c.board}
 	s := r.stream(pod("a", 1, running(1)), o, out)
 	if change != nil {
 		change(s)

@@ -2,18 +2,15 @@ package submit
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 const (
@@ -177,68 +174,6 @@ func rereadWarnings(m *api.Map, size int64) []string {
 	}
 	pods := int(manyBytes / size)
 	return []string{fmt.Sprintf("each of the map's %d pods reads the whole file of inputs, together %d GiB: with --chunk %d they are fewer", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
-}
-
-// CheckResume holds that the values of an older map are those of the plan's.
-func (p Planned) CheckResume(old api.Handle) error {
-	switch m := old.Map; {
-	case m == nil:
-		return fmt.Errorf("--map-resume %s: that job is no map", old.JobID)
-	case m.InputsSHA256 != p.Spec.Map.InputsSHA256:
-		return fmt.Errorf("--map-resume %s: that job has other inputs (%d, and these are %d): give it the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
-	case old.CallSHA256 != p.Spec.CallSHA256:
-		return fmt.Errorf("--map-resume %s: that job, of %s, differs in its function, in --arg or in the directory it was started in: repeat its command line", old.JobID, old.FuncName)
-	}
-	return nil
-}
-
-// Resume makes the pods of a plan compute the inputs alone of which an older map has
-// no value. values are the inputs that it has one of, in order, and not all of them.
-func (p *Planned) Resume(old *job.Job, values []int) (warnings []string, err error) {
-	p.From, p.Inherits = old, values
-	p.Spec.Map = spread(p.request, p.inputs, coarse(between(values, p.inputs.Count)))
-	p.Spec.Map.Inherited = len(values)
-	return rereadWarnings(p.Spec.Map, p.inputs.Size), checkChunks(p.Spec.Map)
-}
-
-// between are the inputs that are not in a list in order.
-func between(values []int, inputs int) []api.Range {
-	var gaps []api.Range
-	next := 0
-	for _, v := range append(slices.Clone(values), inputs) {
-		if v > next {
-			gaps = append(gaps, api.Range{First: next, Last: v - 1})
-		}
-		next = v + 1
-	}
-	return gaps
-}
-
-// maxRanges is how many ranges of inputs the command line of each pod has room for.
-const maxRanges = 1000
-
-// coarse joins those ranges that have the least between them until they are not too
-// many. The runner leaves out what has a value in any case.
-func coarse(ranges []api.Range) []api.Range {
-	before := func(i int) int { return ranges[i].First - ranges[i-1].Last }
-	var gaps []int // each by the range behind it
-	for i := 1; i < len(ranges); i++ {
-		gaps = append(gaps, i)
-	}
-	slices.SortStableFunc(gaps, func(a, b int) int { return cmp.Compare(before(a), before(b)) })
-	closed := map[int]bool{}
-	for _, i := range gaps[:max(len(ranges)-maxRanges, 0)] {
-		closed[i] = true
-	}
-	var joined []api.Range
-	for i, r := range ranges {
-		if closed[i] {
-			joined[len(joined)-1].Last = r.Last
-		} else {
-			joined = append(joined, r)
-		}
-	}
-	return joined
 }
 
 // quotient is a/b, rounded up.

@@ -1,5 +1,5 @@
-// Package submit turns what a user asked for into a plan, without any network,
-// and carries plans out.
+// Package submit turns what a user asked for into a plan, without any network, looks up what
+// the plan leaves open, and carries plans out.
 package submit
 
 import (

@@ -94,12 +94,12 @@ func TestARepeatLeavesTheRecordsOfTheFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, a := place(t, workload{well, well}), planned(t, "{}")
-			if _, err := Do(t.Context(), a, p, nil); err != nil {
+			if _, err := apply(t.Context(), a, p); err != nil {
 				t.Fatal(err)
 			}
 			failing := p
 			failing.Store = faulty(p.Store)
-			if _, err := Do(t.Context(), a, failing, nil); !errors.Is(err, errOutage) {
+			if _, err := apply(t.Context(), a, failing); !errors.Is(err, errOutage) {
 				t.Errorf("got %v", err)
 			}
 			if handle, call := stored(t, p, store.Handle("a1")), stored(t, p, store.Call("a1")); handle == "" || call != "{}" {
@@ -117,11 +117,11 @@ func TestARepeatIsToldOfItsJob(t *testing.T) {
 	}{"the same": {"{}", true}, "another": {`{"changed":1}`, false}} {
 		t.Run(name, func(t *testing.T) {
 			p := place(t, workload{well, well})
-			if _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
+			if _, err := apply(t.Context(), planned(t, "{}"), p); err != nil {
 				t.Fatal(err)
 			}
 			write(t, p, store.Attempts("a1")+"1.json", `{"version":1}`)
-			_, err := Do(t.Context(), planned(t, tt.call), p, nil)
+			_, err := apply(t.Context(), planned(t, tt.call), p)
 			var exists *ExistsError
 			if !errors.As(err, &exists) || exists.Same != tt.same {
 				t.Errorf("got %v, want it told that it is the same: %v", err, tt.same)
@@ -142,7 +142,7 @@ func TestWithdrawIsBounded(t *testing.T) {
 		}
 		return ctx.Err()
 	}}
-	if _, err := Do(ctx, planned(t, "{}"), p, nil); !errors.Is(err, context.Canceled) {
+	if _, err := apply(ctx, planned(t, "{}"), p); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if handle := stored(t, p, store.Handle("a1")); bounded != 2 || handle != "" {
@@ -171,7 +171,7 @@ func TestStoreErrors(t *testing.T) {
 				}
 				return nil
 			}}
-			_, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			_, err := apply(t.Context(), planned(t, "{}"), p)
 			var unusable *StoreError
 			if !errors.Is(err, tt.err) || errors.As(err, &unusable) != tt.want {
 				t.Errorf("got %T %v, want a StoreError: %v", err, err, tt.want)
@@ -185,7 +185,7 @@ func TestASubmitWithoutItsCallLeavesNoHandle(t *testing.T) {
 	p := place(t, workload{well, well})
 	failing := p
 	failing.Store = refusesCalls(p.Store)
-	if _, err := Do(t.Context(), planned(t, "{}"), failing, nil); !errors.Is(err, errOutage) {
+	if _, err := apply(t.Context(), planned(t, "{}"), failing); !errors.Is(err, errOutage) {
 		t.Errorf("got %v", err)
 	}
 	if handle := stored(t, p, store.Handle("a1")); handle != "" {
@@ -209,7 +209,7 @@ func resuming(t *testing.T) (Planned, job.Place) {
 
 func TestAMapTakesOverTheValuesOfAnOlderOne(t *testing.T) {
 	p, at := resuming(t)
-	if _, err := Do(t.Context(), p, at, nil); err != nil {
+	if _, err := apply(t.Context(), p, at); err != nil {
 		t.Fatal(err)
 	}
 	for input := range 2 {
@@ -228,7 +228,7 @@ func TestRecordsOfAMapThatTakesNothingOver(t *testing.T) {
 			if repeated {
 				first := p
 				first.From = nil
-				if _, err := Do(t.Context(), first, at, nil); err != nil {
+				if _, err := apply(t.Context(), first, at); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -239,7 +239,7 @@ func TestRecordsOfAMapThatTakesNothingOver(t *testing.T) {
 				}
 				return nil
 			}}
-			if _, err := Do(t.Context(), p, failing, nil); !errors.Is(err, errOutage) {
+			if _, err := apply(t.Context(), p, failing); !errors.Is(err, errOutage) {
 				t.Errorf("got %v", err)
 			}
 			handle, call := stored(t, at, store.Handle("a1")), stored(t, at, store.Call("a1"))
@@ -262,7 +262,7 @@ func TestNoValuesAreLeftUnderAFreeID(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := Do(t.Context(), p, failing, nil); !errors.Is(err, errOutage) {
+	if _, err := apply(t.Context(), p, failing); !errors.Is(err, errOutage) {
 		t.Errorf("got %v", err)
 	}
 	if stored(t, at, store.ResultOf("a1", 0)) == "" || stored(t, at, store.Handle("a1")) == "" {

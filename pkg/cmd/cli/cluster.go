@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -24,29 +23,29 @@ import (
 )
 
 // ClusterPlace is the jobs of a cluster's namespace; "" is all namespaces, for
-// listing. objects are those of the job that will be started, if there is one.
-// It contacts nothing.
-func (c *Connection) ClusterPlace(where target.Target, namespace string, objects []*unstructured.Unstructured) (job.Place, error) {
+// listing. The second result is what runs them. It contacts nothing.
+func (c *Connection) ClusterPlace(where target.Target, namespace string) (job.Place, *kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
-		return job.Place{}, err
+		return job.Place{}, nil, err
 	}
-	workload, err := c.workload(config, namespace, objects)
+	workload, err := c.workload(config, namespace)
 	if err != nil {
-		return job.Place{}, err
+		return job.Place{}, nil, err
 	}
 	server, err := serverURL(config)
 	if err != nil {
-		return job.Place{}, Usage(err)
+		return job.Place{}, nil, Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Place{}, Usage(err)
+		return job.Place{}, nil, Usage(err)
 	}
-	return job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+	place := job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: clusterID(config, server), Server: server.String(),
 		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), RemoveRunners: workload.RemoveRunners, OpenStore: store.Open, Store: s,
-		Flags: c.given()}, nil
+		Flags: c.given()}
+	return place, workload, nil
 }
 
 // JobsPlace is the jobs that exist in the cluster's namespace, or in all of them. It
@@ -60,7 +59,8 @@ func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
 	if allNamespaces {
 		namespace = ""
 	}
-	return c.ClusterPlace(where, namespace, nil)
+	place, _, err := c.ClusterPlace(where, namespace)
+	return place, err
 }
 
 // StoredPlace is JobsPlace without a cluster, for jobs that have ended: why is the reason
@@ -79,8 +79,6 @@ func (c *Connection) StoredPlace(why error) (job.Place, error) {
 
 // noCluster stands for the workloads of a cluster that the kubeconfig does not lead to.
 type noCluster struct{ why error }
-
-func (n noCluster) Start(context.Context, api.Spec, map[string]string) error { return n.why }
 
 func (n noCluster) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
 	return api.Status{}, n.why
@@ -108,20 +106,20 @@ func knownCluster(where target.Target) string {
 
 // ClusterWorkload is what runs the jobs of a cluster's namespace, without the
 // store. It contacts nothing.
-func (c *Connection) ClusterWorkload(where target.Target, namespace string, objects []*unstructured.Unstructured) (*kube.Cluster, error) {
+func (c *Connection) ClusterWorkload(where target.Target, namespace string) (*kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return nil, err
 	}
-	return c.workload(config, namespace, objects)
+	return c.workload(config, namespace)
 }
 
-func (c *Connection) workload(config *rest.Config, namespace string, objects []*unstructured.Unstructured) (*kube.Cluster, error) {
+func (c *Connection) workload(config *rest.Config, namespace string) (*kube.Cluster, error) {
 	client, err := kube.NewClient(config, namespace, c.tell)
 	if err != nil {
 		return nil, Usage(fmt.Errorf("%w: %s", err, mendSetting))
 	}
-	return kube.New(client, objects), nil
+	return kube.New(client), nil
 }
 
 // serverURL is the address of the API server, without what a client alone would need.

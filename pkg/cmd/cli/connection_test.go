@@ -143,7 +143,7 @@ func TestRESTRejects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = c.ClusterWorkload(where, "", nil)
+			_, err = c.ClusterWorkload(where, "")
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q in it", err, tt.want)
 			}

@@ -31,11 +31,10 @@ func localPlace(storeURL, python string, warn func(error)) (job.Place, error) {
 	if err != nil {
 		return job.Place{}, Usage(fmt.Errorf("--store: %w", err))
 	}
-	dir, err := local.StateDir()
+	workload, err := LocalWorkload(python)
 	if err != nil {
 		return job.Place{}, err
 	}
-	workload := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Zip, OpenStore: store.OpenFile})
 	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile,
 		List: listLocal(workload), Watch: watchLocal(workload, warn)}, nil
 }
@@ -47,4 +46,13 @@ func LocalJobs() int {
 		return 0
 	}
 	return local.New(local.Config{StateDir: dir}).Count()
+}
+
+// LocalWorkload is what runs the jobs of this machine, with python as for LocalPlace.
+func LocalWorkload(python string) (*local.Workload, error) {
+	dir, err := local.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Zip, OpenStore: store.OpenFile}), nil
 }

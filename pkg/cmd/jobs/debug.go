@@ -141,7 +141,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 		return nil, err
 	}
 	namespace := cmp.Or(j.Handle.Namespace, where.Namespace)
-	workload, err := c.connection.ClusterWorkload(where, namespace, nil)
+	workload, err := c.connection.ClusterWorkload(where, namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,6 @@ type parked struct {
 	before  *string // what was printed before they were released
 }
 
-func (parked) Start(context.Context, api.Spec, map[string]string) error { return nil }
-
 func (parked) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
 	return api.Status{}, nil
 }

@@ -7,72 +7,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/render"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
-
-// resumeFrom looks at the map whose values are to be taken over, and makes the plan
-// compute the others alone. Where there are none, it returns the older map.
-func (o *options) resumeFrom(ctx context.Context, p *submit.Planned, place *job.Place) (whole *job.Job, err error) {
-	if o.request.MapResume == "" {
-		return nil, nil
-	}
-	old, err := place.Attach(ctx, o.request.MapResume)
-	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("--map-resume: %w", err))
-	}
-	if err := p.CheckResume(old.Handle); err != nil {
-		return nil, cli.Usage(err)
-	}
-	if err := resumable(ctx, old); err != nil {
-		return nil, err
-	}
-	values, err := old.Values(ctx)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading the values of job %s: %w", old.ID(), err)
-	case len(values) == p.Spec.Map.Inputs:
-		return old, nil
-	}
-	warnings, err := p.Resume(old, values)
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	for _, w := range warnings {
-		o.ui.Warn(w)
-	}
-	place.Workload, err = o.workload(*p)
-	return nil, err
-}
-
-// workload is what starts the pods of a plan.
-func (o *options) workload(p submit.Planned) (job.Workload, error) {
-	rendered, err := render.Objects(p.Spec, p.Overlay)
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	return o.connection.ClusterWorkload(o.place, p.Spec.Namespace, rendered.Objects())
-}
-
-// resumable holds that a map has ended, and that its values are there.
-func resumable(ctx context.Context, old *job.Job) error {
-	status, err := old.Status(ctx)
-	switch {
-	case err != nil:
-		return err
-	case !status.State.Ended():
-		return cli.Usagef("--map-resume %s: that job goes on; wait for its end, or cancel it: kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
-	}
-	deleted, err := old.ValuesDeleted(ctx)
-	switch {
-	case err != nil:
-		return err
-	case deleted:
-		return cli.Usagef("--map-resume %s: that job succeeded, and its values were deleted: leave --map-resume out to compute all of them again", old.ID())
-	}
-	return nil
-}
 
 // again brings the values of a map of which nothing is missing, without another job.
 // What an earlier command made stays, unless its removal was asked for.

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +20,6 @@ import (
 
 // ended is the workload of a job that has succeeded.
 type ended struct{ stopped *bool }
-
-func (ended) Start(context.Context, api.Spec, map[string]string) error { return fs.ErrExist }
 
 func (ended) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
 	s := api.Status{State: api.Succeeded}

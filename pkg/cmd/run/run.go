@@ -337,6 +337,8 @@ func (f *flags) checkMode(m mode, local bool) error {
 	return nil
 }
 
+// run plans the job, resolves what is left open, renders the plan and does with it what
+// the mode says.
 func (o *options) run(ctx context.Context) error {
 	identity := submit.RandomIdentity(o.clock.Now())
 	if !o.mode.submits() {
@@ -355,24 +357,46 @@ func (o *options) run(ctx context.Context) error {
 		}
 		planned.Warnings = append(planned.Warnings, err.Error())
 	}
-	for _, w := range planned.Warnings {
-		if o.mode != modeExplain {
-			o.ui.Warn(w)
+	if o.mode != modeExplain {
+		o.warn(planned.Warnings)
+	}
+	var to destination
+	if o.mode.submits() {
+		if to, err = o.destination(planned); err != nil {
+			return err
+		}
+		defer to.place.Store.Close()
+		warned := len(planned.Warnings)
+		if planned, err = submit.Resolve(ctx, planned, to.place); err != nil {
+			return submitError(err)
+		}
+		o.warn(planned.Warnings[warned:])
+	}
+	var rendered render.Rendered
+	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // which has files instead
+		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
+			return cli.Usage(err)
 		}
 	}
 	switch o.mode {
 	case modePrepare:
-		return o.prepare(ctx, planned)
+		return o.prepare(ctx, planned, rendered, to)
 	case modeServerDryRun:
-		return o.serverDryRun(ctx, planned)
+		return o.serverDryRun(ctx, planned, rendered)
 	case modeDryRun:
-		return o.dryRun(planned)
+		return o.print(rendered, o.output, " created (dry run)")
 	case modeExplain:
 		return o.explain(planned)
 	case modeWriteOverlay:
 		return o.overlay(planned)
 	default:
-		return o.submit(ctx, planned)
+		return o.submit(ctx, planned, rendered, to)
+	}
+}
+
+func (o *options) warn(warnings []string) {
+	for _, w := range warnings {
+		o.ui.Warn(w)
 	}
 }
 

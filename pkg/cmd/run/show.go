@@ -5,33 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// dryRun prints what would be applied.
-func (o *options) dryRun(p submit.Planned) error {
-	rendered, err := render.Objects(p.Spec, p.Overlay)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	return o.print(rendered, o.output, " created (dry run)")
-}
-
-// serverDryRun prints what the API server would make of it.
-func (o *options) serverDryRun(ctx context.Context, p submit.Planned) error {
-	rendered, err := render.Objects(p.Spec, p.Overlay)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	workload, err := o.connection.ClusterWorkload(o.place, p.Spec.Namespace, rendered.Objects())
+// serverDryRun prints what the API server would make of the objects.
+func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered render.Rendered) error {
+	cluster, err := o.connection.ClusterWorkload(o.place, p.Spec.Namespace)
 	if err != nil {
 		return err
 	}
-	made, err := workload.DryRun(ctx)
+	made, err := cluster.Submission(rendered.Objects()).DryRun(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,12 +55,6 @@ func (o *options) print(r render.Rendered, format, done string) error {
 
 // explain says what a run would do.
 func (o *options) explain(p submit.Planned) error {
-	if p.Spec.Backend != api.BackendLocal {
-		// What can't be rendered can't be run: say so now.
-		if _, err := render.Objects(p.Spec, p.Overlay); err != nil {
-			return cli.Usage(err)
-		}
-	}
 	e := p.Explain()
 	if o.output == "json" {
 		enc := json.NewEncoder(o.streams.Out)

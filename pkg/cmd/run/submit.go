@@ -15,6 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -33,25 +35,44 @@ type waiting struct {
 	timeout time.Duration
 }
 
+// destination is where a job goes.
+type destination struct {
+	place job.Place
+	// One of them makes the workload.
+	cluster *kube.Cluster
+	machine *local.Workload
+}
+
+// destination opens what the plan names. It contacts nothing.
+func (o *options) destination(p submit.Planned) (to destination, err error) {
+	if p.Spec.Backend != api.BackendLocal {
+		to.place, to.cluster, err = o.connection.ClusterPlace(o.place, p.Spec.Namespace)
+		return to, err
+	}
+	if to.machine, err = cli.LocalWorkload(p.Python); err != nil {
+		return to, err
+	}
+	to.place, err = cli.LocalPlace(p.Spec.Store, p.Python)
+	return to, err
+}
+
 // submit starts the job and, unless it is detached, stays until its result is here.
-func (o *options) submit(ctx context.Context, p submit.Planned) error {
+func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	o.root = p.Root
-	place, err := o.destination(p)
-	if err != nil {
-		return err
-	}
-	defer place.Store.Close()
-	whole, err := o.resumeFrom(ctx, &p, &place)
-	if err != nil {
-		return err
-	}
-	if whole != nil {
-		return o.again(ctx, whole)
+	if p.Complete() {
+		return o.again(ctx, p.From)
 	}
 	if hardware := p.Hardware(); hardware != "" {
 		o.ui.Note("accelerator " + hardware)
 	}
-	j, err := o.send(ctx, p, place, submit.Do)
+	var steps submit.Steps
+	if to.machine != nil {
+		steps.Start = to.machine.Start
+	} else {
+		submission := to.cluster.Submission(rendered.Objects())
+		steps = submit.Steps{Ready: submission.Ready, Start: submission.Start}
+	}
+	j, err := o.apply(ctx, p, to.place, steps)
 	if err != nil {
 		return err
 	}
@@ -63,24 +84,11 @@ func (o *options) submit(ctx context.Context, p submit.Planned) error {
 }
 
 // prepare does all but apply the manifests, and prints them.
-func (o *options) prepare(ctx context.Context, p submit.Planned) error {
-	place, err := o.destination(p)
-	if err != nil {
-		return err
+func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
+	if old := p.From; p.Complete() {
+		return cli.Usagef("--map-resume %s: nothing is missing, so there is nothing to prepare: its values are printed by kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
-	defer place.Store.Close()
-	whole, err := o.resumeFrom(ctx, &p, &place)
-	if err != nil {
-		return err
-	}
-	if whole != nil {
-		return cli.Usagef("--map-resume %s: nothing is missing, so there is nothing to prepare: its values are printed by kubectl kinetic jobs result %s%s", whole.ID(), whole.ID(), whole.PlaceFlag())
-	}
-	rendered, err := render.Objects(p.Spec, p.Overlay)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	j, err := o.send(ctx, p, place, submit.Prepare)
+	j, err := o.apply(ctx, p, to.place, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
 		return err
 	}
@@ -88,20 +96,17 @@ func (o *options) prepare(ctx context.Context, p submit.Planned) error {
 	return o.print(rendered.WithoutRunner(), cmp.Or(o.output, "yaml"), "")
 }
 
-// sender is submit.Do or submit.Prepare.
-type sender func(context.Context, submit.Planned, job.Place, func(done, total int64)) (submit.Submitted, error)
-
-// send carries a plan out, and shows how far it is.
-func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, do sender) (*job.Job, error) {
+// apply carries a plan out, and shows how far it is.
+func (o *options) apply(ctx context.Context, p submit.Planned, place job.Place, steps submit.Steps) (*job.Job, error) {
 	bar := o.ui.Progress("storing", p.Files.StoredBytes)
 	var before int64
-	sent, err := do(ctx, p, place, func(done, _ int64) {
+	sent, err := submit.Apply(ctx, p, place, steps, func(done, _ int64) {
 		bar.Add(done - before)
 		before = done
 	})
 	bar.Done()
 	if err != nil {
-		return nil, o.submitError(ctx, err)
+		return nil, o.applyError(ctx, err)
 	}
 	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes)))
 	if p.From != nil {
@@ -110,34 +115,24 @@ func (o *options) send(ctx context.Context, p submit.Planned, place job.Place, d
 	return sent.Job, nil
 }
 
-// destination is where the job will live. For a map that is resumed, resumeFrom sets
-// what its pods do.
-func (o *options) destination(p submit.Planned) (job.Place, error) {
-	if p.Spec.Backend == api.BackendLocal {
-		return cli.LocalPlace(p.Spec.Store, p.Python)
+// applyError says what there is of a job whose submit was interrupted.
+func (o *options) applyError(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return submitError(err)
 	}
-	if o.request.MapResume != "" {
-		return o.connection.ClusterPlace(o.place, p.Spec.Namespace, nil)
-	}
-	rendered, err := render.Objects(p.Spec, p.Overlay)
-	if err != nil {
-		return job.Place{}, cli.Usage(err)
-	}
-	return o.connection.ClusterPlace(o.place, p.Spec.Namespace, rendered.Objects())
+	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+leftBy(err))
+	return cli.Exit(cli.ExitInterrupted)
 }
 
-func (o *options) submitError(ctx context.Context, err error) error {
+// submitError gives mistakes in the input exit code 2.
+func submitError(err error) error {
 	var exists *submit.ExistsError
 	var unusable *submit.StoreError
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(o.streams.ErrOut, "interrupted; "+leftBy(err))
-		return cli.Exit(cli.ExitInterrupted)
-	case errors.As(err, &exists), errors.As(err, &unusable):
+	var mistake *submit.InputError
+	if errors.As(err, &exists) || errors.As(err, &unusable) || errors.As(err, &mistake) {
 		return cli.Usage(err)
-	default:
-		return err
 	}
+	return err
 }
 
 // leftBy says what there is of a job whose submit was interrupted.

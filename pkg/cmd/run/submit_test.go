@@ -30,12 +30,13 @@ func TestInterruptedSubmit(t *testing.T) {
 		"not interrupted, may run":   {t.Context(), mayRun, cli.ExitFailed, ""},
 		"not interrupted, taken":     {t.Context(), taken, cli.ExitUsage, ""},
 		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, cli.ExitUsage, ""},
+		"not interrupted, a mistake": {t.Context(), &submit.InputError{}, cli.ExitUsage, ""},
 		"not interrupted, an outage": {t.Context(), errors.New("503"), cli.ExitFailed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, _, _, said := genericiooptions.NewTestIOStreams()
 			o := &options{streams: streams}
-			if code := cli.CodeOf(o.submitError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
+			if code := cli.CodeOf(o.applyError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
 				t.Errorf("exit code %d, said %q; want %d, %q", code, said, tt.code, tt.says)
 			}
 		})

@@ -20,11 +20,12 @@ import (
 // workload stands for a cluster: start and ready say what it does.
 type workload struct{ start, ready func() error }
 
-func (w workload) Start(context.Context, api.Spec, map[string]string) error { return w.start() }
-
-func (w workload) Ready(context.Context) error { return w.ready() }
-
-func (w workload) Prepare(context.Context, api.Spec, map[string]string) error { return w.start() }
+func (w workload) steps() Steps {
+	return Steps{
+		Ready: func(context.Context) error { return w.ready() },
+		Start: func(context.Context, api.Spec, map[string]string) error { return w.start() },
+	}
+}
 
 func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
 	return api.Status{State: api.NotFound}, nil
@@ -36,7 +37,17 @@ func (w workload) Stop(context.Context, string, time.Duration, func() error) err
 	return fs.ErrNotExist
 }
 
-type sender = func(context.Context, Planned, job.Place, func(done, total int64)) (Submitted, error)
+// apply carries a plan out in a place of a workload, prepare for somebody else to apply it.
+func apply(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
+	return Apply(ctx, p, place, place.Workload.(workload).steps(), nil)
+}
+
+func prepare(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
+	steps := place.Workload.(workload).steps()
+	return Apply(ctx, p, place, Steps{Start: steps.Start}, nil)
+}
+
+type sender = func(context.Context, Planned, job.Place) (Submitted, error)
 
 func well() error { return nil }
 
@@ -100,7 +111,7 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := place(t, workload{func() error { return tt.fails }, well})
-			_, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			_, err := apply(t.Context(), planned(t, "{}"), p)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %q in it", err, tt.says)
 			}
@@ -113,13 +124,13 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 }
 
 // The records are there before the workload, which is there in the end.
-func TestDoDescribesBeforeItStarts(t *testing.T) {
-	for name, do := range map[string]sender{"Do": Do, "Prepare": Prepare} {
+func TestApplyDescribesBeforeItStarts(t *testing.T) {
+	for name, do := range map[string]sender{"apply": apply, "prepare": prepare} {
 		t.Run(name, func(t *testing.T) {
 			var p job.Place
 			seen := ""
 			p = place(t, workload{func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, well})
-			if _, err := do(t.Context(), planned(t, `{"call":1}`), p, nil); err != nil {
+			if _, err := do(t.Context(), planned(t, `{"call":1}`), p); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(seen, `"job_id": "a1"`) || !strings.Contains(seen, `{"call":1}`) {
@@ -130,19 +141,19 @@ func TestDoDescribesBeforeItStarts(t *testing.T) {
 }
 
 // What can't be made ready stops the submit before it is described.
-func TestDoStopsWhereTheClusterIsNotReady(t *testing.T) {
+func TestApplyStopsWhereTheClusterIsNotReady(t *testing.T) {
 	p := place(t, workload{func() error { return errors.New("it was started") }, func() error { return errors.New("no such namespace") }})
-	_, err := Do(t.Context(), planned(t, "{}"), p, nil)
+	_, err := apply(t.Context(), planned(t, "{}"), p)
 	if err == nil || err.Error() != "no such namespace" || stored(t, p, store.Handle("a1")) != "" {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A call without a handle is left by a submit that was cut off, or lost a race.
-func TestDoReplacesACallThatNobodyOwns(t *testing.T) {
+func TestApplyReplacesACallThatNobodyOwns(t *testing.T) {
 	p := place(t, workload{well, well})
 	write(t, p, store.Call("a1"), `{"another":"call"}`)
-	if _, err := Do(t.Context(), planned(t, "{}"), p, nil); err != nil {
+	if _, err := apply(t.Context(), planned(t, "{}"), p); err != nil {
 		t.Fatal(err)
 	}
 	if got := stored(t, p, store.Call("a1")); got != "{}" {
@@ -151,7 +162,7 @@ func TestDoReplacesACallThatNobodyOwns(t *testing.T) {
 }
 
 // An id is taken by whoever wrote its handle, at whatever moment.
-func TestDoLeavesAnIDThatIsTaken(t *testing.T) {
+func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 	for name, when := range map[string]string{"before": "at once", "meanwhile": "in Ready"} {
 		t.Run(name, func(t *testing.T) {
 			var p job.Place
@@ -168,7 +179,7 @@ func TestDoLeavesAnIDThatIsTaken(t *testing.T) {
 			if when == "at once" {
 				_ = take()
 			}
-			_, err := Do(t.Context(), planned(t, "{}"), p, nil)
+			_, err := apply(t.Context(), planned(t, "{}"), p)
 			var exists *ExistsError
 			if !errors.As(err, &exists) {
 				t.Errorf("got %v", err)
@@ -181,18 +192,18 @@ func TestDoLeavesAnIDThatIsTaken(t *testing.T) {
 }
 
 // A submit is repeated with the records that its first try left.
-func TestDoAdoptsItsOwnRecords(t *testing.T) {
+func TestApplyAdoptsItsOwnRecords(t *testing.T) {
 	p := place(t, workload{well, well})
 	first := planned(t, "{}")
-	if _, err := Prepare(t.Context(), first, p, nil); err != nil {
+	if _, err := prepare(t.Context(), first, p); err != nil {
 		t.Fatal(err)
 	}
-	for _, do := range []sender{Prepare, Do} {
-		if _, err := do(t.Context(), first, p, nil); err != nil {
+	for _, do := range []sender{prepare, apply} {
+		if _, err := do(t.Context(), first, p); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := Do(t.Context(), planned(t, `{"changed":1}`), p, nil); err == nil {
+	if _, err := apply(t.Context(), planned(t, `{"changed":1}`), p); err == nil {
 		t.Error("another call took the id over")
 	}
 }

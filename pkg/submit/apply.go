@@ -76,13 +76,24 @@ func storeError(err error) error {
 	return err
 }
 
-// cluster is what the workloads of a cluster do besides.
-type cluster interface {
-	// Ready makes what the job will share with others, before anything of its own.
-	Ready(ctx context.Context) error
-	// Prepare makes what the job's manifests don't hold, for somebody else to
-	// apply them.
-	Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error
+// InputError is a mistake in the input that only a look at the cluster or the store shows.
+type InputError struct{ err error }
+
+func (e *InputError) Error() string { return e.err.Error() }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *InputError) Unwrap() error { return e.err }
+
+func inputErrorf(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
+
+// Steps are how a cluster, or this machine, makes a job.
+type Steps struct {
+	// Ready makes what the job will share with others, before anything of its own; nil
+	// where there is nothing.
+	Ready func(context.Context) error
+	// Start makes the workload, or for somebody else who will, what its manifests don't
+	// hold. A workload of that id that exists already is an error that is fs.ErrExist.
+	Start func(ctx context.Context, spec api.Spec, secrets map[string]string) error
 }
 
 // Submitted is a job that was carried out, and what that took.
@@ -91,35 +102,20 @@ type Submitted struct {
 	Stats pack.Stats
 }
 
-// Do uploads what the store lacks, describes the job there and starts its
+// Apply uploads what the store lacks, describes the job there and starts its
 // workload, in that order: whatever runs can be found, and a submit that is cut
 // off leaves nothing running. progress hears of the bytes of the bundle that
 // are stored. An id that is taken is an ExistsError.
-func Do(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (Submitted, error) {
-	s := submission{Planned: p, place: place, progress: progress, start: place.Workload.Start}
-	if c, ok := place.Workload.(cluster); ok {
-		s.ready = c.Ready
-	}
-	return s.carryOut(ctx)
-}
-
-// Prepare is Do for a workload that somebody else will apply. Local jobs have
-// nothing to prepare.
-func Prepare(ctx context.Context, p Planned, place job.Place, progress func(done, total int64)) (Submitted, error) {
-	c, ok := place.Workload.(cluster)
-	if !ok {
-		return Submitted{}, errors.New("a local job has no manifests that could be prepared")
-	}
-	return submission{Planned: p, place: place, progress: progress, start: c.Prepare}.carryOut(ctx)
+func Apply(ctx context.Context, p Planned, place job.Place, steps Steps, progress func(done, total int64)) (Submitted, error) {
+	return submission{Planned: p, place: place, steps: steps, progress: progress}.carryOut(ctx)
 }
 
 // submission is a plan on its way to a place.
 type submission struct {
 	Planned
 	place    job.Place
+	steps    Steps
 	progress func(done, total int64)
-	ready    func(context.Context) error // nil where nothing has to be made ready
-	start    func(context.Context, api.Spec, map[string]string) error
 }
 
 // carryOut stores what the job needs, and starts it when that is there.
@@ -144,7 +140,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err := s.start(ctx, s.Spec, s.secrets()); err != nil {
+	if err := s.steps.Start(ctx, s.Spec, s.secrets()); err != nil {
 		return Submitted{}, abandon(ctx, j, err, adopted)
 	}
 	return Submitted{j, stats}, nil
@@ -185,8 +181,8 @@ func (s submission) supply(ctx context.Context, j *job.Job) (adopted bool, stats
 			return nil
 		})
 	}
-	if s.ready != nil {
-		g.Go(func() error { return s.ready(ctx) })
+	if s.steps.Ready != nil {
+		g.Go(func() error { return s.steps.Ready(ctx) })
 	}
 	err = g.Wait()
 	return adopted, stats, err

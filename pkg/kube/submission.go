@@ -1,0 +1,226 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// Submission is one job on its way into a cluster.
+type Submission struct {
+	*Cluster
+	// objects are what Start applies: exactly what a dry-run shows, but that hosts wait for
+	// their key.
+	objects []*unstructured.Unstructured
+	// ready says that what the job shares is there.
+	ready bool
+	// keyComes says that the job's Secret can be made, so that its hosts can wait for their key.
+	keyComes bool
+	// mayGo are shared objects that a cleanup may remove before the workload exists.
+	mayGo []*unstructured.Unstructured
+}
+
+// Submission is the job that objects describe. It contacts nothing.
+func (w *Cluster) Submission(objects []*unstructured.Unstructured) *Submission {
+	return &Submission{Cluster: w, objects: objects}
+}
+
+// parts are the objects to apply, by what becomes of them.
+type parts struct {
+	// workload runs the pods: a Job or a LeaderWorkerSet.
+	workload *unstructured.Unstructured
+	// shared is used by other jobs too, and stays.
+	shared []*unstructured.Unstructured
+	// owned goes when the workload goes.
+	owned []*unstructured.Unstructured
+}
+
+// split sorts the objects to apply.
+func (s *Submission) split() (parts, error) {
+	var p parts
+	for _, o := range s.objects {
+		switch {
+		case isWorkload(o):
+			p.workload = o
+		case isShared(o):
+			p.shared = append(p.shared, o)
+		default:
+			p.owned = append(p.owned, o)
+		}
+	}
+	if p.workload == nil {
+		return p, errors.New("there is neither a Job nor a LeaderWorkerSet among the objects to apply")
+	}
+	return p, nil
+}
+
+func isWorkload(o *unstructured.Unstructured) bool {
+	return status.KindOf(o) != nil && o.GetLabels()[api.LabelJobID] != ""
+}
+
+func isShared(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "ConfigMap" && strings.HasPrefix(o.GetName(), api.RunnerPrefix)
+}
+
+// Ready makes what the job will share with others. It needs nothing of the job
+// itself, so it can be done beside the upload, and finds out early that a cluster
+// can't be reached, or has no such namespace, or that a quota never lets the job run.
+func (s *Submission) Ready(ctx context.Context) error {
+	p, err := s.split()
+	if err != nil {
+		return err
+	}
+	if err := s.locate(ctx, s.objects); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.checkQuotas(ctx, p.workload) })
+	g.Go(func() error { s.checkKueue(ctx, p.workload); return nil })
+	g.Go(func() error { s.keyComes = s.mayPutKey(ctx, p.workload); return nil })
+	for _, o := range p.shared {
+		g.Go(func() error {
+			mayGo, err := s.createRunner(ctx, o)
+			if mayGo {
+				mu.Lock()
+				defer mu.Unlock()
+				s.mayGo = append(s.mayGo, o)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	s.ready = true
+	return nil
+}
+
+// Start creates the Job or LeaderWorkerSet, then what it owns, the Secret among it, after
+// Ready if that has not been called. The Secret does not come first: the name of the workload
+// decides which of several submits makes it, and its owner removes it, whatever becomes of this
+// process. Hosts that are faster wait for it.
+//
+// A workload of this name that is there already is an error that is fs.ErrExist, and
+// api.ErrMayRun too if it runs the same call: then it gets what it owns all the same, for its
+// submit may have been cut off. A start that fails removes what it made.
+func (s *Submission) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	p, err := s.split()
+	if err != nil {
+		return err
+	}
+	if !s.ready {
+		if err := s.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	asked := p.workload
+	if _, keyed := secrets[api.EnvGroupKey]; keyed && s.keyComes {
+		asked = awaitingKey(asked)
+	}
+	workload, taken := s.createWorkload(ctx, asked)
+	if workload == nil {
+		return taken
+	}
+	if err := status.CheckQueue(workload); err != nil && taken == nil {
+		return errors.Join(err, s.undo(ctx, workload))
+	}
+	owner := metav1.OwnerReference{APIVersion: workload.GetAPIVersion(), Kind: workload.GetKind(), Name: workload.GetName(), UID: workload.GetUID()}
+	g, gctx := errgroup.WithContext(ctx)
+	var rights []*unstructured.Unstructured
+	for _, o := range p.owned {
+		if isRelease(o, workload) {
+			rights = append(rights, o)
+			continue
+		}
+		g.Go(func() error { return s.own(gctx, o, owner) })
+	}
+	g.Go(func() error { return s.allowRelease(gctx, rights, owner) })
+	for _, o := range s.mayGo {
+		g.Go(func() error { s.keepRunner(gctx, o); return nil })
+	}
+	if len(secrets) > 0 {
+		secret := secretOf(spec, workload, secrets)
+		secret.SetOwnerReferences([]metav1.OwnerReference{owner})
+		g.Go(func() error { return s.putSecrets(gctx, secret, secrets, taken != nil) })
+	}
+	switch err := g.Wait(); {
+	case err == nil:
+		return taken
+	case taken != nil:
+		return errors.Join(err, api.ErrMayRun)
+	default:
+		return errors.Join(err, s.undo(ctx, workload)) // what it owns goes with it
+	}
+}
+
+// Prepare makes what the manifests of a job need and don't hold: the Secret, which
+// nothing owns, and the ConfigMap of the runner, so that kubectl delete -f of the
+// manifests does not take it from other jobs. A workload of this name that is there already is an error
+// that is fs.ErrExist.
+func (s *Submission) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	p, err := s.split()
+	if err != nil {
+		return err
+	}
+	if err := s.locate(ctx, s.objects); err != nil {
+		return err
+	}
+	err = retry(ctx, func() error {
+		_, err := s.client.getObject(ctx, s.collectionOf(p.workload), p.workload.GetName())
+		return err
+	})
+	switch {
+	case err == nil:
+		return fmt.Errorf("job %s: %w", p.workload.GetName(), fs.ErrExist)
+	case !apierrors.IsNotFound(err):
+		return err
+	}
+	for _, o := range p.shared {
+		if _, err := s.createRunner(ctx, o); err != nil {
+			return err
+		}
+	}
+	if len(secrets) == 0 {
+		return nil
+	}
+	return s.putSecrets(ctx, secretOf(spec, p.workload, secrets), secrets, false)
+}
+
+// DryRun asks the API server to check every object, keeping none, and gives back
+// what it would make of them, in their order. Quotas, which it does not look at before
+// there are pods, are checked as for a job that starts.
+func (s *Submission) DryRun(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	p, err := s.split()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.locate(ctx, s.objects); err != nil {
+		return nil, err
+	}
+	if err := s.checkQuotas(ctx, p.workload); err != nil {
+		return nil, err
+	}
+	s.checkKueue(ctx, p.workload)
+	all := make([]*unstructured.Unstructured, len(s.objects))
+	for i, o := range s.objects {
+		made, err := s.dryRun(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		made.SetManagedFields(nil) // kubectl doesn't print them either
+		all[i] = made
+	}
+	return all, nil
+}

@@ -1,0 +1,127 @@
+package submit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// Resolve looks up on the network what a plan leaves open, before its objects are
+// rendered: of a map that is resumed, which values the older one has. It changes nothing
+// there. A mistake in the input is an InputError.
+func Resolve(ctx context.Context, p Planned, place job.Place) (Planned, error) {
+	if p.request.MapResume == "" {
+		return p, nil
+	}
+	old, err := place.Attach(ctx, p.request.MapResume)
+	if err != nil {
+		return p, inputErrorf("--map-resume: %w", err)
+	}
+	if err := p.checkResume(old.Handle); err != nil {
+		return p, &InputError{err}
+	}
+	if err := checkResumable(ctx, old); err != nil {
+		return p, err
+	}
+	values, err := old.Values(ctx)
+	if err != nil {
+		return p, fmt.Errorf("reading the values of job %s: %w", old.ID(), err)
+	}
+	return p.resume(old, values)
+}
+
+// Complete reports whether the older map that a plan resumes, From, has all values already:
+// then there is nothing to start.
+func (p Planned) Complete() bool { return p.From != nil && len(p.Inherits) == p.Spec.Map.Inputs }
+
+// checkResume rejects an older map whose values are not those of the plan's.
+func (p Planned) checkResume(old api.Handle) error {
+	switch m := old.Map; {
+	case m == nil:
+		return fmt.Errorf("--map-resume %s: that job is no map", old.JobID)
+	case m.InputsSHA256 != p.Spec.Map.InputsSHA256:
+		return fmt.Errorf("--map-resume %s: that job has other inputs (%d, and these are %d): give it the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
+	case old.CallSHA256 != p.Spec.CallSHA256:
+		return fmt.Errorf("--map-resume %s: that job, of %s, differs in its function, in --arg or in the directory it was started in: repeat its command line", old.JobID, old.FuncName)
+	}
+	return nil
+}
+
+// checkResumable rejects a map that has not ended, or whose values were deleted.
+func checkResumable(ctx context.Context, old *job.Job) error {
+	status, err := old.Status(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !status.State.Ended():
+		return inputErrorf("--map-resume %s: that job goes on; wait for its end, or cancel it: kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
+	}
+	deleted, err := old.ValuesDeleted(ctx)
+	switch {
+	case err != nil:
+		return err
+	case deleted:
+		return inputErrorf("--map-resume %s: that job succeeded, and its values were deleted: leave --map-resume out to compute all of them again", old.ID())
+	}
+	return nil
+}
+
+// resume makes the pods of a plan compute the inputs alone of which an older map has
+// no value. values are the inputs that it has one of, in order.
+func (p Planned) resume(old *job.Job, values []int) (Planned, error) {
+	p.From, p.Inherits = old, values
+	if p.Complete() {
+		return p, nil
+	}
+	p.Spec.Map = spread(p.request, p.inputs, coarse(between(values, p.inputs.Count)))
+	p.Spec.Map.Inherited = len(values)
+	if err := checkChunks(p.Spec.Map); err != nil {
+		return p, &InputError{err}
+	}
+	p.Warnings = append(slices.Clip(p.Warnings), rereadWarnings(p.Spec.Map, p.inputs.Size)...)
+	return p, nil
+}
+
+// between are the inputs that are not in a list in order.
+func between(values []int, inputs int) []api.Range {
+	var gaps []api.Range
+	next := 0
+	for _, v := range append(slices.Clone(values), inputs) {
+		if v > next {
+			gaps = append(gaps, api.Range{First: next, Last: v - 1})
+		}
+		next = v + 1
+	}
+	return gaps
+}
+
+// maxRanges is how many ranges of inputs the command line of each pod has room for.
+const maxRanges = 1000
+
+// coarse joins those ranges that have the least between them until they are not too
+// many. The runner leaves out what has a value in any case.
+func coarse(ranges []api.Range) []api.Range {
+	before := func(i int) int { return ranges[i].First - ranges[i-1].Last }
+	var gaps []int // each by the range behind it
+	for i := 1; i < len(ranges); i++ {
+		gaps = append(gaps, i)
+	}
+	slices.SortStableFunc(gaps, func(a, b int) int { return cmp.Compare(before(a), before(b)) })
+	closed := map[int]bool{}
+	for _, i := range gaps[:max(len(ranges)-maxRanges, 0)] {
+		closed[i] = true
+	}
+	var joined []api.Range
+	for i, r := range ranges {
+		if closed[i] {
+			joined[len(joined)-1].Last = r.Last
+		} else {
+			joined = append(joined, r)
+		}
+	}
+	return joined
+}

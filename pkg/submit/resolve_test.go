@@ -1,0 +1,109 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// What was asked for is divided again: a chunk of one's own choice stays.
+func TestResume(t *testing.T) {
+	values := make([]int, 39)
+	for i := range values {
+		values[i] = i
+	}
+	for chunk, want := range map[int]api.Map{0: {Chunk: 1}, 10: {Chunk: 10}} {
+		p := Planned{request: api.Request{Map: "in", Chunk: chunk}, inputs: inputs{Inputs: call.Inputs{SHA256: "in", Count: 40, Size: 80}}}
+		p.Spec.Map = &api.Map{InputsSHA256: "in", Inputs: 40, Chunk: 3, Parallelism: 14}
+		old := &job.Job{}
+		p, err := p.resume(old, values)
+		if err != nil || p.Warnings != nil || p.From != old || len(p.Inherits) != 39 || p.Complete() {
+			t.Errorf("%v, %q, takes over %d values", err, p.Warnings, len(p.Inherits))
+		}
+		want.InputsSHA256, want.Inputs, want.Inherited, want.Parallelism, want.Only = "in", 40, 39, 1, []api.Range{{First: 39, Last: 39}}
+		if diff := cmp.Diff(&want, p.Spec.Map); diff != "" {
+			t.Errorf("--chunk %d: -want +got:\n%s", chunk, diff)
+		}
+	}
+}
+
+// A map that is resumed may have too many pods for a job, or for the size of its inputs.
+func TestResumeWithManyPods(t *testing.T) {
+	p := Planned{request: api.Request{Map: "in", Chunk: 1}, inputs: inputs{Inputs: call.Inputs{Count: 100_002, Size: 256 << 20}}}
+	p.Spec.Map = &api.Map{Inputs: 100_002, Chunk: 1}
+	if _, err := p.resume(&job.Job{}, []int{0}); err == nil || !strings.Contains(err.Error(), "100001 inputs are 100001 chunks") {
+		t.Errorf("got %v", err)
+	}
+	p, err := p.resume(&job.Job{}, []int{0, 1, 2})
+	if err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "99999 pods") {
+		t.Errorf("got %q, %v", p.Warnings, err)
+	}
+}
+
+func TestCheckResume(t *testing.T) {
+	m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1}
+	p := Planned{Spec: api.Spec{CallSHA256: "call", Map: &m}}
+	other := m
+	other.Chunk = 2 // how they are spread is no matter
+	for want, old := range map[string]api.Handle{
+		"":                                  {CallSHA256: "call", Map: &other},
+		"that job is no map":                {CallSHA256: "call"},
+		"other inputs (3, and these are 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
+		"differs in its function":           {CallSHA256: "other", Map: &m},
+	} {
+		if err := p.checkResume(old); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", old, err, want)
+		}
+	}
+}
+
+// However many ranges there are, a command line has room for what they become, and
+// none of them is lost.
+func TestManyMissingInputs(t *testing.T) {
+	var values []int
+	for i := range 30_000 {
+		if i%3 != 0 || i < 3000 {
+			values = append(values, i)
+		}
+	}
+	got := coarse(between(values, 30_000))
+	if len(got) > maxRanges {
+		t.Errorf("%d ranges, want at most %d", len(got), maxRanges)
+	}
+	missing := api.Map{Inputs: 30_000, Chunk: 1, Only: got}
+	for i := 3000; i < 30_000; i += 3 {
+		if _, computed := missing.ChunkOf(i); !computed {
+			t.Fatalf("nobody computes input %d", i)
+		}
+	}
+	if _, computed := missing.ChunkOf(0); computed {
+		t.Error("what is far from all that is missing is in a chunk, too")
+	}
+}
+
+// What lies between the closest is in a chunk, too, and no more.
+func TestCoarse(t *testing.T) {
+	var one, eighth []api.Range
+	for i := range 1250 {
+		one = append(one, api.Range{First: 9 * i * i, Last: 9*i*i + 1})
+		eighth = append(eighth, api.Range{First: 8 * i, Last: 8 * i})
+	}
+	for name, tt := range map[string]struct {
+		ranges      []api.Range
+		n, computed int
+	}{
+		"no more than there can be": {one[:maxRanges], maxRanges, 2 * maxRanges},
+		"one more":                  {one[:maxRanges+1], maxRanges, 2*maxRanges + 2 + 7},
+		"every eighth":              {eighth, maxRanges, 1250 + 250*7},
+	} {
+		got := coarse(tt.ranges)
+		if computed := (api.Map{Only: got}).Computed(); len(got) != tt.n || computed != tt.computed {
+			t.Errorf("%s: %d inputs in %d ranges, want %d in %d", name, computed, len(got), tt.computed, tt.n)
+		}
+	}
+}
