@@ -66,7 +66,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/cli cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job kube local logs nearest pack profile render shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call job kube local logs nearest pack pattern profile render shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -53,7 +53,7 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 	for _, word := range r.KWArgs {
 		name, typed, _ := strings.Cut(word, "=")
 		value := withoutUsers(string(c.KWArgs[name]))
-		if strings.HasPrefix(typed, "@") || looksSecret(name) || hasSecretInside(value) {
+		if strings.HasPrefix(typed, "@") || LooksSecret(name) || hasSecretInside(value) {
 			value = hidden
 		}
 		shown = append(shown, name+"="+value)
@@ -79,7 +79,7 @@ func isSecretInside(value any) bool {
 		return slices.ContainsFunc(v, isSecretInside)
 	case map[string]any:
 		for key, inner := range v {
-			if looksSecret(key) || isSecretInside(inner) {
+			if LooksSecret(key) || isSecretInside(inner) {
 				return true
 			}
 		}
@@ -98,7 +98,7 @@ func shownArgs(r api.Request, args []string) []string {
 		arg = withoutUsers(arg)
 		isOption := strings.HasPrefix(arg, "-")
 		name, _, assigned := strings.Cut(arg, "=")
-		isSecret := looksSecret(name)
+		isSecret := LooksSecret(name)
 		switch {
 		case hide && arg == "--": // what follows is still the option's
 			shown = append(shown, arg)

@@ -36,9 +36,10 @@ type Planned struct {
 	// the inputs, in order, that these are of.
 	From     *job.Job
 	Inherits []int
-	// Root is the package root, Files what is packaged of it.
-	Root  string
-	Files *pack.Plan
+	// Root is the package root, Files what is packaged of it. Entry is the file of it that
+	// is run, "" for none.
+	Root, Entry string
+	Files       *pack.Plan
 	// Secrets are the values of Spec.SecretEnv.
 	Secrets map[string]string
 	Overlay render.Overlay
@@ -225,7 +226,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if c.KWArgs, err = call.AsTyped(c.KWArgs, p.request.KWArgs, p.textual); err != nil {
 		return err
 	}
-	p.Root, p.call = layout.Root, c
+	p.Root, p.Entry, p.call = layout.Root, c.File, c
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')

@@ -20,8 +20,8 @@ var (
 		`(?:[_.-]?(?:new|total|context|prompt|input|output|completion|generated))?[_.-]?tokens`)
 )
 
-// looksSecret reports whether a name is that of something whose value should not be seen.
-func looksSecret(name string) bool {
+// LooksSecret reports whether a name is that of something whose value should not be seen.
+func LooksSecret(name string) bool {
 	return secretName().MatchString(nameWord().ReplaceAllStringFunc(tokenCount().ReplaceAllString(name, "_"), func(word string) string {
 		if harmlessWord().MatchString(word) {
 			return "_"
@@ -41,7 +41,7 @@ var (
 // something that looks like the name of a secret.
 func assignsSecret(text string) bool {
 	for _, at := range someName().FindAllStringIndex(text, -1) {
-		if looksSecret(text[at[0]:at[1]]) && itsValue().MatchString(text[at[1]:]) {
+		if LooksSecret(text[at[0]:at[1]]) && itsValue().MatchString(text[at[1]:]) {
 			return true
 		}
 	}

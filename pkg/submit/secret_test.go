@@ -15,7 +15,7 @@ func TestLooksSecret(t *testing.T) {
 		"tokens", "SLACK_TOKENS", "deploy_tokens", "user-tokens", "digit_tokens", "admin_tokens",
 		"tokenizer_key", "MY_TOKENIZER_TOKEN",
 	} {
-		if !looksSecret(name) {
+		if !LooksSecret(name) {
 			t.Errorf("%s does not look like a secret", name)
 		}
 	}
@@ -26,7 +26,7 @@ func TestLooksSecret(t *testing.T) {
 		"tokenisation", "keyframes", "keyframe",
 		"num_keypoints", "hf_max_tokens", "keyword", "monkey", "keyboard",
 	} {
-		if looksSecret(name) {
+		if LooksSecret(name) {
 			t.Errorf("%s looks like a secret", name)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
 // flags hold what was typed.
@@ -39,7 +38,7 @@ type flags struct {
 	local       bool
 	image       string
 
-	env       submit.EnvFlags
+	env       envFlags
 	outputDir string
 	debug     bool
 	name      string
@@ -151,17 +150,17 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 }
 
 // request turns the flags into what was asked for, without looking at the world.
-func (f *flags) request(c *cobra.Command, args []string, environ []string, getenv func(string) string) (api.Request, submit.Environment, error) {
+func (f *flags) request(c *cobra.Command, args []string, environ []string, getenv func(string) string) (api.Request, environment, error) {
 	var r api.Request
 	if err := f.checkEmpty(); err != nil {
-		return r, submit.Environment{}, err
+		return r, environment{}, err
 	}
 	backend, err := f.chooseBackend(c)
 	if err != nil {
-		return r, submit.Environment{}, err
+		return r, environment{}, err
 	}
 	f.env.Local = backend == api.BackendLocal
-	env, err := submit.ReadEnvironment(f.env, environ)
+	env, err := readEnvironment(f.env, environ)
 	if err != nil {
 		return r, env, err
 	}

@@ -55,14 +55,14 @@ func (o *options) print(r render.Rendered, format, done string) error {
 
 // explain says what a run would do.
 func (o *options) explain(p submit.Planned) error {
-	e := p.Explain()
+	e := explain(p)
 	if o.output == "json" {
 		enc := json.NewEncoder(o.streams.Out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.Sentences(ui.Bytes, ui.Count)))
+	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.sentences(ui.Bytes, ui.Count)))
 	return err
 }
 

@@ -62,8 +62,8 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if p.Complete() {
 		return o.again(ctx, p.From)
 	}
-	if hardware := p.Hardware(); hardware != "" {
-		o.ui.Note("accelerator " + hardware)
+	if text := hardware(p.Spec); text != "" {
+		o.ui.Note("accelerator " + text)
 	}
 	var steps submit.Steps
 	if to.machine != nil {

@@ -1,4 +1,4 @@
-package submit
+package run
 
 import (
 	"encoding/json"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 // elsewhere is a job of a cluster that is not known to be one of GKE.
-func elsewhere() Planned {
-	return Planned{
+func elsewhere() submit.Planned {
+	return submit.Planned{
 		Spec: api.Spec{ID: "cpu-train-1", Backend: api.BackendGKE, Namespace: "ml", Project: "p", Zone: "us-central1-a", Cluster: "kinetic-cluster",
 			Accelerator: api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1}, Hosts: 1, Slices: 1, Image: "i", Store: "gs://b", CPU: "1", Memory: "2Gi"},
 		Target: target.Target{Context: "kind-dev", From: target.Sources{Context: "current context"}},
@@ -27,45 +28,45 @@ func count(n int, noun string) string { return fmt.Sprintf("<%d> %ss", n, noun) 
 
 func TestSentences(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(*Planned)
+		change func(*submit.Planned)
 		want   string
 	}{
-		"a cluster of no name": {func(*Planned) {}, "cluster      that of context kind-dev, which is not known to be one of GKE\n"},
-		"a cluster without a context": {func(p *Planned) { p.Target = target.Target{From: target.Sources{Context: "--server"}} },
+		"a cluster of no name": {func(*submit.Planned) {}, "cluster      that of context kind-dev, which is not known to be one of GKE\n"},
+		"a cluster without a context": {func(p *submit.Planned) { p.Target = target.Target{From: target.Sources{Context: "--server"}} },
 			"cluster      that of --server, which is not known to be one of GKE\n"},
-		"a cluster of GKE":     {func(p *Planned) { p.Target.GKE = true }, "cluster      kinetic-cluster (project p, zone us-central1-a, context kind-dev)\n"},
-		"what a host asks for": {func(*Planned) {}, "asks for     cpu 1, memory 2Gi\n"},
-		"a limit of memory":    {func(p *Planned) { p.Spec.MemoryLimit = "2Gi" }, "asks for     cpu 1, memory 2Gi at most\n"},
-		"memory alone":         {func(p *Planned) { p.Spec.CPU = "" }, "asks for     memory 2Gi\n"},
-		"environment": {func(p *Planned) {
+		"a cluster of GKE":     {func(p *submit.Planned) { p.Target.GKE = true }, "cluster      kinetic-cluster (project p, zone us-central1-a, context kind-dev)\n"},
+		"what a host asks for": {func(*submit.Planned) {}, "asks for     cpu 1, memory 2Gi\n"},
+		"a limit of memory":    {func(p *submit.Planned) { p.Spec.MemoryLimit = "2Gi" }, "asks for     cpu 1, memory 2Gi at most\n"},
+		"memory alone":         {func(p *submit.Planned) { p.Spec.CPU = "" }, "asks for     memory 2Gi\n"},
+		"environment": {func(p *submit.Planned) {
 			p.Spec.Env = []api.EnvVar{{Name: "B", Value: "hidden"}, {Name: "A"}}
 			p.Spec.SecretEnv = []string{"TOKEN"}
 		}, "environment  B, A, TOKEN (secret)\n"},
-		"several hosts of no accelerator": {func(p *Planned) { p.Spec.Hosts = 4 }, "accelerator  cpu: no accelerator\n"},
-		"a queue":                         {func(p *Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
-		"a priority":                      {func(p *Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
-		"a reservation":                   {func(p *Planned) { p.Spec.Reservation = "projects/p/reservations/r" }, "capacity     of reservation projects/p/reservations/r\n"},
-		"flex-start":                      {func(p *Planned) { p.Spec.FlexStart = true }, "capacity     by flex-start, for 7 days at most\n"},
-		"a ComputeClass":                  {func(p *Planned) { p.Spec.ComputeClass = "cheap" }, "capacity     what ComputeClass cheap chooses\n"},
-		"no crash":                        {func(p *Planned) { p.Spec.MaxDisruptions = 1 }, "starts again never after a crash; after 1 loss of a machine\n"},
-		"crashes and errors":              {func(p *Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "starts again after up to 2 crashes and errors; never after a loss of a machine\n"},
-		"crashes":                         {func(p *Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes; never after a loss of a machine\n"},
-		"a map": {func(p *Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
+		"several hosts of no accelerator": {func(p *submit.Planned) { p.Spec.Hosts = 4 }, "accelerator  cpu: no accelerator\n"},
+		"a queue":                         {func(p *submit.Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
+		"a priority":                      {func(p *submit.Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
+		"a reservation":                   {func(p *submit.Planned) { p.Spec.Reservation = "projects/p/reservations/r" }, "capacity     of reservation projects/p/reservations/r\n"},
+		"flex-start":                      {func(p *submit.Planned) { p.Spec.FlexStart = true }, "capacity     by flex-start, for 7 days at most\n"},
+		"a ComputeClass":                  {func(p *submit.Planned) { p.Spec.ComputeClass = "cheap" }, "capacity     what ComputeClass cheap chooses\n"},
+		"no crash":                        {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "starts again never after a crash; after 1 loss of a machine\n"},
+		"crashes and errors":              {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "starts again after up to 2 crashes and errors; never after a loss of a machine\n"},
+		"crashes":                         {func(p *submit.Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes; never after a loss of a machine\n"},
+		"a map": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
 			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},
-		"a map of one pod": {func(p *Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
+		"a map of one pod": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
 		"a price":          {offered(func(*api.Spec) {}), "2 times l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
 		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.FlexStart = true }),
 			"2 times l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
 		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.ComputeClass = "cheap" }),
 			"2 times l4: 1 GPU on 1 host, price unknown\n"},
-		"environment of a local job": {func(p *Planned) {
+		"environment of a local job": {func(p *submit.Planned) {
 			p.Spec.Backend, p.Spec.Env = api.BackendLocal, []api.EnvVar{{Name: "A"}}
 		}, "environment  A\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := p.Explain().Sentences(size, count)
+			got := explain(p).sentences(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -83,20 +84,20 @@ func TestSentences(t *testing.T) {
 	} {
 		p := elsewhere()
 		tt.change(&p.Spec)
-		if got := p.Explain().Sentences(size, count); strings.Contains(got, tt.not) {
+		if got := explain(p).sentences(size, count); strings.Contains(got, tt.not) {
 			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
 		}
 	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := bare.Explain().Sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := explain(bare).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
 	}
 }
 
 // offered is a plan for two machines that have a price.
-func offered(change func(*api.Spec)) func(*Planned) {
-	return func(p *Planned) {
+func offered(change func(*api.Spec)) func(*submit.Planned) {
+	return func(p *submit.Planned) {
 		price := 0.76
 		p.Spec.Hosts, p.Spec.Accelerator = 2, api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, Hosts: 1, ChipsPerHost: 1, MachineType: "g2-standard-4", PricePerHour: &price}
 		change(&p.Spec)
@@ -107,7 +108,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
 	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
-	data, err := json.Marshal(p.Explain())
+	data, err := json.Marshal(explain(p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package submit
+package run
 
 import (
 	"fmt"
@@ -8,23 +8,24 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// Explanation says what a run would do. Its JSON form is a contract; parts that
+// explanation says what a run would do. Its JSON form is a contract; parts that
 // don't apply are null.
-type Explanation struct {
-	Target      ExplainedTarget      `json:"target"`
-	Accelerator ExplainedAccelerator `json:"accelerator"`
-	Bundle      ExplainedBundle      `json:"bundle"`
-	Deps        *ExplainedDeps       `json:"deps"`
-	Image       *ExplainedImage      `json:"image"`
-	Job         ExplainedJob         `json:"job"`
+type explanation struct {
+	Target      explainedTarget      `json:"target"`
+	Accelerator explainedAccelerator `json:"accelerator"`
+	Bundle      explainedBundle      `json:"bundle"`
+	Deps        *explainedDeps       `json:"deps"`
+	Image       *explainedImage      `json:"image"`
+	Job         explainedJob         `json:"job"`
 	Warnings    []string             `json:"warnings"`
 }
 
-// ExplainedTarget is where the job goes. Zone and cluster are null where it isn't
+// explainedTarget is where the job goes. Zone and cluster are null where it isn't
 // known to be one of GKE: what would be supposed of them plays no part there.
-type ExplainedTarget struct {
+type explainedTarget struct {
 	Project   *string `json:"project"`
 	Zone      *string `json:"zone"`
 	Cluster   *string `json:"cluster"`
@@ -34,8 +35,8 @@ type ExplainedTarget struct {
 	way       string
 }
 
-// ExplainedAccelerator is the shape that the text given for it means.
-type ExplainedAccelerator struct {
+// explainedAccelerator is the shape that the text given for it means.
+type explainedAccelerator struct {
 	Kind     api.AcceleratorKind `json:"kind"`
 	Name     string              `json:"name"`
 	Topology *string             `json:"topology"`
@@ -53,36 +54,36 @@ type ExplainedAccelerator struct {
 	priceBasis   string
 }
 
-// ExplainedBundle is what travels with the call.
-type ExplainedBundle struct {
+// explainedBundle is what travels with the call.
+type explainedBundle struct {
 	Root string `json:"root"`
 	// Entry is the file that is run, relative to Root.
 	Entry *string         `json:"entry"`
-	Files []ExplainedFile `json:"files"`
+	Files []explainedFile `json:"files"`
 	Bytes int64           `json:"bytes"`
 }
 
-// ExplainedFile is one file of the bundle.
-type ExplainedFile struct {
+// explainedFile is one file of the bundle.
+type explainedFile struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 }
 
-// ExplainedDeps are the dependencies to install.
-type ExplainedDeps struct {
+// explainedDeps are the dependencies to install.
+type explainedDeps struct {
 	Source       string   `json:"source"`
 	Requirements []string `json:"requirements"`
 	Dropped      []string `json:"dropped"`
 }
 
-// ExplainedImage is what the container runs.
-type ExplainedImage struct {
+// explainedImage is what the container runs.
+type explainedImage struct {
 	Mode string `json:"mode"`
 	Ref  string `json:"ref"`
 }
 
-// ExplainedJob is what the job is called, and what each of its hosts gets.
-type ExplainedJob struct {
+// explainedJob is what the job is called, and what each of its hosts gets.
+type explainedJob struct {
 	ID string `json:"id"`
 	// Name is the workload's name in Kubernetes, null for a local job.
 	Name    *string     `json:"name"`
@@ -113,34 +114,34 @@ type ExplainedJob struct {
 	Map *api.Map `json:"map"`
 }
 
-// Explain says what doing the plan would do.
-func (p Planned) Explain() Explanation {
+// explain says what doing the plan would do.
+func explain(p submit.Planned) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
-	e := Explanation{
-		Target:      ExplainedTarget{Store: &s.Store},
+	e := explanation{
+		Target:      explainedTarget{Store: &s.Store},
 		Accelerator: explainAccelerator(s),
-		Bundle:      ExplainedBundle{Root: p.Root, Entry: maybe(p.call.File), Bytes: p.Files.Bytes},
+		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
 		Job:         explainJob(s),
 		Warnings:    append([]string{}, p.Warnings...),
 	}
-	e.Bundle.Files = make([]ExplainedFile, 0, len(p.Files.Index.Files))
+	e.Bundle.Files = make([]explainedFile, 0, len(p.Files.Index.Files))
 	for _, f := range p.Files.Index.Files {
-		e.Bundle.Files = append(e.Bundle.Files, ExplainedFile{Path: f.Path, Size: f.Size})
+		e.Bundle.Files = append(e.Bundle.Files, explainedFile{Path: f.Path, Size: f.Size})
 	}
 	if local {
 		return e
 	}
-	e.Target = p.explainTarget()
-	e.Image = &ExplainedImage{Mode: "custom", Ref: s.Image}
+	e.Target = explainTarget(p)
+	e.Image = &explainedImage{Mode: "custom", Ref: s.Image}
 	name := s.JobName()
 	e.Job.Name = &name
 	return e
 }
 
-func (p Planned) explainTarget() ExplainedTarget {
+func explainTarget(p submit.Planned) explainedTarget {
 	s := p.Spec
-	t := ExplainedTarget{Project: maybe(s.Project), Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: &s.Store}
+	t := explainedTarget{Project: maybe(s.Project), Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: &s.Store}
 	switch {
 	case p.Target.GKE:
 		t.Zone, t.Cluster = maybe(s.Zone), maybe(s.Cluster)
@@ -152,8 +153,8 @@ func (p Planned) explainTarget() ExplainedTarget {
 	return t
 }
 
-func explainJob(s api.Spec) ExplainedJob {
-	j := ExplainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
+func explainJob(s api.Spec) explainedJob {
+	j := explainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
 	for _, v := range s.Env {
 		j.Env = append(j.Env, v.Name)
 	}
@@ -170,7 +171,7 @@ func explainJob(s api.Spec) ExplainedJob {
 	return j
 }
 
-func explainAccelerator(s api.Spec) ExplainedAccelerator {
+func explainAccelerator(s api.Spec) explainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
 	if s.ClassChooses() {
 		a.MachineType = ""
@@ -178,7 +179,7 @@ func explainAccelerator(s api.Spec) ExplainedAccelerator {
 	if s.ClassChooses() || s.FlexStart { // which has prices of its own
 		a.PricePerHour = nil
 	}
-	e := ExplainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
+	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
 		MachineType: maybe(a.MachineType), Spot: a.Spot, Resource: maybe(a.Resource),
 		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
 	if times > 1 && a.Kind != api.CPU {
@@ -202,9 +203,9 @@ func maybe(s string) *string {
 	return &s
 }
 
-// Sentences is the explanation for people; size spells a number of bytes, count
+// sentences is the explanation for people; size spells a number of bytes, count
 // one of things.
-func (e Explanation) Sentences(size func(int64) string, count func(n int, noun string) string) string {
+func (e explanation) sentences(size func(int64) string, count func(n int, noun string) string) string {
 	var b strings.Builder
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s %s\n", what, fmt.Sprintf(format, args...))
@@ -250,7 +251,7 @@ func (e Explanation) Sentences(size func(int64) string, count func(n int, noun s
 	return b.String()
 }
 
-func (t ExplainedTarget) cluster() string {
+func (t explainedTarget) cluster() string {
 	if t.way != "" {
 		return "that of " + t.way + ", which is not known to be one of GKE"
 	}
@@ -258,7 +259,7 @@ func (t ExplainedTarget) cluster() string {
 }
 
 // asked says what a host asks for, "" where nobody said it.
-func (j ExplainedJob) asked() string {
+func (j explainedJob) asked() string {
 	var parts []string
 	if j.CPU != nil {
 		parts = append(parts, "cpu "+*j.CPU)
@@ -277,7 +278,7 @@ func (j ExplainedJob) asked() string {
 }
 
 // capacity says where the machines come from, "" where nobody said it.
-func (j ExplainedJob) capacity() string {
+func (j explainedJob) capacity() string {
 	switch {
 	case j.Reservation != nil:
 		return "of reservation " + *j.Reservation
@@ -292,7 +293,7 @@ func (j ExplainedJob) capacity() string {
 }
 
 // restarts says after how much the job, or each pod of a map, starts again.
-func (j ExplainedJob) restarts() string {
+func (j explainedJob) restarts() string {
 	one, more := "crash", "crashes"
 	if j.retryOn == api.RetryOnError {
 		one, more = "crash or an error", "crashes and errors"
@@ -312,7 +313,7 @@ func upTo(n int, one, more string) string {
 }
 
 // spread says how the inputs of a map are spread over pods.
-func (j ExplainedJob) spread(count func(n int, noun string) string) string {
+func (j explainedJob) spread(count func(n int, noun string) string) string {
 	text := count(j.Map.Inputs, "input") + " in " + count(j.Map.Chunks(), "pod")
 	if j.Map.Chunks() > 1 {
 		text += fmt.Sprintf(" of %s each, %d at a time", count(j.Map.Chunk, "input"), j.Map.Parallelism)
@@ -321,7 +322,7 @@ func (j ExplainedJob) spread(count func(n int, noun string) string) string {
 }
 
 // environment names the variables that are added, never their values.
-func (j ExplainedJob) environment() string {
+func (j explainedJob) environment() string {
 	names := slices.Clone(j.Env)
 	for _, name := range j.SecretEnv {
 		names = append(names, name+" (secret)")
@@ -330,7 +331,7 @@ func (j ExplainedJob) environment() string {
 }
 
 // hosts says what several hosts are to each other.
-func (e Explanation) hosts() string {
+func (e explanation) hosts() string {
 	count := strconv.Itoa(e.Accelerator.Hosts)
 	if e.Accelerator.Slices > 1 {
 		count += fmt.Sprintf(" in %d slices", e.Accelerator.Slices)
@@ -359,7 +360,7 @@ func counted(n int, kind api.AcceleratorKind) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (a ExplainedAccelerator) price() string {
+func (a explainedAccelerator) price() string {
 	switch {
 	case a.Kind == api.CPU:
 		return ""

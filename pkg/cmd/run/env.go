@@ -1,4 +1,4 @@
-package submit
+package run
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// EnvFlags are the flags that put environment variables into a job.
-type EnvFlags struct {
+// envFlags are the flags that put environment variables into a job.
+type envFlags struct {
 	// Set are values of --env: NAME=VALUE, or NAME to copy it from here.
 	Set []string
 	// Capture are patterns of names to copy, as of path.Match.
@@ -22,8 +23,8 @@ type EnvFlags struct {
 	Local bool
 }
 
-// Environment is what a job's environment gets.
-type Environment struct {
+// environment is what a job's environment gets.
+type environment struct {
 	Env []api.EnvVar
 	// Secrets travel outside of manifests, handles and logs.
 	Secrets map[string]string
@@ -32,9 +33,6 @@ type Environment struct {
 }
 
 var envName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// runnerNames are set by the runner for every call, or for the runner.
-var runnerNames = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_HOST", "KINETIC_ATTEMPT", api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
 
 // neverCaptured are patterns of names that describe this machine, not the job: its paths,
 // its devices, its credentials and its part in a job of its own. --capture-env doesn't copy
@@ -57,9 +55,9 @@ func describesMachine(name string) bool {
 	})
 }
 
-// ReadEnvironment decides what is copied, from flags and the environment of
+// readEnvironment decides what is copied, from flags and the environment of
 // this process (NAME=VALUE strings).
-func ReadEnvironment(f EnvFlags, environ []string) (Environment, error) {
+func readEnvironment(f envFlags, environ []string) (environment, error) {
 	r := envReader{noManifest: f.Local, local: map[string]string{}, seen: map[string]string{}}
 	for _, kv := range environ {
 		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
@@ -68,17 +66,17 @@ func ReadEnvironment(f EnvFlags, environ []string) (Environment, error) {
 	}
 	for _, s := range f.Set {
 		if err := r.set(s); err != nil {
-			return Environment{}, err
+			return environment{}, err
 		}
 	}
 	for _, s := range f.Secret {
 		if err := r.secret(s); err != nil {
-			return Environment{}, err
+			return environment{}, err
 		}
 	}
 	for _, s := range f.Capture {
 		if err := r.capture(s); err != nil {
-			return Environment{}, err
+			return environment{}, err
 		}
 	}
 	r.note()
@@ -91,14 +89,14 @@ type envReader struct {
 	seen       map[string]string // name → the flag that gave it
 	copied     []string
 	skipped    []string
-	out        Environment
+	out        environment
 }
 
 func (r *envReader) claim(flag, name string) error {
 	if !envName().MatchString(name) {
 		return fmt.Errorf("%s %q: an environment variable's name has letters, digits and '_' and no digit first", flag, name)
 	}
-	if slices.Contains(runnerNames, name) {
+	if submit.SetByRunner(name) {
 		return fmt.Errorf("%s %s: the runner sets this variable itself", flag, name)
 	}
 	if other, ok := r.seen[name]; ok {
@@ -119,7 +117,7 @@ func (r *envReader) set(s string) error {
 	if strings.ContainsRune(value, 0) {
 		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
 	}
-	if looksSecret(name) && !r.noManifest {
+	if submit.LooksSecret(name) && !r.noManifest {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and its value will stand in the manifest; --secret-env %s keeps it out", name, name))
 	}
 	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
@@ -159,7 +157,7 @@ func (r *envReader) capture(pattern string) error {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("--capture-env %s matches nothing that is set here", pattern))
 	}
 	for _, name := range names {
-		if slices.Contains(runnerNames, name) || name != pattern && describesMachine(name) {
+		if submit.SetByRunner(name) || name != pattern && describesMachine(name) {
 			r.skipped = append(r.skipped, name)
 			continue
 		}
@@ -177,7 +175,7 @@ func (r *envReader) copy(flag, name string) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%s %s: it isn't set here; say %s %s=VALUE, or export it first", flag, name, flag, name)
-	case looksSecret(name):
+	case submit.LooksSecret(name):
 		r.hide(name, value)
 	default:
 		r.copied = append(r.copied, name)
@@ -205,7 +203,7 @@ func (r *envReader) note() {
 	}
 }
 
-func (e Environment) secretNames() []string {
+func (e environment) secretNames() []string {
 	names := make([]string, 0, len(e.Secrets))
 	for name := range e.Secrets {
 		names = append(names, name)

@@ -1,4 +1,4 @@
-package submit
+package run
 
 import (
 	"fmt"
@@ -6,10 +6,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Hardware says in one line what the job will occupy: machine, chips and price. It is empty
+// hardware says in one line what the job will occupy: machine, chips and price. It is empty
 // for a job without an accelerator.
-func (p Planned) Hardware() string {
-	s := p.Spec
+func hardware(s api.Spec) string {
 	if s.Backend == api.BackendLocal || s.Accelerator.Kind == api.CPU {
 		return ""
 	}

@@ -1,0 +1,113 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestReadEnvironment(t *testing.T) {
+	environ := []string{"LANG=C.UTF-8", "HF_TOKEN=hf_secret", "AWS_REGION=eu", "AWS_SECRET_ACCESS_KEY=s3", "PATH=/bin", "EMPTY=", "KINETIC_HOST=3", "bad-name=x", "=weird"}
+	tests := map[string]struct {
+		flags   envFlags
+		environ []string // nil for the usual one
+		want    environment
+		err     string
+	}{
+		"literal values in the order given": {
+			flags: envFlags{Set: []string{"B=2", "A=1=1", "E="}},
+			want:  environment{Env: []api.EnvVar{{Name: "B", Value: "2"}, {Name: "A", Value: "1=1"}, {Name: "E", Value: ""}}},
+		},
+		"a name alone is copied": {
+			flags: envFlags{Set: []string{"LANG", "EMPTY"}},
+			want: environment{Env: []api.EnvVar{{Name: "LANG", Value: "C.UTF-8"}, {Name: "EMPTY", Value: ""}},
+				Notes: []string{"copied from this environment: LANG, EMPTY"}},
+		},
+		"a copied name that looks secret is one": {
+			flags: envFlags{Set: []string{"HF_TOKEN"}},
+			want: environment{Secrets: map[string]string{"HF_TOKEN": "hf_secret"},
+				Notes: []string{"kept out of manifests and logs, as secrets: HF_TOKEN"}},
+		},
+		"a name that only has such a word is none": {
+			flags: envFlags{Set: []string{"TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=5"}},
+			want:  environment{Env: []api.EnvVar{{Name: "TOKENIZERS_PARALLELISM", Value: "false"}, {Name: "MAX_TOKENS", Value: "5"}}},
+		},
+		"a literal that looks secret is said": {
+			flags: envFlags{Set: []string{"API_KEY=abc"}},
+			want: environment{Env: []api.EnvVar{{Name: "API_KEY", Value: "abc"}},
+				Notes: []string{"API_KEY looks like a secret, and its value will stand in the manifest; --secret-env API_KEY keeps it out"}},
+		},
+		"a pattern takes what matches, secrets apart": {
+			flags: envFlags{Capture: []string{"AWS_*"}},
+			want: environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "eu"}}, Secrets: map[string]string{"AWS_SECRET_ACCESS_KEY": "s3"},
+				Notes: []string{"copied from this environment: AWS_REGION", "kept out of manifests and logs, as secrets: AWS_SECRET_ACCESS_KEY"}},
+		},
+		"a pattern leaves this machine's own alone": {
+			flags: envFlags{Capture: []string{"PA*", "KINETIC_*"}},
+			want:  environment{Notes: []string{"not copied, as they describe this machine: PATH, KINETIC_HOST"}},
+		},
+		"a pattern leaves devices and credentials alone": {
+			flags: envFlags{Capture: []string{"*"}, Set: []string{"LANG"}},
+			environ: []string{"LANG=C", "GOOGLE_APPLICATION_CREDENTIALS=/home/me/key.json", "STORAGE_EMULATOR_HOST=http://x", "TPU_WORKER_ID=0", "LWS_GROUP_SIZE=1",
+				"CUDA_VISIBLE_DEVICES=0", "NVIDIA_VISIBLE_DEVICES=0", "JAX_PLATFORMS=cpu", "KUBERNETES_SERVICE_PORT=1", "SSL_CERT_FILE=x", "REQUESTS_CA_BUNDLE=x",
+				"XDG_CACHE_HOME=x", "PYENV_ROOT=x", "CLOUDSDK_CONFIG=x", "KINETIC_STORE=x", "KINETIC_GROUP_KEY=x", "MEGASCALE_NUM_SLICES=2", "JOB_COMPLETION_INDEX=1", "MINE=1"},
+			want: environment{Env: []api.EnvVar{{Name: "LANG", Value: "C"}, {Name: "MINE", Value: "1"}},
+				Notes: []string{"copied from this environment: LANG, MINE",
+					"not copied, as they describe this machine: CLOUDSDK_CONFIG, CUDA_VISIBLE_DEVICES, GOOGLE_APPLICATION_CREDENTIALS, JAX_PLATFORMS, JOB_COMPLETION_INDEX, KINETIC_GROUP_KEY, KINETIC_STORE, KUBERNETES_SERVICE_PORT, LWS_GROUP_SIZE, MEGASCALE_NUM_SLICES, NVIDIA_VISIBLE_DEVICES, PYENV_ROOT, REQUESTS_CA_BUNDLE, SSL_CERT_FILE, STORAGE_EMULATOR_HOST, TPU_WORKER_ID, XDG_CACHE_HOME"}},
+		},
+		"the key of the hosts": {flags: envFlags{Set: []string{"KINETIC_GROUP_KEY=x"}}, err: "the runner sets this variable"},
+		"a pattern that names one exactly takes it": {
+			flags: envFlags{Capture: []string{"PATH"}},
+			want:  environment{Env: []api.EnvVar{{Name: "PATH", Value: "/bin"}}, Notes: []string{"copied from this environment: PATH"}},
+		},
+		"a pattern skips what is given already": {
+			flags: envFlags{Set: []string{"AWS_REGION=us"}, Capture: []string{"AWS_R*"}},
+			want:  environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "us"}}},
+		},
+		"a pattern that matches nothing is said": {flags: envFlags{Capture: []string{"NOPE_*"}},
+			want: environment{Notes: []string{"--capture-env NOPE_* matches nothing that is set here"}}},
+		"any name can be a secret": {
+			flags: envFlags{Secret: []string{"LANG"}},
+			want: environment{Secrets: map[string]string{"LANG": "C.UTF-8"},
+				Notes: []string{"kept out of manifests and logs, as secrets: LANG"}},
+		},
+		"bad name":              {flags: envFlags{Set: []string{"1A=x"}}, err: `--env "1A"`},
+		"empty name":            {flags: envFlags{Set: []string{"=x"}}, err: `--env ""`},
+		"unset name":            {flags: envFlags{Set: []string{"NOPE"}}, err: "--env NOPE: it isn't set here"},
+		"unset secret":          {flags: envFlags{Secret: []string{"NOPE"}}, err: "--secret-env NOPE: it isn't set here"},
+		"a secret with a value": {flags: envFlags{Secret: []string{"A=hunter2"}}, err: "takes a name alone"},
+		"twice":                 {flags: envFlags{Set: []string{"A=1", "A=2"}}, err: "--env gives it already"},
+		"secret and plain":      {flags: envFlags{Set: []string{"LANG"}, Secret: []string{"LANG"}}, err: "--env gives it already"},
+		"the runner's own":      {flags: envFlags{Set: []string{"KINETIC_JOB_ID=x"}}, err: "the runner sets this variable"},
+		"that of a local pod":   {flags: envFlags{Set: []string{"KINETIC_POD_UID=x"}, Local: true}, err: "the runner sets this variable"},
+		"a NUL byte":            {flags: envFlags{Set: []string{"A=\x00"}}, err: "NUL"},
+		"not a pattern":         {flags: envFlags{Capture: []string{"[a"}}, err: `--capture-env "[a"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			environ := environ
+			if tt.environ != nil {
+				environ = tt.environ
+			}
+			got, err := readEnvironment(tt.flags, environ)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("error %v, want one with %q", err, tt.err)
+				}
+				if strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("the error tells the secret: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
