@@ -6,13 +6,25 @@ import (
 	"strings"
 )
 
-// Placement says whether the hosts of a TPU slice have a node pool to themselves.
-type Placement string
+// Capacity is where the machines of a job come from. It is one of its kinds: GKE takes no
+// two of them together.
+type Capacity struct {
+	Kind CapacityKind
+	// Name is that of the ComputeClass, or the text of the reservation, which ParseReservation
+	// takes; empty for other kinds.
+	Name string
+}
 
-// The placements.
+// CapacityKind is a way to get machines. The zero value is on demand.
+type CapacityKind string
+
+// The kinds of capacity.
 const (
-	PlacementExclusive Placement = "exclusive"
-	PlacementShared    Placement = "shared"
+	CapacityOnDemand    CapacityKind = ""
+	CapacitySpot        CapacityKind = "spot" // can be taken back at any time
+	CapacityReservation CapacityKind = "reservation"
+	CapacityFlexStart   CapacityKind = "flex-start" // of the Dynamic Workload Scheduler
+	CapacityClass       CapacityKind = "class"      // what a ComputeClass of the cluster's own chooses
 )
 
 // AcceleratorClass is the compute class of Autopilot that has accelerators. Its pods say
@@ -26,10 +38,6 @@ var BuiltInClasses = []string{AcceleratorClass, "Balanced", "Performance", "Scal
 
 // IsBuiltInClass reports whether a compute class is one of BuiltInClasses.
 func IsBuiltInClass(name string) bool { return slices.Contains(BuiltInClasses, name) }
-
-// ClassChooses reports whether a ComputeClass chooses the machines of a job: then its pods
-// select nothing else.
-func (s Spec) ClassChooses() bool { return s.ComputeClass != "" && !IsBuiltInClass(s.ComputeClass) }
 
 // Reservation is a reservation of Compute Engine, or a part of it.
 type Reservation struct {

@@ -69,7 +69,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
-		Hosts: s.Hosts, Map: s.Map, Spot: s.Accelerator.Spot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Map: s.Map, Spot: s.Capacity.Kind == CapacitySpot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

@@ -11,13 +11,23 @@ import (
 
 func TestHandleRoundTrip(t *testing.T) {
 	s := Spec{
-		ID: "l4-train-20260417-153012-abc1234", Name: "train", Namespace: "ml", Backend: BackendGKE,
-		Project: "p", Zone: "z", Cluster: "c", AcceleratorText: "l4:spot",
-		Accelerator: Accelerator{Kind: GPU, Name: "l4", Chips: 1, Hosts: 1, Spot: true},
-		Hosts:       1, Slices: 1,
-		Image: "img", Store: "gs://b", CallKind: CallFunction, CallSHA256: "aa", BundleSHA256: "bb",
-		Env: []EnvVar{{Name: "PLAIN", Value: "visible-nowhere"}}, SecretEnv: []string{"HF_TOKEN"},
-		ClientVersion: "v1", Created: time.Date(2026, 4, 17, 15, 30, 12, 345_678_900, time.UTC),
+		ID:            "l4-train-20260417-153012-abc1234",
+		Name:          "train",
+		Namespace:     "ml",
+		Project:       "p",
+		Zone:          "z",
+		Cluster:       "c",
+		Accelerator:   Accelerator{Kind: GPU, Name: "l4", Chips: 1, Hosts: 1, Spot: true},
+		Capacity:      Capacity{Kind: CapacitySpot},
+		Store:         "gs://b",
+		CallKind:      CallFunction,
+		CallSHA256:    "aa",
+		BundleSHA256:  "bb",
+		SecretEnv:     []string{"HF_TOKEN"},
+		ClientVersion: "v1",
+		Created:       time.Date(2026, 4, 17, 15, 30, 12, 345_678_900, time.UTC),
+		Placement:     Placement{Backend: BackendGKE, AcceleratorText: "l4:spot", Hosts: 1, Slices: 1, Image: "img"},
+		Execution:     Execution{Env: []EnvVar{{Name: "PLAIN", Value: "visible-nowhere"}}},
 	}
 	data, err := json.Marshal(NewHandle(s))
 	if err != nil {

@@ -33,25 +33,18 @@ type Spec struct {
 	// Name is the function, script, module or command as the user knows it.
 	Name      string
 	Namespace string
-	Backend   Backend
 	// Project, Zone and Cluster are those of GKE, where they are known.
 	Project, Zone, Cluster string
-
-	AcceleratorText string // as typed
-	Accelerator     Accelerator
-	// Hosts are the pods of the job in all slices, numbered from 0, at least 1.
-	Hosts int
-	// Slices share the hosts evenly, at least 1.
-	Slices int
-	Image  string
 	// Store is the URL of the store, without a trailing slash: gs://… or file:///….
 	Store string
-	// StoreCredentials names the Secret whose key.json opens the store to the
-	// pod, empty where the pod's node does.
-	StoreCredentials string
-	// OutputDir is KINETIC_OUTPUT_DIR when the user chose one, else empty: the
-	// job's own prefix in the store.
-	OutputDir string
+
+	Placement
+	Accelerator Accelerator
+	Capacity    Capacity
+	// AutopilotClass is one of BuiltInClasses, which go with any capacity; "" for none.
+	AutopilotClass string
+	// MemoryLimit is not to be exceeded, empty for no limit.
+	MemoryLimit string
 
 	CallKind CallKind
 	// CallText says what is called, for people, without values that may be secrets.
@@ -61,54 +54,14 @@ type Spec struct {
 	// Map is nil for a job of one call.
 	Map *Map
 
-	// Env is in the order given, each name once.
-	Env []EnvVar
+	Execution
 	// SecretEnv are names whose values travel outside of the Spec, sorted.
 	SecretEnv []string
-
-	Retries int
-	// RetryOn says what Retries are for; the zero value is RetryOnCrash.
-	RetryOn RetryOn
-	// MaxDisruptions is how often the job may lose its machine before that ends
-	// it.
-	MaxDisruptions int
-	// MaxRuntime bounds one attempt; 0 is no bound.
-	MaxRuntime time.Duration
-
-	ServiceAccount string
-	Queue          string
-	// Reservation is a text that ParseReservation takes, empty for none.
-	Reservation   string
-	PriorityClass string
-	// FlexStart asks for capacity of the Dynamic Workload Scheduler.
-	FlexStart bool
-	// ComputeClass names the ComputeClass of GKE that chooses the nodes.
-	ComputeClass string
-	// SharedPools says that nothing keeps the hosts of a slice in a node pool of their own.
-	SharedPools bool
-	// Restricted says that the pods keep to the PodSecurity level restricted.
-	Restricted bool
-	// Debug says that the call waits for a debugger before it begins.
-	Debug bool
-	// CPU, Memory and Disk are asked for, MemoryLimit is not to be exceeded: Kubernetes
-	// quantities, empty for none.
-	CPU, Memory, MemoryLimit, Disk string
-	Labels, Annotations            map[string]string
 
 	// ClientVersion is the version of the program that made the Spec.
 	ClientVersion string
 	Created       time.Time
 }
-
-// RetryOn is what a job is retried after.
-type RetryOn string
-
-// The values of RetryOn. A crash is a process that was killed or a runner that
-// failed. An error is a crash, an exception or a non-zero exit code.
-const (
-	RetryOnCrash RetryOn = "crash"
-	RetryOnError RetryOn = "error"
-)
 
 // Names that the manifests, the kube and the local code agree on.
 const (

@@ -23,7 +23,7 @@ func TestJobName(t *testing.T) {
 		"one of its own that is cut after a dash": {BackendPathways, strings.Repeat("a", 26) + "-" + strings.Repeat("b", 20), "keras-pathways-aaaaaaaaaaaaaaaaaaaaaaaaaa-1ebc1fa", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Spec{Backend: c.backend, ID: c.id, Queue: c.queue}.JobName()
+			got := Spec{ID: c.id, Placement: Placement{Backend: c.backend, Queue: c.queue}}.JobName()
 			if got != c.want {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}

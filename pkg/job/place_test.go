@@ -250,7 +250,7 @@ func TestPlaceTellsClustersApart(t *testing.T) {
 
 // A handle names no cluster whose name is only supposed: another may be called so.
 func TestNewJobTellsItsCluster(t *testing.T) {
-	spec := api.Spec{ID: "a1", Backend: api.BackendGKE, Cluster: "kinetic-cluster", Zone: "us-central1-a"}
+	spec := api.Spec{ID: "a1", Cluster: "kinetic-cluster", Zone: "us-central1-a", Placement: api.Placement{Backend: api.BackendGKE}}
 	h := Place{ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle
 	if h.ClusterName != "" || h.Zone != "" || h.ClusterID != "aa" || h.Server != "https://127.0.0.1:6443" {
 		t.Errorf("without a name: %+v", h)

@@ -47,10 +47,14 @@ func newFixture(t *testing.T) fixture {
 // spec is a job that does what the words say, as testdata/runner.py explains.
 func (f fixture) spec(words ...string) api.Spec {
 	return api.Spec{
-		ID: jobID, Name: "train", Backend: api.BackendLocal, Hosts: 1, Slices: 1, AcceleratorText: "cpu", Store: "file://" + f.storeDir,
-		CallSHA256: strings.Repeat("c", 64), BundleSHA256: strings.Repeat("b", 64),
-		Env:     []api.EnvVar{{Name: "FAKE", Value: strings.Join(words, " ")}},
-		Created: time.Date(2026, 11, 20, 8, 20, 19, 0, time.UTC),
+		ID:           jobID,
+		Name:         "train",
+		Store:        "file://" + f.storeDir,
+		CallSHA256:   strings.Repeat("c", 64),
+		BundleSHA256: strings.Repeat("b", 64),
+		Created:      time.Date(2026, 11, 20, 8, 20, 19, 0, time.UTC),
+		Placement:    api.Placement{Backend: api.BackendLocal, Hosts: 1, Slices: 1, AcceleratorText: "cpu"},
+		Execution:    api.Execution{Env: []api.EnvVar{{Name: "FAKE", Value: strings.Join(words, " ")}}},
 	}
 }
 

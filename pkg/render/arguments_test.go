@@ -21,14 +21,18 @@ func TestMapArguments(t *testing.T) {
 // The runner reads none of these variables itself: the call may change them, and
 // a secret stays one.
 func TestStoreArguments(t *testing.T) {
-	for want, s := range map[string]api.Spec{
-		"": {Env: []api.EnvVar{{Name: "STORAGE_EMULATOR_HOST"}, {Name: "OTHER", Value: "x"}}},
-		"--emulator http://fake:4443 --metadata-host 10.0.0.1": {Env: []api.EnvVar{
+	for want, c := range map[string]struct {
+		env       []api.EnvVar
+		secretEnv []string
+	}{
+		"": {env: []api.EnvVar{{Name: "STORAGE_EMULATOR_HOST"}, {Name: "OTHER", Value: "x"}}},
+		"--emulator http://fake:4443 --metadata-host 10.0.0.1": {env: []api.EnvVar{
 			{Name: "GCE_METADATA_HOST", Value: "10.0.0.1"}, {Name: "STORAGE_EMULATOR_HOST", Value: "http://fake:4443"},
 		}},
-		"--credentials /keys/$$(HOME).json":               {Env: []api.EnvVar{{Name: "GOOGLE_APPLICATION_CREDENTIALS", Value: "/keys/$(HOME).json"}}},
-		"--credentials $(GOOGLE_APPLICATION_CREDENTIALS)": {SecretEnv: []string{"A", "GOOGLE_APPLICATION_CREDENTIALS"}},
+		"--credentials /keys/$$(HOME).json":               {env: []api.EnvVar{{Name: "GOOGLE_APPLICATION_CREDENTIALS", Value: "/keys/$(HOME).json"}}},
+		"--credentials $(GOOGLE_APPLICATION_CREDENTIALS)": {secretEnv: []string{"A", "GOOGLE_APPLICATION_CREDENTIALS"}},
 	} {
+		s := api.Spec{Execution: api.Execution{Env: c.env}, SecretEnv: c.secretEnv}
 		if got := strings.Join(storeArguments(s), " "); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

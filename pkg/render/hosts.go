@@ -96,7 +96,7 @@ func indexedJob(s api.Spec) group {
 // the rest for ever. LeaderWorkerSet chooses the pool of each slice by itself, but sees
 // the sets of one namespace alone.
 func (p *patch) nodePool(s api.Spec) {
-	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 || s.SharedPools {
+	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 || s.NodePools == api.NodePoolsShared {
 		return
 	}
 	rule := func(r ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
@@ -145,7 +145,7 @@ func leaderWorkerSet(s api.Spec, r program) group {
 			set.replace(first+"/value", strconv.Itoa(s.Slices))
 		}
 	}
-	if s.Accelerator.Kind == api.TPU && (s.Hosts == 1 || s.SharedPools) {
+	if s.Accelerator.Kind == api.TPU && (s.Hosts == 1 || s.NodePools == api.NodePoolsShared) {
 		// Each machine of a pool of single hosts is a slice, and has room for another job.
 		key := exclusiveTopology
 		if s.Slices > 1 {

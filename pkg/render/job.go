@@ -233,7 +233,7 @@ func (p *patch) accelerator(s api.Spec) {
 		p.replace(pointer(container+list, a.Resource), chips)
 	}
 	switch {
-	case s.ClassChooses():
+	case s.Capacity.Kind == api.CapacityClass:
 	case a.Kind == api.GPU:
 		p.node(selectGPU, a.Label)
 	case a.Kind == api.TPU:
@@ -246,27 +246,32 @@ func (p *patch) accelerator(s api.Spec) {
 // capacity replaces the samples of the components reservation and compute-class, and adds
 // what they have no sample of.
 func (p *patch) capacity(s api.Spec) error {
+	selector := podSpec + "/nodeSelector"
 	switch {
-	case s.ClassChooses():
-		p.node(selectComputeClass, s.ComputeClass)
-	case s.ComputeClass != "" && s.Accelerator.Kind == api.CPU && !s.Accelerator.Spot && s.Reservation == "":
-		p.add(podSpec+"/nodeSelector", map[string]string{selectComputeClass: s.ComputeClass})
-	case s.ComputeClass != "":
-		p.add(pointer(podSpec+"/nodeSelector", selectComputeClass), s.ComputeClass)
+	case s.AutopilotClass == "":
+	case s.Accelerator.Kind == api.CPU && s.Capacity.Kind == api.CapacityOnDemand: // it has no selector so far
+		p.add(selector, map[string]string{selectComputeClass: s.AutopilotClass})
+	default:
+		p.add(pointer(selector, selectComputeClass), s.AutopilotClass)
 	}
-	if s.Reservation == "" {
+	switch s.Capacity.Kind {
+	case api.CapacityClass:
+		p.node(selectComputeClass, s.Capacity.Name)
+		return nil
+	case api.CapacityReservation:
+	default:
 		return nil
 	}
-	r, err := api.ParseReservation(s.Reservation)
+	r, err := api.ParseReservation(s.Capacity.Name)
 	if err != nil {
-		return fmt.Errorf("reservation %q: %w", s.Reservation, err)
+		return fmt.Errorf("reservation %q: %w", s.Capacity.Name, err)
 	}
 	p.node(selectReservation, r.Name)
 	for _, more := range []struct{ key, value string }{
 		{selectReservationProject, r.Project}, {selectReservationBlock, r.Block}, {selectReservationPart, r.SubBlock},
 	} {
 		if more.value != "" {
-			p.add(pointer(podSpec+"/nodeSelector", more.key), more.value)
+			p.add(pointer(selector, more.key), more.value)
 		}
 	}
 	return nil

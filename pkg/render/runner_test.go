@@ -59,7 +59,7 @@ func TestRunnerHasTheSameDefaults(t *testing.T) {
 // A host of an Indexed Job finds its place in what the manifest and Kubernetes tell it.
 func TestRunnerFindsItsPlace(t *testing.T) {
 	s := family["indexed-cpu-4hosts"]
-	environ := map[string]string{indexVariable: "3"}
+	environ := map[string]string{"JOB_COMPLETION_INDEX": "3"}
 	for _, e := range worker(mustPods(t, mustRender(t, s), s)["spec.template"].Spec).Env {
 		environ[e.Name] = e.Value
 	}

@@ -14,24 +14,19 @@ var testRunner = program{zip: []byte("the runner"), sha256: strings.Repeat("0123
 func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 	a.Hosts = max(a.Hosts, 1)
 	s := api.Spec{
-		ID:              a.Short() + "-train-20260417-153012-abc1234",
-		Name:            "train",
-		Namespace:       "default",
-		Backend:         api.BackendGKE,
-		AcceleratorText: a.Short(),
-		Accelerator:     a,
-		Hosts:           a.Hosts,
-		Slices:          1,
-		Image:           "us-docker.pkg.dev/p/kn/base-cpu:v1",
-		Store:           "gs://p-kn-c-jobs",
-		CallKind:        api.CallFunction,
-		CallText:        `train.py:train(epochs=3, name="x")`,
-		CallSHA256:      "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
-		BundleSHA256:    "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
-		ServiceAccount:  api.DefaultServiceAccount,
-		MaxDisruptions:  api.DefaultMaxDisruptions,
-		ClientVersion:   "v0.1.0",
-		Created:         time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC),
+		ID:            a.Short() + "-train-20260417-153012-abc1234",
+		Name:          "train",
+		Namespace:     "default",
+		Accelerator:   a,
+		Store:         "gs://p-kn-c-jobs",
+		CallKind:      api.CallFunction,
+		CallText:      `train.py:train(epochs=3, name="x")`,
+		CallSHA256:    "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+		BundleSHA256:  "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
+		ClientVersion: "v0.1.0",
+		Created:       time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC),
+		Placement:     api.Placement{Backend: api.BackendGKE, AcceleratorText: a.Short(), Hosts: a.Hosts, Slices: 1, Image: "us-docker.pkg.dev/p/kn/base-cpu:v1", ServiceAccount: api.DefaultServiceAccount},
+		Execution:     api.Execution{MaxDisruptions: api.DefaultMaxDisruptions},
 	}
 	for _, option := range options {
 		option(&s)
@@ -58,22 +53,25 @@ func mapped(s *api.Spec) {
 	s.Retries = 2
 }
 
-func spot(s *api.Spec) { s.Accelerator.Spot = true }
+func spot(s *api.Spec) { s.Capacity.Kind = api.CapacitySpot }
 
-func reservation(s *api.Spec) { s.Reservation = "projects/shared/reservations/block-7" }
-
-func flexStart(s *api.Spec) { s.FlexStart = true }
-
-func computeClass(s *api.Spec) { s.ComputeClass = "any-tpu" }
-
-// builtIn is a compute class of Autopilot.
-func builtIn(name string) func(*api.Spec) { return func(s *api.Spec) { s.ComputeClass = name } }
-
-func block(s *api.Spec) {
-	s.Reservation = "projects/shared/reservations/block-7/reservationBlocks/b-1/reservationSubBlocks/s-2"
+func reservation(s *api.Spec) {
+	s.Capacity = api.Capacity{Kind: api.CapacityReservation, Name: "projects/shared/reservations/block-7"}
 }
 
-func sharedPools(s *api.Spec) { s.SharedPools = true }
+func flexStart(s *api.Spec) { s.Capacity.Kind = api.CapacityFlexStart }
+
+func computeClass(s *api.Spec) { s.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "any-tpu"} }
+
+// builtIn is a compute class of Autopilot.
+func builtIn(name string) func(*api.Spec) { return func(s *api.Spec) { s.AutopilotClass = name } }
+
+func block(s *api.Spec) {
+	reservation(s)
+	s.Capacity.Name += "/reservationBlocks/b-1/reservationSubBlocks/s-2"
+}
+
+func sharedPools(s *api.Spec) { s.NodePools = api.NodePoolsShared }
 
 func restricted(s *api.Spec) { s.Restricted = true }
 
@@ -126,7 +124,7 @@ var (
 		"cpu-spot":         testSpec(cpu, spot),
 		"cpu-requests":     testSpec(cpu, func(s *api.Spec) { s.CPU, s.Memory = "1", "2Gi" }),
 		"cpu-limit":        testSpec(cpu, func(s *api.Spec) { s.MemoryLimit = "2Gi" }),
-		"cpu-reservation":  testSpec(cpu, func(s *api.Spec) { s.Reservation = "mine" }),
+		"cpu-reservation":  testSpec(cpu, func(s *api.Spec) { reservation(s); s.Capacity.Name = "mine" }),
 		"cpu-debug":        testSpec(cpu, func(s *api.Spec) { s.Debug, s.StoreCredentials = true, "keys" }),
 		"cpu-retry-on":     testSpec(cpu, func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
 		"cpu-everything":   testSpec(cpu, spot, everything),

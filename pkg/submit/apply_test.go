@@ -58,7 +58,7 @@ func planned(t *testing.T, call string) Planned {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := api.Spec{ID: "a1", Name: "f", Namespace: "ml", Backend: api.BackendGKE, CallSHA256: sha256Hex([]byte(call)), BundleSHA256: files.SHA256}
+	spec := api.Spec{ID: "a1", Name: "f", Namespace: "ml", CallSHA256: sha256Hex([]byte(call)), BundleSHA256: files.SHA256, Placement: api.Placement{Backend: api.BackendGKE}}
 	return Planned{Spec: spec, Call: []byte(call), Files: files}
 }
 
@@ -224,7 +224,7 @@ func TestStoreAccess(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := Planned{Spec: api.Spec{Backend: api.BackendGKE, Store: "gs://bucket"}}
+			p := Planned{Spec: api.Spec{Store: "gs://bucket", Placement: api.Placement{Backend: api.BackendGKE}}}
 			tt.change(&p)
 			if err := p.StoreAccess(); (err != nil) != tt.fails {
 				t.Errorf("got %v", err)

@@ -29,8 +29,8 @@ func TestVariablesOfSeveralHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := api.Request{Accelerator: c.accelerator, Image: "i", Retries: -1, Env: []api.EnvVar{{Name: c.variable, Value: "0"}}}
-			s, err := newSpec(r, target.Target{Namespace: "ml", Store: "gs://b"}, acc)
+			r := api.Request{Placement: api.Placement{AcceleratorText: c.accelerator, Image: "i"}, Execution: api.Execution{Retries: -1, Env: []api.EnvVar{{Name: c.variable, Value: "0"}}}}
+			s, err := newSpec(r, target.Target{Namespace: "ml", Store: "gs://b"}, machines{Accelerator: acc})
 			if got := message(err); !strings.HasPrefix(got, c.err) || (got == "") != (c.err == "") {
 				t.Fatalf("error %q, want %q", got, c.err)
 			}
@@ -50,9 +50,9 @@ func TestPlacementThatHasNoEffect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for placement, want := range map[api.Placement]int{"": 0, api.PlacementShared: want} {
-			r := api.Request{Accelerator: text, Placement: placement}
-			warnings := hardwareWarnings(r, api.Spec{Backend: api.BackendGKE, Accelerator: acc, Hosts: acc.Hosts})
+		for placement, want := range map[api.NodePools]int{"": 0, api.NodePoolsShared: want} {
+			r := api.Request{Placement: api.Placement{AcceleratorText: text, NodePools: placement}}
+			warnings := hardwareWarnings(r, api.Spec{Accelerator: acc, Placement: api.Placement{Backend: api.BackendGKE, Hosts: acc.Hosts}})
 			if len(warnings) != want || want > 0 && !strings.HasPrefix(warnings[0], "--placement shared has no effect") {
 				t.Errorf("--accelerator %s --placement %q: %q", text, placement, warnings)
 			}
@@ -69,11 +69,11 @@ func message(err error) string {
 
 func TestSecretsOfAJob(t *testing.T) {
 	user := map[string]string{"TOKEN": "hush"}
-	one := submission{Planned: Planned{Spec: api.Spec{Hosts: 1}, Secrets: user}}
+	one := submission{Planned: Planned{Spec: api.Spec{Placement: api.Placement{Hosts: 1}}, Secrets: user}}
 	if got := one.secrets(); len(got) != 1 || got["TOKEN"] != "hush" {
 		t.Errorf("one host: %d secrets", len(got))
 	}
-	several := submission{Planned: Planned{Spec: api.Spec{Hosts: 2}, Secrets: user}}
+	several := submission{Planned: Planned{Spec: api.Spec{Placement: api.Placement{Hosts: 2}}, Secrets: user}}
 	first, second := several.secrets(), several.secrets()
 	if len(first) != 2 || first["TOKEN"] != "hush" || len(first[api.EnvGroupKey]) != 2*groupKeyBytes || first[api.EnvGroupKey] == second[api.EnvGroupKey] {
 		t.Errorf("several hosts: keys of %d and %d digits", len(first[api.EnvGroupKey]), len(second[api.EnvGroupKey]))

@@ -65,14 +65,14 @@ func TestCheckChunks(t *testing.T) {
 
 func TestValidateMap(t *testing.T) {
 	for want, r := range map[string]api.Request{
-		"":                       {Map: "in", Backend: api.BackendGKE, Hosts: 1, Chunk: 2},
+		"":                       {Map: "in", Chunk: 2, Placement: api.Placement{Backend: api.BackendGKE, Hosts: 1}},
 		"--chunk is about":       {Chunk: 2},
 		"--parallelism is about": {Parallelism: 2},
-		"--local":                {Map: "in", Backend: api.BackendLocal},
-		"--backend pathways":     {Map: "in", Backend: api.BackendPathways},
-		"--hosts or --slices":    {Map: "in", Hosts: 2},
-		"makes each call":        {Map: "in", Slices: 2},
-		"--debug":                {Map: "in", Debug: true},
+		"--local":                {Map: "in", Placement: api.Placement{Backend: api.BackendLocal}},
+		"--backend pathways":     {Map: "in", Placement: api.Placement{Backend: api.BackendPathways}},
+		"--hosts or --slices":    {Map: "in", Placement: api.Placement{Hosts: 2}},
+		"makes each call":        {Map: "in", Placement: api.Placement{Slices: 2}},
+		"--debug":                {Map: "in", Execution: api.Execution{Debug: true}},
 	} {
 		if err := validateMap(r); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", r, err, want)
@@ -104,7 +104,7 @@ func TestPlanOfAResumedMap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := api.Request{Target: "f.py:f", Map: "in", Chunk: 1, Image: "i", Backend: api.BackendGKE}
+	r := api.Request{Target: "f.py:f", Map: "in", Chunk: 1, Placement: api.Placement{Image: "i", Backend: api.BackendGKE}}
 	m := Machine{Cwd: dir, CacheDir: t.TempDir()}
 	for resume, want := range map[string]string{"": "100001 inputs are 100001 chunks", "m1": "<nil>"} {
 		r.MapResume = resume

@@ -63,14 +63,14 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err := validate(r); err != nil {
 		return p, err
 	}
-	acc, err := chooseAccelerator(r)
+	hardware, err := chooseMachines(r)
 	if err != nil {
 		return p, err
 	}
 	if r.OutputDir, err = outputDir(r, m.Cwd); err != nil {
 		return p, err
 	}
-	if p.Spec, err = newSpec(r, where, acc); err != nil {
+	if p.Spec, err = newSpec(r, where, hardware); err != nil {
 		// A mistake in what is to run is told before one in where.
 		if mistake := Check(ctx, r, m); mistake != nil {
 			err = mistake
@@ -112,7 +112,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		}
 	}
 	p.Warnings = append(p.Warnings, hardwareWarnings(r, p.Spec)...)
-	if r.Debug && acc.Spot {
+	if r.Debug && p.Spec.Capacity.Kind == api.CapacitySpot {
 		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
 	}
 	if r.RetryOn == api.RetryOnError && p.Spec.Retries == 0 && p.Spec.Backend != api.BackendLocal {
@@ -159,7 +159,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err := validate(r); err != nil {
 		return err
 	}
-	if _, err := chooseAccelerator(r); err != nil {
+	if _, err := chooseMachines(r); err != nil {
 		return err
 	}
 	t, err := call.Parse(words(r), m.Cwd)

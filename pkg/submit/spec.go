@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -29,42 +28,46 @@ const (
 // spotRetries is how often a job on spot capacity starts again by default.
 const spotRetries = 3
 
-// maxFlexStart is how long a machine of the Dynamic Workload Scheduler is there.
-const maxFlexStart = 7 * 24 * time.Hour
+// machines are what the pods of a job run on.
+type machines struct {
+	api.Accelerator
+	capacity api.Capacity
+	// autopilotClass is as in a Spec.
+	autopilotClass string
+}
 
-// chooseAccelerator is the hardware of the job. A local job has this machine's.
-func chooseAccelerator(r api.Request) (api.Accelerator, error) {
-	text := r.Accelerator
-	if text == "" {
-		text = string(api.CPU)
-	}
+// chooseMachines finds the hardware of the job. A local job has this machine's.
+func chooseMachines(r api.Request) (machines, error) {
+	text := cmp.Or(r.AcceleratorText, string(api.CPU))
 	acc, err := accelerator.Parse(text, accelerator.Options{Spot: r.Spot, Backend: r.Backend})
 	if err != nil {
-		return acc, fmt.Errorf("--%w", err)
+		return machines{}, fmt.Errorf("--%w", err)
 	}
 	if r.Backend == api.BackendLocal {
-		if acc.Kind == api.CPU {
-			return acc, nil
-		}
-		return accelerator.Parse(string(api.CPU), accelerator.Options{})
+		acc, err = accelerator.Parse(string(api.CPU), accelerator.Options{})
+		return machines{Accelerator: acc}, err
 	}
-	if err := checkCapacity(r, acc); err != nil {
-		return acc, err
+	m := machines{Accelerator: acc}
+	if m.capacity, err = chooseCapacity(r, acc); err != nil {
+		return m, err
 	}
-	if err := checkSize(r, acc); err != nil {
-		return acc, err
+	if api.IsBuiltInClass(r.ComputeClass) {
+		m.autopilotClass = r.ComputeClass
+	}
+	if err := checkSize(r, m); err != nil {
+		return m, err
 	}
 	if err := checkHosts(r, acc); err != nil {
-		return acc, err
+		return m, err
 	}
-	return acc, checkPlacement(r, acc)
+	return m, checkNodePools(r, acc)
 }
 
 // checkSize rejects hosts that ask for more than any machine with their chips has. Only a
 // ComputeClass knows its own machines.
-func checkSize(r api.Request, acc api.Accelerator) error {
-	most := accelerator.Largest(acc)
-	if most.CPUs == 0 || classChooses(r) {
+func checkSize(r api.Request, m machines) error {
+	most := accelerator.Largest(m.Accelerator)
+	if most.CPUs == 0 || m.capacity.Kind == api.CapacityClass {
 		return nil
 	}
 	for _, ask := range []struct{ flag, value, has string }{
@@ -75,49 +78,25 @@ func checkSize(r api.Request, acc api.Accelerator) error {
 			continue
 		}
 		if asked, has := resource.MustParse(ask.value), resource.MustParse(ask.has); asked.Cmp(has) > 0 {
-			return fmt.Errorf("%s %s: the largest machine for a host of %s (%s) has %s", ask.flag, ask.value, accelerator.Text(acc), most.Machine, ask.has)
+			return fmt.Errorf("%s %s: the largest machine for a host of %s (%s) has %s", ask.flag, ask.value, accelerator.Text(m.Accelerator), most.Machine, ask.has)
 		}
 	}
 	return nil
 }
 
-// classChooses reports whether the request leaves the machines to a ComputeClass.
-func classChooses(r api.Request) bool { return api.Spec{ComputeClass: r.ComputeClass}.ClassChooses() }
-
-// checkPlacement rejects what nothing could keep to.
-func checkPlacement(r api.Request, acc api.Accelerator) error {
+// checkNodePools rejects what nothing could keep to.
+func checkNodePools(r api.Request, acc api.Accelerator) error {
 	switch {
-	case r.Placement == api.PlacementExclusive && !isSlice(acc):
-		return fmt.Errorf("--placement %s: only the hosts of a TPU slice have a node pool to themselves, and --accelerator %s is none of several hosts: leave it out", r.Placement, accelerator.Text(acc))
-	case r.Placement == api.PlacementShared && r.Slices > 1:
-		return fmt.Errorf("--placement %s cannot be combined with --slices %d: the hosts of each slice must be together in a node pool", r.Placement, r.Slices)
+	case r.NodePools == api.NodePoolsExclusive && !isSlice(acc):
+		return fmt.Errorf("--placement %s: only the hosts of a TPU slice have a node pool to themselves, and --accelerator %s is none of several hosts: leave it out", r.NodePools, accelerator.Text(acc))
+	case r.NodePools == api.NodePoolsShared && r.Slices > 1:
+		return fmt.Errorf("--placement %s cannot be combined with --slices %d: the hosts of each slice must be together in a node pool", r.NodePools, r.Slices)
 	}
 	return nil
 }
 
 // isSlice reports whether an accelerator is a TPU on several hosts.
 func isSlice(acc api.Accelerator) bool { return acc.Kind == api.TPU && acc.Hosts > 1 }
-
-// groupVariables are set for each host by the controller of its job, and read by libtpu and
-// JAX. perHost cannot be the same on all of them: the runner tells the hosts apart by them.
-var (
-	perHost        = []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX"}
-	groupVariables = []string{"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES", "TPU_PROCESS_PORT", "TPU_NAME",
-		"MEGASCALE_COORDINATOR_ADDRESS", "MEGASCALE_NUM_SLICES", "MEGASCALE_SLICE_ID"}
-)
-
-// checkVariables rejects variables by which several hosts would all be the same one.
-func checkVariables(s api.Spec) error {
-	if s.Hosts == 1 {
-		return nil
-	}
-	for _, e := range s.Env {
-		if slices.Contains(perHost, e.Name) {
-			return fmt.Errorf("--env %s: every host needs a value of its own, which the cluster sets: leave it out", e.Name)
-		}
-	}
-	return nil
-}
 
 // hardwareWarnings are sentences about what the request says of the hardware and means
 // something else.
@@ -126,15 +105,15 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 		return nil
 	}
 	var warnings []string
-	if n := accelerator.CPUCount(r.Accelerator); n > 0 && r.CPU == "" {
-		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; --cpu %d asks for %d CPUs", r.Accelerator, n, n))
+	if n := accelerator.CPUCount(r.AcceleratorText); n > 0 && r.CPU == "" {
+		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; --cpu %d asks for %d CPUs", r.AcceleratorText, n, n))
 	}
-	if s.Accelerator.Arch != "" && !s.ClassChooses() {
+	if s.Accelerator.Arch != "" && s.Capacity.Kind != api.CapacityClass {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
 	}
-	if r.Placement == api.PlacementShared && !isSlice(s.Accelerator) {
+	if r.NodePools == api.NodePoolsShared && !isSlice(s.Accelerator) {
 		warnings = append(warnings, fmt.Sprintf("--placement %s has no effect on --accelerator %s: it is for TPU slices of several hosts",
-			r.Placement, accelerator.Text(s.Accelerator)))
+			r.NodePools, accelerator.Text(s.Accelerator)))
 	}
 	if s.Hosts > 1 && s.Accelerator.Kind == api.TPU {
 		for _, e := range s.Env {
@@ -144,41 +123,6 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 		}
 	}
 	return warnings
-}
-
-// checkCapacity rejects ways to get machines of which GKE takes one.
-func checkCapacity(r api.Request, acc api.Accelerator) error {
-	var ways []string
-	for _, way := range []struct {
-		name string
-		used bool
-	}{
-		{"--compute-class", classChooses(r)},
-		{"--flex-start", r.FlexStart},
-		{"--reservation", r.Reservation != ""},
-		{"spot capacity (--spot)", acc.Spot},
-	} {
-		if way.used {
-			ways = append(ways, way.name)
-		}
-	}
-	switch {
-	case !accelerator.TakesComputeClass(acc.Kind, r.ComputeClass) && acc.Kind == api.CPU:
-		return fmt.Errorf("--compute-class %s: it is for jobs with accelerators: name one with --accelerator", r.ComputeClass)
-	case !accelerator.TakesComputeClass(acc.Kind, r.ComputeClass):
-		return fmt.Errorf("--compute-class %s: it has no accelerators, and --accelerator is %s; Autopilot's class for them is %s", r.ComputeClass, r.Accelerator, api.AcceleratorClass)
-	case len(ways) > 1 && classChooses(r):
-		return fmt.Errorf("%s exclude each other: the ComputeClass itself says which capacity is used; give one of them", strings.Join(ways, " and "))
-	case len(ways) > 1:
-		return fmt.Errorf("%s exclude each other: give one of them", strings.Join(ways, " and "))
-	case r.FlexStart && acc.Kind == api.CPU:
-		return errors.New("--flex-start is for accelerators: name one with --accelerator, or leave it out")
-	case r.FlexStart && r.MaxRuntime > maxFlexStart:
-		return fmt.Errorf("--max-runtime %s and --flex-start exclude each other: flex-start machines last at most 7 days (168h)", r.MaxRuntime)
-	case r.FlexStart && !accelerator.HasFlexStart(acc):
-		return fmt.Errorf("--flex-start and --accelerator %s exclude each other: GKE has no flex-start for TPU %s", r.Accelerator, acc.Name)
-	}
-	return nil
 }
 
 // checkHosts rejects numbers of hosts and slices that the hardware, or what
@@ -204,7 +148,7 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 func otherHosts(r api.Request, acc api.Accelerator) string {
 	several, err := accelerator.Parse(accelerator.Text(acc), accelerator.Options{Backend: api.BackendPathways})
 	if err == nil && several.Hosts == r.Hosts {
-		return fmt.Sprintf("leave it out and say --backend pathways, which has %d for %s", r.Hosts, r.Accelerator)
+		return fmt.Sprintf("leave it out and say --backend pathways, which has %d for %s", r.Hosts, r.AcceleratorText)
 	}
 	advice := "leave it out, or choose another with --accelerator"
 	if other := accelerator.WithHosts(acc, r.Hosts); other.Hosts != acc.Hosts {
@@ -240,11 +184,13 @@ func checkSlices(r api.Request, acc api.Accelerator) error {
 func checkSeveral(r api.Request, hosts int) error {
 	switch {
 	case r.Map != "":
-		return fmt.Errorf("--map makes each call on one host, but --accelerator %s has %d hosts: choose one of one host", r.Accelerator, hosts)
+		return fmt.Errorf("--map makes each call on one host, but --accelerator %s has %d hosts: choose one of one host", r.AcceleratorText, hosts)
 	case r.Debug:
 		return fmt.Errorf("--debug and several hosts exclude each other (these are %d): debug the call on one, with a smaller --accelerator or without --hosts and --slices", hosts)
 	case r.Backend == api.BackendGKE && r.Retries > 0:
 		return fmt.Errorf("--retries %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.Retries)
+	case r.Backend == api.BackendGKE && r.RetryOn == api.RetryOnError:
+		return errors.New("--retry-on error and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again")
 	case r.Backend == api.BackendGKE && r.MaxDisruptions > 0:
 		return fmt.Errorf("--max-disruptions %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.MaxDisruptions)
 	}
@@ -272,17 +218,17 @@ func outputDir(r api.Request, cwd string) (string, error) {
 }
 
 // newSpec is everything about the job but what it is called and what it runs.
-func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec, error) {
+func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	where = where.Known()
+	acc := m.Accelerator
 	s := api.Spec{
-		Backend: r.Backend, Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster,
-		AcceleratorText: r.Accelerator, Accelerator: acc, Hosts: max(r.Slices, 1) * max(r.Hosts, acc.Hosts), Slices: max(r.Slices, 1), Image: r.Image, Store: where.Store, OutputDir: r.OutputDir,
-		Env: r.Env, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), Retries: r.Retries, RetryOn: r.RetryOn, MaxRuntime: r.MaxRuntime,
-		MaxDisruptions: r.MaxDisruptions, StoreCredentials: r.StoreCredentials,
-		ServiceAccount: r.ServiceAccount, Queue: r.Queue, Reservation: r.Reservation, PriorityClass: r.PriorityClass,
-		FlexStart: r.FlexStart, ComputeClass: r.ComputeClass, Debug: r.Debug,
-		SharedPools: r.Placement == api.PlacementShared && isSlice(acc), Restricted: r.Restricted,
-		CPU: r.CPU, Memory: r.Memory, MemoryLimit: r.Memory, Disk: r.Disk, Labels: r.Labels, Annotations: r.Annotations, ClientVersion: version.String(),
+		Namespace: where.Namespace, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster, Store: where.Store,
+		Placement: r.Placement, Accelerator: acc, Capacity: m.capacity, AutopilotClass: m.autopilotClass, MemoryLimit: r.Memory,
+		Execution: r.Execution, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), ClientVersion: version.String(),
+	}
+	s.Hosts, s.Slices = max(r.Slices, 1)*max(r.Hosts, acc.Hosts), max(r.Slices, 1)
+	if !isSlice(acc) {
+		s.NodePools = ""
 	}
 	s.Backend = backend(s)
 	s.Retries = retries(s)
@@ -294,13 +240,13 @@ func newSpec(r api.Request, where target.Target, acc api.Accelerator) (api.Spec,
 		s.Namespace, s.Image, s.AcceleratorText = "", "", string(api.CPU)
 		return s, nil
 	}
-	if err := checkVariables(s); err != nil {
+	if err := checkVariables(r, s); err != nil {
 		return s, err
 	}
 	switch share := accelerator.Share(acc); {
 	case acc.Kind == api.CPU:
 		s.CPU, s.Memory = cmp.Or(s.CPU, defaultCPU), cmp.Or(s.Memory, defaultMemory)
-	case !s.ClassChooses():
+	case s.Capacity.Kind != api.CapacityClass:
 		s.CPU, s.Memory = cmp.Or(s.CPU, strconv.Itoa(share.CPUs)), cmp.Or(s.Memory, strconv.Itoa(share.GiB)+"Gi")
 	}
 	if s.Image == "" {
@@ -325,7 +271,7 @@ func retries(s api.Spec) int {
 	switch {
 	case s.Retries >= 0:
 		return s.Retries
-	case s.Accelerator.Spot && (s.Hosts == 1 || s.Backend == api.BackendPathways):
+	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend == api.BackendPathways):
 		return spotRetries
 	}
 	return 0

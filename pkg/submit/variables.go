@@ -1,6 +1,8 @@
 package submit
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -13,3 +15,39 @@ var runnerVariables = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_
 // SetByRunner reports whether an environment variable belongs to the runner: no job may
 // give it a value.
 func SetByRunner(name string) bool { return slices.Contains(runnerVariables, name) }
+
+// indexVariable is how Kubernetes gives a pod of an Indexed Job its number.
+const indexVariable = "JOB_COMPLETION_INDEX"
+
+// groupVariables are set for each host by the controller of its job, and read by libtpu and
+// JAX. perHost cannot be the same on all of them: the runner tells the hosts apart by them.
+var (
+	perHost        = []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", indexVariable}
+	groupVariables = []string{"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES", "TPU_PROCESS_PORT", "TPU_NAME",
+		"MEGASCALE_COORDINATOR_ADDRESS", "MEGASCALE_NUM_SLICES", "MEGASCALE_SLICE_ID"}
+	// debugVariables are set by the component debug, or would move the debugger away from the
+	// port that the component names.
+	debugVariables = []string{api.EnvDebug, api.EnvBreakpoint, api.EnvDebugPort}
+)
+
+// checkVariables rejects variables that the pods of a job need for something else.
+func checkVariables(r api.Request, s api.Spec) error {
+	var names []string
+	for _, e := range s.Env {
+		if s.Hosts > 1 && slices.Contains(perHost, e.Name) {
+			return fmt.Errorf("--env %s: every host needs a value of its own, which the cluster sets: leave it out", e.Name)
+		}
+		names = append(names, e.Name)
+	}
+	for _, name := range slices.Concat(names, slices.Sorted(maps.Keys(r.Secrets))) {
+		switch {
+		case r.Map != "" && name == indexVariable:
+			return fmt.Errorf("env %s: it tells a pod of a map which inputs are its own; choose another name", name)
+		case s.Debug && slices.Contains(debugVariables, name):
+			return fmt.Errorf("env %s: the debugger needs it; leave it out, or --debug", name)
+		case name == api.EnvCredentials && s.StoreCredentials != "":
+			return fmt.Errorf("env %s: the credentials for the store set it; name one of the two", name)
+		}
+	}
+	return nil
+}

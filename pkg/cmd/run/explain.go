@@ -162,9 +162,17 @@ func explainJob(s api.Spec) explainedJob {
 		return j
 	}
 	j.CPU, j.Memory, j.Disk, j.limited = maybe(s.CPU), maybe(s.Memory), maybe(s.Disk), s.MemoryLimit != ""
-	j.sharedPools = s.SharedPools
+	j.sharedPools = s.NodePools == api.NodePoolsShared
 	j.Queue, j.PriorityClass = maybe(s.Queue), maybe(s.PriorityClass)
-	j.Reservation, j.FlexStart, j.ComputeClass = maybe(s.Reservation), s.FlexStart, maybe(s.ComputeClass)
+	j.ComputeClass = maybe(s.AutopilotClass)
+	switch s.Capacity.Kind {
+	case api.CapacityReservation:
+		j.Reservation = &s.Capacity.Name
+	case api.CapacityClass:
+		j.ComputeClass = &s.Capacity.Name
+	case api.CapacityFlexStart:
+		j.FlexStart = true
+	}
 	if s.Hosts == 1 || s.Backend == api.BackendPathways {
 		j.Retries, j.MaxDisruptions, j.retryOn = &s.Retries, &s.MaxDisruptions, s.RetryOn
 	}
@@ -173,14 +181,14 @@ func explainJob(s api.Spec) explainedJob {
 
 func explainAccelerator(s api.Spec) explainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
-	if s.ClassChooses() {
-		a.MachineType = ""
-	}
-	if s.ClassChooses() || s.FlexStart { // which has prices of its own
+	switch s.Capacity.Kind {
+	case api.CapacityClass:
+		a.MachineType, a.PricePerHour = "", nil
+	case api.CapacityFlexStart: // which has prices of its own
 		a.PricePerHour = nil
 	}
 	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
-		MachineType: maybe(a.MachineType), Spot: a.Spot, Resource: maybe(a.Resource),
+		MachineType: maybe(a.MachineType), Spot: s.Capacity.Kind == api.CapacitySpot, Resource: maybe(a.Resource),
 		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
 	if times > 1 && a.Kind != api.CPU {
 		e.sentence = fmt.Sprintf("%d times %s", times, e.sentence)

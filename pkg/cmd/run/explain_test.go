@@ -15,8 +15,16 @@ import (
 // elsewhere is a job of a cluster that is not known to be one of GKE.
 func elsewhere() submit.Planned {
 	return submit.Planned{
-		Spec: api.Spec{ID: "cpu-train-1", Backend: api.BackendGKE, Namespace: "ml", Project: "p", Zone: "us-central1-a", Cluster: "kinetic-cluster",
-			Accelerator: api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1}, Hosts: 1, Slices: 1, Image: "i", Store: "gs://b", CPU: "1", Memory: "2Gi"},
+		Spec: api.Spec{
+			ID:          "cpu-train-1",
+			Namespace:   "ml",
+			Project:     "p",
+			Zone:        "us-central1-a",
+			Cluster:     "kinetic-cluster",
+			Accelerator: api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1},
+			Store:       "gs://b",
+			Placement:   api.Placement{Backend: api.BackendGKE, Hosts: 1, Slices: 1, Image: "i", CPU: "1", Memory: "2Gi"},
+		},
 		Target: target.Target{Context: "kind-dev", From: target.Sources{Context: "current context"}},
 		Files:  &pack.Plan{},
 	}
@@ -45,19 +53,21 @@ func TestSentences(t *testing.T) {
 		"several hosts of no accelerator": {func(p *submit.Planned) { p.Spec.Hosts = 4 }, "accelerator  cpu: no accelerator\n"},
 		"a queue":                         {func(p *submit.Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
 		"a priority":                      {func(p *submit.Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
-		"a reservation":                   {func(p *submit.Planned) { p.Spec.Reservation = "projects/p/reservations/r" }, "capacity     of reservation projects/p/reservations/r\n"},
-		"flex-start":                      {func(p *submit.Planned) { p.Spec.FlexStart = true }, "capacity     by flex-start, for 7 days at most\n"},
-		"a ComputeClass":                  {func(p *submit.Planned) { p.Spec.ComputeClass = "cheap" }, "capacity     what ComputeClass cheap chooses\n"},
-		"no crash":                        {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "starts again never after a crash; after 1 loss of a machine\n"},
-		"crashes and errors":              {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "starts again after up to 2 crashes and errors; never after a loss of a machine\n"},
-		"crashes":                         {func(p *submit.Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes; never after a loss of a machine\n"},
+		"a reservation": {func(p *submit.Planned) {
+			p.Spec.Capacity = api.Capacity{Kind: api.CapacityReservation, Name: "projects/p/reservations/r"}
+		}, "capacity     of reservation projects/p/reservations/r\n"},
+		"flex-start":         {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     by flex-start, for 7 days at most\n"},
+		"a ComputeClass":     {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     what ComputeClass cheap chooses\n"},
+		"no crash":           {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "starts again never after a crash; after 1 loss of a machine\n"},
+		"crashes and errors": {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "starts again after up to 2 crashes and errors; never after a loss of a machine\n"},
+		"crashes":            {func(p *submit.Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes; never after a loss of a machine\n"},
 		"a map": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
 			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},
 		"a map of one pod": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
 		"a price":          {offered(func(*api.Spec) {}), "2 times l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
-		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.FlexStart = true }),
+		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.Capacity.Kind = api.CapacityFlexStart }),
 			"2 times l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
-		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.ComputeClass = "cheap" }),
+		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }),
 			"2 times l4: 1 GPU on 1 host, price unknown\n"},
 		"environment of a local job": {func(p *submit.Planned) {
 			p.Spec.Backend, p.Spec.Env = api.BackendLocal, []api.EnvVar{{Name: "A"}}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,44 +20,19 @@ import (
 type flags struct {
 	connection *cli.Connection
 	own        []*pflag.FlagSet // all but the connection's, whose empty texts mean what kubectl's do
+	podOnly    []string         // names of flags that a local job has no use for
 
+	// request has the values that need no parsing.
+	request api.Request
 	module  string
-	command bool
-	args    []string
 
-	packageRoot        string
-	hideArgs           bool
-	inputs             string
-	chunk, parallelism int
-	resume             string
-
-	accelerator string
-	spot        bool
-	backend     string
-	hosts       int
-	slices      int
-	local       bool
-	image       string
-
-	env       envFlags
-	outputDir string
-	debug     bool
-	name      string
-	jobID     string
-
-	serviceAccount, queue, reservation, priorityClass string
-	flexStart                                         bool
-	computeClass                                      string
-	cpu, memory, disk                                 string
-	placement                                         string
-	restricted                                        bool
-	labels, annotations                               []string
-	retries                                           int
-	retryOn                                           string
-	maxDisruptions                                    int
-	maxRuntime                                        time.Duration
-	storeCredentials                                  string
-	overlay                                           string
+	packageRoot         string
+	backend             string
+	local               bool
+	nodePools           string
+	labels, annotations []string
+	retryOn             string
+	env                 envFlags
 
 	dryRun       string
 	explain      bool
@@ -70,7 +46,9 @@ type flags struct {
 }
 
 func newFlags() *flags {
-	return &flags{connection: cli.NewConnection(), retries: -1, maxDisruptions: -1}
+	f := &flags{connection: cli.NewConnection()}
+	f.request.Retries, f.request.MaxDisruptions = -1, -1
+	return f
 }
 
 func (f *flags) sections() []cli.Section {
@@ -83,63 +61,75 @@ func (f *flags) sections() []cli.Section {
 	outcome.Completions = completions()
 	f.addOutcome(outcome.Flags)
 	f.own = []*pflag.FlagSet{call.Flags, placement.Flags, outcome.Flags}
+	placement.Flags.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(alsoLocal, flag.Name) {
+			f.podOnly = append(f.podOnly, flag.Name)
+		}
+	})
+	f.podOnly = append(f.podOnly, "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
 	return []cli.Section{call, placement, outcome, f.connection.Section()}
 }
 
+// alsoLocal are the flags of addPlacement that mean something to a local job too.
+var alsoLocal = []string{"parallelism", "local", "backend", "name", "job-id", "max-runtime"}
+
 func (f *flags) addCall(fs *pflag.FlagSet) {
+	r := &f.request
 	fs.StringVarP(&f.module, "module", "m", "", "Run a `MODULE` as python -m does, with the words after -- as its arguments.")
-	fs.BoolVar(&f.command, "command", false, "Run the words after -- as a command in the packaged directory.")
-	fs.StringArrayVar(&f.args, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string, and as typed for a parameter annotated str; NAME=@file.json reads a file.")
+	fs.BoolVar(&r.Command, "command", false, "Run the words after -- as a command in the packaged directory.")
+	fs.StringArrayVar(&r.KWArgs, "arg", nil, "An argument of the function, `NAME=VALUE`: JSON if it parses, else a string, and as typed for a parameter annotated str; NAME=@file.json reads a file.")
 	fs.StringVar(&f.packageRoot, "package-root", "", "Package this `DIR`, which contains the code. KINETIC_PACKAGE_ROOT is the default, then the project that the code is in.")
-	fs.BoolVar(&f.hideArgs, "no-annotate-args", false, "Leave the arguments out of the annotation that says what is called. Values of names that look secret, and of --arg NAME=@file, never stand there.")
-	fs.StringVar(&f.inputs, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
-	cli.NumberVar(fs, &f.chunk, 1, cli.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
-	fs.StringVar(&f.resume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
+	fs.BoolVar(&r.HideArgs, "no-annotate-args", false, "Leave the arguments out of the annotation that says what is called. Values of names that look secret, and of --arg NAME=@file, never stand there.")
+	fs.StringVar(&r.Map, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
+	cli.NumberVar(fs, &r.Chunk, 1, cli.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
+	fs.StringVar(&r.MapResume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret: its value is in no manifest and no log.")
-	fs.BoolVar(&f.debug, "debug", false, "Let the call wait for a debugger before it begins: see kubectl kinetic jobs debug. The image needs the package debugpy. The workload stays after the end, unless --cleanup is given.")
-	fs.StringVar(&f.outputDir, "output-dir", "", "The `DIR` that KINETIC_OUTPUT_DIR names: for a pod gs://BUCKET/PREFIX or an absolute path in the container, for a local job a directory. The default is the job's own place in the store, which for a pod is a gs:// URL: open() can't write there, etils.epath, tf.io.gfile and gcsfs can.")
+	fs.BoolVar(&r.Debug, "debug", false, "Let the call wait for a debugger before it begins: see kubectl kinetic jobs debug. The image needs the package debugpy. The workload stays after the end, unless --cleanup is given.")
+	fs.StringVar(&r.OutputDir, "output-dir", "", "The `DIR` that KINETIC_OUTPUT_DIR names: for a pod gs://BUCKET/PREFIX or an absolute path in the container, for a local job a directory. The default is the job's own place in the store, which for a pod is a gs:// URL: open() can't write there, etils.epath, tf.io.gfile and gcsfs can.")
 }
 
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
-	fs.StringVarP(&f.accelerator, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
-	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
-	cli.NumberVar(fs, &f.hosts, 1, api.MaxHosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
-	cli.NumberVar(fs, &f.slices, 1, api.MaxHosts, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
-	cli.NumberVar(fs, &f.parallelism, 1, api.MaxChunks, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
+	r := &f.request
+	fs.StringVarP(&r.AcceleratorText, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
+	fs.BoolVar(&r.Spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
+	cli.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
+	cli.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
+	cli.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, the default for several hosts; no Pathways runtime is started) or local.")
-	fs.StringVar(&f.image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
-	fs.StringVar(&f.image, "container-image", "", "The same as --image.")
+	fs.StringVar(&r.Image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
+	fs.StringVar(&r.Image, "container-image", "", "The same as --image.")
 	_ = fs.MarkHidden("container-image")
-	fs.StringVar(&f.name, "name", "", "The `NAME` of the job, in place of the function's or script's name.")
-	fs.StringVar(&f.jobID, "job-id", "", "The job's whole `ID`.")
-	fs.StringVar(&f.cpu, "cpu", "", "CPUs of a host to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs, and half of the machine's for accelerators.")
-	fs.StringVar(&f.memory, "memory", "", "Memory of a host to ask for, and not to exceed, a `QUANTITY` such as 16Gi. By default cpu jobs ask for 2Gi, those with accelerators for half of the machine's, and may use more.")
-	fs.StringVar(&f.disk, "disk", "", "Local disk of a host to ask for, a `SIZE` such as 50Gi. GKE Autopilot gives a pod 1Gi by default.")
-	fs.StringVar(&f.serviceAccount, "service-account", api.DefaultServiceAccount, "The Kubernetes service account of the pod, by `NAME`.")
-	fs.StringVar(&f.storeCredentials, "store-credentials", "", "The Secret, by `NAME`, whose key.json lets the pod use the store; outside GKE a pod has no credentials of its own. KINETIC_STORE_CREDENTIALS is the default.")
-	fs.StringVar(&f.queue, "queue", "", "The Kueue queue to wait in, by `NAME`.")
-	fs.StringVar(&f.reservation, "reservation", "", "The reservation to use, by `NAME` or projects/PROJECT/reservations/NAME, with /reservationBlocks/BLOCK after that for a part of it.")
-	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for capacity of the Dynamic Workload Scheduler, which is there for 7 days at most.")
-	fs.StringVar(&f.computeClass, "compute-class", "", "Let the ComputeClass of this `NAME` choose the machines, or use one of Autopilot's own: Accelerator, Balanced, Performance, Scale-Out.")
-	fs.StringVar(&f.placement, "placement", "", "Where the hosts of a TPU slice go, `PLACEMENT`: exclusive (the default), a node pool to themselves, or shared, as GKE Autopilot needs it.")
-	fs.BoolVar(&f.restricted, "restricted", false, "Run as an ordinary user, without capabilities, as namespaces with the PodSecurity level restricted demand.")
-	fs.StringVar(&f.priorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
+	fs.StringVar(&r.Name, "name", "", "The `NAME` of the job, in place of the function's or script's name.")
+	fs.StringVar(&r.JobID, "job-id", "", "The job's whole `ID`.")
+	fs.StringVar(&r.CPU, "cpu", "", "CPUs of a host to ask for, a `QUANTITY` such as 4 or 500m. The default is 1 for cpu jobs, and half of the machine's for accelerators.")
+	fs.StringVar(&r.Memory, "memory", "", "Memory of a host to ask for, and not to exceed, a `QUANTITY` such as 16Gi. By default cpu jobs ask for 2Gi, those with accelerators for half of the machine's, and may use more.")
+	fs.StringVar(&r.Disk, "disk", "", "Local disk of a host to ask for, a `SIZE` such as 50Gi. GKE Autopilot gives a pod 1Gi by default.")
+	fs.StringVar(&r.ServiceAccount, "service-account", api.DefaultServiceAccount, "The Kubernetes service account of the pod, by `NAME`.")
+	fs.StringVar(&r.StoreCredentials, "store-credentials", "", "The Secret, by `NAME`, whose key.json lets the pod use the store; outside GKE a pod has no credentials of its own. KINETIC_STORE_CREDENTIALS is the default.")
+	fs.StringVar(&r.Queue, "queue", "", "The Kueue queue to wait in, by `NAME`.")
+	fs.StringVar(&r.Reservation, "reservation", "", "The reservation to use, by `NAME` or projects/PROJECT/reservations/NAME, with /reservationBlocks/BLOCK after that for a part of it.")
+	fs.BoolVar(&r.FlexStart, "flex-start", false, "Wait for capacity of the Dynamic Workload Scheduler, which is there for 7 days at most.")
+	fs.StringVar(&r.ComputeClass, "compute-class", "", "Let the ComputeClass of this `NAME` choose the machines, or use one of Autopilot's own: Accelerator, Balanced, Performance, Scale-Out.")
+	fs.StringVar(&f.nodePools, "placement", "", "Where the hosts of a TPU slice go, `PLACEMENT`: exclusive (the default), a node pool to themselves, or shared, as GKE Autopilot needs it.")
+	fs.BoolVar(&r.Restricted, "restricted", false, "Run as an ordinary user, without capabilities, as namespaces with the PodSecurity level restricted demand.")
+	fs.StringVar(&r.PriorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
-	cli.NumberVar(fs, &f.retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
+	cli.NumberVar(fs, &r.Retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "What --retries are for, `crash|error`: crash is a call that was killed, as when it runs out of memory; error is also an exception or a non-zero exit code.")
-	cli.NumberVar(fs, &f.maxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
-	cli.DurationVar(fs, &f.maxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
+	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
+	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
 func (f *flags) addOutcome(fs *pflag.FlagSet) {
+	r := &f.request
 	fs.StringVar(&f.dryRun, "dry-run", "none", "`client`: print what would be applied, contact nothing and change nothing; server: let the API server check it, too.")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	fs.BoolVar(&f.explain, "explain", false, "Say what a run would do, and do nothing.")
-	fs.StringVar(&f.overlay, "overlay", "", "A kustomize component of yours, in `DIR`, that is applied last.")
+	fs.StringVar(&r.OverlayDir, "overlay", "", "A kustomize component of yours, in `DIR`, that is applied last.")
 	fs.StringVar(&f.writeOverlay, "write-overlay", "", "Write a `DIR` that kubectl kustomize renders to what --dry-run prints, and do nothing else.")
 	fs.BoolVar(&f.prepare, "prepare", false, "Upload all that the job needs, and print the manifests in place of applying them: … --prepare | kubectl apply -f -")
 	fs.StringVarP(&f.output, "output", "o", "", "The `FORMAT` of what is printed: yaml, json or name with --dry-run, yaml or json with --prepare, json with --explain, json or name with --detach.")
@@ -149,54 +139,34 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "End the job on Ctrl-C. Local jobs end in any case.")
 }
 
-// request turns the flags into what was asked for, without looking at the world.
-func (f *flags) request(c *cobra.Command, args []string, environ []string, getenv func(string) string) (api.Request, environment, error) {
-	var r api.Request
+// toRequest turns the flags into what was asked for, without looking at the world.
+func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, getenv func(string) string) (r api.Request, env environment, err error) {
 	if err := f.checkEmpty(); err != nil {
-		return r, environment{}, err
-	}
-	backend, err := f.chooseBackend(c)
-	if err != nil {
-		return r, environment{}, err
-	}
-	f.env.Local = backend == api.BackendLocal
-	env, err := readEnvironment(f.env, environ)
-	if err != nil {
 		return r, env, err
 	}
-	labels, err := pairs("--label", f.labels)
-	if err != nil {
+	r = f.request
+	if r.Backend, err = f.chooseBackend(c); err != nil {
 		return r, env, err
 	}
-	annotations, err := pairs("--annotation", f.annotations)
-	if err != nil {
+	f.env.Local = r.Backend == api.BackendLocal
+	if env, err = readEnvironment(f.env, environ); err != nil {
 		return r, env, err
 	}
-	placements := []string{string(api.PlacementExclusive), string(api.PlacementShared)}
-	if f.placement != "" && !slices.Contains(placements, f.placement) {
-		return r, env, oneOf("--placement", f.placement, placements)
-	}
-	retryOn, err := f.chooseRetryOn()
-	if err != nil {
+	r.Env, r.Secrets = env.Env, env.Secrets
+	if r.Labels, err = pairs("--label", f.labels); err != nil {
 		return r, env, err
 	}
-	r = api.Request{
-		Map: f.inputs, MapResume: f.resume, Chunk: f.chunk, Parallelism: f.parallelism,
-		Command: f.command, KWArgs: f.args, HideArgs: f.hideArgs,
-		Accelerator: f.accelerator, Spot: f.spot, Backend: backend, Hosts: f.hosts, Slices: f.slices, Image: f.image,
-		Name: f.name, JobID: f.jobID, Env: env.Env, Secrets: env.Secrets, OutputDir: f.outputDir,
-		Retries: f.retries, RetryOn: retryOn, MaxDisruptions: f.maxDisruptions, MaxRuntime: f.maxRuntime, StoreCredentials: f.storeCredentials,
-		ServiceAccount: f.serviceAccount, Queue: f.queue, Reservation: f.reservation, PriorityClass: f.priorityClass,
-		FlexStart: f.flexStart, ComputeClass: f.computeClass,
-		Placement: api.Placement(f.placement), Restricted: f.restricted,
-		CPU: f.cpu, Memory: f.memory, Disk: f.disk, Labels: labels, Annotations: annotations, Debug: f.debug, OverlayDir: f.overlay,
+	if r.Annotations, err = pairs("--annotation", f.annotations); err != nil {
+		return r, env, err
 	}
-	if r.Image == "" {
-		r.Image = getenv("KINETIC_IMAGE")
+	if r.NodePools, err = chooseNodePools(f.nodePools); err != nil {
+		return r, env, err
 	}
-	if r.StoreCredentials == "" {
-		r.StoreCredentials = getenv("KINETIC_STORE_CREDENTIALS")
+	if r.RetryOn, err = chooseRetryOn(f.retryOn); err != nil {
+		return r, env, err
 	}
+	r.Image = cmp.Or(r.Image, getenv("KINETIC_IMAGE"))
+	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))
 	return r, env, f.target(c, args, &r)
 }
 
@@ -228,7 +198,7 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 		return nil
 	}
 	switch {
-	case f.command && len(words) > 0:
+	case r.Command && len(words) > 0:
 		return fmt.Errorf("TARGET %q: with --command what to run goes after --", words[0])
 	case len(words) > 1:
 		return fmt.Errorf("TARGET %q and %q: there is one TARGET; arguments of a script go after --, those of a function into --arg NAME=VALUE", words[0], words[1])
@@ -255,15 +225,23 @@ func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
 	return api.Backend(f.backend), nil
 }
 
+func chooseNodePools(text string) (api.NodePools, error) {
+	valid := []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)}
+	if text != "" && !slices.Contains(valid, text) {
+		return "", oneOf("--placement", text, valid)
+	}
+	return api.NodePools(text), nil
+}
+
 // chooseRetryOn returns the zero value for the default, which the job's records leave out.
-func (f *flags) chooseRetryOn() (api.RetryOn, error) {
-	switch on := api.RetryOn(f.retryOn); on {
+func chooseRetryOn(text string) (api.RetryOn, error) {
+	switch on := api.RetryOn(text); on {
 	case api.RetryOnCrash:
 		return "", nil
 	case api.RetryOnError:
 		return on, nil
 	default:
-		return "", oneOf("--retry-on", f.retryOn, retryOns())
+		return "", oneOf("--retry-on", text, retryOns())
 	}
 }
 

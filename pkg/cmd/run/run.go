@@ -175,7 +175,7 @@ func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == 
 func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
-	request, env, err := f.request(c, args, os.Environ(), os.Getenv)
+	request, env, err := f.toRequest(c, args, os.Environ(), os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}
 	notes := env.Notes
 	if local {
-		notes = append(notes, clusterOnly(c)...)
+		notes = append(notes, f.idle(c)...)
 	}
 	if !m.submits() {
 		request.MapResume = "" // what is shown without a look at the store is the map of all inputs
@@ -227,7 +227,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	cleanup, older := f.cleanup, cli.KeepAll
 	if c.Flags().Changed("cleanup") {
 		older = f.cleanup
-	} else if f.debug {
+	} else if request.Debug {
 		cleanup = cli.KeepAll
 	}
 	return &options{
@@ -253,12 +253,11 @@ func filesOf(outputs ...io.Writer) []fs.FileInfo {
 	return files
 }
 
-// clusterOnly says which of the flags that were given place a pod, which a local
+// idle says which of the flags that were given place a pod, which a local
 // job has none of.
-func clusterOnly(c *cobra.Command) []string {
+func (f *flags) idle(c *cobra.Command) []string {
 	var idle []string
-	for _, name := range []string{"accelerator", "spot", "image", "container-image", "cpu", "memory", "disk", "placement", "restricted", "service-account", "queue",
-		"hosts", "slices", "reservation", "flex-start", "compute-class", "priority-class", "label", "annotation", "retries", "retry-on", "max-disruptions", "store-credentials", "overlay", "context", "namespace", "profile", "project", "zone", "cluster"} {
+	for _, name := range f.podOnly {
 		if c.Flags().Changed(name) {
 			idle = append(idle, "--"+name)
 		}
@@ -331,7 +330,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--cancel-on-interrupt ends a job with the command that waits for it, and --detach does not wait; give one of them")
 	case local && m != modeRun && m != modeExplain:
 		return fmt.Errorf("--local applies nothing, to a cluster or otherwise; leave it out to see what a cluster would get, or say --explain")
-	case f.resume != "" && f.inputs == "":
+	case f.request.MapResume != "" && f.request.Map == "":
 		return fmt.Errorf("--map-resume goes with --map and the same file of inputs, and nothing tells which those are")
 	}
 	return nil
