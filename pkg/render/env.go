@@ -2,7 +2,6 @@ package render
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -12,22 +11,16 @@ import (
 // no home directory in most images, and / is not writable for it.
 const homeVariable = "HOME"
 
-// builtInEnv lists the variables that base and component set, in their order.
-var builtInEnv = []string{"KERAS_BACKEND", "JAX_PLATFORMS", api.EnvPodUID}
-
 // environment adds the user's variables. A name that is set already gets the
 // user's value in its old place.
-func (p *patch) environment(s api.Spec) {
-	at := container + "/env/"
+func (p *patch) environment(s api.Spec, l lists) {
 	set := func(name string, entry map[string]any) {
-		i := slices.Index(builtInEnv, name)
-		if i < 0 {
-			p.add(at+"-", entry)
+		if _, found := l.find(envList, name); found {
+			p.replace(p.entry(l, envList, name), entry)
 			return
 		}
-		place := at + strconv.Itoa(i)
-		p.test(place+"/name", name)
-		p.replace(place, entry)
+		p.add(envList+"/-", entry)
+		l.add(envList, "-", name)
 	}
 	for _, e := range s.Env {
 		set(e.Name, map[string]any{"name": e.Name, "value": literal(e.Value)})
@@ -41,7 +34,7 @@ func (p *patch) environment(s api.Spec) {
 		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}
 		set(api.EnvGroupKey, map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
-	if s.Restricted && !slices.ContainsFunc(s.Env, func(e api.EnvVar) bool { return e.Name == homeVariable }) {
+	if _, found := l.find(envList, homeVariable); s.Restricted && !found {
 		set(homeVariable, map[string]any{"name": homeVariable, "value": "/kinetic"})
 	}
 }

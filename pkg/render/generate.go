@@ -55,18 +55,25 @@ var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: typ
 // an overlay: names are followed there. The other is without the runner's ConfigMap,
 // for which kustomize has nothing to do but to read and write it several times.
 func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
-	g := groupOf(s, p)
+	files := tree{}
+	l, err := readLists(componentsOf(s))
+	if err != nil {
+		return nil, err
+	}
+	if err := files.putJob(s, p, l, whole); err != nil {
+		return nil, err
+	}
+	g, err := groupOf(s, p, l)
+	if err != nil {
+		return nil, err
+	}
 	if whole {
 		g.components = slices.Concat(g.components, g.references)
 	}
-	files := tree{}
 	for _, dir := range slices.Concat([]string{baseDir}, componentsOf(s), g.components) {
 		if err := files.copyManifests(dir); err != nil {
 			return nil, err
 		}
-	}
-	if err := files.putJob(s, p, whole); err != nil {
-		return nil, err
 	}
 	layers, err := g.write(files, s)
 	if err != nil {
@@ -118,8 +125,8 @@ func componentsOf(s api.Spec) []string {
 }
 
 // putJob stores what is particular to a job: its patch and its runner.
-func (t tree) putJob(s api.Spec, p program, whole bool) error {
-	patch, err := jobPatch(s, p)
+func (t tree) putJob(s api.Spec, p program, l lists, whole bool) error {
+	patch, err := jobPatch(s, p, l)
 	if err != nil {
 		return err
 	}

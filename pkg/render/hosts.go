@@ -43,19 +43,19 @@ var (
 	leaderWorkerSetKind = resid.Gvk{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
 )
 
-func groupOf(s api.Spec, r program) group {
+func groupOf(s api.Spec, r program, l lists) (group, error) {
 	switch {
 	case s.Backend == api.BackendPathways:
-		return leaderWorkerSet(s, r)
+		return leaderWorkerSet(s, r, l)
 	case s.Hosts > 1:
-		return indexedJob(s)
+		return indexedJob(s, l)
 	case s.Map != nil:
-		return mapJob(s)
+		return mapJob(s), nil
 	}
 	if s.RetryOn == api.RetryOnError {
-		return group{components: []string{path.Join(componentsDir, "retry-on-error")}}
+		return group{components: []string{path.Join(componentsDir, "retry-on-error")}}, nil
 	}
-	return group{}
+	return group{}, nil
 }
 
 // maxIndexRestarts keeps clear of a million, which kustomize writes as 1e+06.
@@ -78,17 +78,17 @@ func mapJob(s api.Spec) group {
 }
 
 // indexedJob replaces the samples of the component indexedjob.
-func indexedJob(s api.Spec) group {
+func indexedJob(s api.Spec, l lists) (group, error) {
+	g := group{components: []string{path.Join(componentsDir, "indexedjob")}, adds: true}
+	if err := l.follow(g.components[0]); err != nil {
+		return g, err
+	}
 	var p patch
 	p.replace("/spec/completions", s.Hosts)
 	p.replace("/spec/parallelism", s.Hosts)
-	p.test(container+"/env/0/name", api.EnvHosts)
-	p.replace(container+"/env/0/value", strconv.Itoa(s.Hosts))
-	return group{
-		components: []string{path.Join(componentsDir, "indexedjob")},
-		adds:       true,
-		patches:    []groupPatch{{jobKind, p}},
-	}
+	p.replace(p.entry(l, envList, api.EnvHosts)+"/value", strconv.Itoa(s.Hosts))
+	g.patches = []groupPatch{{jobKind, p}}
+	return g, nil
 }
 
 // nodePool keeps a slice of a TPU together, which is a node pool: where several have its
@@ -128,7 +128,7 @@ const (
 
 // leaderWorkerSet fills in the samples of the component leaderworkerset, and replaces
 // those of the component slices.
-func leaderWorkerSet(s api.Spec, r program) group {
+func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 	const template = "/spec/leaderWorkerTemplate"
 	g := group{
 		components: []string{setDir},
@@ -137,12 +137,15 @@ func leaderWorkerSet(s api.Spec, r program) group {
 	}
 	var set patch
 	if s.Slices > 1 {
-		g.components = append(g.components, path.Join(componentsDir, "slices"))
+		slices := path.Join(componentsDir, "slices")
+		g.components = append(g.components, slices)
+		// What a pod has before is not known here: the component puts its own first.
+		if err := l.follow(slices); err != nil {
+			return g, err
+		}
 		set.replace(template+"/subGroupPolicy/subGroupSize", s.Hosts/s.Slices)
 		for _, pod := range []string{"/leaderTemplate", "/workerTemplate"} {
-			first := template + pod + "/spec/containers/0/env/0"
-			set.test(first+"/name", api.EnvSlices)
-			set.replace(first+"/value", strconv.Itoa(s.Slices))
+			set.replace(set.entry(l, template+pod+"/spec/containers/0/env", api.EnvSlices)+"/value", strconv.Itoa(s.Slices))
 		}
 	}
 	if s.Accelerator.Kind == api.TPU && (s.Hosts == 1 || s.NodePools == api.NodePoolsShared) {
@@ -156,7 +159,7 @@ func leaderWorkerSet(s api.Spec, r program) group {
 	if set != nil {
 		g.patches = []groupPatch{{leaderWorkerSetKind, set}}
 	}
-	return g
+	return g, nil
 }
 
 // putSet makes the samples of a set, and of what its leader may do, those of the job. A

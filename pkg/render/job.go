@@ -38,7 +38,7 @@ const (
 )
 
 // jobPatch makes the Job of base and components the one of the Spec.
-func jobPatch(s api.Spec, r program) (patch, error) {
+func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
@@ -50,7 +50,7 @@ func jobPatch(s api.Spec, r program) (patch, error) {
 	for _, arg := range arguments(s) {
 		p.add(container+"/args/-", arg)
 	}
-	p.environment(s)
+	p.environment(s, l)
 	p.resources(s)
 	p.accelerator(s)
 	if err := p.capacity(s); err != nil {
@@ -63,23 +63,12 @@ func jobPatch(s api.Spec, r program) (patch, error) {
 	if s.PriorityClass != "" {
 		p.replace(podSpec+"/priorityClassName", s.PriorityClass)
 	}
-	p.replace(podSpec+"/volumes/0/configMap/name", r.configMapName())
-	p.credentials(s)
+	runner, _ := l.find(volumeList, runnerVolume)
+	p.replace(runner+"/configMap/name", r.configMapName())
+	if s.StoreCredentials != "" {
+		p.replace(p.entry(l, volumeList, componentKey)+"/secret/secretName", s.StoreCredentials)
+	}
 	return p, nil
-}
-
-// credentials replaces the sample of the component store-credentials, which
-// comes last: its volume is behind those of the base and /dev/shm.
-func (p *patch) credentials(s api.Spec) {
-	if s.StoreCredentials == "" {
-		return
-	}
-	at := podSpec + "/volumes/2"
-	if s.Accelerator.Kind != api.CPU {
-		at = podSpec + "/volumes/3"
-	}
-	p.test(at+"/name", componentKey)
-	p.replace(at+"/secret/secretName", s.StoreCredentials)
 }
 
 func (p *patch) identity(s api.Spec) {

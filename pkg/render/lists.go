@@ -1,0 +1,114 @@
+package render
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+
+	goyaml "go.yaml.in/yaml/v2"
+
+	"github.com/kubectl-kinetic/kinetic/manifests"
+)
+
+// lists are the names of what stands in lists of a pod, in order, by the JSON pointer of the
+// list. A JSON patch knows entries by their places alone: with lists, patches name them.
+type lists map[string][]string
+
+// Lists of the pod in manifests/base/job.
+const (
+	envList    = container + "/env"
+	volumeList = podSpec + "/volumes"
+)
+
+// readLists reads the lists of the base, and what components add to them.
+func readLists(components []string) (lists, error) {
+	type named []struct{ Name string }
+	var job struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct{ Env named }
+					Volumes    named
+				}
+			}
+		}
+	}
+	if err := readManifest(path.Join(baseDir, "job.yaml"), &job); err != nil {
+		return nil, err
+	}
+	l := lists{}
+	pod := job.Spec.Template.Spec
+	for _, e := range pod.Containers[0].Env {
+		l[envList] = append(l[envList], e.Name)
+	}
+	for _, v := range pod.Volumes {
+		l[volumeList] = append(l[volumeList], v.Name)
+	}
+	for _, dir := range components {
+		if err := l.follow(dir); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// follow adds what the patches of a component add.
+func (l lists) follow(dir string) error {
+	file := path.Join(dir, kustomizationFile)
+	var k struct{ Patches []struct{ Patch string } }
+	if err := readManifest(file, &k); err != nil {
+		return err
+	}
+	for _, p := range k.Patches {
+		var steps []struct {
+			Op, Path string
+			Value    any
+		}
+		if err := goyaml.Unmarshal([]byte(p.Patch), &steps); err != nil {
+			return fmt.Errorf("reading the built-in manifests: %s: %w", file, err)
+		}
+		for _, step := range steps {
+			entry, isMap := step.Value.(map[any]any)
+			name, isNamed := entry["name"].(string)
+			if step.Op == "add" && isMap && isNamed {
+				l.add(path.Dir(step.Path), path.Base(step.Path), name)
+			}
+		}
+	}
+	return nil
+}
+
+// add puts a name into a list, at a place or, with "-", at its end.
+func (l lists) add(list, place, name string) {
+	at := len(l[list])
+	if i, err := strconv.Atoi(place); err == nil {
+		at = min(i, at)
+	}
+	l[list] = slices.Insert(l[list], at, name)
+}
+
+// find returns the JSON pointer of the entry of a name, and whether there is one.
+func (l lists) find(list, name string) (pointer string, found bool) {
+	i := slices.Index(l[list], name)
+	return list + "/" + strconv.Itoa(i), i >= 0
+}
+
+// entry returns the JSON pointer of an entry that base or components have, after a test that
+// kustomize finds it there too.
+func (p *patch) entry(l lists, list, name string) string {
+	at, _ := l.find(list, name)
+	p.test(at+"/name", name)
+	return at
+}
+
+func readManifest(file string, into any) error {
+	text, err := manifests.FS.ReadFile(file)
+	if err == nil {
+		err = goyaml.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the built-in manifests: %s: %w", file, err)
+	}
+	return nil
+}
