@@ -41,3 +41,12 @@ type Call struct {
 	// SysPath lists directories for the front of sys.path, in order.
 	SysPath []string `json:"sys_path,omitempty"`
 }
+
+// SourceTree is where the code of a job lies on this machine. Its paths are absolute.
+type SourceTree struct {
+	// Root is the package root: what is packaged.
+	Root string
+	// PackageBase is the directory that contains the outermost Python package of what is
+	// run, or its own directory if it is not in a package. It is never above Root.
+	PackageBase string
+}

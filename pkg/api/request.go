@@ -3,14 +3,7 @@ package api
 // Request is what a user asked for, typed but not yet looked up, hashed or
 // checked against the world: submit.Plan does that.
 type Request struct {
-	// Target is the TARGET word, empty for a command. Module says that it
-	// follows -m, Command that Args are a command line.
-	Target          string
-	Module, Command bool
-	// Args are the words after --.
-	Args []string
-	// KWArgs are the values of --arg, NAME=VALUE.
-	KWArgs []string
+	Invocation
 	// HideArgs leaves arguments out of Spec.CallText.
 	HideArgs bool
 	// Map names the file of a map's inputs, "-" for standard input; "" is one call.
@@ -33,4 +26,16 @@ type Request struct {
 	Secrets map[string]string
 	// OverlayDir is the user's kustomize component, empty for none.
 	OverlayDir string
+}
+
+// Invocation is the part of a command line that says what to run.
+type Invocation struct {
+	// Target is the TARGET word, empty for a command. Module says that it
+	// follows -m, Command that Args are a command line.
+	Target          string
+	Module, Command bool
+	// Args are the words after --.
+	Args []string
+	// KWArgs are the values of --arg, NAME=VALUE, in the order given.
+	KWArgs []string
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // markers are the names whose mere existence makes a directory a project.
@@ -31,12 +33,7 @@ type FindOptions struct {
 
 // Layout is where a project lies.
 type Layout struct {
-	// Root is the package root: the absolute path of what is packaged.
-	Root string
-	// PackageBase is the absolute path of the directory that contains the
-	// entry's outermost Python package: EntryDir if it is not in a package. It is
-	// never above Root.
-	PackageBase string
+	api.SourceTree
 	// PythonPath lists what PYTHONPATH has strictly below Root, relative to it
 	// with forward slashes.
 	PythonPath []string
@@ -56,7 +53,7 @@ func Find(opts FindOptions) (Layout, error) {
 	}
 	// A given root may itself be a Python package: then the base is the root.
 	baseRel, _ := relative(root, base)
-	layout := Layout{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel)),
+	layout := Layout{SourceTree: api.SourceTree{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel))},
 		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
 	if what := shared(root, opts.Home); what != "" {
 		layout.Warnings = []string{fmt.Sprintf("the package root is %s, %s, so everything in it is packaged", root, what)}

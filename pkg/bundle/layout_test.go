@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 )
 
@@ -140,7 +141,7 @@ func TestFind(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := bundle.Layout{
-				Root: path(test.want.root), PackageBase: path(test.want.base), PythonPath: test.want.pythonPath,
+				SourceTree: api.SourceTree{Root: path(test.want.root), PackageBase: path(test.want.base)}, PythonPath: test.want.pythonPath,
 			}
 			if len(got.Warnings) > 0 != (test.want.root == "home") {
 				t.Errorf("warnings %q", got.Warnings)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
 func plan(t *testing.T, root string, opts bundle.PlanOptions) *pack.Plan {
 	t.Helper()
-	p, err := bundle.Plan(t.Context(), bundle.Layout{Root: root}, opts)
+	p, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +101,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	write(t, root, "x")
 	ignoreFile(t, root, "# first\n[a")
 	file := filepath.Join(root, bundle.IgnoreFile)
-	_, err := bundle.Plan(t.Context(), bundle.Layout{Root: root}, bundle.PlanOptions{})
+	_, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
 	if err == nil || !strings.Contains(err.Error(), file+`: line 2: pattern "[a"`) {
 		t.Errorf("a bad rule: error %v, want file, line and pattern", err)
 	}
 
 	ignoreFile(t, root, "")
 	write(t, root, "loop/x -> /proc/self/mem")
-	_, err = bundle.Plan(t.Context(), bundle.Layout{Root: root}, bundle.PlanOptions{})
+	_, err = bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
 	if _, statErr := os.Stat("/proc/self/mem"); statErr != nil {
 		t.Skip("no file here that cannot be read by anyone")
 	}
@@ -119,7 +120,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, root, bundle.IgnoreFile+"/")
-	_, err = bundle.Plan(t.Context(), bundle.Layout{Root: root}, bundle.PlanOptions{})
+	_, err = bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
 	if err == nil || !strings.Contains(err.Error(), "read the ignore rules: read "+file) {
 		t.Errorf("an ignore file that is a directory: error %v, want its name", err)
 	}

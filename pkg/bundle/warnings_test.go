@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 )
 
@@ -71,7 +72,7 @@ func TestSizeWarning(t *testing.T) {
 func TestWarningsOfTheLayoutComeFirst(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "x.pem", "gone -> nowhere")
-	p, err := bundle.Plan(t.Context(), bundle.Layout{Root: root, Warnings: []string{"first"}}, bundle.PlanOptions{})
+	p, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}, Warnings: []string{"first"}}, bundle.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // misspelt lists the modules of the project that a name is one slip away from, unless it
 // is the name of a module that is installed here, and so may be in the image.
-func (l Layout) misspelt(module string) []string {
+func (l layout) misspelt(module string) []string {
 	parts := strings.Split(module, ".")
 	var like []string
 	isTopKnown := false
@@ -23,7 +23,7 @@ func (l Layout) misspelt(module string) []string {
 			isTopKnown = isTopKnown || isDir(filepath.Join(dir, parts[0]))
 		}
 	}
-	if len(like) > 0 && !isTopKnown && l.Installed != nil && l.Installed(parts[0]) {
+	if len(like) > 0 && !isTopKnown && l.installed != nil && l.installed(parts[0]) {
 		return nil
 	}
 	slices.Sort(like)

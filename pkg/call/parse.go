@@ -15,18 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Words are the parts of a command line that say what to run.
-type Words struct {
-	// Target is the TARGET word, empty if none was given.
-	Target string
-	// Module is -m, Command is --command.
-	Module, Command bool
-	// Args are the words after --.
-	Args []string
-	// KWArgs are the values of --arg, NAME=VALUE, in the order given.
-	KWArgs []string
-}
-
 // Target is a TARGET whose form is known and whose file, if it names one,
 // exists. Where it lies in the project is not known yet: see Resolve.
 type Target struct {
@@ -61,7 +49,7 @@ func (t Target) EntryDir() string {
 
 // Parse recognises the form of the target. Relative paths start at cwd, which
 // is absolute. An error says which word is wrong and what would be right.
-func Parse(w Words, cwd string) (Target, error) {
+func Parse(w api.Invocation, cwd string) (Target, error) {
 	t, err := parseTarget(w, cwd)
 	if err != nil {
 		return Target{}, err
@@ -92,7 +80,7 @@ func insteadOfArg(kind api.CallKind) string {
 	return "pass words to a script after --, as in -- ARGS"
 }
 
-func parseTarget(w Words, cwd string) (Target, error) {
+func parseTarget(w api.Invocation, cwd string) (Target, error) {
 	switch {
 	case w.Command:
 		return parseCommand(w)
@@ -125,7 +113,7 @@ func drive(word string) int {
 	return 0
 }
 
-func parseCommand(w Words) (Target, error) {
+func parseCommand(w api.Invocation) (Target, error) {
 	switch {
 	case w.Module:
 		return Target{}, errors.New("-m and --command name two different targets: give one of them")

@@ -35,9 +35,9 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// words makes Words of a command line without flags that take a value.
-func words(line ...string) Words {
-	var w Words
+// words makes an Invocation of a command line without flags that take a value.
+func words(line ...string) api.Invocation {
+	var w api.Invocation
 	for i, word := range line {
 		switch word {
 		case "-m":
@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 	dir := project(t, "train.py", "my-train.py", "tool", "pkg/mod.py", "2024-01-01T10:00.py", "größe.py")
 	join := func(name string) string { return filepath.Join(dir, name) }
 	tests := map[string]struct {
-		words Words
+		words api.Invocation
 		want  Target
 		entry string
 	}{
@@ -97,12 +97,12 @@ func TestParse(t *testing.T) {
 
 func TestParseRejects(t *testing.T) {
 	dir := project(t, "train.py", "my-train.py", "run.sh", "demo.ipynb", "tool", "pkg/__init__.py", "pkg/mod.py", "app/__main__.py", "src/train.py")
-	with := func(kwarg string, w Words) Words {
+	with := func(kwarg string, w api.Invocation) api.Invocation {
 		w.KWArgs = []string{kwarg}
 		return w
 	}
 	tests := map[string]struct {
-		words Words
+		words api.Invocation
 		want  []string
 	}{
 		"nothing":                      {words(), []string{"there is no TARGET", "train.py:train"}},
@@ -179,7 +179,7 @@ func FuzzParse(f *testing.F) {
 	}
 	dir := project(f, "train.py", "pkg/mod.py", "a:b")
 	f.Fuzz(func(t *testing.T, word string, module bool) {
-		got, err := Parse(Words{Target: word, Module: module}, dir)
+		got, err := Parse(api.Invocation{Target: word, Module: module}, dir)
 		if err != nil {
 			return
 		}

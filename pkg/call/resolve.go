@@ -12,31 +12,26 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// Layout is where a project lies on this machine. All paths are absolute.
-type Layout struct {
-	// Root is the package root: what the bundle holds.
-	Root string
-	// PackageBase is the directory below which dotted names start: the entry
-	// directory, or the nearest one above it that is no package.
-	PackageBase string
-	// EntryDir is Target.EntryDir.
-	EntryDir string
-	// Cwd is the working directory.
-	Cwd string
-	// Installed reports whether a module of a name without dots is installed on this
-	// machine; nil where nobody knows. It is asked about names like those of the project.
-	Installed func(module string) bool
+// layout is where a target and its project lie.
+type layout struct {
+	api.SourceTree
+	entryDir, cwd string
+	// installed is as for Resolve.
+	installed func(module string) bool
 }
 
 // Resolve says where in the project a target is. The second result are
 // warnings, those of the target first. A module that is not in the project may
-// be installed in the image: that is a warning and never an error.
-func (t Target) Resolve(l Layout) (api.Call, []string, error) {
+// be installed in the image: that is a warning and never an error. installed reports
+// whether a module of a name without dots is installed on this machine; nil where nobody
+// knows. It is asked about names like those of the project.
+func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool) (api.Call, []string, error) {
+	l := layout{tree, t.EntryDir(), t.cwd, installed}
 	c := api.Call{
 		Version: api.CallVersion, Kind: t.Kind, Module: t.Module, Function: t.Function,
 		KWArgs: t.KWArgs, Args: t.Args, SysPath: t.sysPath(l),
 	}
-	if cwd, ok := l.relative(l.Cwd); ok {
+	if cwd, ok := l.relative(l.cwd); ok {
 		c.Cwd = cwd
 	}
 	warnings := slices.Clone(t.Warnings)
@@ -79,17 +74,17 @@ func checkRunnable(module, path string) error {
 // sysPath is where Python looks for imports first. It is the order in which
 // find looks, so that what was found here is what the pod imports. A command
 // gets what any other process gets.
-func (t Target) sysPath(l Layout) []string {
+func (t Target) sysPath(l layout) []string {
 	var dirs []string
 	switch {
 	case t.Kind == api.CallCommand:
 		return nil
 	case t.Kind == api.CallFile:
-		dirs = []string{l.EntryDir, l.PackageBase, l.Root}
+		dirs = []string{l.entryDir, l.PackageBase, l.Root}
 	case t.Path != "":
 		// The directory of the file itself comes last: it must not hide the
 		// package's own names, but scripts import their neighbours from it.
-		dirs = []string{l.PackageBase, l.Root, l.EntryDir}
+		dirs = []string{l.PackageBase, l.Root, l.entryDir}
 	default:
 		dirs = l.searched()
 	}
@@ -103,10 +98,10 @@ func (t Target) sysPath(l Layout) []string {
 }
 
 // searched are the directories below which a dotted name is looked for.
-func (l Layout) searched() []string { return []string{l.Cwd, l.Root, l.PackageBase} }
+func (l layout) searched() []string { return []string{l.cwd, l.Root, l.PackageBase} }
 
 // find is the file of a module in the project, "" if there is none.
-func (l Layout) find(module string) string {
+func (l layout) find(module string) string {
 	for _, dir := range l.searched() {
 		if file := moduleFile(dir, module); file != "" {
 			if _, ok := l.relative(file); ok {
@@ -119,7 +114,7 @@ func (l Layout) find(module string) string {
 
 // missingModule is an error where no image can have a module that the project lacks,
 // because it would be in a package of the project, and where another was probably meant.
-func (l Layout) missingModule(module string) error {
+func (l layout) missingModule(module string) error {
 	for i := range module + "." {
 		if i == len(module) || module[i] == '.' {
 			if err := l.missingFrom(module[:i]); err != nil {
@@ -135,7 +130,7 @@ func (l Layout) missingModule(module string) error {
 
 // missingFrom is an error where a package of the project lacks a module of it. A package
 // that looks elsewhere for its modules may have it.
-func (l Layout) missingFrom(module string) error {
+func (l layout) missingFrom(module string) error {
 	i := strings.LastIndexByte(module, '.')
 	if i < 0 || l.find(module) != "" {
 		return nil
@@ -171,7 +166,7 @@ func (l Layout) missingFrom(module string) error {
 
 // relative is a path as the bundle knows it: "" for the root itself, and false
 // for what lies outside of it.
-func (l Layout) relative(path string) (string, bool) {
+func (l layout) relative(path string) (string, bool) {
 	rel, err := filepath.Rel(l.Root, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		// One of the two may have come through a symbolic link.
@@ -193,7 +188,7 @@ func (l Layout) relative(path string) (string, bool) {
 // moduleName is the name under which a file of the bundle is imported: dotted
 // from the package base, so that relative imports work in it. Without a package
 // around it, or in one that Python could not name, it is the file's own.
-func (l Layout) moduleName(file string) string {
+func (l layout) moduleName(file string) string {
 	parts := strings.Split(strings.TrimSuffix(file, ".py"), "/")
 	base, ok := l.relative(l.PackageBase)
 	if ok && strings.HasPrefix(file, base+"/") {

@@ -20,7 +20,7 @@ func TestResolve(t *testing.T) {
 		"jobs/local.py")
 	// base and cwd are relative to dir, as are all results.
 	tests := map[string]struct {
-		words     Words
+		words     api.Invocation
 		cwd, base string
 		want      api.Call
 	}{
@@ -84,7 +84,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, warnings, err := target.Resolve(Layout{Root: dir, PackageBase: filepath.Join(dir, tt.base), EntryDir: target.EntryDir(), Cwd: cwd})
+			got, warnings, err := target.Resolve(api.SourceTree{Root: dir, PackageBase: filepath.Join(dir, tt.base)}, nil)
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("warnings %q, error %v", warnings, err)
 			}
@@ -96,18 +96,18 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func resolve(t *testing.T, w Words, root, cwd string) (api.Call, []string, error) {
+func resolve(t *testing.T, w api.Invocation, root, cwd string) (api.Call, []string, error) {
 	t.Helper()
 	target, err := Parse(w, cwd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return target.Resolve(Layout{Root: root, PackageBase: root, EntryDir: target.EntryDir(), Cwd: cwd})
+	return target.Resolve(api.SourceTree{Root: root, PackageBase: root}, nil)
 }
 
 func TestResolveWarnsOfModulesElsewhere(t *testing.T) {
 	dir := project(t, "train.py")
-	for _, w := range []Words{words("keras.ops:add"), words("-m", "keras.ops")} {
+	for _, w := range []api.Invocation{words("keras.ops:add"), words("-m", "keras.ops")} {
 		got, warnings, err := resolve(t, w, dir, dir)
 		if err != nil || got.File != "" || got.Module != "keras.ops" {
 			t.Errorf("got %+v, %v", got, err)
@@ -142,7 +142,7 @@ func TestResolveRejectsMisspeltModules(t *testing.T) {
 			t.Fatal(err)
 		}
 		installed := func(module string) bool { return module == "pip" }
-		_, warnings, err := target.Resolve(Layout{Root: dir, PackageBase: dir, EntryDir: dir, Cwd: dir, Installed: installed})
+		_, warnings, err := target.Resolve(api.SourceTree{Root: dir, PackageBase: dir}, installed)
 		switch {
 		case want == "" && (err != nil || len(warnings) != 1):
 			t.Errorf("%s: got %v and %q, want a warning", word, err, warnings)

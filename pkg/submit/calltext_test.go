@@ -28,33 +28,33 @@ func TestCallText(t *testing.T) {
 	}{
 		"a function without arguments": {none, function(nil), `src/train.py:train()`},
 		"arguments in the order given": {
-			api.Request{KWArgs: []string{"name=x", "epochs=3"}}, function(map[string]string{"epochs": "3", "name": `"x"`}),
+			api.Request{Invocation: api.Invocation{KWArgs: []string{"name=x", "epochs=3"}}}, function(map[string]string{"epochs": "3", "name": `"x"`}),
 			`src/train.py:train(name="x", epochs=3)`,
 		},
 		"a file, and a name that looks secret": {
-			api.Request{KWArgs: []string{"config=@c.json", "hf_token=hush", "lr=1e-3"}},
+			api.Request{Invocation: api.Invocation{KWArgs: []string{"config=@c.json", "hf_token=hush", "lr=1e-3"}}},
 			function(map[string]string{"config": `{"a":1}`, "hf_token": `"hush"`, "lr": "1e-3"}),
 			`src/train.py:train(config=…, hf_token=…, lr=1e-3)`,
 		},
 		"a secret inside of a value": {
-			api.Request{KWArgs: []string{`o={"wandb":[{"api_key":"hush"}]}`, "sh=export HF_TOKEN=hush"}},
+			api.Request{Invocation: api.Invocation{KWArgs: []string{`o={"wandb":[{"api_key":"hush"}]}`, "sh=export HF_TOKEN=hush"}}},
 			function(map[string]string{"o": `{"wandb":[{"api_key":"hush"}]}`, "sh": `"export HF_TOKEN=hush"`}),
 			`src/train.py:train(o=…, sh=…)`,
 		},
 		"numbers of tokens": {
-			api.Request{KWArgs: []string{"max_new_tokens=5", "tokenizer=x", `o={"nTokens":1}`}},
+			api.Request{Invocation: api.Invocation{KWArgs: []string{"max_new_tokens=5", "tokenizer=x", `o={"nTokens":1}`}}},
 			function(map[string]string{"max_new_tokens": "5", "tokenizer": `"x"`, "o": `{"nTokens":1}`}),
 			`src/train.py:train(max_new_tokens=5, tokenizer="x", o={"nTokens":1})`,
 		},
 		"a value that is a secret by its form": {
-			api.Request{KWArgs: []string{"a=hf_aB3dE6gH", `b=["Bearer hush"]`, "url=https://me:hush@host/x", `odd=https://me:hu"sh@host/x`}},
+			api.Request{Invocation: api.Invocation{KWArgs: []string{"a=hf_aB3dE6gH", `b=["Bearer hush"]`, "url=https://me:hush@host/x", `odd=https://me:hu"sh@host/x`}}},
 			function(map[string]string{
 				"a": `"hf_aB3dE6gH"`, "b": `["Bearer hush"]`, "url": `"https://me:hush@host/x"`, "odd": `"https://me:hu\"sh@host/x"`,
 			}),
 			`src/train.py:train(a=…, b=…, url="https://…@host/x", odd=…)`,
 		},
 		"a function of a module":           {none, api.Call{Kind: api.CallFunction, Module: "pkg.mod", Function: "f"}, "pkg.mod:f()"},
-		"a function, without arguments":    {api.Request{HideArgs: true, KWArgs: []string{"a=1"}}, function(map[string]string{"a": "1"}), "src/train.py:train(…)"},
+		"a function, without arguments":    {api.Request{Invocation: api.Invocation{KWArgs: []string{"a=1"}}, HideArgs: true}, function(map[string]string{"a": "1"}), "src/train.py:train(…)"},
 		"a script":                         {none, script("--epochs", "1"), "train.py --epochs 1"},
 		"words that a shell would change":  {none, script("a b", "it's", "", "x\ny", "\xff", "é"), `train.py 'a b' "it's" '' "x\ny" "\xff" 'é'`},
 		"an option that looks secret":      {none, script("--api-key", "hush", "--epochs", "1"), "train.py --api-key … --epochs 1"},

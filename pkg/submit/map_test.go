@@ -104,7 +104,7 @@ func TestPlanOfAResumedMap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := api.Request{Target: "f.py:f", Map: "in", Chunk: 1, Placement: api.Placement{Image: "i", Backend: api.BackendGKE}}
+	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, Map: "in", Chunk: 1, Placement: api.Placement{Image: "i", Backend: api.BackendGKE}}
 	m := Machine{Cwd: dir, CacheDir: t.TempDir()}
 	for resume, want := range map[string]string{"": "100001 inputs are 100001 chunks", "m1": "<nil>"} {
 		r.MapResume = resume

@@ -86,7 +86,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 			return p, fmt.Errorf("--overlay: %w", err)
 		}
 	}
-	t, err := call.Parse(words(r), m.Cwd)
+	t, err := call.Parse(r.Invocation, m.Cwd)
 	if err != nil {
 		return p, err
 	}
@@ -162,7 +162,7 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if _, err := chooseMachines(r); err != nil {
 		return err
 	}
-	t, err := call.Parse(words(r), m.Cwd)
+	t, err := call.Parse(r.Invocation, m.Cwd)
 	if err != nil {
 		return err
 	}
@@ -178,10 +178,6 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	return err
 }
 
-func words(r api.Request) call.Words {
-	return call.Words{Target: r.Target, Module: r.Module, Command: r.Command, Args: r.Args, KWArgs: r.KWArgs}
-}
-
 // locate finds the project, and the target in it.
 func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.Call, []string, error) {
 	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
@@ -190,7 +186,7 @@ func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.C
 		return layout, api.Call{}, nil, err
 	}
 	installed := func(module string) bool { return call.Installed(ctx, "python3", module) }
-	c, warnings, err := t.Resolve(call.Layout{Root: layout.Root, PackageBase: layout.PackageBase, EntryDir: t.EntryDir(), Cwd: m.Cwd, Installed: installed})
+	c, warnings, err := t.Resolve(layout.SourceTree, installed)
 	return layout, c, warnings, err
 }
 

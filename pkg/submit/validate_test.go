@@ -66,7 +66,7 @@ func TestValidate(t *testing.T) {
 		"a registry's address":      {request: api.Request{Placement: api.Placement{Image: "[::1]:5000/ml/train"}}},
 		"a registry in capitals":    {request: api.Request{Placement: api.Placement{Image: "Registry.Example.com/ml/train"}}},
 		"a debugger of a set":       {request: api.Request{Placement: api.Placement{Backend: api.BackendPathways}, Execution: api.Execution{Debug: true}}},
-		"a debugger of a command":   {api.Request{Command: true, Execution: api.Execution{Debug: true}}, "--debug is for Python code that Kinetic starts"},
+		"a debugger of a command":   {api.Request{Invocation: api.Invocation{Command: true}, Execution: api.Execution{Debug: true}}, "--debug is for Python code that Kinetic starts"},
 		"a debugger of a Job":       {request: api.Request{Placement: api.Placement{Backend: api.BackendGKE}, Execution: api.Execution{Debug: true}}},
 		"an image by its digest":    {request: api.Request{Placement: api.Placement{Image: "r.io/i:v1@sha256:" + strings.Repeat("0a", 32)}}},
 	}
