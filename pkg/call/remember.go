@@ -11,7 +11,8 @@ import (
 )
 
 // memory is what is remembered of one function of one file: that nothing is wrong
-// with it. Starting a python takes longer than all else of a dry-run.
+// with it. Starting a python takes longer than all else of a dry-run: 22 ms with the
+// memory are 55 ms without it.
 type memory struct {
 	// Question names all that the answer depends on.
 	Question string

@@ -94,8 +94,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	p.Spec.Map = spread(r, p.inputs, nil)
-	resumes := r.MapResume != "" // then Resume decides how many pods there are
-	if !resumes {
+	if r.MapResume == "" { // else Resolve decides how many pods there are
 		if err := checkChunks(p.Spec.Map); err != nil {
 			return p, err
 		}
@@ -111,21 +110,28 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 			return p, errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
 		}
 	}
-	p.Warnings = append(p.Warnings, hardwareWarnings(r, p.Spec)...)
-	if r.Debug && p.Spec.Capacity.Kind == api.CapacitySpot {
-		p.Warnings = append(p.Warnings, "a debugger loses its job whenever spot capacity is taken back")
-	}
-	if r.RetryOn == api.RetryOnError && p.Spec.Retries == 0 && p.Spec.Backend != api.BackendLocal {
-		p.Warnings = append(p.Warnings, "--retry-on error has no effect without --retries NUMBER")
-	}
-	if !resumes {
-		p.Warnings = append(p.Warnings, rereadWarnings(p.Spec.Map, p.inputs.Size)...)
-	}
 	p.identify(r, id)
-	if p.losesOutputs() {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so what the job writes to it is lost with its pod: mount one with --overlay, or name gs://BUCKET/PREFIX", r.OutputDir))
-	}
+	p.Warnings = append(p.Warnings, p.doubts()...)
 	return p, nil
+}
+
+// doubts are sentences about what was asked for and may not be meant.
+func (p Planned) doubts() []string {
+	r, s := p.request, p.Spec
+	warnings := hardwareWarnings(r, s)
+	if r.Debug && s.Capacity.Kind == api.CapacitySpot {
+		warnings = append(warnings, "a debugger loses its job whenever spot capacity is taken back")
+	}
+	if r.RetryOn == api.RetryOnError && s.Retries == 0 && s.Backend != api.BackendLocal {
+		warnings = append(warnings, "--retry-on error has no effect without --retries NUMBER")
+	}
+	if r.MapResume == "" { // else Resolve decides how many pods there are
+		warnings = append(warnings, rereadWarnings(s.Map, p.inputs.Size)...)
+	}
+	if p.losesOutputs() {
+		warnings = append(warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so what the job writes to it is lost with its pod: mount one with --overlay, or name gs://BUCKET/PREFIX", s.OutputDir))
+	}
+	return warnings
 }
 
 // losesOutputs reports whether the outputs go to a directory of the container that nothing

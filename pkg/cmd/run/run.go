@@ -15,10 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -99,45 +97,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return c
 }
 
-// completions offer the values that flags take.
-func completions() map[string]cobra.CompletionFunc {
-	fixed := func(values ...string) cobra.CompletionFunc {
-		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-	}
-	return map[string]cobra.CompletionFunc{
-		"accelerator": completeAccelerator,
-		"backend":     fixed("auto", "gke", "pathways", "local"),
-		"dry-run":     fixed("none", "client", "server"),
-		"output":      fixed("yaml", "json", "name"),
-		"retry-on":    fixed(retryOns()...),
-	}
-}
-
-// completeAccelerator offers shapes in the spelling that was begun,
-// with or without tpu- and gpu-.
-func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	var offers []string
-	offered := map[string]bool{} // a shape on one host comes before the same on several
-	for _, a := range accelerator.Catalogue() {
-		text := accelerator.Text(a)
-		if prefix := string(a.Kind) + "-"; strings.HasPrefix(word, prefix) {
-			text = prefix + text
-		}
-		if strings.HasPrefix(text, word) && !offered[text] {
-			offered[text] = true
-			offers = append(offers, text+"\t"+accelerator.Describe(a))
-		}
-	}
-	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-}
-
-// completeMaps offers the maps that have ended, whose values can be taken over.
-func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	place := func() (job.Place, error) { return f.connection.JobsPlace(false) }
-	ended := func(e job.Entry) bool { return e.Map && e.State.Ended() }
-	return cli.OfferIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-}
-
 // options hold only ready things.
 type options struct {
 	streams genericiooptions.IOStreams
@@ -201,13 +160,9 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if m.contacts() && !local {
 		resolve = f.connection.ResolveCluster
 	}
-	machine, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
+	machine, err := f.machine(streams)
 	if err != nil {
 		return nil, err
-	}
-	machine.Outputs = filesOf(streams.Out, streams.ErrOut)
-	if f.packageRoot != "" {
-		machine.PackageRoot, machine.PackageRootFrom = f.packageRoot, "--package-root"
 	}
 	place, err := resolve()
 	if err != nil {
@@ -236,6 +191,16 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
 		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
+}
+
+// machine is what a plan needs to know about this machine.
+func (f *flags) machine(streams genericiooptions.IOStreams) (submit.Machine, error) {
+	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
+	m.Outputs = filesOf(streams.Out, streams.ErrOut)
+	if f.packageRoot != "" {
+		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
+	}
+	return m, err
 }
 
 // filesOf are the files that are written to. One that is closed is none.

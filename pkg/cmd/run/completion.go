@@ -1,0 +1,50 @@
+package run
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// completions offer the values that flags take.
+func completions() map[string]cobra.CompletionFunc {
+	fixed := func(values ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	}
+	return map[string]cobra.CompletionFunc{
+		"accelerator": completeAccelerator,
+		"backend":     fixed("auto", "gke", "pathways", "local"),
+		"dry-run":     fixed("none", "client", "server"),
+		"output":      fixed("yaml", "json", "name"),
+		"retry-on":    fixed(retryOns()...),
+	}
+}
+
+// completeAccelerator offers shapes in the spelling that was begun,
+// with or without tpu- and gpu-.
+func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	var offers []string
+	offered := map[string]bool{} // a shape on one host comes before the same on several
+	for _, a := range accelerator.Catalogue() {
+		text := accelerator.Text(a)
+		if prefix := string(a.Kind) + "-"; strings.HasPrefix(word, prefix) {
+			text = prefix + text
+		}
+		if strings.HasPrefix(text, word) && !offered[text] {
+			offered[text] = true
+			offers = append(offers, text+"\t"+accelerator.Describe(a))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeMaps offers the maps that have ended, whose values can be taken over.
+func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	place := func() (job.Place, error) { return f.connection.JobsPlace(false) }
+	ended := func(e job.Entry) bool { return e.Map && e.State.Ended() }
+	return cli.OfferIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
