@@ -42,7 +42,7 @@ func (p Planned) Complete() bool { return p.From != nil && len(p.Inherits) == p.
 func (p Planned) checkResume(old api.Handle) error {
 	switch m := old.Map; {
 	case m == nil:
-		return fmt.Errorf("--map-resume %s: that job is no map", old.JobID)
+		return fmt.Errorf("--map-resume %s: that job is not a map", old.JobID)
 	case m.InputsSHA256 != p.Spec.Map.InputsSHA256:
 		return fmt.Errorf("--map-resume %s: that job has other inputs (%d, and these are %d): give it the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
 	case old.CallSHA256 != p.Spec.CallSHA256:
@@ -58,7 +58,7 @@ func checkResumable(ctx context.Context, old *job.Job) error {
 	case err != nil:
 		return err
 	case !status.State.Ended():
-		return inputErrorf("--map-resume %s: that job goes on; wait for its end, or cancel it: kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
+		return inputErrorf("--map-resume %s: that job is still running: wait for its end, or cancel it with kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
 	deleted, err := old.ValuesDeleted(ctx)
 	switch {

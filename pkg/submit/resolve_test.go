@@ -1,6 +1,9 @@
 package submit
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,7 +12,70 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
+
+// mapState is the workload of a map in a state.
+type mapState struct {
+	workload
+	state api.State
+}
+
+func (m mapState) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
+	s := api.Status{State: m.state}
+	seen(s)
+	return s, nil
+}
+
+// A plan waits for what the older map says, and takes the values that it has.
+func TestResolve(t *testing.T) {
+	for name, tt := range map[string]struct {
+		resume   string
+		state    api.State
+		values   int
+		complete bool
+		mistake  string // "" for no error
+	}{
+		"no older map":       {},
+		"one that is gone":   {resume: "nope", mistake: "--map-resume: "},
+		"one that runs":      {resume: "m1", state: api.Running, mistake: "--map-resume m1: that job is still running"},
+		"some of its values": {resume: "m1", state: api.Failed, values: 1},
+		"all of its values":  {resume: "m1", state: api.Failed, values: 2, complete: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1, Parallelism: 1}
+			at := place(t, workload{well, well})
+			at.Workload = mapState{state: tt.state}
+			at.List = func(context.Context, api.Detail) ([]job.Found, error) { return nil, nil }
+			handle, err := json.Marshal(api.Handle{Version: api.HandleVersion, JobID: "m1", Backend: api.BackendGKE, CallSHA256: "call", Map: &m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, at, store.Handle("m1"), string(handle))
+			for input := range tt.values {
+				result := strings.NewReader(`{"version":1,"ok":true,"value":1}`)
+				if err := at.Store.Create(t.Context(), store.ResultOf("m1", input), result, api.Verdict{OK: true}.Metadata()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := Planned{request: api.Request{Map: "in", MapResume: tt.resume}, inputs: inputs{Inputs: call.Inputs{SHA256: "in", Count: 2, Size: 4}}}
+			p.Spec.CallSHA256, p.Spec.Map = "call", &m
+			p, err = Resolve(t.Context(), p, at)
+			if mistake := new(InputError); tt.mistake != "" {
+				if !errors.As(err, &mistake) || !strings.HasPrefix(err.Error(), tt.mistake) {
+					t.Errorf("got %v, want an InputError %q", err, tt.mistake)
+				}
+				return
+			}
+			if err != nil || len(p.Inherits) != tt.values || p.Complete() != tt.complete {
+				t.Errorf("got %v, %d values taken over, complete: %v", err, len(p.Inherits), p.Complete())
+			}
+			if !tt.complete && p.Spec.Map.Computed() != 2-tt.values {
+				t.Errorf("%d inputs are computed", p.Spec.Map.Computed())
+			}
+		})
+	}
+}
 
 // What was asked for is divided again: a chunk of one's own choice stays.
 func TestResume(t *testing.T) {
@@ -52,7 +118,7 @@ func TestCheckResume(t *testing.T) {
 	other.Chunk = 2 // how they are spread is no matter
 	for want, old := range map[string]api.Handle{
 		"":                                  {CallSHA256: "call", Map: &other},
-		"that job is no map":                {CallSHA256: "call"},
+		"that job is not a map":             {CallSHA256: "call"},
 		"other inputs (3, and these are 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
 		"differs in its function":           {CallSHA256: "other", Map: &m},
 	} {
