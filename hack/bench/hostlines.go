@@ -7,6 +7,7 @@ import (
 	"context"
 	"os/exec"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -107,13 +108,12 @@ func (h *hostLines) listen(ctx context.Context, cmd *exec.Cmd) sample {
 			wall <- time.Since(start)
 		}
 		if cmd.Process != nil {
-			_ = cmd.Process.Kill() // it may have ended
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 		}
 	}()
 	cmd.Stdout = h
-	_ = cmd.Run() // the lines tell
+	s, _ := launch(cmd) // the lines tell
 	close(ended)
-	s := spent(cmd)
 	s.wall = <-wall
 	return s
 }

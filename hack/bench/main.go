@@ -54,8 +54,6 @@ var benchmarks = []benchmark[*bench]{
 	{"front-door", (*bench).frontDoor},
 	{"local", (*bench).local},
 	{"runner", (*bench).runner},
-	// Before packaging: Linux counts the memory of this process into that of
-	// the ones it starts.
 	{"memory", (*bench).memory},
 	{"packaging", (*bench).packaging},
 }
@@ -86,13 +84,11 @@ func run(ctx context.Context, bin, only string) error {
 		b.home = append(b.home, v+"="+filepath.Join(dir, "home"))
 	}
 	fmt.Fprintln(b.out, "WHAT\tOURS\tINSTEAD\tRATIO\tAIM")
-	if err := measure(ctx, b.out, benchmarks, b, only); err != nil {
+	err = measure(ctx, b, benchmarks, b, only)
+	if only != "" && !slices.ContainsFunc(clusterBenchmarks, func(x benchmark[*cluster]) bool { return x.name == only }) {
 		return err
 	}
-	if only != "" && !slices.ContainsFunc(clusterBenchmarks, func(x benchmark[*cluster]) bool { return x.name == only }) {
-		return nil
-	}
-	return b.onCluster(ctx, only)
+	return errors.Join(err, b.onCluster(ctx, only))
 }
 
 // onCluster measures what needs a cluster, or says why it doesn't.
@@ -105,24 +101,31 @@ func (b *bench) onCluster(ctx context.Context, only string) error {
 	if err != nil {
 		return fmt.Errorf("preparing the cluster: %w", err)
 	}
-	err = measure(ctx, b.out, clusterBenchmarks, c, only)
+	err = measure(ctx, b, clusterBenchmarks, c, only)
 	return errors.Join(err, c.close(context.WithoutCancel(ctx)))
 }
 
-// measure runs all benchmarks of a list, or the one with a name.
-func measure[T any](ctx context.Context, out *tabwriter.Writer, list []benchmark[T], place T, only string) error {
+// measure runs all benchmarks of a list, or the one with a name. One that fails has a
+// row that says so, and the others are run.
+func measure[T any](ctx context.Context, b *bench, list []benchmark[T], place T, only string) error {
+	var errs []error
 	for _, x := range list {
 		if only != "" && only != x.name {
 			continue
 		}
 		if err := x.run(place, ctx); err != nil {
-			return fmt.Errorf("%s: %w", x.name, err)
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			b.row(x.name, "failed: "+why, "", "", "")
+			errs = append(errs, fmt.Errorf("%s: %w", x.name, err))
 		}
-		if err := out.Flush(); err != nil {
-			return err
+		if err := b.out.Flush(); err != nil {
+			errs = append(errs, err)
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // row prints one figure.

@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,33 +45,57 @@ func pair(n int, a, b func() *exec.Cmd) (sample, sample, error) {
 	return median(as), median(bs), nil
 }
 
+// once runs a command that has to succeed.
 func once(cmd *exec.Cmd) (sample, error) {
 	var stderr bytes.Buffer
 	if cmd.Stderr == nil {
 		cmd.Stderr = &stderr
 	}
-	start := time.Now()
-	err := cmd.Run()
-	wall := time.Since(start)
+	s, err := launch(cmd)
 	if err != nil {
-		return sample{wall: wall}, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
+		return s, fmt.Errorf("%v: %w\n%s", cmd.Args[launchArgs-1:], err, stderr.Bytes())
 	}
-	s := spent(cmd)
-	s.wall = wall
 	return s, nil
 }
 
-// spent is what a command that has ended has cost, but for the time.
-func spent(cmd *exec.Cmd) sample {
-	var s sample
-	if cmd.ProcessState == nil { // it never began
-		return s
+// launcher runs a command: the memory that the system reports of a child of this process
+// is at least that of this process.
+//
+//go:embed launch.py
+var launcher string
+
+// launchArgs is how many arguments launch puts in the place of a command's name.
+const launchArgs = 4
+
+// launch runs a command and returns what it cost, also if it fails. A command whose
+// context ends, or whose process gets SIGTERM, is killed.
+func launch(cmd *exec.Cmd) (sample, error) {
+	if cmd.Err != nil {
+		return sample{}, cmd.Err
 	}
-	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		s.rss = usage.Maxrss << 10
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		return sample{}, err
 	}
-	return s
+	r, w, err := os.Pipe()
+	if err != nil {
+		return sample{}, err
+	}
+	defer r.Close()
+	cmd.Args = slices.Concat([]string{python, "-ISc", launcher, cmd.Path}, cmd.Args[1:])
+	cmd.Path, cmd.ExtraFiles = python, []*os.File{w}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	err = cmd.Run()
+	w.Close()
+	var cost struct {
+		Wall, CPU float64 // seconds
+		RSS       int64
+	}
+	if decodeErr := json.NewDecoder(r).Decode(&cost); err == nil {
+		err = decodeErr
+	}
+	seconds := func(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+	return sample{wall: seconds(cost.Wall), cpu: seconds(cost.CPU), rss: cost.RSS}, err
 }
 
 func median(samples []sample) sample {
