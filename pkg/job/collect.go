@@ -181,17 +181,15 @@ func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) 
 			return 0, err
 		}
 	}
-	objects, err := j.objects(ctx)
-	if err != nil {
-		return 0, err
-	}
 	handle := store.Handle(j.ID())
-	var going []store.Object
-	for _, o := range objects {
+	var going []string
+	for o, err := range j.objects(ctx) {
 		switch {
+		case err != nil:
+			return 0, err
 		case o.Name == handle:
 		case p.Stored && store.IsRecord(j.ID(), o.Name), p.Outputs && j.isOutput(o):
-			going = append(going, o)
+			going = append(going, o.Name)
 		case j.isOutput(o):
 			outputs++
 		}
@@ -203,20 +201,20 @@ func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) 
 }
 
 // remove removes objects, some at the same time. seen hears how many are gone.
-func (j *Job) remove(ctx context.Context, objects []store.Object, seen func(done, total int)) error {
+func (j *Job) remove(ctx context.Context, names []string, seen func(done, total int)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(mapReaders)
 	var mu sync.Mutex
 	done := 0
-	for _, o := range objects {
+	for _, name := range names {
 		g.Go(func() error {
-			if err := j.Store.Delete(ctx, o.Name); err != nil {
+			if err := j.Store.Delete(ctx, name); err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			done++
-			seen(done, len(objects))
+			seen(done, len(names))
 			return nil
 		})
 	}

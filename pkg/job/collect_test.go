@@ -78,7 +78,7 @@ func TestCleanupRemovesSeveralObjectsAtATime(t *testing.T) {
 	if want := []string{"1/3", "2/3", "3/3"}; !slices.Equal(seen, want) {
 		t.Errorf("seen %v, want %v", seen, want)
 	}
-	if left, err := j.Store.List(t.Context(), j.ID()); err != nil || len(left) > 0 {
+	for left, err := range j.Store.List(t.Context(), j.ID(), "") {
 		t.Errorf("left %v, %v", left, err)
 	}
 }
@@ -177,12 +177,11 @@ func TestRetire(t *testing.T) {
 // namesOf lists what the store has of a job.
 func namesOf(t *testing.T, j *Job) []string {
 	t.Helper()
-	objects, err := j.Store.List(t.Context(), j.ID()+"/")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, o := range objects {
+	for o, err := range j.Store.List(t.Context(), j.ID()+"/", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
 		names = append(names, strings.TrimPrefix(o.Name, j.ID()+"/"))
 	}
 	return names

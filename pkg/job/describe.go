@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -153,36 +154,39 @@ func (j *Job) attemptsOf(ctx context.Context, host int) ([]api.Attempt, error) {
 
 // Begun tells of a chunk of a map whether a pod has begun with it.
 func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
-	objects, err := j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk))
-	return len(objects) > 0, err
+	for _, err := range j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk), "") {
+		return err == nil, err
+	}
+	return false, nil
 }
 
 func (j *Job) attemptsBelow(ctx context.Context, prefix string) ([]api.Attempt, error) {
-	objects, err := j.Store.List(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	attempts := make([]api.Attempt, len(objects))
-	g, ctx := errgroup.WithContext(ctx)
+	var attempts []api.Attempt
+	var mu sync.Mutex
+	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(mapReaders)
-	for i, o := range objects {
-		g.Go(func() (err error) {
-			attempts[i], err = readJSON[api.Attempt](ctx, j.Store, o.Name)
+	for o, err := range j.Store.List(ctx, prefix, "") {
+		g.Go(func() error {
+			if err != nil {
+				return err
+			}
+			a, err := readJSON[api.Attempt](reading, j.Store, o.Name)
+			mu.Lock()
+			defer mu.Unlock()
+			attempts = append(attempts, a)
 			return err
 		})
 	}
-	err = g.Wait()
+	err := g.Wait()
 	slices.SortFunc(attempts, func(a, b api.Attempt) int { return a.Attempt - b.Attempt })
 	return attempts, err
 }
 
 func (j *Job) measure(ctx context.Context, d *Description) error {
-	objects, err := j.objects(ctx)
-	if err != nil {
-		return err
-	}
-	for _, o := range objects {
+	for o, err := range j.objects(ctx) {
 		switch {
+		case err != nil:
+			return err
 		case strings.HasPrefix(o.Name, store.Logs(j.ID())):
 			d.LogBytes += o.Size
 		case j.isOutput(o):

@@ -22,6 +22,9 @@ const (
 	listShare = 4
 	// heldBytes bounds the results in memory that wait for those before them.
 	heldBytes = 32 << 20
+	// manyKnown is how many results that are known, a page of a bucket's listing, are
+	// worth another request to skip those behind them.
+	manyKnown = 1000
 	// mapBatch is how many results are read before the next lines are written.
 	mapBatch = 16 * mapReaders
 )
@@ -78,21 +81,62 @@ type gathering struct {
 	outcome  MapOutcome
 }
 
-// look finds out which results are there, and tells how long that took.
+// look finds out which results are there, and returns how long that took.
 func (m *gathering) look(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	results, err := m.job.results(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for input, o := range results {
-		if input < len(m.sizes) && m.sizes[input] == 0 {
-			m.sizes[input] = o.Size
-			m.progress.Done++
+	for input := m.unknown(0); input >= 0; {
+		var err error
+		if input, err = m.lookFrom(ctx, input); err != nil {
+			return 0, err
 		}
 	}
 	m.tell()
 	return time.Since(began), nil
+}
+
+// lookFrom lists the results from that of an input on. Where it comes to many that are
+// known it stops, and returns the input from which to look next; -1 at the end.
+func (m *gathering) lookFrom(ctx context.Context, first int) (next int, err error) {
+	known := 0
+	for r, err := range m.job.results(ctx, store.ResultOf(m.job.ID(), first)) {
+		switch {
+		case err != nil:
+			return -1, err
+		case r.input >= len(m.sizes):
+		case m.sizes[r.input] == 0:
+			m.sizes[r.input] = r.Size
+			m.progress.Done++
+			known = 0
+		default:
+			if known++; known == manyKnown {
+				return m.unknown(r.input), nil
+			}
+		}
+	}
+	return -1, nil
+}
+
+// unknown is the first input without a result whose name doesn't sort before that of
+// another one; -1 for none.
+func (m *gathering) unknown(input int) int {
+	for input >= 0 && m.sizes[input] > 0 {
+		input = nextByName(input, len(m.sizes))
+	}
+	return input
+}
+
+// nextByName is the input of so many whose name sorts next: 1, 10, 100, 101, …, 11, 110.
+// It is -1 after the last.
+func nextByName(input, total int) int {
+	if input > 0 && input*10 < total {
+		return input * 10
+	}
+	for input%10 == 9 || input+1 >= total {
+		if input /= 10; input == 0 {
+			return -1
+		}
+	}
+	return input + 1
 }
 
 func (m *gathering) tell() {

@@ -198,8 +198,7 @@ func (j *Job) Began(ctx context.Context) (bool, error) {
 	if err != nil || status.State != api.NotFound && status.State != api.Pending {
 		return true, err
 	}
-	attempts, err := j.Store.List(ctx, store.Attempts(j.ID()))
-	if err != nil || len(attempts) > 0 {
+	for _, err := range j.Store.List(ctx, store.Attempts(j.ID()), "") {
 		return true, err
 	}
 	status, err = j.remembered(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,9 +126,11 @@ func (silent) Open(ctx context.Context, _ string) (io.ReadCloser, error) {
 	return nil, ctx.Err()
 }
 
-func (silent) List(ctx context.Context, _ string) ([]store.Object, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+func (silent) List(ctx context.Context, _, _ string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		<-ctx.Done()
+		yield(store.Object{}, ctx.Err())
+	}
 }
 
 // What only a store could add to a list is missing then. It is waited for once.

@@ -1,12 +1,11 @@
 package job
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,51 +56,56 @@ func (j *Job) Indexed(ctx context.Context, input int) (api.Result, error) {
 	return readJSON[api.Result](ctx, j.Store, store.ResultOf(j.ID(), input))
 }
 
-// results lists the inputs that have a result.
-func (j *Job) results(ctx context.Context) (map[int]store.Object, error) {
-	prefix := store.Results(j.ID())
-	objects, err := j.Store.List(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	results := make(map[int]store.Object, len(objects))
-	for _, o := range objects {
-		input, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(o.Name, prefix), ".json"))
-		if err == nil && o.Name == store.ResultOf(j.ID(), input) {
-			results[input] = o
-		}
-	}
-	return results, nil
+// mapResult is the stored result of one input of a map.
+type mapResult struct {
+	input int
+	store.Object
 }
 
-// verdicts tells of each input that has a result what came of it. A bucket's listing
-// says so; of a store that keeps no metadata the results are read.
-func (j *Job) verdicts(ctx context.Context) (map[int]api.Verdict, error) {
-	results, err := j.results(ctx)
-	if err != nil {
-		return nil, err
-	}
-	verdicts := make(map[int]api.Verdict, len(results))
-	var untold []int
-	for input, o := range results {
-		if v, told := api.VerdictOf(o.Metadata); told {
-			verdicts[input] = v
-		} else {
-			untold = append(untold, input)
+// results yields the results of a map in the order of their names; start leaves out
+// those before one.
+func (j *Job) results(ctx context.Context, start string) iter.Seq2[mapResult, error] {
+	return func(yield func(mapResult, error) bool) {
+		prefix := store.Results(j.ID())
+		for o, err := range j.Store.List(ctx, prefix, start) {
+			if err != nil {
+				yield(mapResult{}, err)
+				return
+			}
+			input, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(o.Name, prefix), ".json"))
+			if err == nil && o.Name == store.ResultOf(j.ID(), input) && !yield(mapResult{input, o}, nil) {
+				return
+			}
 		}
 	}
+}
+
+// verdicts calls note with what came of each input that has a result, in no order, one
+// at a time. A bucket's listing says so; of a store that keeps no metadata the results
+// are read.
+func (j *Job) verdicts(ctx context.Context, note func(input int, v api.Verdict)) error {
 	var mu sync.Mutex
-	err = eachRead(ctx, slices.Values(untold), results, func(ctx context.Context, input int) error {
-		r, err := optional(j.Indexed(ctx, input))
-		if err != nil || r == nil { // it was deleted meanwhile
-			return err
-		}
+	locked := func(input int, v api.Verdict) {
 		mu.Lock()
 		defer mu.Unlock()
-		verdicts[input] = r.Verdict()
-		return nil
+		note(input, v)
+	}
+	unlisted := func(yield func(mapResult, error) bool) {
+		for r, err := range j.results(ctx, "") {
+			if v, listed := api.VerdictOf(r.Metadata); listed {
+				locked(r.input, v)
+			} else if !yield(r, err) {
+				return
+			}
+		}
+	}
+	return eachRead(ctx, unlisted, func(ctx context.Context, input int) error {
+		r, err := optional(j.Indexed(ctx, input))
+		if err == nil && r != nil { // else it was deleted meanwhile
+			locked(input, r.Verdict())
+		}
+		return err
 	})
-	return verdicts, err
 }
 
 // Progress finds out how far a map is; nil for another job, and for a map of which all
@@ -110,19 +114,19 @@ func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 	if j.Handle.Map == nil {
 		return nil, nil
 	}
-	verdicts, err := j.verdicts(ctx)
+	p := Progress{Total: j.Handle.Map.Inputs}
+	err := j.verdicts(ctx, func(_ int, v api.Verdict) {
+		p.Done++
+		if !v.OK {
+			p.Failed++
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
 	}
-	if len(verdicts) == 0 {
+	if p.Done == 0 {
 		if deleted, err := j.ValuesDeleted(ctx); deleted || err != nil {
 			return nil, err
-		}
-	}
-	p := Progress{Done: len(verdicts), Total: j.Handle.Map.Inputs}
-	for _, v := range verdicts {
-		if !v.OK {
-			p.Failed++
 		}
 	}
 	return &p, nil
@@ -130,39 +134,47 @@ func (j *Job) Progress(ctx context.Context) (*Progress, error) {
 
 // RemoveResults removes the results of a map. seen hears how many are gone.
 func (j *Job) RemoveResults(ctx context.Context, seen func(done, total int)) error {
-	results, err := j.results(ctx)
-	if err != nil {
-		return err
+	var names []string
+	for r, err := range j.results(ctx, "") {
+		if err != nil {
+			return err
+		}
+		names = append(names, r.Name)
 	}
-	return j.remove(ctx, slices.Collect(maps.Values(results)), seen)
+	return j.remove(ctx, names, seen)
 }
 
 // Values lists the inputs, in order, whose values another map can take over: those
 // that JSON carries exactly.
 func (j *Job) Values(ctx context.Context) ([]int, error) {
-	verdicts, err := j.verdicts(ctx)
-	maps.DeleteFunc(verdicts, func(_ int, v api.Verdict) bool { return !v.OK || v.Pickled })
-	return slices.Sorted(maps.Keys(verdicts)), err
+	var inputs []int
+	err := j.verdicts(ctx, func(input int, v api.Verdict) {
+		if v.OK && !v.Pickled {
+			inputs = append(inputs, input)
+		}
+	})
+	slices.Sort(inputs)
+	return inputs, err
 }
 
 // Inherit copies the values of these inputs from another map of the same ones, so
 // that the pods of this one skip them.
 func (j *Job) Inherit(ctx context.Context, old *Job, inputs []int) error {
-	results, err := old.results(ctx)
-	if err != nil {
-		return err
-	}
-	return eachRead(ctx, slices.Values(inputs), results, func(ctx context.Context, input int) error {
-		data, err := readObject(ctx, old.Store, store.ResultOf(old.ID(), input))
-		if err != nil {
+	g, copying := errgroup.WithContext(ctx)
+	g.SetLimit(mapReaders)
+	for _, input := range inputs {
+		if copying.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			err := store.Copy(copying, j.Store, store.ResultOf(j.ID(), input), old.Store, store.ResultOf(old.ID(), input), api.Verdict{OK: true}.Metadata())
+			if errors.Is(err, store.ErrExists) { // of an earlier try of this submit
+				return nil
+			}
 			return err
-		}
-		err = j.Store.Create(ctx, store.ResultOf(j.ID(), input), bytes.NewReader(data), api.Verdict{OK: true}.Metadata())
-		if errors.Is(err, store.ErrExists) { // of an earlier try of this submit
-			return nil
-		}
-		return err
-	})
+		})
+	}
+	return cmp.Or(g.Wait(), ctx.Err())
 }
 
 // ValuesDeleted reports whether all results of a map that succeeded were deleted.
@@ -171,25 +183,33 @@ func (j *Job) ValuesDeleted(ctx context.Context) (bool, error) {
 	if err != nil || end == nil || end.State != api.Succeeded {
 		return false, err
 	}
-	results, err := j.results(ctx)
-	return err == nil && len(results) == 0, err
+	for _, err := range j.results(ctx, "") {
+		return false, err
+	}
+	return true, nil
 }
 
-// eachRead calls do for each of these inputs, for some at the same time, to read their
-// results: those in memory together have heldBytes at most, or are a single one.
-func eachRead(ctx context.Context, inputs iter.Seq[int], results map[int]store.Object, do func(context.Context, int) error) error {
+// eachRead calls do for each of these results, for some at the same time, to read
+// them: those in memory together have heldBytes at most, or are a single one.
+func eachRead(ctx context.Context, results iter.Seq2[mapResult, error], do func(context.Context, int) error) error {
 	room := semaphore.NewWeighted(heldBytes)
-	g, ctx := errgroup.WithContext(ctx)
+	g, reading := errgroup.WithContext(ctx)
 	g.SetLimit(mapReaders)
-	for input := range inputs {
+	for r, err := range results {
 		g.Go(func() error {
-			size := min(results[input].Size, heldBytes)
-			if err := room.Acquire(ctx, size); err != nil {
+			if err != nil {
+				return err
+			}
+			size := min(r.Size, heldBytes)
+			if err := room.Acquire(reading, size); err != nil {
 				return err
 			}
 			defer room.Release(size)
-			return do(ctx, input)
+			return do(reading, r.input)
 		})
+		if reading.Err() != nil {
+			break
+		}
 	}
-	return g.Wait()
+	return cmp.Or(g.Wait(), ctx.Err())
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -38,13 +39,24 @@ func TestTheMarksOfTriesAreNoResults(t *testing.T) {
 	for _, name := range []string{"0.try", "1.try", "1.pkl", "1-2.pkl"} {
 		put(t, j, store.Results("m1")+name, "")
 	}
-	results, err := j.results(t.Context())
-	if err != nil || len(results) != 1 || results[0].Name != store.ResultOf("m1", 0) {
-		t.Errorf("got %v, %v, want the result of input 0 alone", results, err)
+	if got := inputsWithResult(t, j); !slices.Equal(got, []int{0}) {
+		t.Errorf("got results of %v, want that of input 0 alone", got)
 	}
 	if p, err := j.Progress(t.Context()); err != nil || p.Done != 1 {
 		t.Errorf("got %+v, %v, want 1 done", p, err)
 	}
+}
+
+// inputsWithResult are those of a map, in the order of their names.
+func inputsWithResult(t *testing.T, j *Job) (inputs []int) {
+	t.Helper()
+	for r, err := range j.results(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, r.input)
+	}
+	return inputs
 }
 
 func put(t *testing.T, j *Job, name, text string) {
@@ -193,9 +205,8 @@ func TestInherit(t *testing.T) {
 	if err := j.Inherit(t.Context(), old, values); err != nil {
 		t.Fatal(err)
 	}
-	got, err := j.results(t.Context())
-	if diff := cmp.Diff([]int{0, 3}, slices.Sorted(maps.Keys(got))); err != nil || diff != "" {
-		t.Errorf("%v, -want +got:\n%s", err, diff)
+	if got := inputsWithResult(t, j); !slices.Equal(got, []int{0, 3}) {
+		t.Errorf("got results of %v, want those of 0 and 3", got)
 	}
 	if r, err := j.Indexed(t.Context(), 0); err != nil || string(r.Value) != "1" {
 		t.Errorf("got %+v, %v", r, err)
@@ -241,12 +252,15 @@ func (b *bucket) Create(ctx context.Context, name string, r io.Reader, metadata 
 	return b.Store.Create(ctx, name, r, nil)
 }
 
-func (b *bucket) List(ctx context.Context, prefix string) ([]store.Object, error) {
-	objects, err := b.Store.List(ctx, prefix)
-	for i := range objects {
-		objects[i].Metadata = b.metadata[objects[i].Name]
+func (b *bucket) List(ctx context.Context, prefix, start string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		for o, err := range b.Store.List(ctx, prefix, start) {
+			o.Metadata = b.metadata[o.Name]
+			if !yield(o, err) {
+				return
+			}
+		}
 	}
-	return objects, err
 }
 
 // How far a map is, and what of it can be taken over, a bucket tells without a value
@@ -283,15 +297,19 @@ func TestVerdictsOfAListing(t *testing.T) {
 func TestReadResultsHaveRoom(t *testing.T) {
 	for size, want := range map[int64]int64{1: 20, heldBytes / 4: 4, heldBytes * 2: 1} {
 		synctest.Test(t, func(t *testing.T) {
-			results := map[int]store.Object{}
-			for input := range 20 {
-				results[input] = store.Object{Size: size}
+			const results = 20
+			list := func(yield func(mapResult, error) bool) {
+				for input := range results {
+					if !yield(mapResult{input, store.Object{Size: size}}, nil) {
+						return
+					}
+				}
 			}
 			var reading atomic.Int64
 			var most int64
 			step, done := make(chan bool), make(chan error, 1)
 			go func() {
-				done <- eachRead(t.Context(), maps.Keys(results), results, func(context.Context, int) error {
+				done <- eachRead(t.Context(), list, func(context.Context, int) error {
 					reading.Add(1)
 					<-step
 					reading.Add(-1)

@@ -96,12 +96,11 @@ func (o *Outputs) List(ctx context.Context, at string) ([]Output, error) {
 
 // list tells which files have names that begin with some text.
 func (o *Outputs) list(ctx context.Context, begin string) ([]Output, error) {
-	objects, err := o.store.List(ctx, o.prefix+begin)
-	if err != nil {
-		return nil, fmt.Errorf("job %s: %w", o.job.ID(), err)
-	}
 	var files []Output
-	for _, object := range objects {
+	for object, err := range o.store.List(ctx, o.prefix+begin, "") {
+		if err != nil {
+			return nil, fmt.Errorf("job %s: %w", o.job.ID(), err)
+		}
 		name := strings.TrimPrefix(object.Name, o.prefix)
 		if name == "" || strings.HasSuffix(name, "/") || !strings.HasPrefix(name, begin) {
 			continue // a folder, as some tools mark it, or another name

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/shell"
@@ -21,15 +22,22 @@ func (j *Job) unknownEnd() string {
 	return ""
 }
 
-// objects lists all that the store has of the job. The Python tool keeps the
+// objects yields all that the store has of the job. The Python tool keeps the
 // outputs of its jobs in another place.
-func (j *Job) objects(ctx context.Context) ([]store.Object, error) {
-	objects, err := j.Store.List(ctx, j.ID()+"/")
-	if err != nil || !j.Handle.ByPythonTool() {
-		return objects, err
+func (j *Job) objects(ctx context.Context) iter.Seq2[store.Object, error] {
+	prefixes := []string{j.ID() + "/"}
+	if j.Handle.ByPythonTool() {
+		prefixes = append(prefixes, store.PythonOutputs(j.ID()))
 	}
-	outputs, err := j.Store.List(ctx, store.PythonOutputs(j.ID()))
-	return append(objects, outputs...), err
+	return func(yield func(store.Object, error) bool) {
+		for _, prefix := range prefixes {
+			for o, err := range j.Store.List(ctx, prefix, "") {
+				if !yield(o, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (j *Job) isOutput(o store.Object) bool {
@@ -43,11 +51,13 @@ func (j *Job) PythonResult(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	name := store.PythonResult(j.ID())
-	objects, err := j.Store.List(ctx, name)
-	if err != nil || len(objects) == 0 {
-		return "", err
+	for _, err := range j.Store.List(ctx, name, "") {
+		if err != nil {
+			return "", err
+		}
+		return j.Store.URL() + "/" + name, nil
 	}
-	return j.Store.URL() + "/" + name, nil
+	return "", nil
 }
 
 // PickleError is a result that can't be shown, because only Python can read it.

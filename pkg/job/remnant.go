@@ -3,9 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/shell"
@@ -19,15 +17,13 @@ import (
 // checkRemnant holds that a directory without a handle, which somebody has named, is
 // what is left of a job: that it has records, or an id that nobody else would think of.
 func (j *Job) checkRemnant(ctx context.Context) error {
-	objects, err := j.objects(ctx)
-	if err != nil {
-		return err
-	}
-	ofJob := func(o store.Object) bool {
-		return store.IsTrace(j.ID(), o.Name) || store.IsMadeID(j.ID()) && j.isOutput(o)
-	}
-	if slices.ContainsFunc(objects, ofJob) {
-		return nil
+	for o, err := range j.objects(ctx) {
+		if err != nil {
+			return err
+		}
+		if store.IsTrace(j.ID(), o.Name) || store.IsMadeID(j.ID()) && j.isOutput(o) {
+			return nil
+		}
 	}
 	url := j.Store.URL() + "/" + j.ID()
 	return &IDError{fmt.Sprintf("job %s: nothing in %s shows that it is a job's, so it is left alone; if it has to go: %s", j.ID(), url, removal(url))}
@@ -66,30 +62,27 @@ func (p Place) remnant(ctx context.Context, id string, f Filter) (*Entry, error)
 		return nil, nil
 	}
 	j := p.Job(api.Handle{JobID: id})
-	objects, err := j.objects(ctx)
-	if err != nil {
-		return nil, err
+	e := Entry{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
+	var record, output bool
+	for o, err := range j.objects(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if o.Updated.After(e.Created) {
+			e.Created = o.Updated.UTC()
+		}
+		record = record || store.IsRecord(id, o.Name)
+		output = output || j.isOutput(o)
 	}
-	e := Entry{ID: id, State: api.NotFound, Created: newestOf(objects), Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
 	switch {
-	case slices.ContainsFunc(objects, func(o store.Object) bool { return store.IsRecord(id, o.Name) }):
+	case record:
 		if !e.Created.Before(f.Remnants) {
 			return nil, nil
 		}
-	case f.Outputs && slices.ContainsFunc(objects, j.isOutput):
+	case output && f.Outputs:
 		e.Status = onlyOutputs
 	default:
 		return nil, nil
 	}
 	return &e, nil
-}
-
-// newestOf is when the last of some objects was written.
-func newestOf(objects []store.Object) (newest time.Time) {
-	for _, o := range objects {
-		if o.Updated.After(newest) {
-			newest = o.Updated.UTC()
-		}
-	}
-	return newest
 }

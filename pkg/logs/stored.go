@@ -86,12 +86,11 @@ func partsFor(ctx context.Context, s store.Store, id string, o Options) ([]part,
 // listParts yields the parts below a prefix by host, attempt and number. Objects with
 // other names are none of ours.
 func listParts(ctx context.Context, s store.Store, id, prefix string) ([]part, error) {
-	objects, err := s.List(ctx, prefix)
-	if err != nil {
-		return nil, fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
-	}
 	var parts []part
-	for _, o := range objects {
+	for o, err := range s.List(ctx, prefix, "") {
+		if err != nil {
+			return nil, fmt.Errorf("listing the log of job %s in %s: %w", id, s.URL(), err)
+		}
 		if p, ok := parsePart(id, o.Name); ok {
 			parts = append(parts, p)
 		}

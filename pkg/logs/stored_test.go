@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,9 +27,9 @@ type countingStore struct {
 	opened, listed []string
 }
 
-func (s *countingStore) List(ctx context.Context, prefix string) ([]store.Object, error) {
+func (s *countingStore) List(ctx context.Context, prefix, start string) iter.Seq2[store.Object, error] {
 	s.listed = append(s.listed, strings.TrimPrefix(prefix, store.Logs(jobID)))
-	return s.Store.List(ctx, prefix)
+	return s.Store.List(ctx, prefix, start)
 }
 
 func (s *countingStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {

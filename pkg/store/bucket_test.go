@@ -56,7 +56,19 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.faults = slices.Delete(b.faults, i, i+1)
 	}
 	b.mu.Unlock()
-	do(w, r, b.fake.HTTPHandler())
+	do(w, r, http.HandlerFunc(b.answer))
+}
+
+// answer is the server's, but for what it doesn't look at: the condition that what a
+// copy makes isn't there yet.
+func (b *bucket) answer(w http.ResponseWriter, r *http.Request) {
+	if _, target, rewrite := strings.Cut(r.URL.Path, "/rewriteTo/b/"+bucketName+"/o/"); rewrite && r.URL.Query().Get("ifGenerationMatch") == "0" {
+		if _, err := b.fake.GetObject(bucketName, target); err == nil {
+			answer(http.StatusPreconditionFailed, "conditionNotMet")(w, r, nil)
+			return
+		}
+	}
+	b.fake.HTTPHandler().ServeHTTP(w, r)
 }
 
 // fail makes the next n requests of a kind fail.

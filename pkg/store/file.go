@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,7 +186,23 @@ func (s *fileStore) Open(_ context.Context, name string) (io.ReadCloser, error) 
 
 // List counts everything but directories as an object, so that whatever a job
 // left among its outputs can be seen and deleted.
-func (s *fileStore) List(ctx context.Context, prefix string) ([]Object, error) {
+func (s *fileStore) List(ctx context.Context, prefix, start string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		objects, err := s.list(ctx, prefix)
+		if err != nil {
+			yield(Object{}, err)
+			return
+		}
+		for _, o := range objects {
+			if o.Name >= start && !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// list holds all objects in memory, because it has to sort them.
+func (s *fileStore) list(ctx context.Context, prefix string) ([]Object, error) {
 	from := s.dir
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		var err error

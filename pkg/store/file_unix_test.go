@@ -47,7 +47,7 @@ func TestOddOutputs(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(outputs, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	objects, err := s.List(t.Context(), "job/")
+	objects, err := list(t.Context(), s, "job/", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -136,50 +137,68 @@ func (r *gsReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// List yields what lies below a prefix. Buckets list in the order of names.
-func (s *gsStore) List(ctx context.Context, prefix string) ([]Object, error) {
-	query := &storage.Query{Prefix: s.prefix + prefix}
-	var objects []Object
-	err := s.list(ctx, prefix, query, []string{"Name", "Size", "Updated", "CRC32C", "Metadata"}, func(a *storage.ObjectAttrs) {
-		delete(a.Metadata, writerKey)
-		objects = append(objects, Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, CRC32C: &a.CRC32C, Metadata: a.Metadata})
-	})
-	return objects, err
+// List reads a page at a time. Buckets list in the order of names.
+func (s *gsStore) List(ctx context.Context, prefix, start string) iter.Seq2[Object, error] {
+	query := storage.Query{Prefix: s.prefix + prefix}
+	if start != "" {
+		query.StartOffset = s.prefix + start
+	}
+	return func(yield func(Object, error) bool) {
+		for a, err := range s.list(ctx, prefix, query, "Name", "Size", "Updated", "CRC32C", "Metadata") {
+			if err != nil {
+				yield(Object{}, err)
+				return
+			}
+			delete(a.Metadata, writerKey)
+			if !yield(Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, CRC32C: &a.CRC32C, Metadata: a.Metadata}, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s *gsStore) Dirs(ctx context.Context) ([]string, error) {
-	query := &storage.Query{Prefix: s.prefix, Delimiter: "/"}
 	var dirs []string
-	err := s.list(ctx, "", query, []string{"Name"}, func(a *storage.ObjectAttrs) {
+	for a, err := range s.list(ctx, "", storage.Query{Prefix: s.prefix, Delimiter: "/"}, "Name") {
+		if err != nil {
+			return dirs, err
+		}
 		if a.Prefix != "" { // else an object beside the directories
 			dirs = append(dirs, strings.TrimSuffix(strings.TrimPrefix(a.Prefix, s.prefix), "/"))
 		}
-	})
+	}
 	slices.Sort(dirs) // with their slashes, "a-b/" came before "a/"
-	return dirs, err
+	return dirs, nil
 }
 
-// list calls yield with every answer to a query, asking for fields alone.
-func (s *gsStore) list(ctx context.Context, prefix string, query *storage.Query, fields []string, yield func(*storage.ObjectAttrs)) error {
-	req, err := s.begin(ctx, toList, prefix)
-	if err != nil {
-		return err
-	}
-	query.Projection = storage.ProjectionNoACL
-	if err := query.SetAttrSelection(fields); err != nil {
-		return err
-	}
-	found := req.bucket().Objects(ctx, query)
-	for {
-		attrs, err := found.Next()
-		if errors.Is(err, iterator.Done) {
-			return nil
-		}
+// list yields every answer to a query, with these fields alone.
+func (s *gsStore) list(ctx context.Context, prefix string, query storage.Query, fields ...string) iter.Seq2[*storage.ObjectAttrs, error] {
+	return func(yield func(*storage.ObjectAttrs, error) bool) {
+		req, err := s.begin(ctx, toList, prefix)
 		if err != nil {
-			return req.explain(ctx, err)
+			yield(nil, err)
+			return
 		}
-		req.reset()
-		yield(attrs)
+		query.Projection = storage.ProjectionNoACL
+		if err := query.SetAttrSelection(fields); err != nil {
+			yield(nil, err)
+			return
+		}
+		found := req.bucket().Objects(ctx, &query)
+		for {
+			attrs, err := found.Next()
+			if errors.Is(err, iterator.Done) {
+				return
+			}
+			if err != nil {
+				yield(nil, req.explain(ctx, err))
+				return
+			}
+			req.reset()
+			if !yield(attrs, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -55,7 +55,9 @@ func TestRefusedCredentials(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			_, err = s.List(t.Context(), "")
+			for _, err = range s.List(t.Context(), "", "") {
+				break
+			}
 			if err == nil || !strings.Contains(err.Error(), "list gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), tt.hint) {
 				t.Errorf("error %v, want one that ends in %q", err, tt.hint)
 			}

@@ -27,6 +27,7 @@ var (
 	toList   = need{"list", "storage.objects.list"}
 	toCreate = need{"write", "storage.objects.create"}
 	toDelete = need{"delete", "storage.objects.delete"}
+	toCopy   = need{"copy", "storage.objects.create"}
 	// A copy over an object replaces it.
 	toRenew = need{"renew", "storage.objects.delete"}
 )

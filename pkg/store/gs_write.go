@@ -42,28 +42,59 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	if err != nil {
 		return err
 	}
-	writer := rand.Text()
-	metadata = maps.Clone(metadata)
-	if metadata == nil {
-		metadata = map[string]string{}
-	}
-	metadata[writerKey] = writer
+	signed := sign(metadata)
 	err = req.upload(ctx, req.object().If(storage.Conditions{DoesNotExist: true}), upload{
-		size: int64(len(data)), metadata: metadata,
+		size: int64(len(data)), metadata: signed,
 		open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
 	})
 	if !isStatus(err, http.StatusPreconditionFailed) {
 		return req.explain(ctx, err)
 	}
-	// An answer that was lost makes the retry of our own write fail.
-	attrs, err := req.object().Attrs(ctx)
+	return req.isOurs(ctx, signed)
+}
+
+// sign adds to metadata what tells an object of this call from others.
+func sign(metadata map[string]string) map[string]string {
+	signed := map[string]string{writerKey: rand.Text()}
+	maps.Copy(signed, metadata)
+	return signed
+}
+
+// isOurs returns ErrExists unless the object was written with this metadata: an answer
+// that was lost makes the retry of our own write fail.
+func (r *request) isOurs(ctx context.Context, signed map[string]string) error {
+	attrs, err := r.object().Attrs(ctx)
 	if err != nil {
-		return req.explain(ctx, err)
+		return r.explain(ctx, err)
 	}
-	if attrs.Metadata[writerKey] == writer {
+	if attrs.Metadata[writerKey] == signed[writerKey] {
 		return nil
 	}
-	return fmt.Errorf("%s %w", s.full(name), ErrExists)
+	return fmt.Errorf("%s %w", r.store.full(r.name), ErrExists)
+}
+
+// copyFrom creates an object from another one, within Cloud Storage.
+func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old string, metadata map[string]string) error {
+	for _, n := range []string{name, old} {
+		if err := checkName(n); err != nil {
+			return err
+		}
+	}
+	source, err := from.begin(ctx, toCopy, old)
+	if err != nil {
+		return err
+	}
+	target, err := s.begin(ctx, toCreate, name)
+	if err != nil {
+		return err
+	}
+	copier := target.object().If(storage.Conditions{DoesNotExist: true}).CopierFrom(source.object())
+	copier.Metadata = sign(metadata)
+	_, err = copier.Run(ctx)
+	if isStatus(err, http.StatusPreconditionFailed) {
+		return target.isOurs(ctx, copier.Metadata)
+	}
+	return source.explain(ctx, err)
 }
 
 // PutBlob asks first: a blob that is there costs one request. Its age counts

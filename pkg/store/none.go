@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // ErrNone is every use of a store that there is not.
@@ -26,6 +27,9 @@ func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, err
 }
 
 func (n none) Open(context.Context, string) (io.ReadCloser, error) { return nil, n.err }
-func (n none) List(context.Context, string) ([]Object, error)      { return nil, n.err }
 func (n none) Dirs(context.Context) ([]string, error)              { return nil, n.err }
 func (n none) Delete(context.Context, string) error                { return n.err }
+
+func (n none) List(context.Context, string, string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) { yield(Object{}, n.err) }
+}

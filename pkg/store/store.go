@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 )
@@ -53,8 +54,10 @@ type Store interface {
 	PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (written bool, err error)
 	// Open reads an object; ErrNotFound if there is none.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
-	// List yields the objects whose names begin with prefix, sorted by name.
-	List(ctx context.Context, prefix string) ([]Object, error)
+	// List yields the objects whose names begin with prefix, sorted by name; start,
+	// unless it is "", leaves out those whose names sort before it. An error is the last
+	// that it yields. A bucket's objects are read a page at a time.
+	List(ctx context.Context, prefix, start string) iter.Seq2[Object, error]
 	// Dirs yields the first path elements below the store's root, sorted: one
 	// for each job, and the reserved ones.
 	Dirs(ctx context.Context) ([]string, error)
@@ -75,4 +78,20 @@ func Open(rawURL string) (Store, error) {
 		return nil, fmt.Errorf("store %q: want gs://BUCKET, gs://BUCKET/PREFIX or file:///DIR", rawURL)
 	}
 	return OpenFile(rawURL)
+}
+
+// Copy creates an object, which must not exist yet, with the bytes of another, which
+// may be in another store. In buckets they don't pass this machine. ErrExists and
+// ErrNotFound are as of Create and Open.
+func Copy(ctx context.Context, to Store, name string, from Store, old string, metadata map[string]string) error {
+	if to, ok := to.(*gsStore); ok {
+		if from, ok := from.(*gsStore); ok {
+			return to.copyFrom(ctx, name, from, old, metadata)
+		}
+	}
+	r, err := from.Open(ctx, old)
+	if err != nil {
+		return err
+	}
+	return errors.Join(to.Create(ctx, name, r, metadata), r.Close())
 }

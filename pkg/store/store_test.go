@@ -63,10 +63,21 @@ func read(t *testing.T, s store.Store, name string) string {
 	return string(data)
 }
 
+// list collects what a store lists.
+func list(ctx context.Context, s store.Store, prefix, start string) (objects []store.Object, err error) {
+	for o, err := range s.List(ctx, prefix, start) {
+		if err != nil {
+			return objects, err
+		}
+		objects = append(objects, o)
+	}
+	return objects, nil
+}
+
 // names lists a store.
 func names(t *testing.T, s store.Store, prefix string) []string {
 	t.Helper()
-	objects, err := s.List(t.Context(), prefix)
+	objects, err := list(t.Context(), s, prefix, "")
 	if err != nil {
 		t.Fatalf("List(%q): %v", prefix, err)
 	}
@@ -301,7 +312,7 @@ func TestList(t *testing.T) {
 			"a/x/":        nil,
 			"c/":          nil,
 		} {
-			objects, err := s.List(t.Context(), prefix)
+			objects, err := list(t.Context(), s, prefix, "")
 			if err != nil {
 				t.Errorf("List(%q): %v", prefix, err)
 			}
@@ -316,10 +327,57 @@ func TestList(t *testing.T) {
 				t.Errorf("List(%q) (-want +got):\n%s", prefix, diff)
 			}
 		}
+		for start, want := range map[string][]string{
+			"a/logs/0/1-10.log": {"a/logs/0/1-10.log", "a/logs/0/1-2.log"}, "a/logs/0/1-11": {"a/logs/0/1-2.log"}, "a/logs/1": nil, "a": names(t, s, "a/logs/"),
+		} {
+			objects, err := list(t.Context(), s, "a/logs/", start)
+			var got []string
+			for _, o := range objects {
+				got = append(got, o.Name)
+			}
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("from %q on: %v (-want +got):\n%s", start, err, diff)
+			}
+		}
+		for _, err := range s.List(t.Context(), "", "") {
+			if err != nil {
+				t.Error(err)
+			}
+			break // a reader that has enough
+		}
 		create(t, s, "stray", "no directory")
 		dirs, err := s.Dirs(t.Context())
 		if diff := cmp.Diff([]string{"a", "a-b", "b"}, dirs); diff != "" || err != nil {
 			t.Errorf("Dirs(): %v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+func TestCopy(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, p place) {
+		s := p.open()
+		create(t, s, "old/results/0.json", "1")
+		copied := func(name, old string) error {
+			return store.Copy(t.Context(), s, name, p.open(), old, map[string]string{"ok": "true"})
+		}
+		if err := copied("new/results/0.json", "old/results/0.json"); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, s, "new/results/0.json"); got != "1" {
+			t.Errorf("got %q", got)
+		}
+		create(t, s, "new/results/1.json", "2")
+		if err := copied("new/results/1.json", "old/results/0.json"); !errors.Is(err, store.ErrExists) {
+			t.Errorf("over another object: %v", err)
+		}
+		if err := copied("new/results/2.json", "old/results/7.json"); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "old/results/7.json") {
+			t.Errorf("of none: %v", err)
+		}
+		if err := copied("../x", "old/results/0.json"); err == nil {
+			t.Error("no error for a name outside")
+		}
+		if got := read(t, s, "new/results/1.json"); got != "2" {
+			t.Errorf("replaced by %q", got)
 		}
 	})
 }

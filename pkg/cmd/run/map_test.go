@@ -64,9 +64,15 @@ func TestResumedMapWithNothingMissing(t *testing.T) {
 			if err := o.again(t.Context(), old); err != nil || out.String() != "0\n1\n" {
 				t.Errorf("got %q, %v", out.String(), err)
 			}
-			results, err := kept.List(t.Context(), store.Results("m1"))
-			if err != nil || (len(results) == 2) != tt.kept || stopped != tt.stopped {
-				t.Errorf("%d results are left, %v; the workload was removed: %v", len(results), err, stopped)
+			results := 0
+			for _, err := range kept.List(t.Context(), store.Results("m1"), "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				results++
+			}
+			if (results == 2) != tt.kept || stopped != tt.stopped {
+				t.Errorf("%d results are left; the workload was removed: %v", results, stopped)
 			}
 		})
 	}
