@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -35,18 +36,30 @@ type Stats struct {
 // already is not read again; what it lacks is checked against the plan on the
 // way, and a file that changed since is a *FileError. The index is written last,
 // so that whoever finds it finds the rest. progress, if not nil, is called by one
-// goroutine at a time.
+// goroutine at a time. Every blob is asked about every time, so that one which was
+// removed from the store is there again, and one that the bucket would soon remove is
+// renewed, before the job is started.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
 	u := &upload{plan: p, store: s, progress: progress, slots: make(chan struct{}, uploads), stats: Stats{Bytes: p.StoredBytes}}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(lookups)
-	for i := range p.sources {
+	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
+	there := s.HasBlobs(ctx, append(slices.Clone(p.Index.Blobs), index))
+	for i, b := range p.Index.Blobs {
+		if there[b.SHA256] {
+			u.advance(b.Size)
+			continue
+		}
 		group.Go(func() error { return u.blob(groupCtx, i) })
 	}
 	blobs := sync.OnceValue(group.Wait)
-	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
 	indexed := make(chan error, 1)
 	go func() { // whether the store has it can be asked meanwhile
+		if there[index.SHA256] {
+			u.advance(index.Size)
+			indexed <- nil
+			return
+		}
 		indexed <- u.put(ctx, index, func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(p.IndexBlob)), blobs()
 		})

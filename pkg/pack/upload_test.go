@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -124,6 +125,8 @@ type sink struct {
 	mu    sync.Mutex
 	blobs map[string]int64
 }
+
+func (*sink) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
 func (s *sink) PutBlob(_ context.Context, sum string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	r, err := open()

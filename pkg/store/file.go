@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // FileScheme begins the URL of a store in a directory.
@@ -133,6 +135,9 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	}
 	return true, nil
 }
+
+// HasBlobs leaves it to PutBlob, which has to look at no more than a file.
+func (*fileStore) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
 // publish gives a finished file its name; an error is fs.ErrExist only if that
 // is taken. Delete, here or in another process, may remove the directory in

@@ -34,6 +34,7 @@ const (
 type gsClient struct {
 	*storage.Client
 	wire *wire
+	http *http.Client
 	// account is who asks, "" if the credentials don't tell.
 	account string
 }
@@ -52,6 +53,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 			return nil, fmt.Errorf("use the credentials for Cloud Storage: %w", err)
 		}
 	}
+	c.http = hc
 	var err error
 	// The HTTP client brings what authentication there is.
 	c.Client, err = storage.NewClient(ctx, option.WithHTTPClient(hc), option.WithoutAuthentication(), storage.WithJSONReads())

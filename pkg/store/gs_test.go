@@ -15,6 +15,7 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -211,6 +212,49 @@ func TestListOfManyPages(t *testing.T) {
 	page("third", "", "job/3")
 	if diff := cmp.Diff([]string{"job/1", "job/2", "job/3"}, names(t, b.open(t), "job/")); diff != "" {
 		t.Errorf("List (-want +got):\n%s", diff)
+	}
+}
+
+// Many blobs are asked about in one request, which is believed where it says that they
+// are there, whole and young.
+func TestHasBlobs(t *testing.T) {
+	b := newBucket(t)
+	s := b.open(t)
+	var blobs []api.IndexBlob
+	want := map[string]bool{}
+	for i := range 150 {
+		text := fmt.Sprint("blob ", i)
+		blob := api.IndexBlob{SHA256: hash(text), Size: int64(len(text))}
+		blobs = append(blobs, blob)
+		object := fakestorage.Object{Content: []byte(text), ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucketName, Name: "team/a/" + store.Blob(blob.SHA256), Created: time.Now()}}
+		switch i {
+		case 3: // removed
+			continue
+		case 7:
+			object.Content = object.Content[1:]
+		case 120:
+			object.Created = time.Now().Add(-11 * 24 * time.Hour)
+		default:
+			want[blob.SHA256] = true
+		}
+		b.fake.CreateObject(object)
+	}
+	if diff := cmp.Diff(want, s.HasBlobs(t.Context(), blobs)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"POST /batch/storage/v1", "POST /batch/storage/v1"}, b.asked()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	for what, fault := range map[string]func(http.ResponseWriter, *http.Request, http.Handler){
+		"refused": answer(403, "no"), "cut": cutAnswer, "lost": lostAnswer, "a page": badGateway,
+	} {
+		b.fail(1, anything, fault)
+		if got := s.HasBlobs(t.Context(), blobs[:50]); len(got) >= 48 {
+			t.Errorf("%s: it knows %d blobs", what, len(got))
+		}
+	}
+	if got := s.HasBlobs(t.Context(), blobs[:3]); len(got) > 0 {
+		t.Errorf("it asked about few blobs at once: %v", got)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // ErrNone is every use of a store that there is not.
@@ -25,6 +27,8 @@ func (n none) Create(context.Context, string, io.Reader, map[string]string) erro
 func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, error)) (bool, error) {
 	return false, n.err
 }
+
+func (none) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
 func (n none) Open(context.Context, string) (io.ReadCloser, error) { return nil, n.err }
 func (n none) Dirs(context.Context) ([]string, error)              { return nil, n.err }

@@ -11,6 +11,8 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Errors that callers tell apart with errors.Is. They are wrapped with the
@@ -52,6 +54,9 @@ type Store interface {
 	// other bytes than the promised ones are ErrMismatch and leave nothing
 	// behind. Errors of open and of its reader are wrapped.
 	PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (written bool, err error)
+	// HasBlobs returns the SHA-256 of those of some blobs for which PutBlob would do
+	// nothing. It may leave some of them out, all where it can't be found out quickly.
+	HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[string]bool
 	// Open reads an object; ErrNotFound if there is none.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 	// List yields the objects whose names begin with prefix, sorted by name; start,

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+const (
+	// batchSize is how many calls Cloud Storage takes in one request.
+	batchSize = 100
+	// fewBlobs are asked about one by one, which takes as long.
+	fewBlobs = 3
+)
+
+// HasBlobs asks about many blobs in one request, once. Whatever goes wrong with it is for
+// PutBlob to find out, which asks about one and explains.
+func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[string]bool {
+	if len(blobs) <= fewBlobs {
+		return nil
+	}
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	var mu sync.Mutex
+	all := map[string]bool{}
+	var g errgroup.Group
+	g.SetLimit(connections)
+	for first := 0; first < len(blobs); first += batchSize {
+		g.Go(func() error {
+			some, err := s.askBatch(ctx, client, blobs[first:min(first+batchSize, len(blobs))])
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(all, some)
+			return err
+		})
+	}
+	_ = g.Wait() // those of the batches that failed are not among them
+	return all
+}
+
+// askBatch sends one request about blobs, and returns those that are there, whole and
+// young.
+func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.IndexBlob) (map[string]bool, error) {
+	var body bytes.Buffer
+	calls := multipart.NewWriter(&body)
+	asked := map[string]api.IndexBlob{}
+	for i, b := range blobs {
+		name := s.prefix + Blob(b.SHA256)
+		asked[name] = b
+		call, err := calls.CreatePart(textproto.MIMEHeader{"Content-Type": {"application/http"}, "Content-Id": {fmt.Sprintf("<%d>", i)}})
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(call, "GET /storage/v1/b/%s/o/%s?fields=name,size,timeCreated HTTP/1.1\r\n\r\n", s.bucket, url.PathEscape(name))
+	}
+	if err := calls.Close(); err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, storageURL()+"/batch/storage/v1", &body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "multipart/mixed; boundary="+calls.Boundary())
+	answer, err := client.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	found := map[string]bool{}
+	return found, eachAnswer(answer, func(o batchedObject) {
+		b, ours := asked[o.Name]
+		if ours && o.Size == b.Size && client.wire.now().Sub(o.Created) < renewAfter {
+			found[b.SHA256] = true
+		}
+	})
+}
+
+// batchedObject is what a batch asks of an object.
+type batchedObject struct {
+	Name    string    `json:"name"`
+	Size    int64     `json:"size,string"`
+	Created time.Time `json:"timeCreated"`
+}
+
+// eachAnswer calls do with the object of each call of a batch that found one.
+func eachAnswer(answer *http.Response, do func(batchedObject)) error {
+	_, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the batch was answered %s", answer.Status)
+	}
+	parts := multipart.NewReader(answer.Body, params["boundary"])
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		one, err := http.ReadResponse(bufio.NewReader(part), nil)
+		if err != nil {
+			return err
+		}
+		var object batchedObject
+		// What is no object, as an error's text, is a blob that isn't known.
+		err = errors.Join(json.NewDecoder(one.Body).Decode(&object), one.Body.Close())
+		if err == nil && one.StatusCode == http.StatusOK {
+			do(object)
+		}
+	}
+}
+
+// storageURL is where Cloud Storage is, or its emulator.
+func storageURL() string {
+	emulator := os.Getenv(api.EnvStorageEmulator)
+	switch {
+	case emulator == "":
+		return "https://storage.googleapis.com"
+	case !strings.Contains(emulator, "://"):
+		return "http://" + emulator
+	}
+	return strings.TrimSuffix(emulator, "/")
+}
