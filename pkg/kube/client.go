@@ -30,6 +30,7 @@ type Client struct {
 	// jobsOnly says that Jobs are the only workloads that are looked for.
 	jobsOnly bool
 	codec    runtime.ParameterCodec
+	decoder  runtime.Decoder
 	// transport knows whether the server can be reached, and its time.
 	transport *transport.Transport
 }
@@ -55,7 +56,9 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
 	}
 	c := &Client{namespace: namespace, codec: runtime.NewParameterCodec(scheme), transport: way, versions: map[schema.GroupVersion]rest.Interface{}}
-	codecs := serializer.NewCodecFactory(scheme).WithoutConversion()
+	factory := serializer.NewCodecFactory(scheme)
+	c.decoder = factory.UniversalDeserializer()
+	codecs := factory.WithoutConversion()
 	clientFor := func(gv schema.GroupVersion, path string) (rest.Interface, error) {
 		own := rest.CopyConfig(config)
 		own.GroupVersion, own.APIPath, own.NegotiatedSerializer = &gv, path, codecs
@@ -145,6 +148,18 @@ func (c *Client) reading(k kind, answer string, o *metav1.ListOptions) *rest.Req
 func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into runtime.Object) error {
 	err := c.reading(k, "PartialObjectMetadataList", &o).Do(ctx).Into(into)
 	return c.explain("list", k, "", err)
+}
+
+// listEach is list for many objects: it calls each with one after the other. list is an
+// empty one of the kind.
+func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, list runtime.Object, each func(runtime.Object)) (metav1.ListInterface, error) {
+	body, err := c.reading(k, "PartialObjectMetadataList", &o).Stream(ctx)
+	if err != nil {
+		return nil, c.explain("list", k, "", err)
+	}
+	defer body.Close()
+	about, err := readList(body, c.decoder, list, each)
+	return about, c.explain("list", k, "", err)
 }
 
 // missingNamespace is an error where a namespace doesn't exist, of which the API

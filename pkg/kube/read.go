@@ -3,13 +3,11 @@ package kube
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// pageSize is how many objects are in memory as the server sent them: kubectl's
-// own. Thousands of whole Jobs are hundreds of megabytes.
+// pageSize is how many objects the server sends at once: kubectl's own.
 const pageSize = 500
 
 // read lists all objects of a selection page by page, each of which is asked for
@@ -19,7 +17,7 @@ func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Objec
 	next := ""
 	anew := backoff{}
 	for {
-		page, err := c.page(ctx, s, next)
+		page, about, err := c.page(ctx, s, next)
 		if next != "" && expired(err) {
 			objects, next = nil, ""
 			if err := anew.sleep(ctx); err != nil {
@@ -30,33 +28,27 @@ func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Objec
 		if err != nil {
 			return nil, "", err
 		}
-		err = meta.EachListItem(page, func(o runtime.Object) error {
-			if kept := s.kept(o); kept != nil {
-				objects = append(objects, kept)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, "", err
-		}
-		about, err := meta.ListAccessor(page)
-		if err != nil {
-			return nil, "", err
-		}
+		objects = append(objects, page...)
 		if next = about.GetContinue(); next == "" {
 			return objects, about.GetResourceVersion(), nil
 		}
 	}
 }
 
-// page reads the part of a list that a token of the server begins.
-func (c *Client) page(ctx context.Context, s selection, begin string) (runtime.Object, error) {
-	var page runtime.Object
-	err := retry(ctx, func() error {
-		page = s.list()
-		return c.list(ctx, s.served(), metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: pageSize, Continue: begin}, page)
+// page reads the part of a list that a token of the server begins, and returns what is
+// kept of it.
+func (c *Client) page(ctx context.Context, s selection, begin string) (kept []runtime.Object, about metav1.ListInterface, err error) {
+	err = retry(ctx, func() error {
+		kept = kept[:0]
+		options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: pageSize, Continue: begin}
+		about, err = c.listEach(ctx, s.served(), options, s.list(), func(o runtime.Object) {
+			if o = s.kept(o); o != nil {
+				kept = append(kept, o)
+			}
+		})
+		return err
 	})
-	return page, err
+	return kept, about, err
 }
 
 // readPart is read for a kind of which there may be nothing.

@@ -1,0 +1,148 @@
+package kube
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// protobufMark begins what an API server sends as protobuf.
+const protobufMark = "k8s\x00"
+
+// The fields of messages that hold a list: runtime.Unknown, and in it any list.
+const (
+	fieldRaw      = 2
+	fieldListMeta = 1
+	fieldItems    = 2
+	// lengthDelimited is the wire type of all of them.
+	lengthDelimited = 2
+)
+
+// unmarshaler is an object that can be read from protobuf.
+type unmarshaler interface {
+	runtime.Object
+	Unmarshal(data []byte) error
+}
+
+// newItem makes an empty item of a list, nil for kinds that have no protobuf.
+func newItem(list runtime.Object) unmarshaler {
+	switch list.(type) {
+	case *batchv1.JobList:
+		return &batchv1.Job{}
+	case *corev1.PodList:
+		return &corev1.Pod{}
+	case *corev1.EventList:
+		return &corev1.Event{}
+	case *metav1.PartialObjectMetadataList:
+		return &metav1.PartialObjectMetadata{}
+	}
+	return nil
+}
+
+// readList calls each with every item of a list that a server sends. Of a list in
+// protobuf one item at a time is in memory: thousands of jobs took ten times as much
+// as is kept of them. list is an empty one of the kind.
+func readList(body io.Reader, decoder runtime.Decoder, list runtime.Object, each func(runtime.Object)) (metav1.ListInterface, error) {
+	r := bufio.NewReader(body)
+	begin, err := r.Peek(len(protobufMark))
+	if err == nil && string(begin) == protobufMark && newItem(list) != nil {
+		return readProtobufList(r, func() unmarshaler { return newItem(list) }, each)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := decoder.Decode(data, nil, list); err != nil {
+		return nil, err
+	}
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		each(o)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return meta.ListAccessor(list)
+}
+
+func readProtobufList(r *bufio.Reader, item func() unmarshaler, each func(runtime.Object)) (*metav1.ListMeta, error) {
+	if _, err := r.Discard(len(protobufMark)); err != nil {
+		return nil, err
+	}
+	about := &metav1.ListMeta{}
+	var buf bytes.Buffer
+	complete := false
+	err := eachField(r, func(field int, size int64) error {
+		if field != fieldRaw {
+			_, err := io.CopyN(io.Discard, r, size)
+			return err
+		}
+		complete = true
+		list := &io.LimitedReader{R: r, N: size}
+		fields := bufio.NewReader(list)
+		err := eachField(fields, func(field int, size int64) error {
+			buf.Reset()
+			if _, err := io.CopyN(&buf, fields, size); err != nil {
+				return err
+			}
+			switch field {
+			case fieldListMeta:
+				return about.Unmarshal(buf.Bytes())
+			case fieldItems:
+				o := item()
+				if err := o.Unmarshal(buf.Bytes()); err != nil {
+					return err
+				}
+				each(o)
+			}
+			return nil
+		})
+		if err == nil && list.N > 0 {
+			return io.ErrUnexpectedEOF
+		}
+		return err
+	})
+	if err == nil && !complete {
+		err = io.ErrUnexpectedEOF
+	}
+	return about, err
+}
+
+// eachField calls do at the start of every field of a message, which do has to read.
+func eachField(r *bufio.Reader, do func(field int, size int64) error) error {
+	for {
+		tag, err := binary.ReadUvarint(r)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if tag&7 != lengthDelimited {
+			return fmt.Errorf("a list in protobuf has the unknown field %d", tag)
+		}
+		size, err := binary.ReadUvarint(r)
+		if size > math.MaxInt32 {
+			return fmt.Errorf("a list in protobuf has a field of %d bytes", size)
+		}
+		if err == nil {
+			err = do(int(tag>>3), int64(size))
+		}
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package kube
+
+import (
+	"bytes"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Thousands of objects come in protobuf, a page after another.
+func TestListOfManyJobs(t *testing.T) {
+	const number = 2*pageSize + 1
+	web := httptest.NewServer(newManyJobs(t, number))
+	defer web.Close()
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := New(c).List(t.Context(), api.TellStates)
+	if err != nil || len(records) != number {
+		t.Fatalf("%d records, %v; want %d", len(records), err, number)
+	}
+	for _, r := range records {
+		if r.Function != "train" || r.Node == "" || r.Status.State != api.Running {
+			t.Fatalf("got %+v", r)
+		}
+	}
+}
+
+// A list that is cut anywhere is an error, never a shorter list.
+func TestReadListThatIsCut(t *testing.T) {
+	page := newManyJobs(t, 2)["jobs"][0]
+	read := func(data []byte) (names []string, version string, err error) {
+		about, err := readList(bytes.NewReader(data), nil, &batchv1.JobList{}, func(o runtime.Object) { names = append(names, o.(*batchv1.Job).Name) })
+		if err == nil {
+			version = about.GetResourceVersion()
+		}
+		return names, version, err
+	}
+	names, version, err := read(page)
+	if want := []string{"kinetic-many-0", "kinetic-many-1"}; err != nil || !slices.Equal(names, want) || version != "7" {
+		t.Fatalf("got %v at %q, %v", names, version, err)
+	}
+	whole := len(page)
+	for n := len(protobufMark) + 2; n < whole; n++ {
+		names, _, err := read(page[:n])
+		// What comes after the items tells nothing.
+		if err == nil && len(names) < 2 || err != nil && !transient(err) {
+			t.Fatalf("of %d bytes of %d it read %v, %v; want an error that passes", n, whole, names, err)
+		}
+	}
+}
