@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"os"
@@ -180,6 +183,28 @@ func TestCopyWithinBuckets(t *testing.T) {
 	}
 	if got := read(t, s, "new/0.json"); got != "1" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// An object that is stored compressed has the size and the checksum of those bytes, and
+// so they are what is read.
+func TestCompressedObjectsAreReadAsTheyAreStored(t *testing.T) {
+	b := newBucket(t)
+	var text bytes.Buffer
+	w := gzip.NewWriter(&text)
+	if _, err := w.Write([]byte("loss 0.1\nloss 0.1\nloss 0.1\n")); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	b.fake.CreateObject(fakestorage.Object{Content: text.Bytes(), ObjectAttrs: fakestorage.ObjectAttrs{
+		BucketName: bucketName, Name: "team/a/job/outputs/log.txt", ContentEncoding: "gzip", ContentType: "text/plain"}})
+	s := b.open(t)
+	objects, err := list(t.Context(), s, "job/outputs/", "")
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("List: %v, %v", objects, err)
+	}
+	got := read(t, s, "job/outputs/log.txt")
+	if sum := crc32.Checksum([]byte(got), crc32.MakeTable(crc32.Castagnoli)); int64(len(got)) != objects[0].Size || sum != *objects[0].CRC32C {
+		t.Errorf("read %d bytes with checksum %x: %q, want %d with %x", len(got), sum, got, objects[0].Size, *objects[0].CRC32C)
 	}
 }
 
