@@ -33,6 +33,8 @@ type selection struct {
 	list func() runtime.Object
 	// keep, which may be nil, makes of an object what is kept of it; nil is nothing.
 	keep func(runtime.Object) runtime.Object
+	// detail is how much is read of an object that a list has.
+	detail itemDetail
 	// newer says that the newer version of the kind is read.
 	newer bool
 }

@@ -9,11 +9,14 @@ import (
 	"io"
 	"math"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // protobufMark begins what an API server sends as protobuf.
@@ -52,11 +55,11 @@ func newItem(list runtime.Object) unmarshaler {
 // readList calls each with every item of a list that a server sends. Of a list in
 // protobuf one item at a time is in memory: thousands of jobs took ten times as much
 // as is kept of them. list is an empty one of the kind.
-func readList(body io.Reader, decoder runtime.Decoder, list runtime.Object, each func(runtime.Object)) (metav1.ListInterface, error) {
+func readList(body io.Reader, decoder runtime.Decoder, list runtime.Object, detail itemDetail, each func(runtime.Object)) (metav1.ListInterface, error) {
 	r := bufio.NewReader(body)
 	begin, err := r.Peek(len(protobufMark))
 	if err == nil && string(begin) == protobufMark && newItem(list) != nil {
-		return readProtobufList(r, func() unmarshaler { return newItem(list) }, each)
+		return readProtobufList(r, func() unmarshaler { return newItem(list) }, detail, each)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -75,7 +78,7 @@ func readList(body io.Reader, decoder runtime.Decoder, list runtime.Object, each
 	return meta.ListAccessor(list)
 }
 
-func readProtobufList(r *bufio.Reader, item func() unmarshaler, each func(runtime.Object)) (*metav1.ListMeta, error) {
+func readProtobufList(r *bufio.Reader, item func() unmarshaler, detail itemDetail, each func(runtime.Object)) (*metav1.ListMeta, error) {
 	if _, err := r.Discard(len(protobufMark)); err != nil {
 		return nil, err
 	}
@@ -99,8 +102,11 @@ func readProtobufList(r *bufio.Reader, item func() unmarshaler, each func(runtim
 			case fieldListMeta:
 				return about.Unmarshal(buf.Bytes())
 			case fieldItems:
-				o := item()
-				if err := o.Unmarshal(buf.Bytes()); err != nil {
+				o, data := item(), buf.Bytes()
+				if detail == listedItems {
+					data = slim(o, data)
+				}
+				if err := o.Unmarshal(data); err != nil {
 					return err
 				}
 				each(o)
@@ -116,6 +122,47 @@ func readProtobufList(r *bufio.Reader, item func() unmarshaler, each func(runtim
 		err = io.ErrUnexpectedEOF
 	}
 	return about, err
+}
+
+// itemDetail is how much of the items of a list is read.
+type itemDetail bool
+
+const (
+	wholeItems  itemDetail = false
+	listedItems itemDetail = true
+)
+
+// slim is an item in protobuf without what no list shows, most of its bytes: which field
+// was written by whom, and the pod template of a Job. That of a job of the Python tool
+// names its bucket.
+func slim(o runtime.Object, item []byte) []byte {
+	item = without(item, 1, 17) // metadata.managedFields
+	if _, isJob := o.(*batchv1.Job); isJob && bytes.Contains(item, []byte(api.AnnotationStore)) {
+		item = without(item, 2, 6) // spec.template
+	}
+	return item
+}
+
+// without removes from a message in protobuf, in its own bytes, the field to which the
+// numbers lead. What can't be read stays: Unmarshal says what is wrong.
+func without(message []byte, path ...protowire.Number) []byte {
+	left := message[:0]
+	for rest := message; len(rest) > 0; {
+		number, kind, size := protowire.ConsumeField(rest)
+		if size < 0 {
+			return append(left, rest...)
+		}
+		switch {
+		case number != path[0]: //nolint:gosec // no caller gives an empty path
+			left = append(left, rest[:size]...)
+		case len(path) > 1 && kind == protowire.BytesType:
+			_, _, tag := protowire.ConsumeTag(rest)
+			inner, _ := protowire.ConsumeBytes(rest[tag:])
+			left = protowire.AppendBytes(append(left, rest[:tag]...), without(inner, path[1:]...))
+		}
+		rest = rest[size:]
+	}
+	return left
 }
 
 // eachField calls do at the start of every field of a message, which do has to read.

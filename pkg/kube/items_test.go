@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
@@ -37,7 +39,7 @@ func TestListOfManyJobs(t *testing.T) {
 func TestReadListThatIsCut(t *testing.T) {
 	page := newManyJobs(t, 2)["jobs"][0]
 	read := func(data []byte) (names []string, version string, err error) {
-		about, err := readList(bytes.NewReader(data), nil, &batchv1.JobList{}, func(o runtime.Object) { names = append(names, o.(*batchv1.Job).Name) })
+		about, err := readList(bytes.NewReader(data), nil, &batchv1.JobList{}, wholeItems, func(o runtime.Object) { names = append(names, o.(*batchv1.Job).Name) })
 		if err == nil {
 			version = about.GetResourceVersion()
 		}
@@ -54,5 +56,46 @@ func TestReadListThatIsCut(t *testing.T) {
 		if err == nil && len(names) < 2 || err != nil && !transient(err) {
 			t.Fatalf("of %d bytes of %d it read %v, %v; want an error that passes", n, whole, names, err)
 		}
+	}
+}
+
+// What a list doesn't show is not read, but the template of a job of the Python tool.
+func TestSlimItems(t *testing.T) {
+	ours, pod := jobAndPod("many-0")
+	python := *ours.DeepCopy()
+	delete(python.Annotations, api.AnnotationStore)
+	for name, tt := range map[string]struct {
+		object, into interface {
+			unmarshaler
+			Marshal() ([]byte, error)
+		}
+		want func(into runtime.Object) bool
+	}{
+		"ours": {&ours, &batchv1.Job{}, func(o runtime.Object) bool {
+			j := o.(*batchv1.Job)
+			return len(j.Spec.Template.Spec.Containers) == 0 && j.Name == ours.Name && *j.Spec.Completions == 1
+		}},
+		"of the Python tool": {&python, &batchv1.Job{}, func(o runtime.Object) bool {
+			return len(o.(*batchv1.Job).Spec.Template.Spec.Containers) == 1
+		}},
+		"a pod": {&pod, &corev1.Pod{}, func(o runtime.Object) bool {
+			p := o.(*corev1.Pod)
+			return len(p.Spec.Containers) == 1 && p.Status.Phase == corev1.PodRunning
+		}},
+	} {
+		data, err := tt.object.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tt.into.Unmarshal(slim(tt.into, data)); err != nil {
+			t.Fatal(err)
+		}
+		about, err := meta.Accessor(tt.into)
+		if err != nil || len(about.GetManagedFields()) > 0 || len(about.GetLabels()) == 0 || !tt.want(tt.into) {
+			t.Errorf("%s: %v, %+v", name, err, tt.into)
+		}
+	}
+	if torn := []byte{0x0a, 0xff}; !bytes.Equal(without(torn, 1, 17), torn) {
+		t.Error("a torn message was changed")
 	}
 }

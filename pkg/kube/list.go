@@ -111,7 +111,7 @@ func (w *Cluster) listed(detail api.Detail) []selection {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
 	}
 	for i := range objects {
-		objects[i].keep = trimmed
+		objects[i].keep, objects[i].detail = trimmed, listedItems
 	}
 	return objects
 }

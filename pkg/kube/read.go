@@ -41,7 +41,7 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (kept []ru
 	err = retry(ctx, func() error {
 		kept = kept[:0]
 		options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: pageSize, Continue: begin}
-		about, err = c.listEach(ctx, s.served(), options, s.list(), func(o runtime.Object) {
+		about, err = c.listEach(ctx, s.served(), options, s.list(), s.detail, func(o runtime.Object) {
 			if o = s.kept(o); o != nil {
 				kept = append(kept, o)
 			}
