@@ -41,7 +41,7 @@ func (t *Table) Highlight(style Style, state api.State) {
 	}
 }
 
-// painter holds lines that are aligned and puts colours into them: while they are aligned, the
+// painter holds lines that are aligned, to write them at once, and puts colours into them: while they are aligned, the
 // escape sequences would count as text.
 type painter struct {
 	w       io.Writer
@@ -102,5 +102,9 @@ func cleanCell(text string) string {
 	if text == "" {
 		return "<none>"
 	}
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Clean(text))
+	text = Clean(text)
+	if strings.ContainsAny(text, "\n\t") {
+		text = strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text)
+	}
+	return text
 }

@@ -73,3 +73,23 @@ func TestTableHighlights(t *testing.T) {
 		})
 	}
 }
+
+// countedWrites is a writer that counts how often it is written to.
+type countedWrites int
+
+func (c *countedWrites) Write(p []byte) (int, error) {
+	*c++
+	return len(p), nil
+}
+
+// A write for each cell of a list of thousands of jobs was half of its time.
+func TestTableWritesManyRowsAtOnce(t *testing.T) {
+	var writes countedWrites
+	table := NewTable(&writes, "id", "status")
+	for range 1000 {
+		table.Row("cpu-train-20261120-082019-abc1234", "RUNNING")
+	}
+	if err := table.Flush(); err != nil || writes == 0 || writes > 50 {
+		t.Errorf("%d writes, %v", writes, err)
+	}
+}
