@@ -7,15 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
-// lookAgain is how often a followed file is looked at when the system does not
-// tell that it has changed: some file systems never do.
-const lookAgain = 250 * time.Millisecond
+// pollInterval is how often a followed file is read again. Reading nothing takes a
+// microsecond, and every file system can do it, which is not true of notifications.
+const pollInterval = 50 * time.Millisecond
 
 // File writes the log that grows in the file at path to w, of o all but Host and
 // Attempt, which a file has one of. With Follow it returns when ended is closed
@@ -53,9 +50,7 @@ func (l *file) close() {
 
 // follow copies until ended is closed, and once more then.
 func (l *file) follow(ctx context.Context, ended <-chan struct{}) error {
-	changed, stop := watch(l.path)
-	defer stop()
-	tick := time.NewTicker(lookAgain)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		over := false
@@ -71,7 +66,6 @@ func (l *file) follow(ctx context.Context, ended <-chan struct{}) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ended:
-		case <-changed:
 		case <-tick.C:
 		}
 	}
@@ -132,49 +126,4 @@ func (l *file) open() (bool, error) {
 	}
 	_, err = f.Seek(offset, io.SeekStart)
 	return err == nil, err
-}
-
-// watch tells on the channel that the file at path may have changed. Where the
-// system cannot tell, nothing ever comes.
-func watch(path string) (changed <-chan struct{}, stop func()) {
-	signal := make(chan struct{}, 1)
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return signal, func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		forward(watcher, path, signal)
-	}()
-	// The directory, because the file may not exist yet.
-	_ = watcher.Add(filepath.Dir(path)) // then lookAgain has to do
-	return signal, func() {
-		_ = watcher.Close()
-		<-done
-	}
-}
-
-// forward passes on events of path, and errors, which may hide some, until the
-// watcher is closed.
-func forward(watcher *fsnotify.Watcher, path string, signal chan<- struct{}) {
-	for {
-		select {
-		case e, ok := <-watcher.Events:
-			if !ok {
-				return
-			}
-			if e.Name != filepath.Clean(path) {
-				continue
-			}
-		case _, ok := <-watcher.Errors:
-			if !ok {
-				return
-			}
-		}
-		select {
-		case signal <- struct{}{}:
-		default: // one is waiting already
-		}
-	}
 }

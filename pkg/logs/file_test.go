@@ -232,22 +232,6 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestWatch: the system tells of changes, nobody has to look again and again.
-func TestWatch(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "log")
-	changed, stop := watch(path)
-	defer stop()
-	for range 3 { // the first one creates the file
-		appendTo(t, path, "x")
-		select {
-		case <-changed:
-		case <-time.After(patience):
-			t.Fatal("nobody told that the file has changed")
-		}
-	}
-}
-
 func TestAMillionLinesInConstantMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	f, err := os.Create(path)
