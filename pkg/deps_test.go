@@ -46,12 +46,13 @@ var mayImport = map[string]string{
 	"pack":        "api store",
 	"bundle":      "api nearest pack pattern store",
 	"render":      "api nearest store version /manifests /runner",
-	"logs":        "api store",
-	"local":       "api homedir logs store /runner",
+	"screen":      "",
+	"logs":        "api screen store",
+	"local":       "api homedir logs screen store /runner",
 	"status":      "api pattern",
 	"transport":   "",
-	"kube":        "api logs pattern status transport",
-	"job":         "api kube local logs nearest shell store",
+	"kube":        "api logs pattern screen status transport",
+	"job":         "api kube local logs nearest screen shell store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 
 	"forward": "",
@@ -66,7 +67,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/cli cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job kube local logs nearest pack pattern profile render shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call job kube local logs nearest pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

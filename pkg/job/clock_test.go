@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // late is a workload whose clock is three hours behind ours.
@@ -26,7 +27,7 @@ func (*late) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Stat
 	return s, nil
 }
 
-func (l *late) Logs(_ context.Context, _ string, o logs.Options, _ logs.Streams) error {
+func (l *late) Logs(_ context.Context, _ string, o logs.Options, _ screen.Streams) error {
 	l.since = o.Since
 	return nil
 }
@@ -39,7 +40,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &late{}
-			if err := (&Job{Workload: w}).Logs(t.Context(), logs.Options{Since: tt.since}, logs.Both(io.Discard)); err != nil {
+			if err := (&Job{Workload: w}).Logs(t.Context(), logs.Options{Since: tt.since}, screen.Both(io.Discard)); err != nil {
 				t.Fatal(err)
 			}
 			if !w.since.Equal(tt.want) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -85,7 +86,7 @@ var thereNow = time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
 
 func (steps) ServerTime(time.Time) time.Time { return thereNow }
 
-func (steps) Logs(context.Context, string, logs.Options, logs.Streams) error { return nil }
+func (steps) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
 func (steps) Stop(context.Context, string, time.Duration, func() error) error {
 	return nil
 }

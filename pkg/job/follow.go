@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // errOver ends the watching of a job whose log has told that it has ended.
@@ -24,7 +25,7 @@ var errOver = errors.New("the log has told the end")
 //
 // A job that has ended needs no cluster where the store has all of its log, nor where the
 // cluster can't be asked.
-func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen func(api.Status)) (api.Status, error) {
+func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (api.Status, error) {
 	if end, complete := j.allStored(ctx); complete {
 		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
 	}
@@ -40,7 +41,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w logs.Streams, seen f
 }
 
 // follow is Follow for a job whose workload is asked. begun reports whether that answered.
-func (j *Job) follow(ctx context.Context, o logs.Options, w logs.Streams, seen func(api.Status)) (status api.Status, begun bool, err error) {
+func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (status api.Status, begun bool, err error) {
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -117,7 +118,7 @@ func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 }
 
 // logsFrom is Logs for a job whose first status comes from elsewhere.
-func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Options, w logs.Streams) error {
+func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Options, w screen.Streams) error {
 	select {
 	case status := <-first:
 		return j.logsOf(ctx, status, o, w)
@@ -128,7 +129,7 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Opti
 
 // Logs writes what the job printed: from the store where that has all of it, else from the
 // workload while there is one.
-func (j *Job) Logs(ctx context.Context, o logs.Options, w logs.Streams) error {
+func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error {
 	if _, complete := j.allStored(ctx); complete {
 		return j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
 	}
@@ -146,7 +147,7 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w logs.Streams) error {
 	return j.logsOf(ctx, status, o, w)
 }
 
-func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w logs.Streams) error {
+func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w screen.Streams) error {
 	o.Since = timeOf(j.Workload, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
@@ -205,8 +206,8 @@ func (j *Job) restOfLogs() func(context.Context, logs.Point, io.Writer) (logs.Po
 // Tail returns the last n lines that a host printed, for people: long ones are cut.
 func (j *Job) Tail(ctx context.Context, host, n int) (string, error) {
 	var b limitedBuffer
-	pipe := logs.NewPipe(&b) // progress bars in their last state
-	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, logs.Cut(pipe.Streams()))
+	pipe := screen.NewPipe(&b) // progress bars in their last state
+	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, screen.Cut(pipe.Streams()))
 	return b.String(), errors.Join(err, pipe.Close())
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -34,7 +35,7 @@ func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.
 	return last, ctx.Err()
 }
 
-func (slow) Logs(ctx context.Context, _ string, o logs.Options, w logs.Streams) error {
+func (slow) Logs(ctx context.Context, _ string, o logs.Options, w screen.Streams) error {
 	if _, err := io.WriteString(w.Out, "printed\n"); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 			}
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Workload: slow{steps: tt.steps}}
 			var out bytes.Buffer
-			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Both(&out), nil)
+			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(&out), nil)
 			if got := fmt.Sprintf("%s, %v", Outcome(status), err); got != tt.want || out.String() != "printed\n" {
 				t.Errorf("got %s and %q, want %s", got, out.String(), tt.want)
 			}
@@ -88,7 +89,7 @@ type chorus struct {
 	store store.Store
 }
 
-func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ logs.Streams) error {
+func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ screen.Streams) error {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { o.Ended(ctx) })
@@ -102,7 +103,7 @@ func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ logs.Strea
 func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: chorus{slow{steps: steps{{State: api.Running}}}, s}}
-	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Both(io.Discard), nil)
+	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(io.Discard), nil)
 	if err != nil || status.State != api.Succeeded {
 		t.Errorf("got %+v, %v, want a success", status, err)
 	}
@@ -153,7 +154,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 // again is a cluster that sends its reader to the store three times.
 type again struct{ steps }
 
-func (again) Logs(ctx context.Context, _ string, o logs.Options, w logs.Streams) error {
+func (again) Logs(ctx context.Context, _ string, o logs.Options, w screen.Streams) error {
 	p := logs.Point{Pod: "of-2"}
 	for range 3 {
 		var err error
@@ -183,7 +184,7 @@ func TestTheRecordsOfAttemptsAreReadOnce(t *testing.T) {
 		"a1/logs/0/2-1.log": "2026-01-01T00:00:01.000000Z hello\n"})}
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: again{steps{{State: api.Running}}}}
 	var out bytes.Buffer
-	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, logs.Both(&out)); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, screen.Both(&out)); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	want := []string{"a1/attempts/2.json", "a1/logs/0/2-1.log", "a1/logs/0/2-1.log", "a1/logs/0/2-1.log"}
@@ -232,7 +233,7 @@ func TestFollowAJobThatHasEndedWithoutItsCluster(t *testing.T) {
 				j.Workload = away{}
 			}
 			var out bytes.Buffer
-			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Streams{Out: &out, Err: &out}, nil)
+			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Streams{Out: &out, Err: &out}, nil)
 			outcome := ""
 			if status.State != "" {
 				outcome = Outcome(status)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -22,7 +23,7 @@ type Workload interface {
 	// the one that the job ended in. No workload is NotFound, not an error.
 	Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error)
 	// Logs writes what the job printed; with Follow until it has ended.
-	Logs(ctx context.Context, id string, o logs.Options, w logs.Streams) error
+	Logs(ctx context.Context, id string, o logs.Options, w screen.Streams) error
 	// Stop ends the job, giving it grace to save what it has, and removes the
 	// workload. ending, which may be nil, is called as soon as nothing can take it
 	// back that the job ends. Where there is no workload the error is fs.ErrNotExist.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // deleted is a cluster that nobody reaches any more.
@@ -83,7 +84,7 @@ func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 		t.Errorf("described: %+v, %v", d, err)
 	}
 	var out bytes.Buffer
-	if err := j.Logs(t.Context(), logs.Options{Tail: -1, Host: -1}, logs.Streams{Out: &out, Err: &out}); err != nil || out.String() != "hello\n" {
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Streams{Out: &out, Err: &out}); err != nil || out.String() != "hello\n" {
 		t.Errorf("its log: %q, %v", &out, err)
 	}
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -170,7 +171,7 @@ func TestTheEndLineOfTheLeaderEndsTheLogsOfAllHosts(t *testing.T) {
 	r := readerOf(t, hosts{map[string]string{"h0-1": text.String() + line(3, 0, logs.EndLine("cpu-f")), "h1-2": text.String(), "h2-2": text.String()}}, o)
 	r.board.post(stands(member(0, 1, running(2)), member(1, 2, running(2)), member(2, 2, running(2))))
 	var out strings.Builder
-	if err := r.all(t.Context(), logs.Both(&out), r.follow); err != nil {
+	if err := r.all(t.Context(), screen.Both(&out), r.follow); err != nil {
 		t.Fatal(err)
 	}
 	next := map[string]int{}
@@ -202,7 +203,7 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	r.board = newBoard([]api.Attempt{{Attempt: 1, UID: "gone"}, {Attempt: 2, UID: "h0-3"}}, false)
 	r.board.post(stands(member(0, 3, running(4)), member(1, 4, terminated(0, "", ""))))
 	var out strings.Builder
-	if err := r.all(t.Context(), logs.Both(&out), r.printed); err != nil {
+	if err := r.all(t.Context(), screen.Both(&out), r.printed); err != nil {
 		t.Fatal(err)
 	}
 	if want := "of gone\nnow\n"; out.String() != want || len(asked) != 1 || asked[0] != "host 1 of gone" {
@@ -252,7 +253,7 @@ func TestTheLastLinesOfAHostWhosePodsAreGone(t *testing.T) {
 				read = r.follow
 			}
 			var out strings.Builder
-			if err := r.all(t.Context(), logs.Both(&out), read); err != nil {
+			if err := r.all(t.Context(), screen.Both(&out), read); err != nil {
 				t.Fatal(err)
 			}
 			if out.String() != tt.want {
@@ -272,7 +273,7 @@ func TestAHostThatHasNotBegunWhenTheJobHasEndedIsReadInTheStore(t *testing.T) {
 	r := readerOf(t, hosts{map[string]string{"h0-1": line(1, 0, "one") + line(3, 0, logs.EndLine("cpu-f"))}}, o)
 	r.board.post(stands(member(0, 1, terminated(0, "", "")), member(1, 2, waiting(""))))
 	var out strings.Builder
-	if err := r.all(t.Context(), logs.Both(&out), r.follow); err != nil {
+	if err := r.all(t.Context(), screen.Both(&out), r.follow); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff("host-0 │ one\nhost-1 │ of host 1 of h0-1\n", out.String()); diff != "" {
@@ -347,7 +348,7 @@ func TestALogWhoseBeginningIsGoneIsReadInTheStore(t *testing.T) {
 					read = r.follow
 				}
 				var out strings.Builder
-				if err := r.all(t.Context(), logs.Both(&out), read); err != nil {
+				if err := r.all(t.Context(), screen.Both(&out), read); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(stored(tt.want), out.String()); diff != "" {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // drainTime is how long nothing may come of what hosts have printed, when the job
@@ -46,8 +46,8 @@ type outlet struct {
 }
 
 // before are writers that write to w.
-func (o *outlet) before(w logs.Streams) logs.Streams {
-	return logs.Streams{Out: &outletStream{o, w.Out}, Err: &outletStream{o, w.Err}}
+func (o *outlet) before(w screen.Streams) screen.Streams {
+	return screen.Streams{Out: &outletStream{o, w.Out}, Err: &outletStream{o, w.Err}}
 }
 
 // outletStream is the outlet of one stream.

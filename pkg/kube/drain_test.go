@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
@@ -65,7 +66,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 		let := make(chan struct{})
 		out := &stopped{let: let}
 		done := make(chan error, 1)
-		go func() { done <- r.all(t.Context(), logs.Both(out), r.follow) }()
+		go func() { done <- r.all(t.Context(), screen.Both(out), r.follow) }()
 		synctest.Wait() // until all of them wait for the terminal
 		if n := sent.Load(); n == 0 || n > number*2*transport.MaxUnread {
 			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*transport.MaxUnread)
@@ -141,7 +142,7 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 		r := &reader{workload: New(c), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, running(2))))
 		lines := 0
-		err := r.all(t.Context(), logs.Both(writerFunc(func(p []byte) (int, error) {
+		err := r.all(t.Context(), screen.Both(writerFunc(func(p []byte) (int, error) {
 			r.board.finish()
 			<-time.After(3 * drainTime) // of the bubble
 			lines += bytes.Count(p, []byte{'\n'})
@@ -160,7 +161,7 @@ func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 		r := &reader{workload: New(c), id: "cpu-f", options: logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, running(2))))
 		r.board.finish()
-		if err := r.all(t.Context(), logs.Both(io.Discard), r.follow); !errors.Is(err, context.Canceled) {
+		if err := r.all(t.Context(), screen.Both(io.Discard), r.follow); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -14,13 +14,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // Logs writes what the job's pods printed, host by host and attempt by attempt;
 // with Follow until the job has ended and everything is written.
-func (w *Cluster) Logs(ctx context.Context, id string, o logs.Options, out logs.Streams) error {
+func (w *Cluster) Logs(ctx context.Context, id string, o logs.Options, out screen.Streams) error {
 	known, err := records(ctx, o)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ type reader struct {
 }
 
 // all reads the log of each chosen host, by itself or all at the same time.
-func (r *reader) all(ctx context.Context, out logs.Streams, read func(context.Context, int, *logs.Decoder) error) error {
+func (r *reader) all(ctx context.Context, out screen.Streams, read func(context.Context, int, *logs.Decoder) error) error {
 	r.out = &outlet{}
 	out = r.out.before(out)
 	if !r.options.Merges() {
@@ -68,12 +69,12 @@ func (r *reader) all(ctx context.Context, out logs.Streams, read func(context.Co
 		}
 		return err
 	}
-	lanes := logs.NewLanes(out, r.options)
+	mux := r.options.NewMultiplexer(out)
 	g, ctx := errgroup.WithContext(ctx)
 	for host := range r.options.Hosts {
 		g.Go(func() error {
-			lane := lanes.Host(host)
-			err := read(ctx, host, lane)
+			decoder := logs.NewDecoder(mux.Host(host), r.options)
+			err := read(ctx, host, decoder)
 			if errors.Is(err, errEnded) {
 				r.board.finish()
 				err = nil
@@ -81,7 +82,7 @@ func (r *reader) all(ctx context.Context, out logs.Streams, read func(context.Co
 			if err != nil {
 				return err
 			}
-			return lane.Next()
+			return decoder.Next()
 		})
 	}
 	return g.Wait()

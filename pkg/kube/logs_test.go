@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // roundTrip is a function that answers requests.
@@ -173,7 +174,7 @@ func TestTheAttemptAfterOneWhoseLogIsLost(t *testing.T) {
 		r := &reader{workload: New(client), id: "cpu-f", options: o, board: newBoard(nil, false)}
 		r.board.post(stands(member(0, 1, lost), member(0, 5, running(6))))
 		var out strings.Builder
-		if err := r.all(ctx, logs.Both(&out), r.follow); err != nil && !errors.Is(err, errEnded) {
+		if err := r.all(ctx, screen.Both(&out), r.follow); err != nil && !errors.Is(err, errEnded) {
 			t.Fatal(err)
 		}
 		if want := "of h0-1\nagain\n"; out.String() != want {
@@ -247,7 +248,7 @@ func TestWhatAPodPrintedThatCannotBeReadAtOnce(t *testing.T) {
 				r := &reader{workload: New(client), id: "cpu-f", options: o, board: newBoard(nil, false)}
 				r.board.post(stands(member(0, 1, terminated(0, "", ""))))
 				var out strings.Builder
-				err := r.all(t.Context(), logs.Both(&out), r.printed)
+				err := r.all(t.Context(), screen.Both(&out), r.printed)
 				if (err == nil) != (tt.refuse == "") || err != nil && !strings.Contains(err.Error(), tt.refuse) {
 					t.Errorf("got %v, want %q", err, tt.refuse)
 				}

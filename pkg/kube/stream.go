@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // place is how far a container's log has been read. The API takes a log up again
@@ -108,7 +109,7 @@ func (s *stream) copy(ctx context.Context, follow bool) error {
 	defer body.Close()
 	timer := time.AfterFunc(s.idle, cancel)
 	defer timer.Stop()
-	return s.read(ctx, bufio.NewReaderSize(&watched{body, timer, s.idle}, logs.MaxLine))
+	return s.read(ctx, bufio.NewReaderSize(&watched{body, timer, s.idle}, screen.MaxLine))
 }
 
 // finish stands behind a copy that has read all that there will be.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // tailMargin is how many lines more than are wanted the first look at the end of a log
@@ -50,7 +51,7 @@ func (s *stream) window(ctx context.Context, lines int) (*window, error) {
 	}
 	defer body.Close()
 	w := &window{tail: logs.Tail{Lines: s.options.Tail}}
-	r := bufio.NewReaderSize(body, logs.MaxLine)
+	r := bufio.NewReaderSize(body, screen.MaxLine)
 	for inside := false; ; {
 		piece, err := r.ReadSlice('\n')
 		w.take(piece, inside, s)
@@ -112,7 +113,7 @@ func (s *stream) lacksBeginning(ctx context.Context) bool {
 	if _, err := s.options.Rest(ctx, s.point(), stored); err != nil && !stored.whole {
 		return false
 	}
-	body, err := s.open(ctx, &corev1.PodLogOptions{LimitBytes: new(int64(logs.MaxLine))})
+	body, err := s.open(ctx, &corev1.PodLogOptions{LimitBytes: new(int64(screen.MaxLine))})
 	if err != nil {
 		return false
 	}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // container serves the log of one container as a kubelet does: from a whole
@@ -136,7 +137,7 @@ func (c *container) pod(s corev1.ContainerState) snapshot {
 func (c *container) follow(t *testing.T, o logs.Options, out io.Writer, change func(*stream)) error {
 	t.Helper()
 	if o.Tail >= 0 || !o.Since.IsZero() {
-		out = logs.NewDecoder(logs.Both(out), logs.Options{Since: o.Since, Timestamps: true})
+		out = logs.NewDecoder(screen.Both(out), logs.Options{Since: o.Since, Timestamps: true})
 	}
 	c.board = newBoard(nil, false)
 	c.board.post(c.pod(running(1)))
@@ -221,7 +222,7 @@ func TestACleanEndIsNotTheEnd(t *testing.T) {
 func TestLongLinesComeWhole(t *testing.T) {
 	long := strings.Repeat("0123456789", 20_000)
 	log := line(1, 0, "before") + line(1, 1, long) + line(1, 2, "after")
-	for _, n := range []int{60_000, logs.MaxLine, logs.MaxLine + 1, 3 * logs.MaxLine, len(log)} {
+	for _, n := range []int{60_000, screen.MaxLine, screen.MaxLine + 1, 3 * screen.MaxLine, len(log)} {
 		c := &container{log: log, ends: []end{{bytes: n, broken: true}}}
 		var out bytes.Buffer
 		if err := c.follow(t, wholeLog, &out, nil); err != nil {
@@ -303,8 +304,8 @@ func TestALogThatIsSilentIsAskedForAgain(t *testing.T) {
 }
 
 func TestThePointThatAPodWasReadToWhenItWent(t *testing.T) {
-	long := line(5, 0, strings.Repeat("x", 2*logs.MaxLine))
-	piece := logs.MaxLine - len(line(5, 0, "")) + 1 // what a buffer holds of its text
+	long := line(5, 0, strings.Repeat("x", 2*screen.MaxLine))
+	piece := screen.MaxLine - len(line(5, 0, "")) + 1 // what a buffer holds of its text
 	tests := map[string]struct {
 		log     string
 		bytes   int
@@ -314,7 +315,7 @@ func TestThePointThatAPodWasReadToWhenItWent(t *testing.T) {
 		"nothing":               {busy, 0, wholeLog, logs.Point{Pod: "a"}},
 		"whole lines":           {busy, len(line(1, 5, "one")) * 2, wholeLog, logs.Point{Pod: "a", Lines: 2}},
 		"a torn line":           {busy, len(line(1, 5, "one")) + 33, wholeLog, logs.Point{Pod: "a", Lines: 1}},
-		"in the middle of one":  {line(4, 0, "x") + long, logs.MaxLine + 100, wholeLog, logs.Point{Pod: "a", Lines: 1, Bytes: piece}},
+		"in the middle of one":  {line(4, 0, "x") + long, screen.MaxLine + 100, wholeLog, logs.Point{Pod: "a", Lines: 1, Bytes: piece}},
 		"from the tail on":      {busy, 1 << 20, logs.Options{Tail: 2}, logs.Point{Pod: "a", Lines: 2, After: at(4).Add(time.Microsecond)}},
 		"from a moment on":      {busy, 1 << 20, logs.Options{Tail: -1, Since: at(4).Time}, logs.Point{Pod: "a", Lines: 7, After: at(4).Add(time.Microsecond)}},
 		"from then on, nothing": {busy, 0, logs.Options{Tail: 0}, logs.Point{Pod: "a", After: at(4).Add(time.Microsecond)}},

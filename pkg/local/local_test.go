@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -85,7 +86,7 @@ func (f fixture) log(t *testing.T, o logs.Options) string {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out bytes.Buffer
-	if err := f.Logs(ctx, jobID, o, logs.Both(&out)); err != nil {
+	if err := f.Logs(ctx, jobID, o, screen.Both(&out)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -116,7 +117,7 @@ func (f fixture) until(t *testing.T, text string) {
 	defer cancel()
 	w := &waiter{text: text, reached: make(chan struct{})}
 	done := make(chan error, 1)
-	go func() { done <- f.Logs(ctx, jobID, wholeLog, logs.Both(w)) }()
+	go func() { done <- f.Logs(ctx, jobID, wholeLog, screen.Both(w)) }()
 	select {
 	case <-w.reached:
 		cancel()

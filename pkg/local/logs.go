@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // Logs writes the job's log to out; with Follow it returns when the job has
 // ended and all was written. A job that is not on this machine is an error that
 // is fs.ErrNotExist: its log may be in the store.
-func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out logs.Streams) error {
+func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out screen.Streams) error {
 	r, err := w.read(id)
 	if err != nil {
 		return err

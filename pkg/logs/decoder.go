@@ -3,6 +3,8 @@ package logs
 import (
 	"bytes"
 	"io"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // Decoder takes stamps and marks off a log that is written to it in pieces of any size,
@@ -32,13 +34,13 @@ type line struct {
 
 // NewDecoder makes a Decoder that writes to w. Of o it honours Since and
 // Timestamps.
-func NewDecoder(w Streams, o Options) *Decoder {
+func NewDecoder(w screen.Streams, o Options) *Decoder {
 	d := &Decoder{stamps: o.Timestamps, wanted: o.Since.IsZero()}
 	if !o.Since.IsZero() {
 		d.since = o.Since.UTC().AppendFormat(nil, stampLayout)
 	}
-	d.lines[Stdout].w, d.lines[Stderr].w = w.Out, w.Err
-	d.to = &d.lines[Stdout]
+	d.lines[screen.Stdout].w, d.lines[screen.Stderr].w = w.Out, w.Err
+	d.to = &d.lines[screen.Stdout]
 	return d
 }
 
@@ -80,7 +82,7 @@ func (d *Decoder) turnTo(l *line) {
 }
 
 // begin implements records.
-func (d *Decoder) begin(stamp []byte, s Stream) {
+func (d *Decoder) begin(stamp []byte, s screen.Stream) {
 	l := &d.lines[s]
 	d.now = l
 	if l != d.to {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 var begin = time.Date(2026, 11, 20, 8, 20, 19, 123456000, time.UTC)
@@ -41,7 +43,7 @@ func numbered(from, to int) string {
 func decode(t testing.TB, in string, o Options, size int) string {
 	t.Helper()
 	var out bytes.Buffer
-	writeIn(t, NewDecoder(Both(&out), o), in, size)
+	writeIn(t, NewDecoder(screen.Both(&out), o), in, size)
 	return out.String()
 }
 
@@ -57,7 +59,7 @@ func writeIn(t testing.TB, w io.Writer, in string, size int) {
 }
 
 func TestDecoder(t *testing.T) {
-	long := strings.Repeat("x", 3*MaxLine)
+	long := strings.Repeat("x", 3*readSize)
 	tests := map[string]struct {
 		in   string
 		o    Options
@@ -101,7 +103,7 @@ func clip(s string) string {
 
 func TestDecoderNextIgnoresALineThatIsNotShown(t *testing.T) {
 	var out bytes.Buffer
-	d := NewDecoder(Both(&out), Options{Since: begin.Add(time.Hour)})
+	d := NewDecoder(screen.Both(&out), Options{Since: begin.Add(time.Hour)})
 	writeIn(t, d, stamped("a"), 1<<20)
 	if err := d.Next(); err != nil || out.Len() > 0 {
 		t.Errorf("got %q, %v, want nothing", out.String(), err)
@@ -118,7 +120,7 @@ func TestDecoderNextEndsTheLine(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			d := NewDecoder(Both(&out), Options{})
+			d := NewDecoder(screen.Both(&out), Options{})
 			writeIn(t, d, tt.first, 1<<20)
 			if err := d.Next(); err != nil {
 				t.Fatal(err)
@@ -135,13 +137,10 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-func TestWritersReportABrokenPipe(t *testing.T) {
-	for name, w := range map[string]io.Writer{
-		"decoder": NewDecoder(Both(brokenWriter{}), Options{}), "plain": NewPlain(brokenWriter{}), "terminal": NewTerminal(brokenWriter{}),
-	} {
-		if _, err := io.WriteString(w, stamped("a\n")); !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("%s: got %v, want %v", name, err, io.ErrClosedPipe)
-		}
+func TestDecoderReportsABrokenPipe(t *testing.T) {
+	d := NewDecoder(screen.Both(brokenWriter{}), Options{})
+	if _, err := io.WriteString(d, stamped("a\n")); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v, want %v", err, io.ErrClosedPipe)
 	}
 }
 
@@ -170,12 +169,29 @@ func BenchmarkDecoder(b *testing.B) {
 			b.Run(name+option, func(b *testing.B) {
 				line := stampOf(0) + " " + strings.Repeat("x", width) + "\n"
 				in := []byte(strings.Repeat(line, bufferSize/len(line)))
-				d := NewDecoder(Both(io.Discard), o)
+				d := NewDecoder(screen.Both(io.Discard), o)
 				b.SetBytes(int64(len(in)))
 				for b.Loop() {
 					_, _ = d.Write(in)
 				}
 			})
 		}
+	}
+}
+
+func TestDecoderOfAHostEndsWhatAnAttemptLeftUnfinished(t *testing.T) {
+	var out bytes.Buffer
+	o := Options{Host: -1, Hosts: 2}
+	d := NewDecoder(o.NewMultiplexer(screen.Both(&out)).Host(1), o)
+	writeIn(t, d, stamped("10%\r20%"), 100)
+	if err := d.Next(); err != nil {
+		t.Fatal(err)
+	}
+	writeIn(t, d, stamped("again\nand\r"), 100)
+	if err := d.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "host-1 │ 20%\nhost-1 │ again\nhost-1 │ and\r\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

@@ -3,7 +3,6 @@
 //
 // The runner keeps a log in stored form: each line begins with its time, 27 characters of
 // UTC as in 2026-11-20T08:20:19.123456Z, and one space; marks tell the two streams apart,
-// and pieces of lines from whole ones. Decoder takes all of that off again. Screen and
-// Plain are the last step, in front of the reader: what a log holds was written by
-// someone else and must not steer a terminal.
+// and pieces of lines from whole ones. Decoder takes all of that off again, and writes to
+// what package screen puts in front of the reader.
 package logs

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // pollInterval is how often a followed file is read again. Reading nothing takes a
@@ -18,7 +20,7 @@ const pollInterval = 50 * time.Millisecond
 // Attempt, which a file has one of. With Follow it returns when ended is closed
 // and all was read that the file held then; the file need not exist before, but
 // its directory must. A file that does not exist is an empty log.
-func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w Streams) error {
+func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w screen.Streams) error {
 	f := &file{path: path, decoder: NewDecoder(w, o), tail: o.Tail}
 	defer f.close()
 	var err error

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // patience is how long a test waits for what has to come: only a failing test
@@ -97,7 +99,7 @@ func TestFile(t *testing.T) {
 			ended := make(chan struct{})
 			close(ended)
 			var out bytes.Buffer
-			if err := File(t.Context(), path, ended, tt.o, Both(&out)); err != nil {
+			if err := File(t.Context(), path, ended, tt.o, screen.Both(&out)); err != nil {
 				t.Fatal(err)
 			}
 			if got := out.String(); got != tt.want {
@@ -112,7 +114,7 @@ func TestFileThatDoesNotExist(t *testing.T) {
 	close(ended)
 	for _, follow := range []bool{false, true} {
 		var out bytes.Buffer
-		err := File(t.Context(), filepath.Join(t.TempDir(), "log"), ended, Options{Tail: -1, Follow: follow}, Both(&out))
+		err := File(t.Context(), filepath.Join(t.TempDir(), "log"), ended, Options{Tail: -1, Follow: follow}, screen.Both(&out))
 		if err != nil || out.Len() > 0 {
 			t.Errorf("follow %v: got %q, %v, want nothing", follow, out.String(), err)
 		}
@@ -121,7 +123,7 @@ func TestFileThatDoesNotExist(t *testing.T) {
 
 func TestFileThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
-	if err := File(t.Context(), dir, nil, Options{Tail: -1}, Both(&bytes.Buffer{})); err == nil || !strings.Contains(err.Error(), dir) {
+	if err := File(t.Context(), dir, nil, Options{Tail: -1}, screen.Both(&bytes.Buffer{})); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v, want an error that names %s", err, dir)
 	}
 }
@@ -132,7 +134,7 @@ func follow(t *testing.T, path string, o Options) (sink *lineSink, end func() st
 	sink = newLineSink()
 	ended, failure := make(chan struct{}), make(chan error, 1)
 	o.Follow = true
-	go func() { failure <- File(t.Context(), path, ended, o, Both(sink)) }()
+	go func() { failure <- File(t.Context(), path, ended, o, screen.Both(sink)) }()
 	return sink, func() string {
 		close(ended)
 		if err := <-failure; err != nil {
@@ -180,7 +182,7 @@ func TestFollow(t *testing.T) {
 func TestTailOfAFileThatComesLater(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	var out bytes.Buffer
-	f := &file{path: path, decoder: NewDecoder(Both(&out), Options{}), tail: 1}
+	f := &file{path: path, decoder: NewDecoder(screen.Both(&out), Options{}), tail: 1}
 	defer f.close()
 	for _, text := range []string{"", "a\nb\n", "c\n"} {
 		if text != "" {
@@ -224,7 +226,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	sink, failure := newLineSink(), make(chan error, 1)
 	path := filepath.Join(t.TempDir(), "log")
 	appendTo(t, path, stamped("a\n"))
-	go func() { failure <- File(ctx, path, nil, Options{Tail: -1, Follow: true}, Both(sink)) }()
+	go func() { failure <- File(ctx, path, nil, Options{Tail: -1, Follow: true}, screen.Both(sink)) }()
 	sink.until(t, "a\n")
 	cancel()
 	if err := <-failure; !errors.Is(err, context.Canceled) {
@@ -253,7 +255,7 @@ func TestAMillionLinesInConstantMemory(t *testing.T) {
 		sink := &discard{}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := File(t.Context(), path, ended, Options{Tail: tail, Follow: true}, Both(sink)); err != nil {
+		if err := File(t.Context(), path, ended, Options{Tail: tail, Follow: true}, screen.Both(sink)); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -264,4 +266,13 @@ func TestAMillionLinesInConstantMemory(t *testing.T) {
 			t.Errorf("tail %d: allocated %d bytes in all, want 8 MiB at most", tail, used)
 		}
 	}
+}
+
+// discard counts what it is given; unlike io.Discard it has no shortcuts.
+type discard struct{ bytes, lines int }
+
+func (d *discard) Write(p []byte) (int, error) {
+	d.bytes += len(p)
+	d.lines += bytes.Count(p, []byte{'\n'})
+	return len(p), nil
 }

@@ -11,12 +11,14 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // source is what is left of the log of one host: attempt by attempt, line by line.
 type source struct {
 	host     int
-	lane     *Decoder
+	decoder  *Decoder
 	attempts [][]part // after the one that is read
 	now      *joinedParts
 	lines    *bufio.Reader
@@ -54,11 +56,10 @@ func (s *sources) Pop() any {
 const openers = 16
 
 // merge writes the logs of several hosts as one, in the order in which the lines
-// were printed. Of each host no more than a line of each stream is in memory, as Lanes cut it.
-func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w Streams) error {
+// were printed. Of each host no more than a line of each stream is in memory, as the Multiplexer cuts it.
+func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w screen.Streams) error {
 	block := newBlock(w)
-	lanes := NewLanes(block.streams(), o)
-	all, err := c.sources(ctx, hosts, o.Tail, lanes)
+	all, err := c.sources(ctx, hosts, o, block.streams())
 	defer func() {
 		for _, s := range all {
 			s.now.close()
@@ -77,7 +78,7 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w Streams
 		switch {
 		case errors.Is(err, io.EOF):
 			heap.Pop(&all)
-			if err := s.lane.Next(); err != nil {
+			if err := s.decoder.Next(); err != nil {
 				return err
 			}
 		case err != nil:
@@ -91,13 +92,14 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w Streams
 
 // sources begins to read the logs of all hosts that have one. Those that were begun are
 // there beside an error.
-func (c *copier) sources(ctx context.Context, hosts [][]part, tail int, lanes *Lanes) (sources, error) {
+func (c *copier) sources(ctx context.Context, hosts [][]part, o Options, w screen.Streams) (sources, error) {
+	mux := o.NewMultiplexer(w)
 	all := make(sources, len(hosts))
 	var g errgroup.Group // whose end does not end what was opened
 	g.SetLimit(openers)
 	for i, parts := range hosts {
 		g.Go(func() (err error) {
-			all[i], err = c.source(ctx, parts, tail, lanes.Host(parts[0].host))
+			all[i], err = c.source(ctx, parts, o.Tail, NewDecoder(mux.Host(parts[0].host), o))
 			return err
 		})
 	}
@@ -107,20 +109,20 @@ func (c *copier) sources(ctx context.Context, hosts [][]part, tail int, lanes *L
 
 // source begins to read the log of a host, at its last tail lines if tail is not
 // negative; nil where there is nothing to read.
-func (c *copier) source(ctx context.Context, parts []part, tail int, lane *Decoder) (*source, error) {
+func (c *copier) source(ctx context.Context, parts []part, tail int, decoder *Decoder) (*source, error) {
 	var from position
 	if tail >= 0 {
 		at, before, err := newCopier(c.store).tailOf(ctx, parts, tail)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := lane.Write(before); err != nil {
+		if _, err := decoder.Write(before); err != nil {
 			return nil, err
 		}
 		from = at
 	}
-	s := &source{host: parts[0].host, lane: lane, attempts: streams(parts[from.part:]), now: &joinedParts{}}
-	s.lines = bufio.NewReaderSize(s.now, MaxLine)
+	s := &source{host: parts[0].host, decoder: decoder, attempts: streams(parts[from.part:]), now: &joinedParts{}}
+	s.lines = bufio.NewReaderSize(s.now, readSize)
 	err := s.look(ctx, c)
 	for i := 0; i < from.lines && err == nil; i++ {
 		if err = skipLine(s.lines); err == nil {
@@ -160,7 +162,7 @@ func (s *source) look(ctx context.Context, c *copier) error {
 			return io.EOF
 		}
 		s.now.close()
-		if err := s.lane.Next(); err != nil {
+		if err := s.decoder.Next(); err != nil {
 			return err
 		}
 		s.now = &joinedParts{ctx: ctx, store: c.store, left: s.attempts[0]}
@@ -173,7 +175,7 @@ func (s *source) look(ctx context.Context, c *copier) error {
 func (s *source) copyLine() error {
 	for {
 		piece, err := s.lines.ReadSlice('\n')
-		if _, writeErr := s.lane.Write(piece); writeErr != nil {
+		if _, writeErr := s.decoder.Write(piece); writeErr != nil {
 			return writeErr
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -200,7 +202,7 @@ type blockStream struct {
 	block *block
 }
 
-func newBlock(w Streams) *block {
+func newBlock(w screen.Streams) *block {
 	b := &block{}
 	b.out = blockStream{bufio.NewWriterSize(w.Out, bufferSize), b}
 	b.err = blockStream{bufio.NewWriterSize(w.Err, bufferSize), b}
@@ -208,7 +210,7 @@ func newBlock(w Streams) *block {
 	return b
 }
 
-func (b *block) streams() Streams { return Streams{Out: &b.out, Err: &b.err} }
+func (b *block) streams() screen.Streams { return screen.Streams{Out: &b.out, Err: &b.err} }
 
 func (b *block) flush() error { return b.last.Flush() }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // Options choose what is read of a log.
@@ -27,7 +28,7 @@ type Options struct {
 	// begins with its host.
 	Hosts int
 	// Out and Err are what standard output and standard error are read on.
-	Out, Err View
+	Out, Err screen.View
 	// Chunks says that the hosts are the chunks of a map, which start each by
 	// itself: the attempts are of each.
 	Chunks bool
@@ -44,19 +45,17 @@ type Options struct {
 	Rest func(context.Context, Point, io.Writer) (Point, error)
 }
 
-// View is what a stream is read on; the zero value suits a pipe.
-type View struct {
-	// Terminal says that it is one, which a Screen stands in front of.
-	Terminal bool
-	// Color says that it can show the hosts of several in colour.
-	Color bool
-	// Columns is the width of a terminal where the unfinished line of one of several
-	// hosts can be drawn again and again; 0 has it wait for its end.
-	Columns int
-}
-
 // Merges tells whether the logs of several hosts are read into one.
 func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
+
+// NewMultiplexer makes the Multiplexer that writes the hosts' logs to w.
+func (o Options) NewMultiplexer(w screen.Streams) *screen.Multiplexer {
+	kind := "host"
+	if o.Chunks {
+		kind = "chunk"
+	}
+	return screen.NewMultiplexer(w, kind, o.Out, o.Err)
+}
 
 // Point is how far the log of one attempt was read.
 type Point struct {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // A log is kept as records, one a line:
@@ -34,9 +36,9 @@ func AppendStamp(b []byte, t time.Time) []byte {
 
 // appendBegun appends a record that says that a line of the stream has begun before all
 // that follows. returned says that it ended in a carriage return so far.
-func appendBegun(b []byte, s Stream, returned bool) []byte {
+func appendBegun(b []byte, s screen.Stream, returned bool) []byte {
 	b = AppendStamp(b, time.Time{})
-	if s == Stderr {
+	if s == screen.Stderr {
 		b = append(b, stderrMark)
 	}
 	if returned {
@@ -77,7 +79,7 @@ const (
 // records takes what a parser finds.
 type records interface {
 	// begin is the beginning of a record; stamp is nil where it has none.
-	begin(stamp []byte, s Stream)
+	begin(stamp []byte, s screen.Stream)
 	// text is a piece of the record's text. It is never empty.
 	text(b []byte)
 	// end is the end of a record; piece says that it is not the end of its line.
@@ -116,7 +118,7 @@ func (p *parser) readStamp(b []byte, to records) []byte {
 		p.at = atMark
 	case n < want: // not a stamp: text from its first byte
 		p.at = atText
-		to.begin(nil, Stdout)
+		to.begin(nil, screen.Stdout)
 		if len(p.stamp) > 0 {
 			to.text(p.stamp)
 		}
@@ -166,9 +168,9 @@ func stampPrefix(b []byte, at int) int {
 }
 
 func (p *parser) readMark(stamp, b []byte, to records) []byte {
-	stream := Stdout
+	stream := screen.Stdout
 	if b[0] == stderrMark {
-		stream = Stderr
+		stream = screen.Stderr
 	}
 	to.begin(stamp, stream)
 	p.at, p.stamp = atText, p.stamp[:0]

@@ -9,17 +9,19 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // record is a line of a log, or a piece of one where its text has no line end.
 type record struct {
-	stream Stream
+	stream screen.Stream
 	text   string
 }
 
-func out(text string) record { return record{Stdout, text} }
+func out(text string) record { return record{screen.Stdout, text} }
 
-func errOut(text string) record { return record{Stderr, text} }
+func errOut(text string) record { return record{screen.Stderr, text} }
 
 // encode writes records as the runner does, one a second.
 func encode(records ...record) string {
@@ -34,7 +36,7 @@ func encodeOne(n int, r record) string {
 	text, whole := strings.CutSuffix(r.text, "\n")
 	line := stampOf(n) + " "
 	switch {
-	case r.stream == Stderr:
+	case r.stream == screen.Stderr:
 		line += "\x1e"
 	case strings.HasPrefix(text, "\x1e"), strings.HasPrefix(text, "\x1d"):
 		line += "\x1d"
@@ -56,7 +58,7 @@ type recorder struct {
 	last string
 }
 
-func (r *recorder) streams() Streams {
+func (r *recorder) streams() screen.Streams {
 	stream := func(name string) writerFunc {
 		return func(p []byte) (int, error) {
 			if name != r.last {
@@ -66,7 +68,7 @@ func (r *recorder) streams() Streams {
 			return r.Write(p)
 		}
 	}
-	return Streams{Out: stream("out"), Err: stream("err")}
+	return screen.Streams{Out: stream("out"), Err: stream("err")}
 }
 
 type writerFunc func([]byte) (int, error)
@@ -75,7 +77,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestDecoderTellsTheStreamsApart(t *testing.T) {
-	long := strings.Repeat("x", MaxLine)
+	long := strings.Repeat("x", readSize)
 	tests := map[string]struct {
 		in   string
 		o    Options
@@ -132,7 +134,7 @@ func FuzzRecords(f *testing.F) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		in := encode(pieces(random, stdout, stderr)...)
 		var outs, errs bytes.Buffer
-		writeIn(t, NewDecoder(Streams{Out: &outs, Err: &errs}, Options{}), in, int(size)+1)
+		writeIn(t, NewDecoder(screen.Streams{Out: &outs, Err: &errs}, Options{}), in, int(size)+1)
 		if outs.String() != stdout || errs.String() != stderr {
 			t.Errorf("got %q and %q, want %q and %q; from %q", outs.String(), errs.String(), stdout, stderr, in)
 		}
@@ -151,8 +153,8 @@ func FuzzRecords(f *testing.F) {
 func pieces(random *rand.Rand, stdout, stderr string) []record {
 	left := [2]string{stdout, stderr}
 	var all []record
-	for left[Stdout]+left[Stderr] != "" {
-		s := Stream(random.IntN(2))
+	for left[screen.Stdout]+left[screen.Stderr] != "" {
+		s := screen.Stream(random.IntN(2))
 		if left[s] == "" {
 			continue
 		}
@@ -170,8 +172,8 @@ func pieces(random *rand.Rand, stdout, stderr string) []record {
 func lastOf(t *testing.T, log string, from int, before []byte) string {
 	t.Helper()
 	var got bytes.Buffer
-	plains := [2]*Plain{NewPlain(&got), NewPlain(&got)}
-	d := NewDecoder(Streams{plains[Stdout], plains[Stderr]}, Options{})
+	plains := [2]*screen.Plain{screen.NewPlain(&got), screen.NewPlain(&got)}
+	d := NewDecoder(screen.Streams{Out: plains[screen.Stdout], Err: plains[screen.Stderr]}, Options{})
 	writeIn(t, d, string(before)+strings.Join(strings.SplitAfter(log, "\n")[from:], ""), 1<<20)
 	if err := d.Next(); err != nil {
 		t.Fatal(err)
@@ -287,7 +289,7 @@ func TestStoredPieces(t *testing.T) {
 		"tail":              {Options{Tail: 5, Host: 0}, "<out>c\n<err>3%\n<out>unfinished\n<err>again\n<out>d\n"},
 		"of several hosts":  {Options{Tail: -1, Host: -1, Attempt: 1}, "<out>host-0 │ a\nhost-1 │ A\nhost-0 │ b\nhost-0 │ c\n<err>host-0 │ 3%\nhost-1 │ EF\n<out>host-0 │ unfinished\n"},
 		"tail of several":   {Options{Tail: 1, Host: -1, Attempt: 1}, "<err>host-1 │ EF\n<out>host-0 │ unfinished\n"},
-		"colour of streams": {Options{Tail: 1, Host: -1, Attempt: 1, Err: View{Color: true}}, "<err>\x1b[33mhost-1 │ \x1b[0mEF\n<out>host-0 │ unfinished\n"},
+		"colour of streams": {Options{Tail: 1, Host: -1, Attempt: 1, Err: screen.View{Color: true}}, "<err>\x1b[33mhost-1 │ \x1b[0mEF\n<out>host-0 │ unfinished\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -307,11 +309,11 @@ func BenchmarkAMillionLines(b *testing.B) {
 	const lines = 1_000_000
 	records := make([]record, 1000)
 	for n := range records {
-		records[n] = record{Stream(n / 10 % 2), fmt.Sprintf("step %d, some text of a line of a log\n", n)}
+		records[n] = record{screen.Stream(n / 10 % 2), fmt.Sprintf("step %d, some text of a line of a log\n", n)}
 	}
 	block := []byte(encode(records...))
 	for b.Loop() {
-		d := NewDecoder(Streams{NewPlain(&discard{}), NewPlain(&discard{})}, Options{})
+		d := NewDecoder(screen.Streams{Out: screen.NewPlain(&discard{}), Err: screen.NewPlain(&discard{})}, Options{})
 		for range lines / len(records) {
 			_, _ = d.Write(block)
 		}

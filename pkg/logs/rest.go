@@ -40,7 +40,7 @@ func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) 
 	}
 	joined := &joinedParts{ctx: ctx, store: a.Store, left: parts}
 	defer joined.close()
-	r := bufio.NewReaderSize(joined, MaxLine)
+	r := bufio.NewReaderSize(joined, readSize)
 	c := &counter{w: w, point: p}
 	if err = c.passOver(r); err == nil {
 		_, err = r.WriteTo(c)

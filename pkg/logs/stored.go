@@ -11,16 +11,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Stored writes the log that the job left in the store to w: that of one host, or
-// those of all merged, as Lanes do, in the order of time; of each host the attempts
+// those of all merged, as a Multiplexer does, in the order of time; of each host the attempts
 // in order. Lines that the end of an attempt left
 // unfinished are ended if something follows. A job without any log is an empty
 // one; asking for a host or an attempt that has none is an error which names
 // those that have. Follow is ignored.
-func Stored(ctx context.Context, s store.Store, id string, o Options, w Streams) error {
+func Stored(ctx context.Context, s store.Store, id string, o Options, w screen.Streams) error {
 	all, err := partsFor(ctx, s, id, o)
 	if err != nil {
 		return err
@@ -59,6 +60,9 @@ func byHost(parts []part) [][]part {
 	}
 	return hosts
 }
+
+// readSize is the most that is read of a line at once.
+const readSize = 64 << 10
 
 // bufferSize bounds how much of a log is in memory at once.
 const bufferSize = 256 << 10

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -104,7 +105,7 @@ func TestStored(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := Stored(t.Context(), storeWith(t, everything()), jobID, tt.o, Both(&out)); err != nil {
+			if err := Stored(t.Context(), storeWith(t, everything()), jobID, tt.o, screen.Both(&out)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
@@ -121,7 +122,7 @@ func TestStoredTail(t *testing.T) {
 	lines := strings.SplitAfter(numbered(1, 120), "\n")[:120]
 	for n := range len(lines) + 1 {
 		var out bytes.Buffer
-		if err := Stored(t.Context(), s, jobID, Options{Tail: n, Host: -1, Attempt: 2}, Both(&out)); err != nil {
+		if err := Stored(t.Context(), s, jobID, Options{Tail: n, Host: -1, Attempt: 2}, screen.Both(&out)); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.Join(lines[len(lines)-n:], ""); out.String() != want {
@@ -145,7 +146,7 @@ func TestStoredTailOpensOnlyWhatItNeeds(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(t, everything())
-			if err := Stored(t.Context(), s, jobID, Options{Tail: tt.tail, Host: -1}, Both(io.Discard)); err != nil {
+			if err := Stored(t.Context(), s, jobID, Options{Tail: tt.tail, Host: -1}, screen.Both(io.Discard)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, s.opened); diff != "" {
@@ -162,7 +163,7 @@ func TestOneLogIsFoundWithoutTheOthers(t *testing.T) {
 		read func(store.Store, io.Writer) error
 		want []string
 	}{
-		"of a host": {func(s store.Store, w io.Writer) error { return Stored(t.Context(), s, jobID, one, Both(w)) }, []string{"1/"}},
+		"of a host": {func(s store.Store, w io.Writer) error { return Stored(t.Context(), s, jobID, one, screen.Both(w)) }, []string{"1/"}},
 		"of an attempt of a host": {func(s store.Store, w io.Writer) error {
 			_, err := Attempt{s, jobID, 2}.Rest(t.Context(), Point{Host: 1}, w)
 			return err
@@ -182,7 +183,7 @@ func TestOneLogIsFoundWithoutTheOthers(t *testing.T) {
 }
 
 func TestStoredHosts(t *testing.T) {
-	long := strings.Repeat("x", maxLaneLine+10)
+	long := strings.Repeat("x", 1<<20+10)
 	s := storeWith(t, map[string]string{
 		"0/1-1.log": stampOf(1) + " a\n" + stampOf(4) + " b",
 		// A line that is continued in the next part, and one that the end of an
@@ -190,7 +191,7 @@ func TestStoredHosts(t *testing.T) {
 		"10/1-1.log": stampOf(2) + " e", "10/1-2.log": "e\n" + stampOf(3) + " torn", "10/2-1.log": stampOf(5) + " f\n",
 		"2/1-1.log": stampOf(2) + " c\n" + stampOf(6) + " " + long + "\nno stamp\n" + stampOf(7) + " 1%\r2%\n",
 	})
-	cut := long[:maxLaneLine] + laneCutMark
+	cut := long[:1<<20] + "... [line cut at 1 MiB]"
 	tests := map[string]struct {
 		o    Options
 		want string
@@ -201,12 +202,12 @@ func TestStoredHosts(t *testing.T) {
 		"tail of each":    {Options{Tail: 2, Host: -1}, "host-0 │ a\nhost-10 │ torn\nhost-0 │ b\nhost-10 │ f\nhost-2 │ no stamp\nhost-2 │ 2%\n"},
 		"nothing of each": {Options{Tail: 0, Host: -1}, ""},
 		"one attempt":     {Options{Tail: -1, Host: -1, Attempt: 2}, "host-10 │ f\n"},
-		"in colour":       {Options{Tail: 1, Host: -1, Attempt: 2, Out: View{Color: true}}, "\x1b[34mhost-10 │ \x1b[0mf\n"},
+		"in colour":       {Options{Tail: 1, Host: -1, Attempt: 2, Out: screen.View{Color: true}}, "\x1b[34mhost-10 │ \x1b[0mf\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := Stored(t.Context(), s, jobID, tt.o, Both(&out)); err != nil {
+			if err := Stored(t.Context(), s, jobID, tt.o, screen.Both(&out)); err != nil {
 				t.Fatal(err)
 			}
 			if got := out.String(); got != tt.want {
@@ -243,7 +244,7 @@ func TestTheLogsOfHostsAreOpenedAtTheSameTime(t *testing.T) {
 			s := slowStore{storeWith(t, objects).Store, &atomic.Int32{}, let}
 			var out bytes.Buffer
 			done := make(chan error, 1)
-			go func() { done <- Stored(t.Context(), s, jobID, Options{Tail: tail, Host: -1}, Both(&out)) }()
+			go func() { done <- Stored(t.Context(), s, jobID, Options{Tail: tail, Host: -1}, screen.Both(&out)) }()
 			if synctest.Wait(); s.asked.Load() != openers {
 				t.Errorf("%d logs are being opened, want %d", s.asked.Load(), openers)
 			}
@@ -266,7 +267,7 @@ func TestStoredErrorsNameWhatThereIs(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := Stored(t.Context(), storeWith(t, everything()), jobID, tt.o, Both(io.Discard))
+			err := Stored(t.Context(), storeWith(t, everything()), jobID, tt.o, screen.Both(io.Discard))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), jobID) {
 				t.Errorf("got %v, want it to say %q and the job", err, tt.want)
 			}
@@ -276,7 +277,7 @@ func TestStoredErrorsNameWhatThereIs(t *testing.T) {
 
 func TestStoredWithoutAnyLog(t *testing.T) {
 	var out bytes.Buffer
-	if err := Stored(t.Context(), storeWith(t, nil), jobID, Options{Tail: 5, Host: 1, Attempt: 2}, Both(&out)); err != nil || out.Len() > 0 {
+	if err := Stored(t.Context(), storeWith(t, nil), jobID, Options{Tail: 5, Host: 1, Attempt: 2}, screen.Both(&out)); err != nil || out.Len() > 0 {
 		t.Errorf("got %q, %v, want nothing", out.String(), err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
 // The last lines of a log are found by looking at its last records, of more and more of
@@ -37,7 +39,7 @@ const (
 	doubtful      // whether it begins a line is not known
 )
 
-func (k kind) stream() Stream { return Stream(k & ofStderr) }
+func (k kind) stream() screen.Stream { return screen.Stream(k & ofStderr) }
 
 // lookBack is how many records before those that are shown are looked at, to see whether
 // the first of a stream goes on with a line.
@@ -64,7 +66,7 @@ func (t *Tail) Start(whole bool) (skip int, before []byte, found bool) {
 }
 
 // begin implements records.
-func (t *Tail) begin(_ []byte, s Stream) {
+func (t *Tail) begin(_ []byte, s screen.Stream) {
 	if len(t.kinds) == cap(t.kinds) {
 		t.kinds = slices.Grow(t.kinds, max(len(t.kinds), 64))
 	}
@@ -150,7 +152,7 @@ func mark(kinds []kind, whole bool) {
 // linesBegun is what stands for the lines that go on after these records.
 func linesBegun(kinds []kind) []byte {
 	var begun []byte
-	for _, s := range []Stream{Stdout, Stderr} {
+	for _, s := range []screen.Stream{screen.Stdout, screen.Stderr} {
 		for _, k := range slices.Backward(kinds) {
 			if k.stream() != s {
 				if k&isFirst != 0 {
@@ -299,7 +301,7 @@ func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 		return nil
 	})
 	if t.parser.at == atMark || len(t.parser.stamp) > 0 { // a stamp was torn
-		t.begin(nil, Stdout)
+		t.begin(nil, screen.Stdout)
 	}
 	stamped := len(head) == len(stampForm) && stampPrefix(head, 0) == len(stampForm)
 	return outline{kinds: t.kinds, goesOn: !stamped}, err

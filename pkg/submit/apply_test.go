@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -31,7 +32,7 @@ func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, 
 	return api.Status{State: api.NotFound}, nil
 }
 
-func (w workload) Logs(context.Context, string, logs.Options, logs.Streams) error { return nil }
+func (w workload) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
 
 func (w workload) Stop(context.Context, string, time.Duration, func() error) error {
 	return fs.ErrNotExist

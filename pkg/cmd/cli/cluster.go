@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
@@ -84,7 +85,7 @@ func (n noCluster) Watch(context.Context, string, func(api.Status)) (api.Status,
 	return api.Status{}, n.why
 }
 
-func (n noCluster) Logs(context.Context, string, logs.Options, logs.Streams) error { return n.why }
+func (n noCluster) Logs(context.Context, string, logs.Options, screen.Streams) error { return n.why }
 
 func (n noCluster) Stop(context.Context, string, time.Duration, func() error) error { return n.why }
 

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -16,14 +16,14 @@ import (
 // colours and moving bars and nothing else that controls it, anything else the bytes as
 // they are.
 type LogWriter struct {
-	logs.Streams
+	screen.Streams
 	places   []place
-	out, err logs.View
+	out, err screen.View
 }
 
 // place is a terminal, a pipe or a file.
 type place interface {
-	Streams() logs.Streams
+	Streams() screen.Streams
 	Close() error
 }
 
@@ -37,23 +37,23 @@ func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
 		return l
 	}
 	o := placeOf(out, false)
-	l.Streams, l.places = logs.Streams{Out: o.Streams().Out, Err: err.Streams().Err}, []place{o, err}
+	l.Streams, l.places = screen.Streams{Out: o.Streams().Out, Err: err.Streams().Err}, []place{o, err}
 	return l
 }
 
 // Views tell what each stream is read on.
-func (l *LogWriter) Views() (out, err logs.View) { return l.out, l.err }
+func (l *LogWriter) Views() (out, err screen.View) { return l.out, l.err }
 
-func viewOf(w io.Writer) logs.View {
+func viewOf(w io.Writer) screen.View {
 	style := ui.Detect(w)
-	return logs.View{Terminal: isTerminal(w), Color: style.Color, Columns: style.Columns}
+	return screen.View{Terminal: isTerminal(w), Color: style.Color, Columns: style.Columns}
 }
 
 func placeOf(w io.Writer, below bool) place {
 	if isTerminal(w) {
-		return logs.NewScreen(w)
+		return screen.NewScreen(w)
 	}
-	pipe := logs.NewPipe(w)
+	pipe := screen.NewPipe(w)
 	pipe.EndsLine = below
 	return pipe
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -45,7 +46,7 @@ func (parked) Watch(context.Context, string, func(api.Status)) (api.Status, erro
 	return api.Status{}, nil
 }
 
-func (parked) Logs(context.Context, string, logs.Options, logs.Streams) error { return nil }
+func (parked) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
 
 func (parked) Stop(context.Context, string, time.Duration, func() error) error { return nil }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -190,7 +191,7 @@ func (c *command) printLog(ctx context.Context, f *logFlags, o logs.Options, ofI
 func printStored(ctx context.Context, j *job.Job, o logs.Options, out *cli.LogWriter, told func(api.Status)) error {
 	printed := false
 	noted := func(w io.Writer) io.Writer { return &noter{w, &printed} }
-	err := errors.Join(j.Logs(ctx, o, logs.Streams{Out: noted(out.Out), Err: noted(out.Err)}), out.Close())
+	err := errors.Join(j.Logs(ctx, o, screen.Streams{Out: noted(out.Out), Err: noted(out.Err)}), out.Close())
 	if err != nil || printed {
 		return err
 	}

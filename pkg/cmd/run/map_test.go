@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -27,7 +28,7 @@ func (ended) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Stat
 	return s, nil
 }
 
-func (ended) Logs(context.Context, string, logs.Options, logs.Streams) error { return nil }
+func (ended) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
 
 func (e ended) Stop(context.Context, string, time.Duration, func() error) error {
 	*e.stopped = true

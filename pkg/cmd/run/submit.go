@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -218,7 +219,7 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	heard := cli.Hear(out.Err)
 	all := logs.Options{Tail: -1, Host: -1}
 	all.Out, all.Err = out.Views()
-	status, err := j.Follow(ctx, all, logs.Streams{Out: out.Out, Err: heard}, seen)
+	status, err := j.Follow(ctx, all, screen.Streams{Out: out.Out, Err: heard}, seen)
 	return outcome{status: status, err: errors.Join(err, out.Close()), heard: heard}
 }
 

@@ -1,4 +1,4 @@
-package logs
+package screen
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package logs
+package screen
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ const (
 	MaxLine = 64 << 10
 	cutMark = "... [line cut at 64 KiB]"
 
-	// maxLaneLine is the number of bytes of a line that are kept where the lines of
+	// maxMergedLine is the number of bytes of a line that are kept where the lines of
 	// several hosts are mixed: each is held in memory until it ends.
-	maxLaneLine = 1 << 20
-	laneCutMark = "... [line cut at 1 MiB]"
+	maxMergedLine = 1 << 20
+	mergedCutMark = "... [line cut at 1 MiB]"
 )
 
 // cutter passes on lines, of a long one only the beginning: it is cut at the next
-// character boundary and ends in a mark. A carriage return begins anew, so that a
-// progress bar may go on for ever.
+// character boundary and ends in a mark. A carriage return starts the count again, so
+// that a progress bar may be drawn any number of times.
 type cutter struct {
 	w      io.Writer
 	limit  int // in bytes
@@ -31,8 +31,10 @@ type cutter struct {
 // newCutter makes a cutter for a terminal.
 func newCutter(w io.Writer) *cutter { return &cutter{w: w, limit: MaxLine, mark: cutMark} }
 
-// newLaneCutter makes a cutter for one of several hosts.
-func newLaneCutter(w io.Writer) *cutter { return &cutter{w: w, limit: maxLaneLine, mark: laneCutMark} }
+// newMergedCutter makes a cutter for one of several hosts.
+func newMergedCutter(w io.Writer) *cutter {
+	return &cutter{w: w, limit: maxMergedLine, mark: mergedCutMark}
+}
 
 // Cut has the streams get lines of a length that people read.
 func Cut(w Streams) Streams { return Streams{Out: newCutter(w.Out), Err: newCutter(w.Err)} }

@@ -1,4 +1,4 @@
-package logs
+package screen
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func TestPipe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
 			p := NewPipe(&got)
-			writeIn(t, NewDecoder(p.Streams(), Options{}), encode(tt.records...), 1<<16)
+			writeRecords(t, p.Streams(), 1<<16, tt.records...)
 			if err := p.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -56,11 +56,10 @@ func TestPipe(t *testing.T) {
 func TestPipeDoesNotHoldALongLineWhole(t *testing.T) {
 	var got discard
 	p := NewPipe(&got)
-	d := NewDecoder(p.Streams(), Options{})
-	piece := encodeOne(0, out(strings.Repeat("x", 1<<20)))
+	piece := out(strings.Repeat("x", 1<<20))
 	const pieces = 50
 	for range pieces {
-		writeIn(t, d, piece, 1<<20)
+		writeRecords(t, p.Streams(), 1<<20, piece)
 	}
 	if held := cap(p.lines[Stdout].held) + cap(p.waiting); got.bytes != pieces<<20 || held > 4*maxHeld {
 		t.Errorf("%d bytes are passed on, %d are held", got.bytes, held)

@@ -1,4 +1,4 @@
-package logs
+package screen
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ type Plain struct {
 func NewPlain(w io.Writer) *Plain { return &Plain{w: w} }
 
 // maxHeld bounds what a Plain remembers, in bytes. The lines of several hosts are cut before.
-const maxHeld = 2 * maxLaneLine
+const maxHeld = 2 * maxMergedLine
 
 // Write passes on all lines that end in b.
 func (p *Plain) Write(b []byte) (int, error) {

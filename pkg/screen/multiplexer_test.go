@@ -1,4 +1,4 @@
-package logs
+package screen
 
 import (
 	"bytes"
@@ -29,18 +29,14 @@ func (s *strict) Write(b []byte) (int, error) {
 	return s.Buffer.Write(b)
 }
 
-func TestLanesKeepTheLinesOfEachHostWholeAndInOrder(t *testing.T) {
+func TestMultiplexerKeepsTheLinesOfEachHostWholeAndInOrder(t *testing.T) {
 	const hosts, lines = 7, 300
 	out := &strict{t: t}
-	lanes := NewLanes(Both(out), Options{Host: -1, Hosts: hosts})
+	mux := NewMultiplexer(Both(out), "host", View{}, View{})
 	var wait sync.WaitGroup
 	for host := range hosts {
 		wait.Go(func() {
-			lane := lanes.Host(host)
-			writeIn(t, lane, strings.TrimSuffix(stamped(numbered(1, lines)), "\n"), 3+11*host)
-			if err := lane.Next(); err != nil {
-				t.Error(err)
-			}
+			writeIn(t, mux.Host(host).Out, numbered(1, lines), 3+11*host)
 		})
 	}
 	wait.Wait()
@@ -56,35 +52,19 @@ func TestLanesKeepTheLinesOfEachHostWholeAndInOrder(t *testing.T) {
 	}
 }
 
-func TestALaneEndsWhatAnAttemptLeftUnfinished(t *testing.T) {
-	var out bytes.Buffer
-	lane := NewLanes(Both(&out), Options{Host: -1, Hosts: 2}).Host(1)
-	writeIn(t, lane, stamped("10%\r20%"), 100)
-	if err := lane.Next(); err != nil {
-		t.Fatal(err)
-	}
-	writeIn(t, lane, stamped("again\nand\r"), 100)
-	if err := lane.Next(); err != nil {
-		t.Fatal(err)
-	}
-	if want := "host-1 │ 20%\nhost-1 │ again\nhost-1 │ and\r\n"; out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
-	}
-}
-
 // A line that is cut ends in whole lines, too, with nothing of other hosts in it.
-func TestALaneCutsLongLines(t *testing.T) {
+func TestMultiplexerCutsLongLines(t *testing.T) {
 	out := &strict{t: t}
-	lane := NewLanes(Both(out), Options{Host: -1, Hosts: 2}).Host(1)
-	long := strings.Repeat("x", maxLaneLine)
-	writeIn(t, lane, stamped(long+"\n"+long+"yz\nb\n"), 1<<16)
-	if want := "host-1 │ " + long + "\nhost-1 │ " + long + laneCutMark + "\nhost-1 │ b\n"; out.String() != want {
+	w := NewMultiplexer(Both(out), "host", View{}, View{}).Host(1).Out
+	long := strings.Repeat("x", maxMergedLine)
+	writeIn(t, w, long+"\n"+long+"yz\nb\n", 1<<16)
+	if want := "host-1 │ " + long + "\nhost-1 │ " + long + mergedCutMark + "\nhost-1 │ b\n"; out.String() != want {
 		t.Errorf("got %q", clip(out.String()))
 	}
 }
 
-// TestLanesOnATerminal is what a reader sees of the unfinished lines of two hosts.
-func TestLanesOnATerminal(t *testing.T) {
+// TestMultiplexerOnATerminal is what a reader sees of the unfinished lines of two hosts.
+func TestMultiplexerOnATerminal(t *testing.T) {
 	type step struct {
 		host int
 		record
@@ -129,10 +109,10 @@ func TestLanesOnATerminal(t *testing.T) {
 			var got display
 			s := NewScreen(&got)
 			view := View{Terminal: true, Columns: tt.columns}
-			lanes := NewLanes(s.Streams(), Options{Host: -1, Hosts: 2, Out: view, Err: view})
-			hosts := []*Decoder{lanes.Host(0), lanes.Host(1)}
-			for n, step := range tt.steps {
-				writeIn(t, hosts[step.host], encodeOne(n, step.record), 1<<20)
+			mux := NewMultiplexer(s.Streams(), "host", view, view)
+			hosts := []Streams{mux.Host(0), mux.Host(1)}
+			for _, step := range tt.steps {
+				writeRecords(t, hosts[step.host], 1<<20, step.record)
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
@@ -145,13 +125,10 @@ func TestLanesOnATerminal(t *testing.T) {
 }
 
 // A file gets whole lines while a terminal shows one as it stands.
-func TestLanesOfWhichOneIsATerminal(t *testing.T) {
+func TestMultiplexerOnATerminalAndAFile(t *testing.T) {
 	var file, screen bytes.Buffer
-	o := Options{Host: -1, Hosts: 2, Err: View{Terminal: true, Columns: 40}}
-	lane := NewLanes(Streams{Out: &file, Err: &screen}, o).Host(0)
-	for n, r := range []record{errOut("1%"), out("a"), out("b\x1b[A\n"), errOut("\r2%")} {
-		writeIn(t, lane, encodeOne(n, r), 1<<20)
-	}
+	w := NewMultiplexer(Streams{Out: &file, Err: &screen}, "host", View{}, View{Terminal: true, Columns: 40}).Host(0)
+	writeRecords(t, w, 1<<20, errOut("1%"), out("a"), out("b\x1b[A\n"), errOut("\r2%"))
 	if want := "host-0 │ ab\x1b[A\n"; file.String() != want {
 		t.Errorf("the file has %q, want %q", file.String(), want)
 	}
@@ -160,20 +137,19 @@ func TestLanesOfWhichOneIsATerminal(t *testing.T) {
 	}
 }
 
-func BenchmarkLane(b *testing.B) {
-	block := []byte(stamped(numbered(1, 500)))
-	lane := NewLanes(Both(io.Discard), Options{Host: -1, Hosts: 2}).Host(1)
+func BenchmarkMultiplexer(b *testing.B) {
+	block := []byte(numbered(1, 500))
+	w := NewMultiplexer(Both(io.Discard), "host", View{}, View{}).Host(1).Out
 	b.SetBytes(int64(len(block)))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = lane.Write(block)
+		_, _ = w.Write(block)
 	}
 }
 
-func TestLanesOfAMapAreItsChunks(t *testing.T) {
+func TestMultiplexerOfChunks(t *testing.T) {
 	var out bytes.Buffer
-	lane := NewLanes(Both(&out), Options{Host: -1, Hosts: 2, Chunks: true}).Host(1)
-	writeIn(t, lane, stamped("a\n"), 100)
+	writeIn(t, NewMultiplexer(Both(&out), "chunk", View{}, View{}).Host(1).Out, "a\n", 100)
 	if got := out.String(); got != "chunk-1 │ a\n" {
 		t.Errorf("got %q", got)
 	}

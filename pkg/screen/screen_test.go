@@ -1,8 +1,7 @@
-package logs
+package screen
 
 import (
 	"bytes"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,7 +33,7 @@ func TestScreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
 			s := NewScreen(&got)
-			writeIn(t, NewDecoder(s.Streams(), Options{}), encode(tt.records...), 1<<20)
+			writeRecords(t, s.Streams(), 1<<20, tt.records...)
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +116,7 @@ func TestBarsOnAScreen(t *testing.T) {
 			for _, size := range []int{1 << 20, 1} {
 				var got display
 				s := NewScreen(&got)
-				writeIn(t, NewDecoder(s.Streams(), Options{}), encode(tt.records...), size)
+				writeRecords(t, s.Streams(), size, tt.records...)
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -131,9 +130,9 @@ func TestBarsOnAScreen(t *testing.T) {
 
 func TestScreenPassesOnPiecesAtOnce(t *testing.T) {
 	var got bytes.Buffer
-	d := NewDecoder(NewScreen(&got).Streams(), Options{})
+	w := NewScreen(&got).Streams()
 	for _, step := range []struct{ in, want string }{{"50%", "50%"}, {"\r60%", "50%\r60%"}} {
-		writeIn(t, d, encode(errOut(step.in)), 1<<20)
+		writeRecords(t, w, 1<<20, errOut(step.in))
 		if got.String() != step.want {
 			t.Errorf("got %q, want %q", got.String(), step.want)
 		}
@@ -141,12 +140,11 @@ func TestScreenPassesOnPiecesAtOnce(t *testing.T) {
 }
 
 func BenchmarkScreen(b *testing.B) {
-	in := []byte(encode(errOut("INFO step 123456 loss 0.123456 of the model\n"), out("some text to print\n")))
-	s := NewScreen(&discard{})
-	d := NewDecoder(s.Streams(), Options{})
-	b.SetBytes(int64(len(in)))
+	first, second := []byte("INFO step 123456 loss 0.123456 of the model\n"), []byte("some text to print\n")
+	w := NewScreen(&discard{}).Streams()
+	b.SetBytes(int64(len(first) + len(second)))
 	for b.Loop() {
-		_, _ = d.Write(in)
+		_, _ = w.Err.Write(first)
+		_, _ = w.Out.Write(second)
 	}
-	_, _ = io.WriteString(d, "")
 }
