@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -48,7 +49,7 @@ func (j *Job) Collected(ctx context.Context) (bool, error) {
 
 // collected is collected.json.
 func (j *Job) collected(ctx context.Context) (api.Collected, error) {
-	return readJSON[api.Collected](ctx, j.Store, store.Collected(j.ID()))
+	return records.Read[api.Collected](ctx, j.Store, store.Collected(j.ID()))
 }
 
 // DeleteResult removes the call and the result, but for a result whose exact value only its

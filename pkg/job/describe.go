@@ -6,12 +6,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -140,16 +138,16 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 	if j.Handle.Map != nil {
 		return nil, nil
 	}
-	return j.attemptsBelow(ctx, store.Attempts(j.ID()))
+	return records.Attempts(ctx, j.Store, store.Attempts(j.ID()))
 }
 
 // attemptsOf are the starts of which a host was part: of the job or, in a map, of
 // one chunk, of all if host is negative.
 func (j *Job) attemptsOf(ctx context.Context, host int) ([]api.Attempt, error) {
 	if j.Handle.Map != nil && host >= 0 {
-		return j.attemptsBelow(ctx, store.AttemptsOfChunk(j.ID(), host))
+		return records.Attempts(ctx, j.Store, store.AttemptsOfChunk(j.ID(), host))
 	}
-	return j.attemptsBelow(ctx, store.Attempts(j.ID()))
+	return records.Attempts(ctx, j.Store, store.Attempts(j.ID()))
 }
 
 // Begun tells of a chunk of a map whether a pod has begun with it.
@@ -158,28 +156,6 @@ func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
 		return err == nil, err
 	}
 	return false, nil
-}
-
-func (j *Job) attemptsBelow(ctx context.Context, prefix string) ([]api.Attempt, error) {
-	var attempts []api.Attempt
-	var mu sync.Mutex
-	g, reading := errgroup.WithContext(ctx)
-	g.SetLimit(mapReaders)
-	for o, err := range j.Store.List(ctx, prefix, "") {
-		g.Go(func() error {
-			if err != nil {
-				return err
-			}
-			a, err := readJSON[api.Attempt](reading, j.Store, o.Name)
-			mu.Lock()
-			defer mu.Unlock()
-			attempts = append(attempts, a)
-			return err
-		})
-	}
-	err := g.Wait()
-	slices.SortFunc(attempts, func(a, b api.Attempt) int { return a.Attempt - b.Attempt })
-	return attempts, err
 }
 
 func (j *Job) measure(ctx context.Context, d *Description) error {

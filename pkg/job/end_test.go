@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -50,7 +51,7 @@ func TestRemember(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := "nothing"
-			if end, err := readJSON[api.End](t.Context(), s, store.End(tt.id)); err == nil {
+			if end, err := records.Read[api.End](t.Context(), s, store.End(tt.id)); err == nil {
 				got = end.By + " " + string(end.State) + " " + itoa(end.ExitCode) + " " + end.Message
 			}
 			if got != tt.want {

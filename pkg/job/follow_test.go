@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -130,7 +131,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(t, tt.objects)
 			said := func() string {
-				end, _ := readJSON[api.End](t.Context(), s, store.End("a1"))
+				end, _ := records.Read[api.End](t.Context(), s, store.End("a1"))
 				return end.By
 			}
 			before := said()

@@ -5,14 +5,12 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -189,7 +187,7 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 
 // end is end.json.
 func (j *Job) end(ctx context.Context) (api.End, error) {
-	return readJSON[api.End](ctx, j.Store, store.End(j.ID()))
+	return records.End(ctx, j.Store, j.ID())
 }
 
 // Began tells whether anything of the job has run: its workload no longer waits,
@@ -204,40 +202,4 @@ func (j *Job) Began(ctx context.Context) (bool, error) {
 	}
 	status, err = j.remembered(ctx)
 	return status.State != api.NotFound, err
-}
-
-// readJSON reads one document of the store. Documents that a newer version
-// wrote are refused.
-func readJSON[T any](ctx context.Context, s store.Store, name string) (T, error) {
-	var doc T
-	data, err := readObject(ctx, s, name)
-	if err != nil {
-		return doc, err
-	}
-	var v struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal(data, &v); err != nil {
-		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
-	}
-	if v.Version > api.EndVersion {
-		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, &api.VersionError{Got: v.Version, Max: api.EndVersion})
-	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
-	}
-	return doc, nil
-}
-
-func readObject(ctx context.Context, s store.Store, name string) (data []byte, err error) {
-	r, err := s.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	data, err = io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
-	}
-	return data, nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -191,7 +192,7 @@ func (p Place) stored(ctx context.Context, known []Entry, f Filter) ([]Entry, er
 // storedEntry tells what the store knows of a job; nil is one of another
 // namespace or cluster, and a remnant where none is wanted.
 func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*Entry, error) {
-	data, err := readObject(ctx, p.Store, store.Handle(id))
+	data, err := records.ReadBytes(ctx, p.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}

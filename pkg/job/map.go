@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -53,7 +54,7 @@ type FailedInput struct {
 // Indexed reads the result of one input of a map. ErrNotFound where there is none
 // yet, or any more.
 func (j *Job) Indexed(ctx context.Context, input int) (api.Result, error) {
-	return readJSON[api.Result](ctx, j.Store, store.ResultOf(j.ID(), input))
+	return records.Read[api.Result](ctx, j.Store, store.ResultOf(j.ID(), input))
 }
 
 // mapResult is the stored result of one input of a map.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -128,7 +129,7 @@ func (p Place) recall(ctx context.Context, j *Job) (bool, error) {
 }
 
 func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, error) {
-	data, err := readObject(ctx, s, store.Handle(id))
+	data, err := records.ReadBytes(ctx, s, store.Handle(id))
 	if err != nil {
 		return api.Handle{}, fmt.Errorf("job %s: %w", id, err)
 	}

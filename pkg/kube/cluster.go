@@ -17,13 +17,13 @@ type Cluster struct {
 	// discovered is where objects of rare kinds go.
 	discovered map[schema.GroupVersionKind]collection
 
-	mu    sync.Mutex
-	feeds map[string]*feed // by the ids of jobs
+	mu      sync.Mutex
+	watches map[string]*sharedWatch // by the ids of jobs
 }
 
 // New makes a Cluster.
 func New(c *Client) *Cluster {
-	return &Cluster{client: c, discovered: map[schema.GroupVersionKind]collection{}, feeds: map[string]*feed{}}
+	return &Cluster{client: c, discovered: map[schema.GroupVersionKind]collection{}, watches: map[string]*sharedWatch{}}
 }
 
 // Watch calls seen with the job's status at once and on every change, and

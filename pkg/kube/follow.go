@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
 // change is one step in the life of a set of objects.
@@ -66,14 +68,14 @@ func (s selection) kept(o runtime.Object) runtime.Object {
 // where it ended, so that no change is missed. Only errors that will not pass
 // are returned.
 func (c *Client) follow(ctx context.Context, s selection, emit func(change)) error {
-	wait := backoff{}
+	wait := backoff.Timer{}
 	for {
 		objects, version, err := c.read(ctx, s)
 		if err == nil {
 			emit(change{kind: s.kind, reset: true, all: objects})
 			var last string
 			if last, err = c.watchFrom(ctx, s, version, emit); last != version {
-				wait = backoff{} // a list alone is no progress: its version may be too old at once
+				wait = backoff.Timer{} // a list alone is no progress: its version may be too old at once
 			}
 		}
 		if ctx.Err() != nil {
@@ -82,7 +84,7 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 		if err != nil && !transient(err) && !expired(err) {
 			return err
 		}
-		if err := wait.sleep(ctx); err != nil {
+		if err := wait.Sleep(ctx); err != nil {
 			return err
 		}
 	}
@@ -113,7 +115,7 @@ func (c *Client) followPart(ctx context.Context, s selection, emit func(change))
 // watchFrom reports changes after a version, and returns the last one. It ends when
 // the server no longer knows that version, or with an error that does not pass.
 func (c *Client) watchFrom(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
-	wait := backoff{}
+	wait := backoff.Timer{}
 	for {
 		next, err := c.watchOnce(ctx, s, version, emit)
 		switch {
@@ -122,10 +124,10 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 		case err != nil && !transient(err):
 			return next, err
 		case next != version:
-			wait = backoff{}
+			wait = backoff.Timer{}
 		}
 		version = next
-		if err := wait.sleep(ctx); err != nil {
+		if err := wait.Sleep(ctx); err != nil {
 			return version, err
 		}
 	}

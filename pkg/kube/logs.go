@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
@@ -323,7 +324,7 @@ func (r *reader) mayHaveLog(p corev1.Pod) bool {
 // before the log is followed: a node sends it in large pieces, and line by line to
 // whoever follows.
 func followPod(ctx, live context.Context, board *board, s *stream) error {
-	wait, follow := backoff{}, false
+	wait, follow := backoff.Timer{}, false
 	var failing time.Time // when the log of the ended container was first not to be read
 	for {
 		over := live.Err() != nil || board.over(s.uid)
@@ -338,7 +339,7 @@ func followPod(ctx, live context.Context, board *board, s *stream) error {
 			err = s.finish()
 		}
 		if s.at != at {
-			wait, failing = backoff{}, time.Time{}
+			wait, failing = backoff.Timer{}, time.Time{}
 		}
 		if over && failing.IsZero() {
 			failing = time.Now()
@@ -369,7 +370,7 @@ func followPod(ctx, live context.Context, board *board, s *stream) error {
 				continue // what came last is read at once
 			}
 		}
-		if wait.sleep(pause) != nil && ctx.Err() != nil {
+		if wait.Sleep(pause) != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}

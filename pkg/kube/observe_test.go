@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/latest"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -224,7 +225,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 
 // Who reads a snapshot does so while the next one is made.
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
-	f := &feed{news: make(chan struct{})}
+	shared := &sharedWatch{snapshots: latest.New[snapshot]()}
 	c := &Client{}
 	known, job := newCache(), listOfOneJob().Items[0]
 	pod, event := theirPod(running(1)), eventAbout("kinetic-a1-x")
@@ -233,15 +234,16 @@ func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	for _, o := range []runtime.Object{&pod, &event, &its} {
 		known.apply(change{object: o})
 	}
-	f.post(known.snapshot(key{"ml", "a1"}))
+	shared.post(known.snapshot(key{"ml", "a1"}))
 	for _, k := range []kind{c.pods(), c.events(), c.kueueWorkloads()} {
 		known.forget(k)
 	}
 	for _, o := range []runtime.Object{&pod, &event, &its} {
 		known.apply(change{object: o, deleted: true})
 	}
-	if len(f.now.pods) != 1 || len(f.now.events) != 1 || len(f.now.kueueWorkloads) != 1 {
-		t.Errorf("left: %d pods, %d events, %d Kueue Workloads; want one of each", len(f.now.pods), len(f.now.events), len(f.now.kueueWorkloads))
+	posted, _ := shared.snapshots.Get()
+	if s := posted.Value; len(s.pods) != 1 || len(s.events) != 1 || len(s.kueueWorkloads) != 1 {
+		t.Errorf("left: %d pods, %d events, %d Kueue Workloads; want one of each", len(s.pods), len(s.events), len(s.kueueWorkloads))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
 // pageSize is how many objects the server sends at once: kubectl's own.
@@ -12,15 +14,15 @@ const pageSize = 500
 
 // read lists all objects of a selection page by page, each of which is asked for
 // again when that failed. The version is the one from which on to watch. A list that
-// takes longer than the server remembers what it has begun with begins anew.
+// takes longer than the server remembers its beginning is started again.
 func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Object, version string, err error) {
 	next := ""
-	anew := backoff{}
+	again := backoff.Timer{}
 	for {
 		page, about, err := c.page(ctx, s, next)
 		if next != "" && expired(err) {
 			objects, next = nil, ""
-			if err := anew.sleep(ctx); err != nil {
+			if err := again.Sleep(ctx); err != nil {
 				return nil, "", err
 			}
 			continue

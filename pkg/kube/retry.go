@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
 // retryFor is how long a call is made again whose failure may pass: an API server
@@ -12,10 +14,10 @@ const retryFor = 30 * time.Second
 
 // retry repeats a call whose failure may pass.
 func retry(ctx context.Context, call func() error) error {
-	wait := backoff{}
+	wait := backoff.Timer{}
 	var err error
 	for begin := time.Now(); time.Since(begin) <= retryFor; {
-		if sleepErr := wait.sleep(ctx); sleepErr != nil {
+		if sleepErr := wait.Sleep(ctx); sleepErr != nil {
 			return errors.Join(sleepErr, err)
 		}
 		if err = call(); err == nil || !transient(err) || ctx.Err() != nil {
@@ -23,26 +25,4 @@ func retry(ctx context.Context, call func() error) error {
 		}
 	}
 	return err
-}
-
-// backoff waits longer each time: first not at all, at most two seconds.
-type backoff struct{ tries int }
-
-const (
-	firstWait = 50 * time.Millisecond
-	longest   = 2 * time.Second
-)
-
-func (b *backoff) sleep(ctx context.Context) error {
-	d := time.Duration(0)
-	if b.tries > 0 {
-		d = min(firstWait<<min(b.tries-1, 10), longest)
-	}
-	b.tries++
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -1,0 +1,71 @@
+package kube
+
+import (
+	"context"
+	"maps"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/latest"
+)
+
+// sharedWatch is one observation of a job, for all who want it at the same time: a run
+// waits for its job and reads its log.
+type sharedWatch struct {
+	snapshots *latest.Value[snapshot]
+	stop      context.CancelFunc
+	readers   int // guarded by the mutex of the Cluster
+}
+
+// observe is that of the client, but shared: seen gets the newest snapshot each
+// time, and misses one while it takes longer than the next change.
+func (w *Cluster) observe(ctx context.Context, id string, seen func(snapshot) bool) error {
+	shared := w.join(ctx, id)
+	defer w.leave(id, shared)
+	for {
+		now, changed := shared.snapshots.Get()
+		if now.Closed {
+			return now.Err
+		}
+		if now.Set && seen(now.Value) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// join finds the watch of a job, or begins it.
+func (w *Cluster) join(ctx context.Context, id string) *sharedWatch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shared := w.watches[id]
+	if shared == nil {
+		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // who begins it may leave first
+		shared = &sharedWatch{snapshots: latest.New[snapshot](), stop: stop}
+		w.watches[id] = shared
+		go func() {
+			shared.snapshots.Close(w.client.observe(ctx, id, w.client.ofJob(id), shared.post))
+		}()
+	}
+	shared.readers++
+	return shared
+}
+
+// post takes a copy: the snapshot is changed afterwards.
+func (w *sharedWatch) post(s snapshot) (enough bool) {
+	s.pods, s.events, s.kueueWorkloads = maps.Clone(s.pods), maps.Clone(s.events), maps.Clone(s.kueueWorkloads)
+	w.snapshots.Set(s)
+	return false
+}
+
+// leave ends the watch with its last reader.
+func (w *Cluster) leave(id string, shared *sharedWatch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if shared.readers--; shared.readers == 0 {
+		shared.stop()
+		delete(w.watches, id)
+	}
+}

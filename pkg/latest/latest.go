@@ -1,0 +1,50 @@
+// Package latest shares the newest value of something with everyone who waits for it.
+package latest
+
+import "sync"
+
+// Value is the newest of a series of values. Make it with New.
+type Value[T any] struct {
+	mu      sync.Mutex
+	state   State[T]
+	changed chan struct{} // closed and replaced at every change
+}
+
+// State is a Value at one moment.
+type State[T any] struct {
+	// Value is the newest value, the zero value unless Set.
+	Value T
+	// Set says that there has been a value.
+	Set bool
+	// Closed says that there will be no newer one, because of Err if that is not nil.
+	Closed bool
+	Err    error
+}
+
+// New makes a Value that is not set.
+func New[T any]() *Value[T] { return &Value[T]{changed: make(chan struct{})} }
+
+// Set makes value the newest one.
+func (v *Value[T]) Set(value T) {
+	v.change(func(s *State[T]) { s.Value, s.Set = value, true })
+}
+
+// Close says that there will be no newer value, and why.
+func (v *Value[T]) Close(err error) {
+	v.change(func(s *State[T]) { s.Closed, s.Err = true, err })
+}
+
+// Get returns the state, and a channel that is closed at its next change.
+func (v *Value[T]) Get() (now State[T], changed <-chan struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.state, v.changed
+}
+
+func (v *Value[T]) change(do func(*State[T])) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	do(&v.state)
+	close(v.changed)
+	v.changed = make(chan struct{})
+}

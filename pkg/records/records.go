@@ -1,0 +1,85 @@
+// Package records reads the documents that a job leaves about itself in the store.
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// parallelReads is how many documents are read at a time.
+const parallelReads = 64
+
+// Read reads one JSON document. One that a newer version wrote is refused with an
+// api.VersionError.
+func Read[T any](ctx context.Context, s store.Store, name string) (T, error) {
+	var doc T
+	data, err := ReadBytes(ctx, s, name)
+	if err != nil {
+		return doc, err
+	}
+	var v struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
+	}
+	if v.Version > api.EndVersion {
+		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, &api.VersionError{Got: v.Version, Max: api.EndVersion})
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return doc, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
+	}
+	return doc, nil
+}
+
+// ReadBytes reads one document as it is.
+func ReadBytes(ctx context.Context, s store.Store, name string) (data []byte, err error) {
+	r, err := s.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	data, err = io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
+	}
+	return data, nil
+}
+
+// End reads how a job ended; store.ErrNotFound where it has not.
+func End(ctx context.Context, s store.Store, id string) (api.End, error) {
+	return Read[api.End](ctx, s, store.End(id))
+}
+
+// Attempts reads the records of starts whose names begin with a prefix, in their order.
+func Attempts(ctx context.Context, s store.Store, prefix string) ([]api.Attempt, error) {
+	var attempts []api.Attempt
+	var mu sync.Mutex
+	g, reading := errgroup.WithContext(ctx)
+	g.SetLimit(parallelReads)
+	for o, err := range s.List(ctx, prefix, "") {
+		g.Go(func() error {
+			if err != nil {
+				return err
+			}
+			a, err := Read[api.Attempt](reading, s, o.Name)
+			mu.Lock()
+			defer mu.Unlock()
+			attempts = append(attempts, a)
+			return err
+		})
+	}
+	err := g.Wait()
+	slices.SortFunc(attempts, func(a, b api.Attempt) int { return a.Attempt - b.Attempt })
+	return attempts, err
+}
