@@ -50,7 +50,7 @@ var mayImport = map[string]string{
 	"screen":      "",
 	"latest":      "",
 	"backoff":     "",
-	"logs":        "api screen store",
+	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs screen store /runner",
 	"status":      "api pattern",
 	"transport":   "",

@@ -27,7 +27,7 @@ func (*late) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Stat
 	return s, nil
 }
 
-func (l *late) Logs(_ context.Context, _ string, o logs.Options, _ screen.Streams) error {
+func (l *late) Logs(_ context.Context, _ *logs.Archive, o logs.Options, _ screen.Streams) error {
 	l.since = o.Since
 	return nil
 }

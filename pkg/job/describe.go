@@ -141,15 +141,6 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 	return records.Attempts(ctx, j.Store, store.Attempts(j.ID()))
 }
 
-// attemptsOf are the starts of which a host was part: of the job or, in a map, of
-// one chunk, of all if host is negative.
-func (j *Job) attemptsOf(ctx context.Context, host int) ([]api.Attempt, error) {
-	if j.Handle.Map != nil && host >= 0 {
-		return records.Attempts(ctx, j.Store, store.AttemptsOfChunk(j.ID(), host))
-	}
-	return records.Attempts(ctx, j.Store, store.Attempts(j.ID()))
-}
-
 // Begun tells of a chunk of a map whether a pod has begun with it.
 func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
 	for _, err := range j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk), "") {

@@ -87,7 +87,7 @@ var thereNow = time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
 
 func (steps) ServerTime(time.Time) time.Time { return thereNow }
 
-func (steps) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
+func (steps) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
 func (steps) Stop(context.Context, string, time.Duration, func() error) error {
 	return nil
 }

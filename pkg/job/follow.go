@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
-	"sync/atomic"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -27,7 +24,7 @@ var errOver = errors.New("the log has told the end")
 // cluster can't be asked.
 func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (api.Status, error) {
 	if end, complete := j.allStored(ctx); complete {
-		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
+		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
 	}
 	status, begun, err := j.follow(ctx, o, w, seen)
 	if err == nil || begun || ctx.Err() != nil || j.Handle.ByPythonTool() {
@@ -37,7 +34,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 	if !ended {
 		return status, err
 	}
-	return end, j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
+	return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
 }
 
 // follow is Follow for a job whose workload is asked. begun reports whether that answered.
@@ -45,22 +42,16 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var told atomic.Pointer[api.Status] // each of several logs may have the line that tells an end
-	o.Ended = func(ctx context.Context) bool {
-		s, ended := j.Ended(ctx)
-		if ended {
-			told.Store(&s)
-		}
-		return ended
-	}
+	archive := j.archive()
 	first := make(chan api.Status, 1)
 	written := make(chan error, 1)
 	go func() {
-		err := j.logsFrom(ctx, first, o, w)
+		err := j.logsFrom(ctx, first, archive, o, w)
+		end, _ := archive.End()
 		switch {
 		case err != nil:
-			cancel(err) // nobody reads any more: stop watching too
-		case isSuccess(told.Load()):
+			cancel(err) // nothing is read any more: stop watching too
+		case end.State == api.Succeeded:
 			cancel(errOver)
 		}
 		written <- err
@@ -83,9 +74,11 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 		<-written
 		return status, begun, nil
 	}
-	if logErr := <-written; told.Load() != nil && logErr == nil {
-		return *told.Load(), begun, nil
-	} else if err == nil {
+	logErr := <-written
+	if end, ended := archive.End(); ended && logErr == nil {
+		return end.Status(), begun, nil
+	}
+	if err == nil {
 		return status, begun, logErr
 	}
 	return status, begun, context.Cause(ctx)
@@ -109,7 +102,10 @@ func (j *Job) allStored(ctx context.Context) (api.Status, bool) {
 	return end.Status(), true
 }
 
-func isSuccess(end *api.Status) bool { return end != nil && end.State == api.Succeeded }
+// archive is what the store has of the job's log. Each reading of the log makes one.
+func (j *Job) archive() *logs.Archive {
+	return &logs.Archive{Store: j.Store, JobID: j.ID(), Chunks: j.Handle.Map != nil, WithoutLog: j.Handle.ByPythonTool()}
+}
 
 // Ended is how the job ended, and whether the store tells that.
 func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
@@ -118,10 +114,10 @@ func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 }
 
 // logsFrom is Logs for a job whose first status comes from elsewhere.
-func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Options, w screen.Streams) error {
+func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Archive, o logs.Options, w screen.Streams) error {
 	select {
 	case status := <-first:
-		return j.logsOf(ctx, status, o, w)
+		return j.logsOf(ctx, status, a, o, w)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -131,7 +127,7 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, o logs.Opti
 // workload while there is one.
 func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error {
 	if _, complete := j.allStored(ctx); complete {
-		return j.logsOf(ctx, api.Status{State: api.NotFound}, o, w)
+		return j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
 	}
 	status, err := j.look(ctx)
 	if err != nil {
@@ -140,14 +136,10 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error 
 		}
 		status.State = api.NotFound // the store has all of the log, or all that is left of it
 	}
-	o.Ended = func(ctx context.Context) bool {
-		_, ended := j.Ended(ctx)
-		return ended
-	}
-	return j.logsOf(ctx, status, o, w)
+	return j.logsOf(ctx, status, j.archive(), o, w)
 }
 
-func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w screen.Streams) error {
+func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.Options, w screen.Streams) error {
 	o.Since = timeOf(j.Workload, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
@@ -158,18 +150,8 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, o logs.Options, w screen
 	}
 	if !j.Handle.ByPythonTool() {
 		o.Hosts, o.Chunks = j.logged()
-		o.Rest, o.Attempts = j.restOfLogs(), func(ctx context.Context) ([]api.Attempt, error) { return j.attemptsOf(ctx, o.Host) }
 	}
-	if o.Attempt > 0 && o.Attempts != nil && (!o.Chunks || o.Host >= 0) {
-		attempts, err := o.Attempts(ctx)
-		if err != nil {
-			return err
-		}
-		if len(attempts) > 0 && o.Attempt < attempts[len(attempts)-1].Attempt {
-			return logs.Stored(ctx, j.Store, j.ID(), o, w) // its pod is gone, or going
-		}
-	}
-	return j.Workload.Logs(ctx, j.ID(), o, w)
+	return j.Workload.Logs(ctx, a, o, w)
 }
 
 // logged is how many pods the job has a log of, and whether they are the chunks of
@@ -179,28 +161,6 @@ func (j *Job) logged() (pods int, chunks bool) {
 		return m.Chunks(), true
 	}
 	return j.Handle.Hosts, false
-}
-
-// restOfLogs makes what writes the part of the log of a pod that the store has. It is
-// asked again and again while a job goes on.
-func (j *Job) restOfLogs() func(context.Context, logs.Point, io.Writer) (logs.Point, error) {
-	var numbers sync.Map // of attempts, by the UIDs of their pods
-	return func(ctx context.Context, p logs.Point, w io.Writer) (logs.Point, error) {
-		number, known := numbers.Load(p.Pod)
-		if !known {
-			attempts, err := j.attemptsOf(ctx, p.Host)
-			if err != nil {
-				return p, err
-			}
-			for _, a := range attempts {
-				numbers.Store(a.UID, a.Attempt)
-			}
-			if number, known = numbers.Load(p.Pod); !known {
-				return p, nil // it never came to its call
-			}
-		}
-		return logs.Attempt{Store: j.Store, JobID: j.ID(), Number: number.(int)}.Rest(ctx, p, w)
-	}
 }
 
 // Tail returns the last n lines that a host printed, for people: long ones are cut.

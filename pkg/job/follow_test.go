@@ -36,11 +36,11 @@ func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.
 	return last, ctx.Err()
 }
 
-func (slow) Logs(ctx context.Context, _ string, o logs.Options, w screen.Streams) error {
+func (slow) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, w screen.Streams) error {
 	if _, err := io.WriteString(w.Out, "printed\n"); err != nil {
 		return err
 	}
-	if o.Ended(ctx) {
+	if a.Ended(ctx) {
 		return nil
 	}
 	return errors.New("the connection broke for good")
@@ -90,13 +90,13 @@ type chorus struct {
 	store store.Store
 }
 
-func (c chorus) Logs(ctx context.Context, _ string, o logs.Options, _ screen.Streams) error {
+func (c chorus) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, _ screen.Streams) error {
 	var all sync.WaitGroup
 	for range 8 {
-		all.Go(func() { o.Ended(ctx) })
+		all.Go(func() { a.Ended(ctx) })
 	}
 	all.Wait()
-	defer o.Ended(ctx)
+	defer a.Ended(ctx)
 	return c.store.Delete(ctx, store.End("a1"))
 }
 
@@ -155,11 +155,11 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 // again is a cluster that sends its reader to the store three times.
 type again struct{ steps }
 
-func (again) Logs(ctx context.Context, _ string, o logs.Options, w screen.Streams) error {
+func (again) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, w screen.Streams) error {
 	p := logs.Point{Pod: "of-2"}
 	for range 3 {
 		var err error
-		if p, err = o.Rest(ctx, p, w.Out); err != nil {
+		if p, err = a.Rest(ctx, p, w.Out); err != nil {
 			return err
 		}
 	}

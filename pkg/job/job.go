@@ -20,8 +20,8 @@ type Workload interface {
 	// Watch calls seen with the state at once and on every change, and returns
 	// the one that the job ended in. No workload is NotFound, not an error.
 	Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error)
-	// Logs writes what the job printed; with Follow until it has ended.
-	Logs(ctx context.Context, id string, o logs.Options, w screen.Streams) error
+	// Logs writes what the job of an archive printed; with Follow until it has ended.
+	Logs(ctx context.Context, a *logs.Archive, o logs.Options, w screen.Streams) error
 	// Stop ends the job, giving it grace to save what it has, and removes the
 	// workload. ending, which may be nil, is called as soon as nothing can take it
 	// back that the job ends. Where there is no workload the error is fs.ErrNotExist.

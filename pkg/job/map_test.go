@@ -337,7 +337,7 @@ func TestAttemptsOf(t *testing.T) {
 		put(t, j, store.Attempts(j.ID())+name+".json", text)
 	}
 	for host, want := range map[int]string{-1: "a b c d", 0: "a", 1: "b c", 11: "d", 2: ""} {
-		attempts, err := j.attemptsOf(t.Context(), host)
+		attempts, err := j.archive().Attempts(t.Context(), host)
 		var got []string
 		for _, a := range attempts {
 			got = append(got, a.UID)

@@ -225,7 +225,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 
 // Who reads a snapshot does so while the next one is made.
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
-	shared := &sharedWatch{snapshots: latest.New[snapshot]()}
+	shared := &sharedWatch{snapshots: latest.New(snapshot{})}
 	c := &Client{}
 	known, job := newCache(), listOfOneJob().Items[0]
 	pod, event := theirPod(running(1)), eventAbout("kinetic-a1-x")

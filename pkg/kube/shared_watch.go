@@ -43,7 +43,7 @@ func (w *Cluster) join(ctx context.Context, id string) *sharedWatch {
 	shared := w.watches[id]
 	if shared == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // who begins it may leave first
-		shared = &sharedWatch{snapshots: latest.New[snapshot](), stop: stop}
+		shared = &sharedWatch{snapshots: latest.New(snapshot{}), stop: stop}
 		w.watches[id] = shared
 		go func() {
 			shared.snapshots.Close(w.client.observe(ctx, id, w.client.ofJob(id), shared.post))

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
@@ -110,7 +111,7 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	_, hosts := w.Hosts(t.Context(), "a1")
 	for name, err := range map[string]error{
 		"Stop": w.Stop(t.Context(), "a1", 0, nil), "Watch": watched, "Hosts": hosts,
-		"Release": w.Release(t.Context(), "a1", api.End{}), "Logs": w.Logs(t.Context(), "a1", wholeLog, screen.Both(io.Discard)),
+		"Release": w.Release(t.Context(), "a1", api.End{}), "Logs": w.Logs(t.Context(), &logs.Archive{JobID: "a1", WithoutLog: true}, logs.Options{}, screen.Both(io.Discard)),
 	} {
 		if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "you need the verb list on leaderworkersets") {
 			t.Errorf("%s: %v, want the right that is missing", name, err)

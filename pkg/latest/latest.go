@@ -3,7 +3,7 @@ package latest
 
 import "sync"
 
-// Value is the newest of a series of values. Make it with New.
+// Value is the newest of a series of values. Make one with New.
 type Value[T any] struct {
 	mu      sync.Mutex
 	state   State[T]
@@ -12,17 +12,19 @@ type Value[T any] struct {
 
 // State is a Value at one moment.
 type State[T any] struct {
-	// Value is the newest value, the zero value unless Set.
+	// Value is the newest value; that of New before the first.
 	Value T
-	// Set says that there has been a value.
+	// Set says that there has been another one.
 	Set bool
 	// Closed says that there will be no newer one, because of Err if that is not nil.
 	Closed bool
 	Err    error
 }
 
-// New makes a Value that is not set.
-func New[T any]() *Value[T] { return &Value[T]{changed: make(chan struct{})} }
+// New makes a Value that is not set; until then it is initial.
+func New[T any](initial T) *Value[T] {
+	return &Value[T]{state: State[T]{Value: initial}, changed: make(chan struct{})}
+}
 
 // Set makes value the newest one.
 func (v *Value[T]) Set(value T) {

@@ -7,9 +7,9 @@ import (
 )
 
 func TestValue(t *testing.T) {
-	v := New[int]()
+	v := New(1)
 	now, changed := v.Get()
-	if now.Set || now.Closed {
+	if now.Set || now.Closed || now.Value != 1 {
 		t.Errorf("a new value is %+v", now)
 	}
 	v.Set(7)
@@ -27,7 +27,7 @@ func TestValue(t *testing.T) {
 
 // Everyone sees the last value, however many come before.
 func TestEveryReaderSeesTheLastValue(t *testing.T) {
-	v := New[int]()
+	v := New(1)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

@@ -86,7 +86,7 @@ func (f fixture) log(t *testing.T, o logs.Options) string {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out bytes.Buffer
-	if err := f.Logs(ctx, jobID, o, screen.Both(&out)); err != nil {
+	if err := f.Logs(ctx, &logs.Archive{JobID: jobID}, o, screen.Both(&out)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -117,7 +117,7 @@ func (f fixture) until(t *testing.T, text string) {
 	defer cancel()
 	w := &waiter{text: text, reached: make(chan struct{})}
 	done := make(chan error, 1)
-	go func() { done <- f.Logs(ctx, jobID, wholeLog, screen.Both(w)) }()
+	go func() { done <- f.Logs(ctx, &logs.Archive{JobID: jobID}, wholeLog, screen.Both(w)) }()
 	select {
 	case <-w.reached:
 		cancel()

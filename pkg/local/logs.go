@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// Logs writes the job's log to out; with Follow it returns when the job has
+// Logs writes the log of the job of an archive to out; with Follow it returns when the job has
 // ended and all was written. A job that is not on this machine is an error that
 // is fs.ErrNotExist: its log may be in the store.
-func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out screen.Streams) error {
-	r, err := w.read(id)
+func (w *Workload) Logs(ctx context.Context, a *logs.Archive, o logs.Options, out screen.Streams) error {
+	r, err := w.read(a.JobID)
 	if err != nil {
 		return err
 	}
 	if o.Host > 0 || o.Attempt > 1 {
-		return fmt.Errorf("reading the log of local job %s: it has one host, 0, and one attempt, 1", id)
+		return fmt.Errorf("reading the log of local job %s: it has one host, 0, and one attempt, 1", a.JobID)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -30,5 +30,5 @@ func (w *Workload) Logs(ctx context.Context, id string, o logs.Options, out scre
 			}
 		}()
 	}
-	return logs.File(ctx, filepath.Join(w.dir(id), logFile), over, o, out)
+	return logs.File(ctx, filepath.Join(w.dir(a.JobID), logFile), over, o, out)
 }

@@ -288,11 +288,11 @@ func TestLogs(t *testing.T) {
 		})
 	}
 	for _, o := range []logs.Options{{Tail: -1, Host: 1}, {Tail: -1, Host: -1, Attempt: 2}} {
-		if err := f.Logs(t.Context(), jobID, o, screen.Both(&strings.Builder{})); err == nil || !strings.Contains(err.Error(), "one host, 0, and one attempt, 1") {
+		if err := f.Logs(t.Context(), &logs.Archive{JobID: jobID}, o, screen.Both(&strings.Builder{})); err == nil || !strings.Contains(err.Error(), "one host, 0, and one attempt, 1") {
 			t.Errorf("%+v: got %v, want an error", o, err)
 		}
 	}
-	if err := f.Logs(t.Context(), "cpu-other", wholeLog, screen.Both(&strings.Builder{})); !errors.Is(err, fs.ErrNotExist) {
+	if err := f.Logs(t.Context(), &logs.Archive{JobID: "cpu-other"}, wholeLog, screen.Both(&strings.Builder{})); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of a job that is not here: got %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"io"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
@@ -13,7 +14,7 @@ import (
 type Decoder struct {
 	parser parser
 	lines  [2]line // by Stream
-	since  []byte  // as a stamp; nil for all lines
+	since  moment  // as time and as a stamp; zero for all lines
 	stamps bool    // print them
 
 	now    *line // the current record's
@@ -37,7 +38,7 @@ type line struct {
 func NewDecoder(w screen.Streams, o Options) *Decoder {
 	d := &Decoder{stamps: o.Timestamps, wanted: o.Since.IsZero()}
 	if !o.Since.IsZero() {
-		d.since = o.Since.UTC().AppendFormat(nil, stampLayout)
+		d.since = moment{o.Since.UTC().AppendFormat(nil, stampLayout), o.Since.Truncate(time.Microsecond)}
 	}
 	d.lines[screen.Stdout].w, d.lines[screen.Stderr].w = w.Out, w.Err
 	d.to = &d.lines[screen.Stdout]
@@ -49,6 +50,12 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	d.parser.parse(p, d)
 	return len(p), d.flush()
 }
+
+// add decodes the next line, or piece of one. It is written by a later Write or flush.
+func (d *Decoder) add(l Line) { d.parser.add(l, d) }
+
+// buffered is how many bytes wait to be written.
+func (d *Decoder) buffered() int { return len(d.out) }
 
 // Next ends one log and begins another: that of the job's next attempt. Lines
 // that were left unfinished are ended.
@@ -81,15 +88,18 @@ func (d *Decoder) turnTo(l *line) {
 	d.out, d.to = d.out[:0], l
 }
 
-// begin implements records.
-func (d *Decoder) begin(stamp []byte, s screen.Stream) {
+// begin implements recordHandler.
+func (d *Decoder) begin(m moment, s screen.Stream) {
 	l := &d.lines[s]
 	d.now = l
 	if l != d.to {
 		d.turnTo(l)
 	}
-	if stamp != nil {
-		d.wanted = !isBegun(stamp) && (d.since == nil || bytes.Compare(stamp[:len(d.since)], d.since) >= 0)
+	switch since := d.since.stamp; {
+	case !m.at.IsZero():
+		d.wanted = !m.at.Before(d.since.at)
+	case m.stamp != nil:
+		d.wanted = !m.isBegun() && (since == nil || bytes.Compare(m.stamp[:len(since)], since) >= 0)
 	}
 	if l.begun && l.keep {
 		return
@@ -100,13 +110,13 @@ func (d *Decoder) begin(stamp []byte, s screen.Stream) {
 	if !d.stamps {
 		return
 	}
-	l.stamp = append(l.stamp[:0], stamp...)
+	l.stamp = m.appendTo(l.stamp[:0])
 	if l.keep {
-		d.out = append(d.out, stamp...)
+		d.out = append(d.out, l.stamp...)
 	}
 }
 
-// text implements records.
+// text implements recordHandler.
 func (d *Decoder) text(b []byte) {
 	l := d.now
 	if !l.keep {
@@ -121,7 +131,7 @@ func (d *Decoder) text(b []byte) {
 	}
 }
 
-// end implements records.
+// end implements recordHandler.
 func (d *Decoder) end(piece bool) {
 	if piece {
 		return

@@ -182,7 +182,7 @@ func BenchmarkDecoder(b *testing.B) {
 func TestDecoderOfAHostEndsWhatAnAttemptLeftUnfinished(t *testing.T) {
 	var out bytes.Buffer
 	o := Options{Host: -1, Hosts: 2}
-	d := NewDecoder(o.NewMultiplexer(screen.Both(&out)).Host(1), o)
+	d := NewDecoder(o.multiplexer(screen.Both(&out)).Host(1), o)
 	writeIn(t, d, stamped("10%\r20%"), 100)
 	if err := d.Next(); err != nil {
 		t.Fatal(err)

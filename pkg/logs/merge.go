@@ -93,7 +93,7 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w screen.
 // sources begins to read the logs of all hosts that have one. Those that were begun are
 // there beside an error.
 func (c *copier) sources(ctx context.Context, hosts [][]part, o Options, w screen.Streams) (sources, error) {
-	mux := o.NewMultiplexer(w)
+	mux := o.multiplexer(w)
 	all := make(sources, len(hosts))
 	var g errgroup.Group // whose end does not end what was opened
 	g.SetLimit(openers)

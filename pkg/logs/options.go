@@ -1,11 +1,8 @@
 package logs
 
 import (
-	"context"
-	"io"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
@@ -32,24 +29,13 @@ type Options struct {
 	// Chunks says that the hosts are the chunks of a map, which start each by
 	// itself: the attempts are of each.
 	Chunks bool
-
-	// Attempts reads the records of the starts of the job, in their order; nil
-	// where there are none.
-	Attempts func(context.Context) ([]api.Attempt, error)
-	// Ended tells whether the store knows that the job has ended. It is asked
-	// when the log says so; nil is never.
-	Ended func(context.Context) bool
-	// Rest writes, stamped, what the store has of an attempt beyond a point, and
-	// returns the point that it came to. It is called when the pod is gone before
-	// its log was read, or its node no longer has all of it; nil is nothing.
-	Rest func(context.Context, Point, io.Writer) (Point, error)
 }
 
 // Merges tells whether the logs of several hosts are read into one.
 func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
 
-// NewMultiplexer makes the Multiplexer that writes the hosts' logs to w.
-func (o Options) NewMultiplexer(w screen.Streams) *screen.Multiplexer {
+// multiplexer makes the Multiplexer that writes the hosts' logs to w.
+func (o Options) multiplexer(w screen.Streams) *screen.Multiplexer {
 	kind := "host"
 	if o.Chunks {
 		kind = "chunk"

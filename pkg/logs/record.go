@@ -29,15 +29,15 @@ const (
 	stampLayout = "2006-01-02T15:04:05.000000Z"
 )
 
-// AppendStamp appends the stamp that a record of this time begins with.
-func AppendStamp(b []byte, t time.Time) []byte {
+// appendStamp appends the stamp that a record of this time begins with.
+func appendStamp(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(b, stampLayout), ' ')
 }
 
 // appendBegun appends a record that says that a line of the stream has begun before all
 // that follows. returned says that it ended in a carriage return so far.
 func appendBegun(b []byte, s screen.Stream, returned bool) []byte {
-	b = AppendStamp(b, time.Time{})
+	b = appendStamp(b, time.Time{})
 	if s == screen.Stderr {
 		b = append(b, stderrMark)
 	}
@@ -47,11 +47,34 @@ func appendBegun(b []byte, s screen.Stream, returned bool) []byte {
 	return append(b, pieceEnd, '\n')
 }
 
-// isBegun reports whether a stamp is that of appendBegun.
-func isBegun(stamp []byte) bool { return string(stamp[:4]) == "0001" }
+// moment is when a record was printed: as the stamp that a stored one begins with, or as
+// the time that a node gives. It is neither where that is not known.
+type moment struct {
+	stamp []byte
+	at    time.Time
+}
 
-// Unmarked is the text of a record without its mark.
-func Unmarked(text []byte) []byte {
+// isBegun reports whether the moment is that of appendBegun.
+func (m moment) isBegun() bool { return m.stamp != nil && string(m.stamp[:4]) == "0001" }
+
+// appendTo appends the moment as a stamp.
+func (m moment) appendTo(b []byte) []byte {
+	if m.at.IsZero() {
+		return append(b, m.stamp...)
+	}
+	return appendStamp(b, m.at)
+}
+
+// Line is a line of a log as a node gives it, or a piece of one.
+type Line struct {
+	// At is when the line was printed; zero for a piece that is not the first.
+	At time.Time
+	// Text has the marks of a record, and the line end where it is not a piece.
+	Text []byte
+}
+
+// unmarked is the text of a record without its mark.
+func unmarked(text []byte) []byte {
 	if len(text) > 0 && isMark(text[0]) {
 		return text[1:]
 	}
@@ -63,8 +86,9 @@ func isMark(c byte) bool { return c == stderrMark || c == stdoutMark }
 // parser finds the records in a log that it is given in pieces of any size.
 type parser struct {
 	at    parserAt
-	stamp []byte // of the current record, as much as has come
-	held  bool   // the last byte was pieceEnd, which is text unless the record ends there
+	stamp []byte    // of the current record, as much as has come
+	time  time.Time // of the current record where a Line has it
+	held  bool      // the last byte was pieceEnd, which is text unless the record ends there
 }
 
 // parserAt is the part of a record that is read next.
@@ -76,27 +100,39 @@ const (
 	atText
 )
 
-// records takes what a parser finds.
-type records interface {
-	// begin is the beginning of a record; stamp is nil where it has none.
-	begin(stamp []byte, s screen.Stream)
+// recordHandler takes what a parser finds.
+type recordHandler interface {
+	// begin is the beginning of a record.
+	begin(m moment, s screen.Stream)
 	// text is a piece of the record's text. It is never empty.
 	text(b []byte)
 	// end is the end of a record; piece says that it is not the end of its line.
 	end(piece bool)
 }
 
-func (p *parser) parse(b []byte, to records) {
+func (p *parser) parse(b []byte, to recordHandler) {
 	for len(b) > 0 {
 		switch p.at {
 		case atStamp:
 			b = p.readStamp(b, to)
 		case atMark:
-			b = p.readMark(p.stamp, b, to)
+			b = p.readMark(moment{p.stamp, p.time}, b, to)
 		case atText:
 			b = p.readText(b, to)
 		}
 	}
+}
+
+// add reads a line, after which the log may go on as Lines or in stored form.
+func (p *parser) add(l Line, to recordHandler) {
+	if !l.At.IsZero() {
+		if p.at == atText { // its end is lost
+			to.end(p.held)
+		}
+		p.reset()
+		p.at, p.time = atMark, l.At
+	}
+	p.parse(l.Text, to)
 }
 
 // reset forgets the record that was begun.
@@ -106,9 +142,9 @@ func (p *parser) reset() {
 
 // readStamp takes the stamp, or as much of it as b has, and returns the rest. A stamp
 // that the end of the log tears is nobody's output and stays unseen.
-func (p *parser) readStamp(b []byte, to records) []byte {
+func (p *parser) readStamp(b []byte, to recordHandler) []byte {
 	if n := len(stampForm); len(p.stamp) == 0 && len(b) > n && hasStamp(b) {
-		return p.readMark(b[:n], b[n:], to)
+		return p.readMark(moment{stamp: b[:n]}, b[n:], to)
 	}
 	want := min(len(stampForm)-len(p.stamp), len(b))
 	n := stampPrefix(b[:want], len(p.stamp))
@@ -118,7 +154,7 @@ func (p *parser) readStamp(b []byte, to records) []byte {
 		p.at = atMark
 	case n < want: // not a stamp: text from its first byte
 		p.at = atText
-		to.begin(nil, screen.Stdout)
+		to.begin(moment{}, screen.Stdout)
 		if len(p.stamp) > 0 {
 			to.text(p.stamp)
 		}
@@ -167,20 +203,20 @@ func stampPrefix(b []byte, at int) int {
 	return len(b)
 }
 
-func (p *parser) readMark(stamp, b []byte, to records) []byte {
+func (p *parser) readMark(m moment, b []byte, to recordHandler) []byte {
 	stream := screen.Stdout
 	if b[0] == stderrMark {
 		stream = screen.Stderr
 	}
-	to.begin(stamp, stream)
-	p.at, p.stamp = atText, p.stamp[:0]
+	to.begin(m, stream)
+	p.at, p.stamp, p.time = atText, p.stamp[:0], time.Time{}
 	if isMark(b[0]) {
 		return b[1:]
 	}
 	return b
 }
 
-func (p *parser) readText(b []byte, to records) []byte {
+func (p *parser) readText(b []byte, to recordHandler) []byte {
 	end := bytes.IndexByte(b, '\n')
 	text := b
 	if end >= 0 {

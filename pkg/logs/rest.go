@@ -12,19 +12,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Attempt is one start of a job, as its store knows it.
-type Attempt struct {
-	Store store.Store
-	JobID string
-	// Number counts the attempts from 1.
-	Number int
-}
-
-// Rest writes what the store has of the attempt of a host beyond a point, as it
-// is stored: with stamps, but for the rest of a line that was begun. It returns
-// the point that it came to.
-func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) {
-	parts, err := listParts(ctx, a.Store, a.JobID, store.LogsOf(a.JobID, p.Host, a.Number))
+// Rest writes what the store has of the log of a host in an attempt beyond a point, as it
+// is stored: with stamps, but for the rest of a line that was begun. It returns the point
+// that it came to. There is nothing of a pod that has not recorded its attempt: it never
+// came to its call.
+func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) {
+	number, err := a.number(ctx, p.Host, p.Pod)
+	if err != nil || number == 0 {
+		return p, err
+	}
+	parts, err := listParts(ctx, a.Store, a.JobID, store.LogsOf(a.JobID, p.Host, number))
 	if err != nil {
 		return p, err
 	}
@@ -41,7 +38,7 @@ func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) 
 	joined := &joinedParts{ctx: ctx, store: a.Store, left: parts}
 	defer joined.close()
 	r := bufio.NewReaderSize(joined, readSize)
-	c := &counter{w: w, point: p}
+	c := &pointWriter{w: w, point: p}
 	if err = c.passOver(r); err == nil {
 		_, err = r.WriteTo(c)
 	}
@@ -51,14 +48,14 @@ func (a Attempt) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) 
 	return c.point, nil
 }
 
-// counter is a writer that moves a point on.
-type counter struct {
+// pointWriter counts what it writes from a point on.
+type pointWriter struct {
 	w     io.Writer
 	point Point
 }
 
 // passOver reads up to the point; io.EOF says that there is nothing beyond.
-func (c *counter) passOver(r *bufio.Reader) error {
+func (c *pointWriter) passOver(r *bufio.Reader) error {
 	if !c.point.After.IsZero() {
 		return c.passTime(r)
 	}
@@ -75,8 +72,8 @@ func (c *counter) passOver(r *bufio.Reader) error {
 }
 
 // passTime turns a moment into a number of lines.
-func (c *counter) passTime(r *bufio.Reader) error {
-	until := string(AppendStamp(nil, c.point.After))
+func (c *pointWriter) passTime(r *bufio.Reader) error {
+	until := string(appendStamp(nil, c.point.After))
 	for lines := 0; ; lines++ {
 		stamp, err := r.Peek(len(stampForm))
 		if err != nil {
@@ -93,7 +90,7 @@ func (c *counter) passTime(r *bufio.Reader) error {
 }
 
 // Write implements io.Writer.
-func (c *counter) Write(p []byte) (int, error) {
+func (c *pointWriter) Write(p []byte) (int, error) {
 	open := len(p) // bytes of the line that p leaves open
 	if c.point.Bytes > 0 {
 		open += len(stampForm) + c.point.Bytes

@@ -52,15 +52,16 @@ func TestRest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			attempt := Attempt{s, "job-1", 2}
-			end, err := attempt.Rest(t.Context(), tt.point, &out)
+			archive := Archive{Store: s, JobID: "job-1"}
+			archive.numbers.Store("", 2)
+			end, err := archive.Rest(t.Context(), tt.point, &out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if tt.point.Tail > 0 {
 				end = Point{Lines: 3, Bytes: 6}
 			}
-			if again, err := attempt.Rest(t.Context(), end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
+			if again, err := archive.Rest(t.Context(), end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
 				t.Errorf("came to %+v, then to %+v, %v", end, again, err)
 			}
 			if diff := cmp.Diff(tt.want, out.String()); diff != "" {

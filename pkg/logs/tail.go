@@ -51,8 +51,8 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Records is how many records have begun.
-func (t *Tail) Records() int { return len(t.kinds) }
+// Add takes the next line, or piece of one.
+func (t *Tail) Add(l Line) { t.parser.add(l, t) }
 
 // Start returns how many of the records come before the lines that are wanted, and what
 // to decode before the first of those. whole says that the records are the whole log;
@@ -65,15 +65,15 @@ func (t *Tail) Start(whole bool) (skip int, before []byte, found bool) {
 	return skip, linesBegun(t.kinds[:skip]), found
 }
 
-// begin implements records.
-func (t *Tail) begin(_ []byte, s screen.Stream) {
+// begin implements recordHandler.
+func (t *Tail) begin(_ moment, s screen.Stream) {
 	if len(t.kinds) == cap(t.kinds) {
 		t.kinds = slices.Grow(t.kinds, max(len(t.kinds), 64))
 	}
 	t.kinds, t.open = append(t.kinds, kind(s)), true
 }
 
-// text implements records.
+// text implements recordHandler.
 func (t *Tail) text(b []byte) {
 	k := &t.kinds[len(t.kinds)-1]
 	cr := &t.cr[k.stream()]
@@ -95,7 +95,7 @@ func (t *Tail) text(b []byte) {
 	}
 }
 
-// end implements records.
+// end implements recordHandler.
 func (t *Tail) end(piece bool) {
 	t.open = false
 	k := &t.kinds[len(t.kinds)-1]
@@ -301,7 +301,7 @@ func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 		return nil
 	})
 	if t.parser.at == atMark || len(t.parser.stamp) > 0 { // a stamp was torn
-		t.begin(nil, screen.Stdout)
+		t.begin(moment{}, screen.Stdout)
 	}
 	stamped := len(head) == len(stampForm) && stampPrefix(head, 0) == len(stampForm)
 	return outline{kinds: t.kinds, goesOn: !stamped}, err

@@ -46,7 +46,7 @@ func (parked) Watch(context.Context, string, func(api.Status)) (api.Status, erro
 	return api.Status{}, nil
 }
 
-func (parked) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
+func (parked) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
 
 func (parked) Stop(context.Context, string, time.Duration, func() error) error { return nil }
 

@@ -28,7 +28,7 @@ func (ended) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Stat
 	return s, nil
 }
 
-func (ended) Logs(context.Context, string, logs.Options, screen.Streams) error { return nil }
+func (ended) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
 
 func (e ended) Stop(context.Context, string, time.Duration, func() error) error {
 	*e.stopped = true

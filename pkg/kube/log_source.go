@@ -1,0 +1,99 @@
+package kube
+
+import (
+	"context"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+)
+
+// Logs writes what the pods of the job of an archive printed, as logs.Read does.
+func (w *Cluster) Logs(ctx context.Context, a *logs.Archive, o logs.Options, out screen.Streams) error {
+	return logs.Read(ctx, logSource{w, a.JobID}, a, o, out)
+}
+
+// logSource is the pods of one job, for package logs.
+type logSource struct {
+	cluster *Cluster
+	id      string
+}
+
+// Pods implements logs.Source.
+func (s logSource) Pods(ctx context.Context) (logs.Pods, error) {
+	now, err := s.cluster.client.snapshot(ctx, s.id)
+	if err != nil {
+		return logs.Pods{}, err
+	}
+	return logPods(now), nil
+}
+
+// WatchPods implements logs.Source.
+func (s logSource) WatchPods(ctx context.Context, seen func(logs.Pods) bool) error {
+	return s.cluster.observe(ctx, s.id, func(now snapshot) bool { return seen(logPods(now)) })
+}
+
+// Open implements logs.Source.
+func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io.ReadCloser, error) {
+	request := &corev1.PodLogOptions{Container: api.ContainerName, Timestamps: true, Follow: o.Follow}
+	if !o.Since.IsZero() {
+		request.SinceTime = &metav1.Time{Time: o.Since}
+	}
+	if o.Tail > 0 {
+		request.TailLines = new(int64(o.Tail))
+	}
+	if o.Limit > 0 {
+		request.LimitBytes = new(int64(o.Limit))
+	}
+	c := s.cluster.client
+	body, err := c.core.Get().Namespace(c.namespace).Resource("pods").Name(p.Name).SubResource("log").VersionedParams(request, c.codec).Stream(ctx)
+	if err != nil {
+		err = c.explain(readLog, c.pods(), p.Name, err)
+		return nil, &logs.SourceError{Reason: whyUnopened(err), Err: err}
+	}
+	return body, nil
+}
+
+// whyUnopened is the reason of an error of a request for a log.
+func whyUnopened(err error) logs.Reason {
+	switch {
+	case apierrors.IsNotFound(err):
+		return logs.Gone
+	case apierrors.IsBadRequest(err):
+		return logs.Unready
+	case refused(err):
+		return logs.Refused
+	case transport.Unanswered(err):
+		return logs.Unanswered
+	}
+	return logs.Temporary
+}
+
+// Now implements logs.Source.
+func (s logSource) Now() time.Time { return s.cluster.client.now() }
+
+// Warn implements logs.Source.
+func (s logSource) Warn(line string) { s.cluster.client.transport.Say("%s", line) }
+
+// logPods are the pods of a snapshot.
+func logPods(s snapshot) logs.Pods {
+	pods := s.list()
+	all := logs.Pods{List: make([]logs.Pod, len(pods)), JobEnded: s.State(pods).State.Ended(), Grace: status.Grace(pods) + noticeTime}
+	for i, p := range pods {
+		worker := status.WorkerOf(p)
+		all.List[i] = logs.Pod{Name: p.Name, UID: string(p.UID), Host: status.HostOf(p), Created: p.CreationTimestamp.Time,
+			Started: status.StartOf(worker), Running: worker.State.Running != nil, Deleted: p.DeletionTimestamp != nil}
+		if t := worker.State.Terminated; t != nil {
+			all.List[i].Ended, all.List[i].Finished, all.List[i].Lost = true, t.FinishedAt.Time, t.Reason == "ContainerStatusUnknown"
+		}
+	}
+	return all
+}

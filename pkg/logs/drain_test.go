@@ -1,0 +1,120 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+)
+
+// A reader may take his time after the end of a job as well.
+func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := strings.Repeat(lineAt(1, 0, "a line"), 5*maxUnwritten/len(lineAt(1, 0, "a line")))
+		s := newFakeSource(openLogs(map[string]string{"h0-1": text}))
+		tracker := newPodTracker(nil, false)
+		tracker.update([]Pod{member(0, 1, running(2))})
+		r := newReader(s, withoutLog(), Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, tracker)
+		lines := 0
+		err := r.readHosts(t.Context(), screen.Both(writerFunc(func(p []byte) (int, error) {
+			tracker.finish()
+			<-time.After(3 * drainTime) // of the bubble
+			lines += bytes.Count(p, []byte{'\n'})
+			return len(p), nil
+		})), r.followHost)
+		if want := strings.Count(text, "\n"); err != nil || lines != want {
+			t.Errorf("%d lines, %v; want %d", lines, err, want)
+		}
+	})
+}
+
+// A node on which everything is silent is not waited for for ever.
+func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeSource(func(ctx context.Context, _ Pod, _ OpenOptions) (io.ReadCloser, error) {
+			return io.NopCloser(silence{ctx}), nil
+		})
+		tracker := newPodTracker(nil, false)
+		tracker.update([]Pod{member(0, 1, running(2))})
+		tracker.finish()
+		r := newReader(s, withoutLog(), Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, tracker)
+		if err := r.readHosts(t.Context(), screen.Both(io.Discard), r.followHost); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// What a pod prints in its grace, after its job has ended, is read.
+func TestAPodThatRunsAfterItsJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeSource(func(ctx context.Context, _ Pod, o OpenOptions) (io.ReadCloser, error) {
+			if !o.Follow {
+				return body(choosePart(busy, o)), nil
+			}
+			return io.NopCloser(io.MultiReader(lateReader(50*time.Second), strings.NewReader(lineAt(9, 0, "saved")), silence{ctx})), nil
+		})
+		s.pods.Set(Pods{List: []Pod{member(0, 1, running(2))}, JobEnded: true, Grace: time.Minute})
+		out, err := readAll(t.Context(), s, withoutLog(), Options{Follow: true, Tail: -1, Timestamps: true})
+		if diff := cmp.Diff(shown(t, busy+lineAt(9, 0, "saved")), out); diff != "" || err != nil {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+}
+
+// lateReader has nothing, and says so late.
+type lateReader time.Duration
+
+func (l lateReader) Read([]byte) (int, error) {
+	<-time.After(time.Duration(l))
+	return 0, io.EOF
+}
+
+// The pods of other hosts change all the time, and this host's part of the archive does
+// not.
+func TestTheArchiveIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, memory := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(busy)})
+		asks := func() (n int) {
+			memory.mu.Lock()
+			defer memory.mu.Unlock()
+			for _, name := range memory.opened {
+				if strings.Contains(name, "/logs/") {
+					n++
+				}
+			}
+			return n
+		}
+		expect := func(want int, when string) {
+			t.Helper()
+			if synctest.Wait(); asks() != want {
+				t.Errorf("%s it was asked %d times, want %d", when, asks(), want)
+			}
+		}
+		tracker := newPodTracker(nil, false)
+		pod := member(0, 1, running(2))
+		tracker.update([]Pod{pod})
+		done := make(chan error, 1)
+		l := newReader(newFakeSource(nil), a, wholeLog, tracker).podLog(&pod, wholeLog, NewDecoder(screen.Both(io.Discard), wholeLog))
+		go func() { done <- l.readArchive(t.Context(), t.Context()) }()
+		expect(1, "at first")
+		for made := range 10 {
+			tracker.update([]Pod{pod, member(1, made, waiting)})
+			expect(1, "when another pod has changed")
+		}
+		<-time.After(archiveInterval)
+		expect(2, "a while later")
+		tracker.update([]Pod{member(0, 1, ended)})
+		expect(3, "when the container has ended")
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,354 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+)
+
+// podLog reads the log of one pod, and can take it up where a connection ended.
+type podLog struct {
+	*reader
+	decoder *Decoder
+	pod     *Pod
+	leader  string  // UID of the pod of host 0 of the same attempt
+	options Options // whose Tail and Since choose where to begin in a log not read so far
+	endLine []byte  // what the runner prints last, without its mark
+
+	at     cursor
+	placed bool // Tail has chosen at
+	found  bool // the line of that stamp has come again
+	lines  int  // whole ones that were passed on
+
+	// The line that is being read:
+	inside  bool // it has begun
+	stamped bool
+	skip    int // so much of its text was passed on before
+}
+
+// podLog makes the podLog of a pod.
+func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
+	return &podLog{reader: r, decoder: d, pod: p, leader: r.tracker.now().attemptOf(p).leader, options: o,
+		endLine: []byte(EndLine(r.archive.JobID) + "\n")}
+}
+
+// errEnded says that the log itself reports the end of the job.
+var errEnded = errors.New("the job has ended")
+
+// errRotated says that the node no longer has the lines that come next: of a log that
+// grows fast it shows the newest file alone.
+var errRotated = errors.New("the node has dropped lines of the log")
+
+const (
+	// idleLimit is when a log that is followed and silent is requested again: connections
+	// die without a word, and old nodes lose a log that they rotate.
+	idleLimit = 5 * time.Minute
+	// retryTime is how long the log of an ended container is requested that can't be read.
+	retryTime = 30 * time.Second
+)
+
+// read writes a pod's log until its container has ended and nothing is left to read or,
+// once live is done, what there is. A read that began while the container ran may have
+// missed its last lines: only one that began afterwards has them for sure. What the node
+// of an ended container can't give comes from the archive.
+//
+// What is there already, at the beginning or after a connection broke, is read before the
+// log is followed: a node sends it in large pieces, and line by line to who follows.
+func (l *podLog) read(ctx, live context.Context) error {
+	var retry backoff.Timer
+	var failing time.Time // since when the log of the ended container can't be read
+	follow := false
+	for {
+		ended := live.Err() != nil || l.tracker.now().hasEnded(l.pod.UID)
+		before := l.at
+		var err error
+		if follow && !ended {
+			err = l.copy(live, true)
+		} else {
+			err = l.copyOnce(ctx)
+		}
+		if err == nil && ended {
+			err = l.finish()
+		}
+		if l.at != before {
+			retry, failing = backoff.Timer{}, time.Time{}
+		}
+		if ended && failing.IsZero() {
+			failing = time.Now()
+		}
+		var write *writeError
+		reason := reasonOf(err)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &write):
+			return write.err
+		case reason == Gone, errors.Is(err, errRotated), ended && reason == Unready:
+			return l.readElsewhere(ctx, live, err)
+		case reason == Refused, errors.Is(err, errEnded):
+			return err
+		case err == nil && ended:
+			return nil
+		case err == nil && !follow:
+			follow = true
+			continue
+		case ended && time.Since(failing) >= retryTime && (reason != Unanswered || live.Err() != nil):
+			return l.readElsewhere(ctx, live, err)
+		}
+		follow = err == nil
+		pause := ctx
+		if !ended {
+			pause = live
+			if l.tracker.now().hasEnded(l.pod.UID) {
+				continue // what came last is read at once
+			}
+		}
+		if retry.Sleep(pause) != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// readElsewhere continues where a node could not. Without an archive a reader who follows
+// is warned, and continues with the next attempt.
+func (l *podLog) readElsewhere(ctx, live context.Context, err error) error {
+	switch {
+	case l.options.Tail == 0 && !l.placed:
+		return nil // nothing of what is there was wanted
+	case l.archive.hasLog():
+		return l.readArchive(ctx, live)
+	case l.options.Follow:
+		l.source.Warn(fmt.Sprintf("the rest of the log of pod %s is missing: %v", l.pod.Name, err))
+		return nil
+	}
+	return err
+}
+
+// archiveInterval is when the archive is asked for another part of a log. The runner
+// stores one every 30 seconds.
+const archiveInterval = 5 * time.Second
+
+// readArchive continues in the archive, which gets the log in parts, the last one before
+// the container ends.
+func (l *podLog) readArchive(ctx, live context.Context) error {
+	p := l.point()
+	if p.Tail > 0 { // the last lines are known at the end
+		l.tracker.waitForEnd(live, l.pod.UID)
+	}
+	for {
+		ended := live.Err() != nil || l.tracker.now().hasEnded(l.pod.UID)
+		var err error
+		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil || ended {
+			return err
+		}
+		next, cancel := context.WithTimeout(live, archiveInterval)
+		l.tracker.waitForEnd(next, l.pod.UID)
+		cancel()
+	}
+}
+
+// point is where the reading is, for the archive.
+func (l *podLog) point() Point {
+	p := Point{Pod: l.leader, Host: l.pod.Host, Lines: l.lines, Bytes: l.at.bytes}
+	switch {
+	case l.options.Tail >= 0 && !l.placed:
+		p.Tail = l.options.Tail
+	case l.options.Tail >= 0 || !l.options.Since.IsZero():
+		p.After = l.at.stamp
+	}
+	return p
+}
+
+// finish follows a copy that has read all that there will be.
+func (l *podLog) finish() error {
+	if l.isLost() {
+		return errRotated
+	}
+	return l.flush()
+}
+
+// isLost reports whether the log, which is read again, lacks the line where the cursor is,
+// and the archive has it.
+func (l *podLog) isLost() bool { return !l.found && l.archive.hasLog() }
+
+// copyOnce reads from the cursor to the end of what is there, when it is its turn.
+func (l *podLog) copyOnce(ctx context.Context) error {
+	return l.inTurn(ctx, func() error { return l.copy(ctx, false) })
+}
+
+// copy reads from the cursor to the end of what is there; with follow until the server
+// ends the connection. A clean end means nothing: servers close connections that are idle,
+// or old. The error is errEnded where the log reports the end of the job.
+func (l *podLog) copy(ctx context.Context, follow bool) error {
+	o, err := l.from(ctx)
+	if err != nil {
+		return err
+	}
+	o.Follow = follow
+	connection, cancel := context.WithCancel(ctx)
+	defer cancel()
+	body, err := l.source.Open(connection, *l.pod, o)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	timer := time.AfterFunc(l.idle, cancel)
+	defer timer.Stop()
+	return l.copyFrom(ctx, bufio.NewReaderSize(&idleReader{body, timer, l.idle}, l.buffer))
+}
+
+// idleReader is a reader that resets a timer with every piece.
+type idleReader struct {
+	io.Reader
+	timer *time.Timer
+	idle  time.Duration
+}
+
+// Read implements io.Reader.
+func (r *idleReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.timer.Reset(r.idle)
+	return n, err
+}
+
+// sinceMargin is how long before the first line that is wanted the log is read, to see
+// whether it is the rest of a line.
+const sinceMargin = time.Minute
+
+// from returns from where on the log is wanted.
+func (l *podLog) from(ctx context.Context) (OpenOptions, error) {
+	if l.options.Tail >= 0 && !l.placed {
+		if err := l.findTail(ctx); err != nil {
+			return OpenOptions{}, err
+		}
+		l.placed = true
+	}
+	switch {
+	case !l.at.stamp.IsZero():
+		return OpenOptions{Since: l.at.stamp}, nil
+	case !l.options.Since.IsZero():
+		return OpenOptions{Since: l.options.Since.Add(-sinceMargin)}, nil
+	}
+	return OpenOptions{}, nil
+}
+
+// copyFrom passes a log on line by line, long ones in pieces. What a connection that broke
+// has torn is read again.
+func (l *podLog) copyFrom(ctx context.Context, r *bufio.Reader) error {
+	before := l.at
+	l.inside, l.found = false, l.at.stamp.IsZero()
+	for {
+		piece, err := r.ReadSlice('\n')
+		more := err == nil || errors.Is(err, bufio.ErrBufferFull)
+		if more || errors.Is(err, io.EOF) {
+			if addErr := l.add(ctx, piece, err == nil, &before); addErr != nil {
+				return addErr
+			}
+		}
+		if !more || r.Buffered() == 0 || l.decoder.buffered() > maxUnwritten {
+			if writeErr := l.flush(); writeErr != nil {
+				return writeErr
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case !more:
+			return l.broken(err)
+		}
+	}
+}
+
+// maxUnwritten is how much is gathered for a write.
+const maxUnwritten = 16 << 10
+
+func (l *podLog) broken(err error) error {
+	return fmt.Errorf("reading the log of pod %s: %w", l.pod.Name, err)
+}
+
+// add takes a line, or a piece of one that is longer than the buffer or was left without
+// an end, which ended says. before is what was read of the log at the time that it was
+// opened, as far as that has not come again.
+func (l *podLog) add(ctx context.Context, piece []byte, ended bool, before *cursor) error {
+	if l.inside {
+		l.addText(Line{Text: piece}, ended)
+		return nil
+	}
+	stamp, text, stamped := splitStamp(piece)
+	if !ended && (!stamped || len(text) == 0) {
+		return nil
+	}
+	skip := 0
+	if stamped {
+		l.found = l.found || stamp.Equal(before.stamp)
+		if skip = before.skip(stamp); skip != wholeLine {
+			if l.isLost() {
+				return errRotated
+			}
+			*before = cursor{} // from here on all is new, should the clock be set back
+		}
+	}
+	if skip == 0 && l.isEnd(text) {
+		if err := l.flush(); err != nil {
+			return err
+		}
+		if l.archive.Ended(ctx) {
+			return errEnded
+		}
+	}
+	l.stamped, l.skip = stamped, skip
+	line := Line{Text: text}
+	if stamped && skip != wholeLine {
+		if !stamp.Equal(l.at.stamp) {
+			l.at = cursor{stamp: stamp}
+		}
+		if skip == 0 {
+			line.At = stamp
+		}
+	}
+	l.addText(line, ended)
+	return nil
+}
+
+// addText passes on what is new of a line, or of a piece.
+func (l *podLog) addText(line Line, ended bool) {
+	l.inside = !ended
+	if l.skip == wholeLine {
+		return
+	}
+	n := min(l.skip, len(line.Text))
+	l.skip -= n
+	line.Text = line.Text[n:]
+	l.decoder.add(line)
+	switch {
+	case !l.stamped:
+	case ended:
+		l.at.lines++
+		l.at.bytes = 0
+		l.lines++
+	default:
+		l.at.bytes += len(line.Text)
+	}
+}
+
+// isEnd reports whether a line says that the job has ended. Older runners do not mark it.
+func (l *podLog) isEnd(text []byte) bool { return bytes.Equal(unmarked(text), l.endLine) }
+
+func (l *podLog) flush() error {
+	if err := l.decoder.flush(); err != nil {
+		return &writeError{err}
+	}
+	return nil
+}
+
+// writeError is a writer that takes nothing more: there is no reason to try again.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }

@@ -1,0 +1,180 @@
+package logs
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/latest"
+)
+
+// podTracker shares what is known of the pods of a job with those who follow its hosts.
+type podTracker struct {
+	*latest.Value[*podState]
+	// finished is closed when nothing more is waited for: the job has ended, and has had the
+	// time that its pods are given.
+	finished chan struct{}
+	finish   func()
+}
+
+// newPodTracker makes a podTracker that knows the attempts that the store knows, with chunks
+// those of each host by itself.
+func newPodTracker(known []api.Attempt, chunks bool) *podTracker {
+	t := &podTracker{Value: latest.New(newPodState(known, chunks)), finished: make(chan struct{})}
+	t.finish = sync.OnceFunc(func() { close(t.finished) })
+	return t
+}
+
+// update takes the pods that there are now. One goroutine does it.
+func (t *podTracker) update(pods []Pod) { t.Set(t.now().with(pods)) }
+
+// now is what is known at this moment.
+func (t *podTracker) now() *podState {
+	state, _ := t.Get()
+	return state.Value
+}
+
+// waitForPods waits until the pods are known.
+func (t *podTracker) waitForPods(ctx context.Context) error {
+	for {
+		now, changed := t.Get()
+		if now.Set || now.Closed {
+			return now.Err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// isFinished reports whether finish was called.
+func (t *podTracker) isFinished() bool {
+	select {
+	case <-t.finished:
+		return true
+	default:
+		return false
+	}
+}
+
+// waitForEnd waits until the container of a pod has ended, or ctx is done.
+func (t *podTracker) waitForEnd(ctx context.Context, uid string) {
+	for now, changed := t.Get(); !now.Value.hasEnded(uid); now, changed = t.Get() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// podState is what is known of a job's pods and attempts at one moment. It is not changed.
+type podState struct {
+	pods     map[string]*Pod   // by UID
+	hosts    map[int][]*Pod    // those of each host, from the oldest
+	attempts map[int][]attempt // those of host 0, or of each chunk of a map
+	chunks   bool              // each host has attempts of its own
+}
+
+// attempt is one start of a job.
+type attempt struct {
+	number  int
+	leader  string    // UID of its pod of host 0
+	created time.Time // its pod; zero where that was not seen
+}
+
+func newPodState(known []api.Attempt, chunks bool) *podState {
+	s := &podState{attempts: map[int][]attempt{}, chunks: chunks}
+	for _, a := range known {
+		s.attempts[a.Host] = append(s.attempts[a.Host], attempt{number: a.Attempt, leader: a.UID})
+	}
+	return s
+}
+
+// with is the state after this one, with these pods.
+func (s *podState) with(pods []Pod) *podState {
+	next := &podState{pods: make(map[string]*Pod, len(pods)), hosts: map[int][]*Pod{}, attempts: maps.Clone(s.attempts), chunks: s.chunks}
+	for i := range pods {
+		p := &pods[i]
+		next.pods[p.UID] = p
+		next.hosts[p.Host] = append(next.hosts[p.Host], p)
+		if p.Host == next.leaderHost(p.Host) {
+			next.addAttempt(p)
+		}
+	}
+	return next
+}
+
+// leaderHost is the host whose pods are the attempts of a host.
+func (s *podState) leaderHost(host int) int {
+	if s.chunks {
+		return host
+	}
+	return 0
+}
+
+// addAttempt gives a pod of a leading host the number of its attempt: one that has not
+// recorded itself comes after all that have.
+func (s *podState) addAttempt(p *Pod) {
+	attempts := s.attempts[p.Host]
+	i := slices.IndexFunc(attempts, func(a attempt) bool { return a.leader == p.UID })
+	switch {
+	case i >= 0 && attempts[i].created.Equal(p.Created):
+		return
+	case i >= 0:
+		attempts = slices.Clone(attempts)
+		attempts[i].created = p.Created
+	default:
+		number := 1
+		if len(attempts) > 0 {
+			number = attempts[len(attempts)-1].number + 1
+		}
+		attempts = append(slices.Clone(attempts), attempt{number, p.UID, p.Created})
+	}
+	s.attempts[p.Host] = attempts
+}
+
+// hasEnded reports whether a pod's container has ended, or the pod is gone.
+func (s *podState) hasEnded(uid string) bool {
+	p := s.pods[uid]
+	return p == nil || p.Ended
+}
+
+// gone are the attempts of a host before the first whose pod is there: those in which it
+// will have none any more.
+func (s *podState) gone(host int) []attempt {
+	there := map[string]bool{}
+	for _, p := range s.hosts[host] {
+		there[s.attemptOf(p).leader] = true
+	}
+	var gone []attempt
+	for _, a := range s.attempts[s.leaderHost(host)] {
+		leader := s.pods[a.leader]
+		if there[a.leader] || leader != nil && !leader.Deleted && !leader.Ended {
+			break
+		}
+		gone = append(gone, a)
+	}
+	return gone
+}
+
+// attemptOf is the attempt that a pod belongs to. Workers are made after their leader, and
+// are all gone before there is another: those whose leader was not seen are of the last
+// that the store knows.
+func (s *podState) attemptOf(p *Pod) attempt {
+	var found attempt
+	for _, a := range s.attempts[s.leaderHost(p.Host)] {
+		if a.leader == p.UID {
+			return a
+		}
+		if a.created.IsZero() || !a.created.After(p.Created) {
+			found = a
+		}
+	}
+	return found
+}
