@@ -16,7 +16,7 @@ var errOver = errors.New("the log has told the end")
 // Follow writes what the job prints until it has ended and all is written, and
 // returns how it ended. seen, which may be nil, hears of every change of state.
 //
-// Whether the job has ended, its workload tells, or the store once the log has
+// Whether the job has ended, its workload knows, or the store once the log has
 // said so: a cluster knows of a container's end a second or two later. A failed
 // job is not left before its cluster knows, for who looks closer to find it so.
 //
@@ -70,7 +70,7 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 		cancel(err)
 	}
 	if err == nil && status.Holding != "" && o.Host > 0 {
-		cancel(errOver) // the log of host 0 would tell, this one does not
+		cancel(errOver) // the log of host 0 would say so, this one does not
 		<-written
 		return status, begun, nil
 	}
@@ -107,7 +107,7 @@ func (j *Job) archive() *logs.Archive {
 	return &logs.Archive{Store: j.Store, JobID: j.ID(), Chunks: j.Handle.Map != nil, WithoutLog: j.Handle.ByPythonTool()}
 }
 
-// Ended is how the job ended, and whether the store tells that.
+// Ended is how the job ended, and whether the store knows that.
 func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 	status, err := j.remembered(ctx)
 	return status, err == nil && status.State != api.NotFound

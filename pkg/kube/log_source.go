@@ -54,7 +54,8 @@ func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io
 		request.LimitBytes = new(int64(o.Limit))
 	}
 	c := s.cluster.client
-	body, err := c.core.Get().Namespace(c.namespace).Resource("pods").Name(p.Name).SubResource("log").VersionedParams(request, c.codec).Stream(ctx)
+	body, err := c.core.Get().Namespace(c.namespace).Resource("pods").Name(p.Name).SubResource("log").
+		VersionedParams(request, c.codec).Stream(ctx)
 	if err != nil {
 		err = c.explain(readLog, c.pods(), p.Name, err)
 		return nil, &logs.SourceError{Reason: whyUnopened(err), Err: err}
@@ -86,13 +87,15 @@ func (s logSource) Warn(line string) { s.cluster.client.transport.Say("%s", line
 // logPods are the pods of a snapshot.
 func logPods(s snapshot) logs.Pods {
 	pods := s.list()
-	all := logs.Pods{List: make([]logs.Pod, len(pods)), JobEnded: s.State(pods).State.Ended(), Grace: status.Grace(pods) + noticeTime}
+	all := logs.Pods{List: make([]logs.Pod, len(pods)), Grace: status.Grace(pods) + noticeTime}
+	all.JobEnded = s.State(pods).State.Ended()
 	for i, p := range pods {
 		worker := status.WorkerOf(p)
 		all.List[i] = logs.Pod{Name: p.Name, UID: string(p.UID), Host: status.HostOf(p), Created: p.CreationTimestamp.Time,
 			Started: status.StartOf(worker), Running: worker.State.Running != nil, Deleted: p.DeletionTimestamp != nil}
 		if t := worker.State.Terminated; t != nil {
-			all.List[i].Ended, all.List[i].Finished, all.List[i].Lost = true, t.FinishedAt.Time, t.Reason == "ContainerStatusUnknown"
+			all.List[i].Ended, all.List[i].Finished = true, t.FinishedAt.Time
+			all.List[i].Lost = t.Reason == "ContainerStatusUnknown"
 		}
 	}
 	return all

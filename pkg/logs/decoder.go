@@ -148,7 +148,7 @@ func (l *line) end() { l.begun, l.redraw = false, false }
 // terminal would overwrite the first one.
 func (l *line) redraws(b []byte) bool { return l.redraw || bytes.IndexByte(b, '\r') >= 0 }
 
-// redrawn finds where a line whose beginning is not shown is drawn anew, and is shown
+// redrawn finds where a line whose beginning is not shown is drawn again, and is shown
 // from there if its text is wanted by now.
 func (l *line) redrawn(b []byte, wanted bool) []byte {
 	for len(b) > 0 {

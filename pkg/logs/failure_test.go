@@ -25,7 +25,7 @@ func fails(r Reason) failing {
 // breaks is an answer that always breaks at the same place.
 func breaks() (io.ReadCloser, error) { return torn(lineAt(1, 0, "one")), nil }
 
-// manyRequests are more than should be made while somebody waits for some minutes.
+// manyRequests are more than should be made in some minutes of waiting.
 const manyRequests = 1000
 
 // guarded ends a reading that makes many requests.

@@ -64,12 +64,16 @@ type reader struct {
 }
 
 func newReader(s Source, a *Archive, o Options, t *podTracker) *reader {
-	return &reader{source: s, archive: a, options: o, tracker: t, written: &writeCounter{}, reads: make(chan struct{}, parallelReads),
+	return &reader{source: s, archive: a, options: o, tracker: t, written: &writeCounter{},
+		reads:  make(chan struct{}, parallelReads),
 		buffer: max(minBuffer, min(readSize, allBuffers/max(o.Hosts, 1))), idle: idleLimit}
 }
 
+// readFunc reads the log of a host.
+type readFunc func(ctx context.Context, host int, d *Decoder) error
+
 // readHosts reads the log of each chosen host, by itself or all at the same time.
-func (r *reader) readHosts(ctx context.Context, w screen.Streams, read func(context.Context, int, *Decoder) error) error {
+func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc) error {
 	w = r.written.count(w)
 	if !r.options.Merges() {
 		err := read(ctx, max(r.options.Host, 0), NewDecoder(w, r.options))

@@ -8,7 +8,7 @@ import (
 
 // Options choose what is read of a log.
 type Options struct {
-	// Follow goes on until the job has ended.
+	// Follow reads until the job has ended.
 	Follow bool
 	// Tail is the number of last lines to begin with, of each host; -1 is all.
 	Tail int
@@ -31,7 +31,7 @@ type Options struct {
 	Chunks bool
 }
 
-// Merges tells whether the logs of several hosts are read into one.
+// Merges reports whether the logs of several hosts are read into one.
 func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
 
 // multiplexer makes the Multiplexer that writes the hosts' logs to w.
@@ -55,7 +55,6 @@ type Point struct {
 	// After, when set, takes the place of Lines: reading did not begin at the
 	// beginning, and the last line was printed then.
 	After time.Time
-	// Tail, when set, takes the place of all of them: so many lines from the end. From
-	// the point that reading then comes to nobody can go on.
+	// Tail, when set, takes the place of all of them: so many lines from the end.
 	Tail int
 }

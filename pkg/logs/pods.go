@@ -98,7 +98,8 @@ func newPodState(known []api.Attempt, chunks bool) *podState {
 
 // with is the state after this one, with these pods.
 func (s *podState) with(pods []Pod) *podState {
-	next := &podState{pods: make(map[string]*Pod, len(pods)), hosts: map[int][]*Pod{}, attempts: maps.Clone(s.attempts), chunks: s.chunks}
+	next := &podState{pods: make(map[string]*Pod, len(pods)), hosts: map[int][]*Pod{}}
+	next.attempts, next.chunks = maps.Clone(s.attempts), s.chunks
 	for i := range pods {
 		p := &pods[i]
 		next.pods[p.UID] = p

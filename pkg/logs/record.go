@@ -13,7 +13,7 @@ import (
 //	[STAMP ' '] [MARK] TEXT [pieceEnd] '\n'
 //
 // A record is a line of one stream, or a piece of one: the next record of the same stream
-// goes on after pieceEnd. Records of the other stream may come between. A log without
+// continues after pieceEnd. Records of the other stream may come between. A log without
 // marks, of an older runner, is all standard output.
 const (
 	// stderrMark begins a record of standard error.
@@ -141,7 +141,7 @@ func (p *parser) reset() {
 }
 
 // readStamp takes the stamp, or as much of it as b has, and returns the rest. A stamp
-// that the end of the log tears is nobody's output and stays unseen.
+// that the end of the log tears is not output and stays unseen.
 func (p *parser) readStamp(b []byte, to recordHandler) []byte {
 	if n := len(stampForm); len(p.stamp) == 0 && len(b) > n && hasStamp(b) {
 		return p.readMark(moment{stamp: b[:n]}, b[n:], to)

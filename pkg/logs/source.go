@@ -68,7 +68,7 @@ type SourceError struct {
 func (e *SourceError) Error() string { return e.Err.Error() }
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Reason tells the kinds of SourceErrors apart.
+// Reason is the kind of a SourceError.
 type Reason int
 
 // The reasons.

@@ -31,7 +31,7 @@ type kind byte
 
 const (
 	ofStderr kind = 1 << iota
-	isPiece       // its line goes on
+	isPiece       // its line continues
 	isDrawn       // it has text behind a carriage return
 	isReturn      // it ends in a carriage return
 	isFirst       // of an attempt: it begins a line
@@ -42,7 +42,7 @@ const (
 func (k kind) stream() screen.Stream { return screen.Stream(k & ofStderr) }
 
 // lookBack is how many records before those that are shown are looked at, to see whether
-// the first of a stream goes on with a line.
+// the first of a stream continues a line.
 const lookBack = 1000
 
 // Write takes the next piece of the log.
@@ -107,7 +107,7 @@ func (t *Tail) end(piece bool) {
 }
 
 // lastLines returns how many of the records come before the last n lines. found is false
-// where more records, before these, are needed to tell; whole says that there are none.
+// where more records, before these, are needed to know; whole says that there are none.
 func lastLines(kinds []kind, n int, whole bool) (skip int, found bool) {
 	mark(kinds, whole)
 	doubt, lines := false, 0
@@ -257,7 +257,7 @@ func (c *copier) tailOf(ctx context.Context, parts []part, n int) (position, []b
 	return position{}, nil, nil // there are no parts
 }
 
-// joinOutlines makes one row of the records of several parts, and tells how many records
+// joinOutlines makes one row of the records of several parts, and returns how many records
 // begin before each part.
 func joinOutlines(parts []part, outlines []outline) (kinds []kind, begins []int) {
 	for i, o := range outlines {

@@ -17,7 +17,7 @@ func TestCutter(t *testing.T) {
 		"a character at the cut":          {long[1:] + "€€\n", long[1:] + "€" + cutMark + "\n"},
 		"a character that ends the line":  {long[1:] + "€\n", long[1:] + "€\n"},
 		"no character at the cut":         {long + "\x80\x80\x80\x80\x80\n", long + "\x80\x80\x80" + cutMark + "\n"},
-		"a carriage return begins anew":   {long + "\r" + long + "\rdone\n", long + "\r" + long + "\rdone\n"},
+		"a carriage return starts again":  {long + "\r" + long + "\rdone\n", long + "\r" + long + "\rdone\n"},
 		"a long state of a line":          {"a\r" + long + "zzz\rdone\n", "a\r" + long + cutMark + "\rdone\n"},
 		"a longer line with a DOS ending": {long + "x\r\nb\n", long + cutMark + "\r\nb\n"},
 	}

@@ -151,7 +151,7 @@ func (p *prefixWriter) show() error {
 }
 
 // appendRow appends as much of a text, which may have colours, as there are columns for:
-// what goes on in the next row can't be drawn again.
+// what continues in the next row can't be drawn again.
 func appendRow(row, text []byte, columns int) []byte {
 	coloured := false
 	for len(text) > 0 {

@@ -10,7 +10,7 @@ import (
 // lines of each as a Plain writes them. A line that is too long for a Plain to hold is
 // written piece by piece; what the other stream prints meanwhile waits for its end.
 type Pipe struct {
-	// EndsLine has Close end the last line of the log, too, for somebody writes below it.
+	// EndsLine has Close end the last line of the log, too, because something is written below it.
 	EndsLine bool
 
 	w       io.Writer
@@ -105,7 +105,7 @@ func (s *pipeWriter) Write(b []byte) (int, error) {
 	if end := bytes.IndexByte(b, '\n') + 1; end > 0 && len(p.waiting) > 0 {
 		err = errors.Join(p.write(b[:end]), p.writeWaiting())
 		rest = b[end:]
-		if p.last != '\n' { // the other stream's line was broken, and goes on
+		if p.last != '\n' { // the other stream's line was broken, and continues
 			p.inside, p.waiting = p.other(s), append(p.waiting, rest...)
 			return len(b), err
 		}

@@ -9,7 +9,7 @@ import (
 // Screen is the last writer before a terminal that shows both streams of a log. Text
 // appears at once, so that progress bars move, each stream made harmless by a Terminal of
 // its own. Where one stream prints while the other is in the middle of a line, it begins
-// a new line, and the other's line is drawn again when that goes on. Lines are cut at MaxLine.
+// a new line, and the other's line is drawn again when it continues. Lines are cut at MaxLine.
 type Screen struct {
 	w     io.Writer
 	lines [2]screenLine // by Stream
@@ -90,8 +90,8 @@ func (s *Screen) leave() {
 	s.at.left, s.at = true, nil
 }
 
-// resume goes on with a line that was left, and returns what to write of b. The line is
-// drawn again, unless it just ends or b draws it anew.
+// resume continues a line that was left, and returns what to write of b. The line is
+// drawn again, unless it just ends or b draws it from its beginning.
 func (l *screenLine) resume(b []byte) []byte {
 	l.left = false
 	if b[0] == '\n' && afterUp(b) == 0 {

@@ -43,7 +43,7 @@ const (
 	maxRows = 20
 )
 
-// stay keeps the text from going up beyond the row that it goes on in.
+// stay keeps the text from going up beyond the row that it continues in.
 func (t *Terminal) stay() { t.row, t.last = 0, 0 }
 
 // down counts line ends.
@@ -99,7 +99,7 @@ func (t *Terminal) flush() error {
 	return err
 }
 
-// filter takes as much of b as can be judged and tells how much that was.
+// filter takes as much of b as can be judged and returns how much that was.
 func (t *Terminal) filter(b []byte) int {
 	i := 0
 	for i < len(b) {
@@ -121,7 +121,7 @@ func (t *Terminal) filter(b []byte) int {
 	return i
 }
 
-// isPlain tells whether a byte is harmless by itself.
+// isPlain reports whether a byte is harmless by itself.
 func isPlain(c byte) bool {
 	return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
 }
@@ -213,7 +213,7 @@ func (t *Terminal) up(params []byte) {
 	}
 }
 
-// isReset tells whether the parameters of a colour are all zero.
+// isReset reports whether the parameters of a colour are all zero.
 func isReset(params []byte) bool {
 	for _, c := range params {
 		if c != '0' && c != ';' {
