@@ -32,7 +32,9 @@ func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, 
 	return api.Status{State: api.NotFound}, nil
 }
 
-func (w workload) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
+func (w workload) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error {
+	return nil
+}
 
 func (w workload) Stop(context.Context, string, time.Duration, func() error) error {
 	return fs.ErrNotExist

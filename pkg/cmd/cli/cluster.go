@@ -85,7 +85,9 @@ func (n noCluster) Watch(context.Context, string, func(api.Status)) (api.Status,
 	return api.Status{}, n.why
 }
 
-func (n noCluster) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return n.why }
+func (n noCluster) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error {
+	return n.why
+}
 
 func (n noCluster) Stop(context.Context, string, time.Duration, func() error) error { return n.why }
 
