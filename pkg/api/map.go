@@ -1,6 +1,10 @@
 package api
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Map is how a function that is called once for each of many inputs is spread over
 // pods: each makes the calls of one chunk of inputs that follow each other.
@@ -61,6 +65,19 @@ func (m Map) ChunkOf(input int) (chunk int, computed bool) {
 		before += r.Last - r.First + 1
 	}
 	return 0, false
+}
+
+// Arguments are the runner's: where the inputs are, and how they are divided.
+func (m Map) Arguments() []string {
+	args := []string{"--map", m.InputsSHA256, "--chunk", strconv.Itoa(m.Chunk), "--inputs", strconv.Itoa(m.Inputs)}
+	var only []string
+	for _, r := range m.Only {
+		only = append(only, fmt.Sprintf("%d-%d", r.First, r.Last))
+	}
+	if only != nil {
+		args = append(args, "--only", strings.Join(only, ","))
+	}
+	return args
 }
 
 // Verdict is what came of an input. Metadata of its result keeps it, so that a listing

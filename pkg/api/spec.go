@@ -117,6 +117,9 @@ var StoreFlags = []struct{ Flag, Variable string }{
 	{"--credentials", EnvCredentials},
 }
 
+// EnvCompletionIndex is how a pod of an Indexed Job learns its number; Kubernetes sets it.
+const EnvCompletionIndex = "JOB_COMPLETION_INDEX"
+
 // EnvPodUID is how the runner learns which pod it is.
 const EnvPodUID = "KINETIC_POD_UID"
 

@@ -129,7 +129,10 @@ func (w *Workload) arguments(spec api.Spec, env []string) []string {
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
 		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
 		"--log-file", filepath.Join(dir, logFile), "--termination-log", ""}
-	if spec.CallKind == api.CallFunction {
+	switch {
+	case spec.Map != nil:
+		args = append(args, spec.Map.Arguments()...)
+	case spec.CallKind == api.CallFunction:
 		args = append(args, "--function")
 	}
 	if spec.OutputDir != "" {
@@ -174,6 +177,9 @@ func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	}
 	for _, e := range spec.Env {
 		env = append(env, e.Name+"="+e.Value)
+	}
+	if spec.Map != nil {
+		env = append(env, api.EnvCompletionIndex+"=0") // one process has all inputs
 	}
 	for _, name := range spec.SecretEnv {
 		if _, ok := secrets[name]; !ok {

@@ -48,10 +48,13 @@ func TestCommandLine(t *testing.T) {
 		change func(*api.Spec)
 		want   []string
 	}{
-		"plain":          {func(*api.Spec) {}, nil},
-		"an output dir":  {func(s *api.Spec) { s.OutputDir = "/my outputs" }, []string{"--output-dir", "/my outputs"}},
-		"a bound":        {func(s *api.Spec) { s.MaxRuntime = 90 * time.Second }, []string{"--max-runtime", "90"}},
-		"a function":     {func(s *api.Spec) { s.CallKind = api.CallFunction }, []string{"--function"}},
+		"plain":         {func(*api.Spec) {}, nil},
+		"an output dir": {func(s *api.Spec) { s.OutputDir = "/my outputs" }, []string{"--output-dir", "/my outputs"}},
+		"a bound":       {func(s *api.Spec) { s.MaxRuntime = 90 * time.Second }, []string{"--max-runtime", "90"}},
+		"a function":    {func(s *api.Spec) { s.CallKind = api.CallFunction }, []string{"--function"}},
+		"a map": {func(s *api.Spec) {
+			s.CallKind, s.Map = api.CallFunction, &api.Map{InputsSHA256: "d", Inputs: 3, Chunk: 3, Parallelism: 1}
+		}, []string{"--map", "d", "--chunk", "3", "--inputs", "3"}},
 		"a narrow bound": {func(s *api.Spec) { s.MaxRuntime = 1500 * time.Millisecond }, []string{"--max-runtime", "1.5"}},
 	}
 	for name, tt := range tests {

@@ -151,15 +151,7 @@ func mapArguments(s api.Spec) []string {
 	if s.Map == nil {
 		return nil
 	}
-	args := []string{"--map", s.Map.InputsSHA256, "--chunk", strconv.Itoa(s.Map.Chunk), "--inputs", strconv.Itoa(s.Map.Inputs)}
-	var only []string
-	for _, r := range s.Map.Only {
-		only = append(only, fmt.Sprintf("%d-%d", r.First, r.Last))
-	}
-	if only != nil {
-		args = append(args, "--only", strings.Join(only, ","))
-	}
-	return args
+	return s.Map.Arguments()
 }
 
 // groupArguments are what the runner of several hosts is told besides: how many

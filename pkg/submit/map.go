@@ -40,8 +40,6 @@ func validateMap(r api.Request) error {
 		return nil
 	}
 	switch {
-	case r.Backend == api.BackendLocal:
-		return errors.New("--map cannot be combined with --local: to try the function here, leave --map out and pass one input with --arg")
 	case r.Backend == api.BackendPathways:
 		return errors.New("--map and --backend pathways exclude each other: a map is an Indexed Job, which --backend gke runs")
 	case r.Hosts > 1 || r.Slices > 1:
@@ -148,6 +146,9 @@ func spread(r api.Request, in inputs, only []api.Range) *api.Map {
 		return nil
 	}
 	m := &api.Map{InputsSHA256: in.SHA256, Inputs: in.Count, Only: only, Chunk: r.Chunk, Parallelism: r.Parallelism}
+	if r.Backend == api.BackendLocal { // one process, one input after the other
+		m.Chunk, m.Parallelism = max(m.Computed(), 1), 1
+	}
 	if m.Parallelism == 0 {
 		m.Parallelism = defaultParallelism
 	}

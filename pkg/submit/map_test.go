@@ -63,12 +63,19 @@ func TestCheckChunks(t *testing.T) {
 	}
 }
 
+func TestLocalMapsAreOneChunk(t *testing.T) {
+	r := api.Request{Map: "in", Chunk: 2, Parallelism: 3, Placement: api.Placement{Backend: api.BackendLocal}}
+	m := spread(r, inputs{Inputs: call.Inputs{Count: 5}}, nil)
+	if m.Chunk != 5 || m.Parallelism != 1 || m.Chunks() != 1 {
+		t.Errorf("got %+v, want one chunk of 5 inputs", m)
+	}
+}
+
 func TestValidateMap(t *testing.T) {
 	for want, r := range map[string]api.Request{
 		"":                       {Map: "in", Chunk: 2, Placement: api.Placement{Backend: api.BackendGKE, Hosts: 1}},
 		"--chunk is about":       {Chunk: 2},
 		"--parallelism is about": {Parallelism: 2},
-		"--local":                {Map: "in", Placement: api.Placement{Backend: api.BackendLocal}},
 		"--backend pathways":     {Map: "in", Placement: api.Placement{Backend: api.BackendPathways}},
 		"--hosts or --slices":    {Map: "in", Placement: api.Placement{Hosts: 2}},
 		"makes each call":        {Map: "in", Placement: api.Placement{Slices: 2}},

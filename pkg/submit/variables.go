@@ -17,7 +17,7 @@ var runnerVariables = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_
 func SetByRunner(name string) bool { return slices.Contains(runnerVariables, name) }
 
 // indexVariable is how Kubernetes gives a pod of an Indexed Job its number.
-const indexVariable = "JOB_COMPLETION_INDEX"
+const indexVariable = api.EnvCompletionIndex
 
 // groupVariables are set for each host by the controller of its job, and read by libtpu and
 // JAX. perHost cannot be the same on all of them: the runner tells the hosts apart by them.

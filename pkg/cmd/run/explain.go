@@ -322,6 +322,9 @@ func upTo(n int, one, more string) string {
 
 // spread says how the inputs of a map are spread over pods.
 func (j explainedJob) spread(count func(n int, noun string) string) string {
+	if j.Backend == api.BackendLocal {
+		return count(j.Map.Inputs, "input") + ", one after the other"
+	}
 	text := count(j.Map.Inputs, "input") + " in " + count(j.Map.Chunks(), "pod")
 	if j.Map.Chunks() > 1 {
 		text += fmt.Sprintf(" of %s each, %d at a time", count(j.Map.Chunk, "input"), j.Map.Parallelism)

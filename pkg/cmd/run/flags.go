@@ -66,12 +66,12 @@ func (f *flags) sections() []cli.Section {
 			f.podOnly = append(f.podOnly, flag.Name)
 		}
 	})
-	f.podOnly = append(f.podOnly, "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
+	f.podOnly = append(f.podOnly, "chunk", "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
 	return []cli.Section{call, placement, outcome, f.connection.Section()}
 }
 
 // alsoLocal are the flags of addPlacement that mean something to a local job too.
-var alsoLocal = []string{"parallelism", "local", "backend", "name", "job-id", "max-runtime"}
+var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime"}
 
 func (f *flags) addCall(fs *pflag.FlagSet) {
 	r := &f.request

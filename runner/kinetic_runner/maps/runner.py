@@ -190,6 +190,8 @@ class MapAttempt(Attempt):
             if self.store is not None:
                 publish.publish_log(self, outcome)
                 publish.record_end(self, outcome, finished)
+                if self.final:  # of a local map, no other process knows how it ended
+                    publish.publish_end(self, publish.end_document(self, outcome, finished))
         except (RunnerError, OSError) as exc:
             outcome = self.failure(f"cannot publish how the chunk ended: {exc}")
         publish.write_termination_message(self, outcome, finished)

@@ -42,6 +42,10 @@ class FileStore:
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"{self.url(name)} does not exist") from None
 
+    def exists(self, name):
+        """Reports whether there is such an object."""
+        return os.path.exists(os.path.join(self.root, name))
+
     def create(self, name, source, metadata=None):
         """Writes an object that must not exist yet; AlreadyExists if it does. Files have no metadata."""
         self.write(name, source, 0)
@@ -56,6 +60,13 @@ class FileStore:
     def generation(self, name):
         """Files have neither a generation nor metadata."""
         return None, {}
+
+    def list(self, folder):
+        """Yields the names of the objects in a folder, without the folder's."""
+        try:
+            yield from os.listdir(os.path.join(self.root, folder))
+        except FileNotFoundError:
+            return  # an empty folder does not exist
 
     def renew(self, name):
         """Files do not expire."""
