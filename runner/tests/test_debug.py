@@ -95,8 +95,10 @@ class Debug(RunnerCase):
             with self.subTest(call["kind"]):
                 self.setUp()
                 ran = self.run_call(call, {"train.py": TRAIN, "debugpy.py": "raise ModuleNotFoundError(\"No module named 'debugpy'\")"}, env=COMES)
-                self.assertEqual(ran.out, "kinetic: --debug needs the package debugpy (No module named 'debugpy'): add it to the image or to the project\n")
-                self.assertEqual((ran.code, ran.end["reason"]), (1, "ExitCode"))
+                said = "--debug needs the package debugpy (No module named 'debugpy'): install it where the job runs, or add it to the project"
+                self.assertEqual(ran.out, f"kinetic: {said}\n")
+                message = said if call["kind"] == "function" else "train.py ended with exit code 1"
+                self.assertEqual((ran.code, ran.end["reason"], ran.end["message"]), (1, "ExitCode", message))
 
     def test_what_keeps_the_debugger_away_is_told(self):
         for env, want in (

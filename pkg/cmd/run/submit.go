@@ -203,11 +203,19 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 		return o.settle(ctx, j, end)
 	case <-ctx.Done():
 		if !o.wait.cancel {
+			select { // so that the terminal keeps no color of the log
+			case <-done:
+			case <-time.After(lastLines):
+			}
 			return cli.Interrupted(o.streams.ErrOut, j, context.Canceled)
 		}
 		return o.interrupted(ctx, j, done)
 	}
 }
+
+// lastLines is how long Ctrl-C waits for what was read of a log to be written. A stopped
+// terminal takes nothing.
+const lastLines = 500 * time.Millisecond
 
 // show is what a job is followed by: its log, or the values of a map.
 func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
@@ -253,7 +261,9 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case end.err != nil:
 		return cli.Interrupted(o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil:
-		return cli.SettleMap(ctx, o.streams, o.ui, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
+		err := cli.SettleMap(ctx, o.streams, o.ui, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
+		o.tellUninstalled(j, hearFailures(end.ofMap))
+		return err
 	case end.status.State != api.Succeeded:
 		err := cli.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
 		o.tellUninstalled(j, end.heard)
@@ -283,6 +293,15 @@ func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
 		return
 	}
 	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.PlaceFlag()))
+}
+
+// hearFailures remembers the errors of a map's inputs as it would those of a log.
+func hearFailures(m job.MapOutcome) *cli.Heard {
+	heard := cli.Hear(io.Discard)
+	for _, f := range m.Failed {
+		_, _ = fmt.Fprintf(heard, "%s: %s\n", f.Error.Type, f.Error.Message)
+	}
+	return heard
 }
 
 // tellUninstalled says where a job lacked a package that its project asks for.

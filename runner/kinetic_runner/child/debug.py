@@ -25,7 +25,7 @@ def wait_for_debugger():
     try:
         debugpy = importlib.import_module("debugpy")
     except ImportError as exc:
-        sys.exit(f"kinetic: --debug needs the package debugpy ({exc}): add it to the image or to the project")
+        sys.exit(f"kinetic: --debug needs the package debugpy ({exc}): install it where the job runs, or add it to the project")
     try:
         import threading
 

@@ -87,8 +87,10 @@ def of_exit(exc, call):
         kept = int(code) if 0 < code < 124 else 1
         message = f"{title} ended with exit code {int(code)}" + ("" if kept == code else f", reported as {kept}")
     else:
-        kept, message = 1, f"{title} ended with sys.exit: {text_of(code)}"
-        tell(text_of(code) + "\n")
+        text = text_of(code)
+        kept, ours = 1, text.startswith("kinetic: ")
+        message = text[len("kinetic: ") :] if ours else f"{title} ended with sys.exit: {text}"
+        tell(text + "\n")
     return outcome_of("ExitCode", kept, message, {"type": "SystemExit", "message": message[:MESSAGE_LIMIT], "traceback": ""})
 
 
