@@ -80,7 +80,7 @@ func (w *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
 		case errors.Is(err, errNoKind):
-			return ErrNoLeaderWorkerSets
+			return errNoLeaderWorkerSets
 		default:
 			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
@@ -112,10 +112,18 @@ func (w *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 	return fmt.Errorf("%w in %s: install what brings it, or look at kubectl api-resources", errNoKind, version)
 }
 
-// ErrNoLeaderWorkerSets is that jobs on several hosts can't be what they are by default. Nothing
+// errNoLeaderWorkerSets is that jobs on several hosts can't be what they are by default. Nothing
 // of the job was made.
-var ErrNoLeaderWorkerSets = errors.New("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
+var errNoLeaderWorkerSets error = missingKind("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
 	installLeaderWorkerSets + ", or say --backend gke, which needs none")
+
+// missingKind is an error about a kind that the command line needs and the cluster lacks.
+type missingKind string
+
+func (e missingKind) Error() string { return string(e) }
+
+// Usage implements what pkg/cmd/process asks an error for.
+func (e missingKind) Usage() bool { return true }
 
 // errNoKind is a kind that a cluster doesn't have.
 var errNoKind = errors.New("the cluster has no such kind")

@@ -134,7 +134,7 @@ func TestAClusterWithoutSets(t *testing.T) {
 			s, w, _ := startSet(t)
 			delete(s.objects, setGroup)
 			err := begin(w)
-			if !errors.Is(err, ErrNoLeaderWorkerSets) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
+			if !errors.Is(err, errNoLeaderWorkerSets) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
 				t.Errorf("got %v", err)
 			}
 			if len(s.objects) > 0 {

@@ -452,8 +452,12 @@ func TestPrepareMissesTheNamespace(t *testing.T) {
 			Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: "namespaces", Name: "ml"}})
 		return true
 	}
-	if err := w.Prepare(t.Context(), a1, nil); err == nil || !strings.Contains(err.Error(), "there is no namespace ml") {
+	err := w.Prepare(t.Context(), a1, nil)
+	if err == nil || !strings.Contains(err.Error(), "there is no namespace ml") {
 		t.Errorf("got %v", err)
+	}
+	if !isUsage(err) {
+		t.Error("a namespace that is not there is an error of the command line")
 	}
 }
 

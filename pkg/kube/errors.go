@@ -22,6 +22,10 @@ type explanation struct {
 func (e *explanation) Error() string { return e.text }
 func (e *explanation) Unwrap() error { return e.cause }
 
+// Usage reports whether the command line named what the cluster does not have, so that
+// nothing was changed. pkg/cmd/process asks for it.
+func (e *explanation) Usage() bool { return lacksNamespace(e.cause) }
+
 // explain says what was being done, why it failed and what to do next. The
 // cause stays, for apierrors.
 func (c *Client) explain(verb string, k kind, name string, err error) error {
@@ -69,7 +73,7 @@ func (c *Client) answer(need permission, err error) string {
 		return c.forbidden(need, err)
 	case apierrors.IsUnauthorized(err):
 		return "the API server does not accept your credentials, which may have expired: log in again, on GKE with `gcloud auth login`; elsewhere get the kubeconfig again from where it came"
-	case NoNamespace(err):
+	case lacksNamespace(err):
 		return c.noNamespace()
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !transient(err):
 		return fmt.Sprintf("this is no answer of an API server: %q: check the address, which kubectl cluster-info shows, and HTTPS_PROXY if there is a proxy", unexpected(err))
@@ -108,9 +112,9 @@ func lacksRight(err error) bool {
 	return strings.Contains(err.Error(), " cannot ")
 }
 
-// NoNamespace tells whether an error is that the namespace does not exist, of which
-// the API server says so before it does anything.
-func NoNamespace(err error) bool {
+// lacksNamespace reports whether an error is that the namespace does not exist, which
+// the API server says before it does anything.
+func lacksNamespace(err error) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
 }

@@ -235,11 +235,20 @@ func TestWhyAServerRefuses(t *testing.T) {
 			c.status.Kind, c.status.APIVersion, c.status.Status = "Status", "v1", metav1.StatusFailure
 			err := listing(t, c.namespace, serve(t, c.status))
 			holdError(t, err, c.passes, c.want...)
+			if want := name == "no such namespace"; isUsage(err) != want {
+				t.Errorf("an error of the command line: %v, want %v", !want, want)
+			}
 			if strings.Contains(err.Error(), `User "bob" cannot`) {
 				t.Errorf("it says twice what is missing: %v", err)
 			}
 		})
 	}
+}
+
+// isUsage reports whether an error is one of the command line, as pkg/cmd/process does.
+func isUsage(err error) bool {
+	var usage interface{ Usage() bool }
+	return errors.As(err, &usage) && usage.Usage()
 }
 
 // serve answers every request with one status.

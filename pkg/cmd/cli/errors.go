@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
 // The exit codes of every command.
@@ -60,12 +58,13 @@ func Exit(code int) error {
 // CodeOf is the exit code that an error stands for.
 func CodeOf(err error) int {
 	var e *Error
+	var missing interface{ Usage() bool } // of a cluster that lacks what the command line names
 	switch {
 	case err == nil:
 		return ExitDone
 	case errors.As(err, &e):
 		return e.Code
-	case kube.NoNamespace(err), errors.Is(err, kube.ErrNoLeaderWorkerSets):
+	case errors.As(err, &missing) && missing.Usage():
 		return ExitUsage
 	default:
 		return ExitFailed

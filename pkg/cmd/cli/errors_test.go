@@ -4,17 +4,16 @@ import (
 	"context"
 	"fmt"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
+// missing is an error of a package below, which knows whether the command line named what
+// is not there.
+type missing bool
+
+func (m missing) Error() string { return "not there" }
+func (m missing) Usage() bool   { return bool(m) }
+
 func TestCodeOf(t *testing.T) {
-	missing := func(resource string) error {
-		return fmt.Errorf("starting: %w", apierrors.NewNotFound(schema.GroupResource{Resource: resource}, "x"))
-	}
 	for name, tt := range map[string]struct {
 		err  error
 		want int
@@ -23,9 +22,8 @@ func TestCodeOf(t *testing.T) {
 		"any error":                     {context.Canceled, ExitFailed},
 		"a mistake":                     {fmt.Errorf("x: %w", Usagef("y")), ExitUsage},
 		"a job's own code":              {Exit(7), 7},
-		"a namespace that is not there": {missing("namespaces"), ExitUsage},
-		"a kind that is not there":      {fmt.Errorf("starting: %w", kube.ErrNoLeaderWorkerSets), ExitUsage},
-		"another object that is not":    {missing("jobs"), ExitFailed},
+		"a namespace that is not there": {fmt.Errorf("starting: %w", missing(true)), ExitUsage},
+		"another object that is not":    {fmt.Errorf("starting: %w", missing(false)), ExitFailed},
 	} {
 		if got := CodeOf(tt.err); got != tt.want {
 			t.Errorf("%s: exit code %d, want %d", name, got, tt.want)
