@@ -61,13 +61,15 @@ var mayImport = map[string]string{
 	"forward": "",
 
 	"frontdoor": "nearest shell version",
-	"cmd/cli":   belowCmd,
-	"cmd/run":   belowCmd + " cmd/cli",
-	"cmd/jobs":  belowCmd + " cmd/cli forward",
+
+	"cmd/process": "nearest",
+	"cmd/cli":     belowCmd + " cmd/process",
+	"cmd/run":     belowCmd + " cmd/process cmd/cli",
+	"cmd/jobs":    belowCmd + " cmd/process cmd/cli forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
-	"/plugins/kubectl-kinetic_run":  "cmd/cli cmd/run",
-	"/plugins/kubectl-kinetic_jobs": "cmd/cli cmd/jobs",
+	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",
+	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
 const belowCmd = "accelerator api bundle call job kube local logs nearest pack pattern profile render screen shell store submit target ui version /manifests /runner"

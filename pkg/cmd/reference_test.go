@@ -13,8 +13,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 )
 
@@ -56,7 +56,7 @@ func help(t *testing.T, root, c *cobra.Command) string {
 		args = []string{c.Name(), "--help"}
 	}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
-	if code := cli.Run(t.Context(), root, args, streams); code != 0 {
+	if code := process.Run(t.Context(), root, args, streams); code != 0 {
 		t.Fatalf("%s --help: exit code %d\n%s", c.CommandPath(), code, &out)
 	}
 	if strings.Contains(out.String(), "kubectl-kinetic_") {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/hack/script"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
 )
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 func binary(newCommand func(genericiooptions.IOStreams) *cobra.Command) func() {
-	return func() { os.Exit(cli.Main(newCommand)) }
+	return func() { os.Exit(process.Main(newCommand)) }
 }
 
 // TestScripts runs every script. -update rewrites the files that cmp compares with.

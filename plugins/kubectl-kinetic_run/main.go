@@ -8,12 +8,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 )
 
 func main() {
-	os.Exit(cli.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
+	os.Exit(process.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
 		return run.NewCommand(streams, clock.RealClock{})
 	}))
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -36,11 +37,11 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string) (job.Pl
 	}
 	server, err := serverURL(config)
 	if err != nil {
-		return job.Place{}, nil, Usage(err)
+		return job.Place{}, nil, process.Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Place{}, nil, Usage(err)
+		return job.Place{}, nil, process.Usage(err)
 	}
 	place := job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: clusterID(config, server), Server: server.String(),
@@ -54,7 +55,7 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string) (job.Pl
 func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
-		return job.Place{}, Usage(err)
+		return job.Place{}, process.Usage(err)
 	}
 	namespace := where.Namespace
 	if allNamespaces {
@@ -69,11 +70,11 @@ func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
 func (c *Connection) StoredPlace(why error) (job.Place, error) {
 	where, err := c.resolve(target.Need{Jobs: true})
 	if err != nil {
-		return job.Place{}, Usage(err)
+		return job.Place{}, process.Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Place{}, Usage(err)
+		return job.Place{}, process.Usage(err)
 	}
 	return job.Place{Workload: noCluster{why}, Backend: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.given()}, nil
 }
@@ -94,7 +95,7 @@ func (n noCluster) Stop(context.Context, string, time.Duration, func() error) er
 // openStore opens the usual store, if there is one.
 func openStore(url string) (store.Store, error) {
 	if url == "" {
-		return store.None(Usage(target.ErrNoStore)), nil
+		return store.None(process.Usage(target.ErrNoStore)), nil
 	}
 	return store.Open(url)
 }
@@ -120,7 +121,7 @@ func (c *Connection) ClusterWorkload(where target.Target, namespace string) (*ku
 func (c *Connection) workload(config *rest.Config, namespace string) (*kube.Cluster, error) {
 	client, err := kube.NewClient(config, namespace, c.tell)
 	if err != nil {
-		return nil, Usage(fmt.Errorf("%w: %s", err, mendSetting))
+		return nil, process.Usage(fmt.Errorf("%w: %s", err, mendSetting))
 	}
 	return kube.New(client), nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -121,7 +122,7 @@ func collected(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		fmt.Fprintf(w, "interrupted; job %s was collected, and what is left of it goes with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
-		return Exit(ExitInterrupted)
+		return process.Exit(process.ExitInterrupted)
 	default:
 		fmt.Fprintf(w, "warning: job %s was collected, and could not be cleaned up: %v\n", j.ID(), ui.Clean(err.Error()))
 		return nil

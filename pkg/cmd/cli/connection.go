@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -56,8 +57,8 @@ var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": tr
 	"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
 
 // Section is the group of all connection flags.
-func (c *Connection) Section() Section {
-	s := NewSection("Connection (kubectl's other flags, such as --as and --request-timeout, work too)")
+func (c *Connection) Section() process.Section {
+	s := process.NewSection("Connection (kubectl's other flags, such as --as and --request-timeout, work too)")
 	fs := s.Flags
 	fs.StringVar(&c.loading.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "The kubeconfig `FILE`.")
 	kubectl := clientcmd.RecommendedConfigOverrideFlags("")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
@@ -147,8 +148,8 @@ func TestRESTRejects(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q in it", err, tt.want)
 			}
-			if CodeOf(err) != ExitUsage {
-				t.Errorf("got exit code %d", CodeOf(err))
+			if process.CodeOf(err) != process.ExitUsage {
+				t.Errorf("got exit code %d", process.CodeOf(err))
 			}
 		})
 	}
@@ -205,10 +206,10 @@ func TestConnectionCompletes(t *testing.T) {
 			}
 			t.Setenv("KINETIC_PROFILES_FILE", file)
 			root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
-			AddSections(root, connection.Section())
+			process.AddSections(root, connection.Section())
 			var out bytes.Buffer
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}}
-			Run(t.Context(), root, []string{cobra.ShellCompRequestCmd, tt.flag, ""}, streams)
+			process.Run(t.Context(), root, []string{cobra.ShellCompRequestCmd, tt.flag, ""}, streams)
 			if out.String() != tt.want {
 				t.Errorf("got %q, want %q", out.String(), tt.want)
 			}

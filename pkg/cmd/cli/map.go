@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -66,7 +67,7 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 		return collected(ctx, streams.ErrOut, j, err)
 	}
 	tellFailures(streams.ErrOut, j, end)
-	return Exit(ExitFailed)
+	return process.Exit(process.ExitFailed)
 }
 
 // NoMapResults ends a command that found a map ended without any result.
@@ -175,7 +176,7 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 		return err
 	}
 	fmt.Fprintf(w, "%s of %s inputs failed; which and why: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.PlaceFlag())
-	return Exit(ExitFailed)
+	return process.Exit(process.ExitFailed)
 }
 
 // MapProgress says how far a map is.

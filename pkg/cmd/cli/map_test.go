@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -22,7 +23,7 @@ func TestInterruptedMap(t *testing.T) {
 	for want, m := range map[string]*api.Map{"jobs logs -f a1 -n ml\n": nil, "jobs result a1 -n ml\n": {Inputs: 2, Chunk: 1}} {
 		var said bytes.Buffer
 		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: m}}
-		if code := CodeOf(Interrupted(&said, j, context.Canceled)); code != ExitInterrupted || !strings.Contains(said.String(), want) {
+		if code := process.CodeOf(Interrupted(&said, j, context.Canceled)); code != process.ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
 		}
 	}
@@ -108,8 +109,8 @@ func TestInterruptedRelease(t *testing.T) {
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
 	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, DeleteResult)
 	const want = "interrupted; job a1 was collected, and what is left of it goes with kubectl kinetic jobs cleanup a1 -n ml\n"
-	if CodeOf(err) != ExitInterrupted || said.String() != want {
-		t.Errorf("exit code %d, said %q, want %q", CodeOf(err), said.String(), want)
+	if process.CodeOf(err) != process.ExitInterrupted || said.String() != want {
+		t.Errorf("exit code %d, said %q, want %q", process.CodeOf(err), said.String(), want)
 	}
 }
 
@@ -152,9 +153,9 @@ func TestSettleOfAMap(t *testing.T) {
 		code    int
 		said    string
 	}{
-		"all have a value": {[]string{good, good}, ExitDone, ""},
-		"one failed":       {[]string{good, bad}, ExitFailed, "1 of 2 inputs failed; which and why: kubectl kinetic jobs result a1 -n ml\n"},
-		"collected":        {nil, ExitDone, ""},
+		"all have a value": {[]string{good, good}, process.ExitDone, ""},
+		"one failed":       {[]string{good, bad}, process.ExitFailed, "1 of 2 inputs failed; which and why: kubectl kinetic jobs result a1 -n ml\n"},
+		"collected":        {nil, process.ExitDone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept, err := store.OpenFile("file://" + t.TempDir())
@@ -169,8 +170,8 @@ func TestSettleOfAMap(t *testing.T) {
 			}
 			var said bytes.Buffer
 			err = Settle(t.Context(), &said, j, api.Status{State: api.Succeeded})
-			if CodeOf(err) != tt.code || said.String() != tt.said {
-				t.Errorf("exit code %d, said %q; want %d, %q", CodeOf(err), said.String(), tt.code, tt.said)
+			if process.CodeOf(err) != tt.code || said.String() != tt.said {
+				t.Errorf("exit code %d, said %q; want %d, %q", process.CodeOf(err), said.String(), tt.code, tt.said)
 			}
 		})
 	}

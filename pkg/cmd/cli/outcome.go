@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -42,12 +43,12 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 		fmt.Fprintf(w, "warning: there may be more to tell: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
-		if *s.ExitCode != ExitFailed { // which any failure has
+		if *s.ExitCode != process.ExitFailed { // which any failure has
 			fmt.Fprintf(w, "exit code %d is the job's own\n", *s.ExitCode)
 		}
-		return Exit(*s.ExitCode)
+		return process.Exit(*s.ExitCode)
 	}
-	return Exit(ExitFailed)
+	return process.Exit(process.ExitFailed)
 }
 
 // Remember has the store remember how a job ended that its runner could not
@@ -105,10 +106,10 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(w, "timed out waiting; job %s goes on\n%s\n", j.ID(), again)
-		return Exit(ExitTimeout)
+		return process.Exit(process.ExitTimeout)
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "interrupted; job %s goes on\n%s\n", j.ID(), again)
-		return Exit(ExitInterrupted)
+		return process.Exit(process.ExitInterrupted)
 	case errors.Is(err, syscall.EPIPE): // nobody reads any more
 		return err
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -21,7 +22,7 @@ func LocalPlace(storeURL, python string) (job.Place, error) {
 func (c *Connection) LocalJobsPlace() (job.Place, error) {
 	where, err := c.Resolve(true)
 	if err != nil {
-		return job.Place{}, Usage(err)
+		return job.Place{}, process.Usage(err)
 	}
 	return localPlace(where.Store, "", func(err error) { c.tell("warning: " + err.Error()) })
 }
@@ -29,7 +30,7 @@ func (c *Connection) LocalJobsPlace() (job.Place, error) {
 func localPlace(storeURL, python string, warn func(error)) (job.Place, error) {
 	s, err := store.OpenFile(storeURL)
 	if err != nil {
-		return job.Place{}, Usage(fmt.Errorf("--store: %w", err))
+		return job.Place{}, process.Usage(fmt.Errorf("--store: %w", err))
 	}
 	workload, err := LocalWorkload(python)
 	if err != nil {

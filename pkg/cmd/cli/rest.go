@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
@@ -33,7 +34,7 @@ func (c *Connection) REST(t target.Target) (*rest.Config, error) {
 		err = checkCredentials(config)
 	}
 	if err != nil {
-		return nil, Usage(fmt.Errorf("preparing to talk to the cluster of %s: %w", way(t), err))
+		return nil, process.Usage(fmt.Errorf("preparing to talk to the cluster of %s: %w", way(t), err))
 	}
 	config.UserAgent = "kubectl-kinetic/" + version.String()
 	config.WarningHandler = rest.NoWarnings{}

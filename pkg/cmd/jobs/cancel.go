@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -23,7 +24,7 @@ func (c *command) cancel() *cobra.Command {
 			"  # the job that you submitted last\n  kubectl kinetic jobs cancel --last\n\n" +
 			"  # all of yours that have not ended and have this label\n  kubectl kinetic jobs cancel --mine -l sweep=7",
 		Args: c.someIDs,
-		RunE: cli.RunE(c.runCancel),
+		RunE: process.RunE(c.runCancel),
 	}, c.choice.section())
 }
 
@@ -86,5 +87,5 @@ func tell(w io.Writer, jobs int, errs []error) error {
 	for _, err := range errs {
 		fmt.Fprintf(w, "error: %v\n", err)
 	}
-	return cli.Exit(cli.ExitFailed)
+	return process.Exit(process.ExitFailed)
 }

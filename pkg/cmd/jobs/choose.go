@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -27,15 +28,15 @@ type choice struct {
 func (o choice) given() bool { return o.last || o.mine || o.selector != "" }
 
 // section is the flags, for a command that takes IDs.
-func (o *choice) section() cli.Section {
-	s := cli.NewSection("Flags in place of IDs")
+func (o *choice) section() process.Section {
+	s := process.NewSection("Flags in place of IDs")
 	s.Flags.BoolVar(&o.last, "last", false, "The job that you submitted last in this namespace.")
 	o.filterVars(s)
 	return s
 }
 
 // filterVars adds the flags that choose several jobs.
-func (o *choice) filterVars(s cli.Section) {
+func (o *choice) filterVars(s process.Section) {
 	s.Flags.BoolVar(&o.mine, "mine", false, "Only jobs that you submitted.")
 	s.Flags.StringVarP(&o.selector, "selector", "l", "", "Only jobs whose labels match this `SELECTOR`, such as app=train.")
 }
@@ -44,11 +45,11 @@ func (o *choice) filterVars(s cli.Section) {
 func (o choice) applyTo(f *job.Filter, local bool) error {
 	if o.selector != "" {
 		if local {
-			return cli.Usagef("--selector: local jobs have no labels")
+			return process.Usagef("--selector: local jobs have no labels")
 		}
 		var err error
 		if f.Selector, err = labels.Parse(o.selector); err != nil {
-			return cli.Usagef("--selector %q: %w", o.selector, err)
+			return process.Usagef("--selector %q: %w", o.selector, err)
 		}
 	}
 	if !o.mine && !o.last {
@@ -62,13 +63,13 @@ func (o choice) applyTo(f *job.Filter, local bool) error {
 
 // noID is the error of a command line that names no job.
 func noID(sub *cobra.Command) error {
-	return cli.Usagef("job ID required: %s; kubectl kinetic jobs list shows them, and --last is the newest of yours", sub.UseLine())
+	return process.Usagef("job ID required: %s; kubectl kinetic jobs list shows them, and --last is the newest of yours", sub.UseLine())
 }
 
 // oneID checks that one job is named, by its ID or by flags.
 func (c *command) oneID(sub *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return cli.Usagef("%s takes one job, got %s", sub.CommandPath(), strings.Join(args, " "))
+		return process.Usagef("%s takes one job, got %s", sub.CommandPath(), strings.Join(args, " "))
 	}
 	return c.someIDs(sub, args)
 }
@@ -77,7 +78,7 @@ func (c *command) oneID(sub *cobra.Command, args []string) error {
 func (c *command) someIDs(sub *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 && c.choice.given():
-		return cli.Usagef("%s takes IDs, or --last, --mine and --selector, not both", sub.CommandPath())
+		return process.Usagef("%s takes IDs, or --last, --mine and --selector, not both", sub.CommandPath())
 	case len(args) == 0 && !c.choice.given():
 		return noID(sub)
 	}
@@ -88,7 +89,7 @@ func (c *command) someIDs(sub *cobra.Command, args []string) error {
 func checkIDs(words []string) error {
 	for _, word := range words {
 		if !job.CanBeID(word) {
-			return cli.Usagef("%q can't be a job ID, so nothing was done; kubectl kinetic jobs list shows them", word)
+			return process.Usagef("%q can't be a job ID, so nothing was done; kubectl kinetic jobs list shows them", word)
 		}
 	}
 	return nil
@@ -118,7 +119,7 @@ func (c *command) one(ctx context.Context, args []string) (*job.Job, error) {
 	for _, j := range jobs {
 		ids = append(ids, j.ID())
 	}
-	return nil, cli.Usagef("%d jobs match, and this command takes one: %s", len(jobs), strings.Join(ids, ", "))
+	return nil, process.Usagef("%d jobs match, and this command takes one: %s", len(jobs), strings.Join(ids, ", "))
 }
 
 // several finds the jobs that the arguments or the flags name. failed are the errors of those

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -108,7 +108,7 @@ func TestFlagsWhereTheClusterIsAway(t *testing.T) {
 	t.Cleanup(refuse.Close)
 	useCluster(t, refuse.URL)
 	for _, args := range [][]string{{"cancel", "--mine"}, {"cancel", "-l", "sweep=7"}, {"status", "--mine"}, {"wait", "-l", "sweep=7"}} {
-		if code, out, said := kinetic(t, args...); code != cli.ExitFailed || out != "" || strings.Contains(said, "no jobs found") {
+		if code, out, said := kinetic(t, args...); code != process.ExitFailed || out != "" || strings.Contains(said, "no jobs found") {
 			t.Errorf("%v: exit code %d, printed %q, said %q", args, code, out, said)
 		}
 	}
@@ -148,7 +148,7 @@ func TestWhatProgramsRead(t *testing.T) {
 func TestDescribeShowsWhatAJobIsMadeOf(t *testing.T) {
 	useSweep(t)
 	code, out, said := kinetic(t, "describe", "cpu-a-1", "cpu-b-2", "cpu-c-3")
-	if code != cli.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3": no such job`) {
+	if code != process.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3": no such job`) {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
 	for _, row := range []string{"Call: f.py:f(n=1)", "Runs on: cpu, Job kinetic-cpu-a-1 in namespace ml", "Submitted by: " + job.CurrentUser(), "Commit: abc", "Image: python:3.12", "Requests: cpu 2, memory 4Gi",

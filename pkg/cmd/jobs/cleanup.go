@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -28,14 +29,14 @@ type cleanupFlags struct {
 
 func (c *command) cleanup() *cobra.Command {
 	f := &cleanupFlags{}
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.BoolVar(&f.workload, "k8s", true, "Remove the workload. A job that runs is ended.")
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Remove the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Remove what the job wrote below KINETIC_OUTPUT_DIR, too.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this `STATE`: "+stateNames()+".")
 	own.Completions = completeStates()
-	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 12h, 30d. Removes runners of old versions, too.")
+	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 12h, 30d. Removes runners of old versions, too.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print which jobs would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	return c.finish(&cobra.Command{
@@ -46,7 +47,7 @@ func (c *command) cleanup() *cobra.Command {
 			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
 			"  # only print which jobs would be removed\n  kubectl kinetic jobs cleanup --all --dry-run",
 		Args: func(_ *cobra.Command, args []string) error { return checkIDs(args) },
-		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runCleanup(ctx, f, args) }),
+		RunE: process.RunE(func(ctx context.Context, args []string) error { return c.runCleanup(ctx, f, args) }),
 	}, own, c.choice.section())
 }
 
@@ -55,9 +56,9 @@ func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string
 	named := len(args) > 0 || c.choice.last
 	switch {
 	case named && (filtered || len(args) > 0 && c.choice.last):
-		return cli.Usagef("cleanup takes IDs, --last, or filters (--all, --status, --older-than, --mine, --selector), not two of them")
+		return process.Usagef("cleanup takes IDs, --last, or filters (--all, --status, --older-than, --mine, --selector), not two of them")
 	case !named && !filtered:
-		return cli.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
+		return process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
 	case named:
 		return c.cleanUpNamed(ctx, f, args)
 	}
@@ -97,7 +98,7 @@ func (c *command) cleanUpNamed(ctx context.Context, f *cleanupFlags, args []stri
 	}
 	err = c.cleanUp(ctx, f, found, true)
 	if err == nil && len(failed) > 0 {
-		return cli.Exit(cli.ExitFailed)
+		return process.Exit(process.ExitFailed)
 	}
 	return err
 }
@@ -118,7 +119,7 @@ func (c *command) sweep(ctx context.Context, f *cleanupFlags, place job.Place, s
 		err = c.removeRunners(ctx, f, place)
 	}
 	if err == nil && !complete {
-		return cli.Exit(cli.ExitFailed)
+		return process.Exit(process.ExitFailed)
 	}
 	return err
 }
@@ -209,7 +210,7 @@ func (f *cleanupFlags) settle(w io.Writer, named bool, jobs []*job.Job, errs []e
 		fmt.Fprintf(w, "error: %v\n", err)
 	}
 	fmt.Fprintln(w, "interrupted; "+howToGoOn(named, byID))
-	return cli.Exit(cli.ExitInterrupted)
+	return process.Exit(process.ExitInterrupted)
 }
 
 // losesSight tells whether a job whose workload was removed isn't chosen again: it has
@@ -354,7 +355,7 @@ func (f *cleanupFlags) keepRecords(found []standing) error {
 	}
 	for _, s := range found {
 		if !s.status.State.Ended() {
-			return cli.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", s.job.ID(), s.status.State)
+			return process.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", s.job.ID(), s.status.State)
 		}
 	}
 	return nil

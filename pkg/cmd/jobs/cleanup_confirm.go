@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -41,7 +41,7 @@ func (c *command) confirm(f *cleanupFlags, found []standing, named bool) error {
 	question := f.question(found)
 	in, ok := c.streams.In.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return cli.Usagef("%s; there is no terminal to ask on: add -y, or --dry-run to see which", question)
+		return process.Usagef("%s; there is no terminal to ask on: add -y, or --dry-run to see which", question)
 	}
 	if err := c.show(found); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *command) confirm(f *cleanupFlags, found []standing, named bool) error {
 	answer, _ := bufio.NewReader(c.streams.In).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		fmt.Fprintln(c.streams.ErrOut, "nothing was cleaned up")
-		return cli.Exit(cli.ExitFailed)
+		return process.Exit(process.ExitFailed)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -77,7 +77,7 @@ func TestInterruptedCleanup(t *testing.T) {
 			}
 			var said bytes.Buffer
 			err := tt.flags.settle(&said, tt.named, found, tt.errs)
-			if cli.CodeOf(err) != cli.ExitInterrupted || said.String() != tt.want {
+			if process.CodeOf(err) != process.ExitInterrupted || said.String() != tt.want {
 				t.Errorf("%v, said %q, want %q", err, &said, tt.want)
 			}
 		})
@@ -86,7 +86,7 @@ func TestInterruptedCleanup(t *testing.T) {
 		t.Errorf("one job: %v", err)
 	}
 	var said bytes.Buffer
-	if err := (&cleanupFlags{}).settle(&said, false, []*job.Job{nil, nil}, []error{nil, forbidden}); cli.CodeOf(err) != cli.ExitFailed || said.String() != "error: job b2: forbidden\n" {
+	if err := (&cleanupFlags{}).settle(&said, false, []*job.Job{nil, nil}, []error{nil, forbidden}); process.CodeOf(err) != process.ExitFailed || said.String() != "error: job b2: forbidden\n" {
 		t.Errorf("without an interrupt: %v, said %q", err, &said)
 	}
 }
@@ -159,7 +159,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}}
 			place := job.Place{Backend: api.BackendGKE, Namespace: "ml", Store: s, Workload: unseen{}, List: tt.list}
 			err = c.sweep(t.Context(), &tt.flags, place, nil)
-			if cli.CodeOf(err) != cli.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
+			if process.CodeOf(err) != process.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
 				t.Errorf("got %v, said %q", err, &said)
 			}
 			left := 0

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
@@ -71,5 +72,5 @@ func unknownCommand(root *cobra.Command, word string) error {
 	case hint == "":
 		hint = "see kubectl kinetic jobs --help"
 	}
-	return cli.Usagef("jobs %q: no such command; %s", word, hint)
+	return process.Usagef("jobs %q: no such command; %s", word, hint)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/forward"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -28,7 +29,7 @@ import (
 
 func (c *command) debug() *cobra.Command {
 	var port uint16
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.Uint16Var(&port, "port", api.DebugPort, "The `PORT` of this machine for the debugger, 0 for any that is free; of a local job, the one that it listens on.")
 	return c.finish(&cobra.Command{
 		Use:   "debug ID",
@@ -40,7 +41,7 @@ func (c *command) debug() *cobra.Command {
 			"job ends, or until Ctrl-C (exit code 130), after which the job goes on.",
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
 		Args:    c.oneID,
-		RunE:    cli.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args, int(port)) }),
+		RunE:    process.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args, int(port)) }),
 	}, own, c.choice.section())
 }
 
@@ -51,9 +52,9 @@ func (c *command) connectDebugger(ctx context.Context, args []string, port int) 
 	}
 	switch {
 	case j.Handle.ByPythonTool():
-		return cli.Usagef("job %s was submitted by the Python tool, and its code is in a directory that only its pod knows: debug it with that tool", j.ID())
+		return process.Usagef("job %s was submitted by the Python tool, and its code is in a directory that only its pod knows: debug it with that tool", j.ID())
 	case !j.Handle.Debug:
-		return cli.Usagef("job %s does not wait for a debugger: submit it again with kubectl kinetic run --debug", j.ID())
+		return process.Usagef("job %s does not wait for a debugger: submit it again with kubectl kinetic run --debug", j.ID())
 	case j.Handle.Backend == api.BackendLocal:
 		return c.tellLocal(ctx, j, port)
 	}
@@ -134,7 +135,7 @@ var errNoPod = errors.New("no pod of the job runs at the moment")
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	where, err := c.connection.ResolveJobs()
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, process.Usage(err)
 	}
 	config, err := c.connection.REST(where)
 	if err != nil {
@@ -147,7 +148,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	}
 	listener, err := listen(port)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, process.Usage(err)
 	}
 	s := &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now)}
 	s.pod = func(ctx context.Context) (string, error) { return workload.RunningPod(ctx, j.ID()) }

@@ -17,20 +17,21 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 func (c *command) describe() *cobra.Command {
 	var output string
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for a form that programs read.")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",
 		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job that you submitted last\n  kubectl kinetic jobs describe --last",
 		Args:    c.someIDs,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -20,7 +21,7 @@ const noIndex = -1
 // indexVar adds --index to the flags of a command.
 func indexVar(flags *pflag.FlagSet, index *int) {
 	*index = noIndex
-	cli.NumberVar(flags, index, 0, cli.Unbounded, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
+	process.NumberVar(flags, index, 0, process.Unbounded, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
 }
 
 // checkIndex holds that an --index is one of the job's inputs.
@@ -29,9 +30,9 @@ func checkIndex(j *job.Job, given bool, index int) error {
 	case !given:
 		return nil
 	case m == nil:
-		return cli.Usagef("--index %d: job %s is no map, and has one call", index, j.ID())
+		return process.Usagef("--index %d: job %s is no map, and has one call", index, j.ID())
 	case index < 0 || index >= m.Inputs:
-		return cli.Usagef("--index %d: job %s has %s inputs, numbered from 0", index, j.ID(), ui.Number(m.Inputs))
+		return process.Usagef("--index %d: job %s has %s inputs, numbered from 0", index, j.ID(), ui.Number(m.Inputs))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -49,7 +50,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	} {
 		root.AddCommand(sub)
 	}
-	cli.AddSections(root)
+	process.AddSections(root)
 	return root
 }
 
@@ -140,7 +141,7 @@ func unattached(err error) error {
 	var unknown *job.IDError
 	var newer *api.VersionError
 	if errors.As(err, &unknown) || errors.As(err, &newer) {
-		return cli.Usage(err)
+		return process.Usage(err)
 	}
 	return err
 }
@@ -159,10 +160,10 @@ func (c *command) localJob(ctx context.Context, id string) *job.Job {
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.
-func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
+func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra.Command {
 	where := c.connection.Section()
 	where.Flags.BoolVar(&c.local, "local", false, "Look among the jobs of this machine, not of a cluster. The whole id of a local job needs no flag.")
-	cli.AddSections(sub, append(sections, where)...)
+	process.AddSections(sub, append(sections, where)...)
 	if sub.ValidArgsFunction == nil {
 		sub.ValidArgsFunction = c.completeIDs
 	}

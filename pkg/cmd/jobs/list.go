@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -34,7 +35,7 @@ type listFlags struct {
 
 func (c *command) list() *cobra.Command {
 	f := &listFlags{}
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
@@ -43,7 +44,7 @@ func (c *command) list() *cobra.Command {
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Leave out the line with the columns' names.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as --status NOT_FOUND does.")
 	own.Completions = completeStates()
-	cli.NumberVar(own.Flags, &f.limit, 0, cli.Unbounded, "limit", "Print at most this many, the newest.")
+	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print at most this many, the newest.")
 	sub := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -55,10 +56,10 @@ func (c *command) list() *cobra.Command {
 			"  # jobs of this machine\n  kubectl kinetic jobs list --local",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
+		RunE: process.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(c)
 			if err != nil {
-				return cli.Usage(err)
+				return process.Usage(err)
 			}
 			return o.run(ctx)
 		}),
@@ -84,7 +85,7 @@ func parseStates(words []string) ([]api.State, error) {
 			if near := nearest.Sentence(w, strings.Split(stateNames(), ", ")); near != "" {
 				msg += "; " + near
 			}
-			return nil, cli.Usagef("%s", msg)
+			return nil, process.Usagef("%s", msg)
 		}
 		states = append(states, s)
 	}
@@ -148,7 +149,7 @@ func (o *listOptions) run(ctx context.Context) error {
 			return err
 		})
 		if ctx.Err() != nil {
-			return cli.Exit(cli.ExitInterrupted)
+			return process.Exit(process.ExitInterrupted)
 		}
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
@@ -30,13 +31,13 @@ type logFlags struct {
 
 func (c *command) logs() *cobra.Command {
 	f := &logFlags{tail: -1}
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
-	cli.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines, of each host.")
+	process.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines, of each host.")
 	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
-	cli.NumberVar(own.Flags, &f.attempt, 1, cli.Unbounded, "attempt", "Only what this attempt printed, counted from 1.")
-	cli.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
+	process.NumberVar(own.Flags, &f.attempt, 1, process.Unbounded, "attempt", "Only what this attempt printed, counted from 1.")
+	process.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
 	return c.finish(&cobra.Command{
 		Use:   "logs ID…",
@@ -48,7 +49,7 @@ func (c *command) logs() *cobra.Command {
 		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
 			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: c.someIDs,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args))
 		}),
 	}, own, c.choice.section())
@@ -64,24 +65,24 @@ func (f *logFlags) ofInput(err error) error {
 
 func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100}
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
 	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
-	cli.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
+	process.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID…",
 		Short:   "Print the end of what a job printed",
 		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
 		Args:    c.someIDs,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args))
 		}),
 	}, own, c.choice.section())
 }
 
 // hostVar adds --host to the flags of a command.
-func (c *command) hostVar(own *cli.Section, f *logFlags) {
+func (c *command) hostVar(own *process.Section, f *logFlags) {
 	own.Completions = map[string]cobra.CompletionFunc{"host": c.completeHosts}
 	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
 }
@@ -114,15 +115,15 @@ func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
 	}
 	switch {
 	case o.Host >= 0:
-		return cli.Usagef("--host %s: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", f.host, j.ID())
+		return process.Usagef("--host %s: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", f.host, j.ID())
 	case ofInput:
 		chunk, computed := m.ChunkOf(f.index)
 		if !computed {
-			return cli.Usagef("--index %d: job %s took its value over from an older map, and has no log of it", f.index, j.ID())
+			return process.Usagef("--index %d: job %s took its value over from an older map, and has no log of it", f.index, j.ID())
 		}
 		o.Host = chunk
 	case m.Chunks() > maxLogs:
-		return cli.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
+		return process.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
 	}
 	return nil
 }
@@ -131,11 +132,11 @@ func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
 func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, args []string) error {
 	o, err := f.options(c.clock.Now())
 	if err != nil {
-		return cli.Usage(err)
+		return process.Usage(err)
 	}
 	several := c.severalWanted(args)
 	if several && (f.follow || ofInput) {
-		return cli.Usagef("--follow and --index take one job")
+		return process.Usagef("--follow and --index take one job")
 	}
 	jobs, failed, err := c.several(ctx, args)
 	if err != nil {
@@ -165,7 +166,7 @@ func (c *command) printLog(ctx context.Context, f *logFlags, o logs.Options, ofI
 		return err
 	}
 	if j.Handle.Map == nil && o.Host >= max(j.Handle.Hosts, 1) {
-		return cli.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
+		return process.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
 	}
 	out := cli.NewLogWriter(c.streams.Out, c.streams.ErrOut, f.follow)
 	o.Out, o.Err = out.Views()
@@ -201,7 +202,7 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *cli.LogWr
 	}
 	attempts, err := j.LastAttempt(ctx, status)
 	if err == nil && o.Attempt > attempts {
-		err = cli.Usagef("--attempt %d: job %s has had %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
+		err = process.Usagef("--attempt %d: job %s has had %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
 	}
 	told(status)
 	return err

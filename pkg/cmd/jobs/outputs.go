@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -33,7 +34,7 @@ var outputVerbs = map[string]struct {
 func (c *command) outputs() *cobra.Command {
 	var output string
 	var parsed outputArgs
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT` of ls: wide, json or name.")
 	return c.finish(&cobra.Command{
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
@@ -53,9 +54,9 @@ func (c *command) outputs() *cobra.Command {
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
-		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
+		RunE: process.RunE(func(ctx context.Context, _ []string) error {
 			if valid := []string{"", "wide", "json", "name"}; !slices.Contains(valid, output) {
-				return cli.Usagef("--output %q: want one of %s", output, strings.Join(valid[1:], ", "))
+				return process.Usagef("--output %q: want one of %s", output, strings.Join(valid[1:], ", "))
 			}
 			j, err := c.one(ctx, parsed.ids)
 			if err != nil {
@@ -105,10 +106,10 @@ func parseOutputArgs(sub *cobra.Command, words []string, flagged bool) (outputAr
 	a.verb, a.args = a.args[0], a.args[1:]
 	verb, known := outputVerbs[a.verb]
 	if !known {
-		return a, cli.Usagef("outputs: %q is not a command; expected ls, cp or cat after the job ID%s", a.verb, otherVerb(a.verb))
+		return a, process.Usagef("outputs: %q is not a command; expected ls, cp or cat after the job ID%s", a.verb, otherVerb(a.verb))
 	}
 	if n := len(a.args); n < verb.least || n > verb.most {
-		return a, cli.Usagef("outputs %s takes %s, got %s", a.verb, verb.args, ui.Count(n, "argument"))
+		return a, process.Usagef("outputs %s takes %s, got %s", a.verb, verb.args, ui.Count(n, "argument"))
 	}
 	return a, nil
 }
@@ -127,7 +128,7 @@ func otherVerb(word string) string {
 func notThere(err error) error {
 	var unknown *job.PathError
 	if errors.As(err, &unknown) {
-		return cli.Usage(err)
+		return process.Usage(err)
 	}
 	return err
 }
@@ -149,7 +150,7 @@ func (c *command) workOn(ctx context.Context, j *job.Job, o *job.Outputs, format
 	err := c.copyOutputs(ctx, o, at, dest)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(c.streams.ErrOut, "interrupted; the same command goes on where this one stopped")
-		return cli.Exit(cli.ExitInterrupted)
+		return process.Exit(process.ExitInterrupted)
 	}
 	return err
 }
@@ -194,7 +195,7 @@ func (c *command) printOutputs(ctx context.Context, o *job.Outputs, paths []stri
 	files := make([]job.Output, len(paths))
 	for i, at := range paths {
 		if at == "" {
-			return cli.Usagef("standard output takes one file: name its PATH")
+			return process.Usagef("standard output takes one file: name its PATH")
 		}
 		var err error
 		if files[i], err = o.File(ctx, at); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -26,8 +27,8 @@ type resultFlags struct {
 
 func (c *command) result() *cobra.Command {
 	f := &resultFlags{}
-	own := cli.NewSection("Flags")
-	cli.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
+	own := process.NewSection("Flags")
+	process.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
 	cli.CleanupVar(own.Flags, &f.cleanup)
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "The `FORMAT`: json, or raw, which is a string without its quotes.")
@@ -41,7 +42,7 @@ func (c *command) result() *cobra.Command {
 			"Of a map it is the values of all inputs, a line each, null for one that failed; the workload stays then.",
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
 		Args:    c.oneID,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			return c.runResult(ctx, f, own.Flags.Changed, args)
 		}),
 	}, own, c.choice.section())
@@ -50,10 +51,10 @@ func (c *command) result() *cobra.Command {
 // runResult prints the result of a job. changed reports whether a flag was given.
 func (c *command) runResult(ctx context.Context, f *resultFlags, changed func(flag string) bool, args []string) error {
 	if !slices.Contains([]string{"json", "raw"}, f.output) {
-		return cli.Usagef("--output %q: want json or raw", f.output)
+		return process.Usagef("--output %q: want json or raw", f.output)
 	}
 	if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
-		return cli.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
+		return process.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
 	}
 	j, err := c.one(ctx, args)
 	if err != nil {
@@ -68,7 +69,7 @@ func (c *command) runResult(ctx context.Context, f *resultFlags, changed func(fl
 		collection.Cleanup = cli.KeepAll
 	}
 	if collection.Raw && j.Handle.Map != nil && !given {
-		return cli.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
+		return process.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
 	}
 	waiting, cancel := cli.WithTimeout(ctx, f.timeout)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -15,7 +16,7 @@ import (
 func (c *command) status() *cobra.Command {
 	var output string
 	var index int
-	own := cli.NewSection("Flags")
+	own := process.NewSection("Flags")
 	indexVar(own.Flags, &index)
 	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
 	return c.finish(&cobra.Command{
@@ -25,7 +26,7 @@ func (c *command) status() *cobra.Command {
 			"Of several jobs it prints a line each, with the ID in front.",
 		Example: "  kubectl kinetic jobs status cpu-train",
 		Args:    c.someIDs,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func (c *command) status() *cobra.Command {
 			given := own.Flags.Changed("index")
 			if c.severalWanted(args) {
 				if given {
-					return cli.Usagef("--index: name one job")
+					return process.Usagef("--index: name one job")
 				}
 				return c.printStatuses(ctx, jobs, failed, output)
 			}
@@ -123,7 +124,7 @@ func (c *command) statusOf(ctx context.Context, j *job.Job, ofInput bool, index 
 // checkJSON checks that --output is json, or was not given.
 func checkJSON(output string) error {
 	if output != "" && output != "json" {
-		return cli.Usagef("--output %q: want json", output)
+		return process.Usagef("--output %q: want json", output)
 	}
 	return nil
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func (c *command) wait() *cobra.Command {
 	var timeout time.Duration
-	own := cli.NewSection("Flags")
-	cli.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
+	own := process.NewSection("Flags")
+	process.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
 	return c.finish(&cobra.Command{
 		Use:   "wait ID…",
 		Short: "Wait until jobs have ended, and exit with their outcome",
@@ -29,7 +30,7 @@ func (c *command) wait() *cobra.Command {
 		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo well done\n\n" +
 			"  # all that have this label\n  kubectl kinetic jobs wait -l sweep=7",
 		Args: c.someIDs,
-		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			jobs, failed, err := c.several(ctx, args)
 			if err != nil {
 				return err
@@ -78,7 +79,7 @@ func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, fail
 			err = cli.Settle(ctx, &said, j, status)
 			_, printed := fmt.Fprintln(c.streams.Out, j.ID(), status.Word())
 			_, _ = c.streams.ErrOut.Write(said.Bytes())
-			var outcome *cli.Error
+			var outcome *process.Error
 			if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
 				err = nil // it was said
 			}
@@ -87,22 +88,22 @@ func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, fail
 		})
 	}
 	_ = all.Wait() // errs has them all
-	code := cli.ExitFailed
+	code := process.ExitFailed
 	switch {
 	case ctx.Err() != nil:
-		code = cli.ExitInterrupted
+		code = process.ExitInterrupted
 	case waiting.Err() != nil && len(running) > 0:
-		code = cli.ExitTimeout
+		code = process.ExitTimeout
 	}
 	for _, id := range running {
 		fmt.Fprintf(c.streams.ErrOut, "job %s is still running\n", id)
 	}
-	if code != cli.ExitFailed {
-		return cli.Exit(code)
+	if code != process.ExitFailed {
+		return process.Exit(code)
 	}
 	err := tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 	if err == nil && unsuccessful {
-		return cli.Exit(cli.ExitFailed)
+		return process.Exit(process.ExitFailed)
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -51,13 +52,13 @@ func newFlags() *flags {
 	return f
 }
 
-func (f *flags) sections() []cli.Section {
-	call := cli.NewSection("What runs")
+func (f *flags) sections() []process.Section {
+	call := process.NewSection("What runs")
 	f.addCall(call.Flags)
 	call.Completions = map[string]cobra.CompletionFunc{"map-resume": f.completeMaps}
-	placement := cli.NewSection("Where it runs")
+	placement := process.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
-	outcome := cli.NewSection("What comes of it")
+	outcome := process.NewSection("What comes of it")
 	outcome.Completions = completions()
 	f.addOutcome(outcome.Flags)
 	f.own = []*pflag.FlagSet{call.Flags, placement.Flags, outcome.Flags}
@@ -67,7 +68,7 @@ func (f *flags) sections() []cli.Section {
 		}
 	})
 	f.podOnly = append(f.podOnly, "chunk", "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
-	return []cli.Section{call, placement, outcome, f.connection.Section()}
+	return []process.Section{call, placement, outcome, f.connection.Section()}
 }
 
 // alsoLocal are the flags of addPlacement that mean something to a local job too.
@@ -81,7 +82,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&f.packageRoot, "package-root", "", "Package this `DIR`, which contains the code. KINETIC_PACKAGE_ROOT is the default, then the project that the code is in.")
 	fs.BoolVar(&r.HideArgs, "no-annotate-args", false, "Leave the arguments out of the annotation that says what is called. Values of names that look secret, and of --arg NAME=@file, never stand there.")
 	fs.StringVar(&r.Map, "map", "", "Call the function once for each line of a `FILE` of JSON lines, - for standard input: an object is arguments by name, an array by place, anything else the only one.")
-	cli.NumberVar(fs, &r.Chunk, 1, cli.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
+	process.NumberVar(fs, &r.Chunk, 1, process.Unbounded, "chunk", "The `NUMBER` of inputs that a pod of a map calls the function with, one after the other. The default makes one chunk for each pod that runs at a time, of 1000 at most.")
 	fs.StringVar(&r.MapResume, "map-resume", "", "Take over the values that the map `ID` of the same function and inputs has, and compute the others.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "An environment variable, `NAME[=VALUE]`; a name alone is copied from here.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables whose names match a `PATTERN`, such as 'AWS_*'.")
@@ -94,9 +95,9 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	r := &f.request
 	fs.StringVarP(&r.AcceleratorText, "accelerator", "a", "cpu", "The hardware, `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
 	fs.BoolVar(&r.Spot, "spot", false, "Use spot capacity, which is cheaper and can be taken back at any time.")
-	cli.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
-	cli.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
-	cli.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
+	process.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on a `NUMBER` of such hosts, which find each other by environment variables; a TPU's topology says its hosts.")
+	process.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on a `NUMBER` of such TPU slices of several hosts, joined over the network of the data center.")
+	process.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "The `NUMBER` of pods of a map that run at a time. The default is 16, or as many as there are chunks.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process of this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "What runs the job, `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, the default for several hosts; no Pathways runtime is started) or local.")
 	fs.StringVar(&r.Image, "image", "", "The container image `URI` to run in; KINETIC_IMAGE is the default. It needs python3 of 3.9 or later, nothing else.")
@@ -118,10 +119,10 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&r.PriorityClass, "priority-class", "", "The pod's priority class, by `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "A label for the job and its pods, `KEY=VALUE`.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "An annotation for the job and its pods, `KEY=VALUE`.")
-	cli.NumberVar(fs, &r.Retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
+	process.NumberVar(fs, &r.Retries, 0, api.MaxRestarts, "retries", "How often to start again after a crash, such as running out of memory; a machine that is taken back doesn't count. The default is 3 with spot capacity and for the chunks of a map, else 0.")
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "What --retries are for, `crash|error`: crash is a call that was killed, as when it runs out of memory; error is also an exception or a non-zero exit code.")
-	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
-	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
+	process.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("How often the job may lose its machine to preemption or a drain before that ends it. The default is %d.", api.DefaultMaxDisruptions))
+	process.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a chunk of a map as a whole, when it has run this long: 90, 90s, 15m, 1h30m.")
 }
 
 func (f *flags) addOutcome(fs *pflag.FlagSet) {
@@ -134,7 +135,7 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.prepare, "prepare", false, "Upload all that the job needs, and print the manifests in place of applying them: … --prepare | kubectl apply -f -")
 	fs.StringVarP(&f.output, "output", "o", "", "The `FORMAT` of what is printed: yaml, json or name with --dry-run, yaml or json with --prepare, json with --explain, json or name with --detach.")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job's id and return as soon as it exists.")
-	cli.DurationVar(fs, &f.timeout, "timeout", "Wait no longer than this; the job goes on (exit code 124).")
+	process.DurationVar(fs, &f.timeout, "timeout", "Wait no longer than this; the job goes on (exit code 124).")
 	cli.CleanupVar(fs, &f.cleanup)
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "End the job on Ctrl-C. Local jobs end in any case.")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -85,14 +86,14 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Example:     examples,
 		Args:        cobra.ArbitraryArgs,
 	}
-	c.RunE = cli.RunE(func(ctx context.Context, args []string) error {
+	c.RunE = process.RunE(func(ctx context.Context, args []string) error {
 		o, err := f.toOptions(c, args, streams, now)
 		if err != nil {
-			return cli.Usage(err)
+			return process.Usage(err)
 		}
 		return o.run(ctx)
 	})
-	cli.AddSections(c, f.sections()...)
+	process.AddSections(c, f.sections()...)
 	c.SetFlagErrorFunc(f.unknownFlag)
 	return c
 }
@@ -317,7 +318,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	if err := planned.StoreAccess(); err != nil {
 		if o.mode.contacts() {
-			return cli.Usage(err)
+			return process.Usage(err)
 		}
 		planned.Warnings = append(planned.Warnings, err.Error())
 	}
@@ -339,7 +340,7 @@ func (o *options) run(ctx context.Context) error {
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // which has files instead
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
-			return cli.Usage(err)
+			return process.Usage(err)
 		}
 	}
 	switch o.mode {
@@ -368,7 +369,7 @@ func (o *options) warn(warnings []string) {
 // is an interrupt.
 func planError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return cli.Exit(cli.ExitInterrupted)
+		return process.Exit(process.ExitInterrupted)
 	}
-	return cli.Usage(err)
+	return process.Usage(err)
 }

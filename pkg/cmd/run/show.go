@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -70,10 +70,10 @@ func (o *options) explain(p submit.Planned) error {
 func (o *options) overlay(p submit.Planned) error {
 	files, err := render.Files(p.Spec, p.Overlay)
 	if err != nil {
-		return cli.Usage(err)
+		return process.Usage(err)
 	}
 	if err := render.WriteOverlay(o.writeOverlay, files); err != nil {
-		return cli.Usage(err)
+		return process.Usage(err)
 	}
 	_, err = fmt.Fprintf(o.streams.Out, "%s written; kubectl kustomize %s prints it\n", o.writeOverlay, o.writeOverlay)
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
 
 // hardwareFlags are what other tools call --accelerator.
@@ -23,16 +23,16 @@ func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 		return err
 	}
 	if slices.Contains(hardwareFlags, unknown.GetSpecifiedName()) {
-		return cli.Usagef("%w; use -a for the hardware, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
+		return process.Usagef("%w; use -a for the hardware, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
 	}
 	hint := f.passing(c.Flags().Args(), unknown)
 	if hint == "" {
 		return err
 	}
-	if meant := cli.MeantFlag(c, err); meant != "" {
-		return cli.Usagef("%w; %s %s%s", err, meant, strings.ToUpper(hint[:1]), hint[1:])
+	if meant := process.MeantFlag(c, err); meant != "" {
+		return process.Usagef("%w; %s %s%s", err, meant, strings.ToUpper(hint[:1]), hint[1:])
 	}
-	return cli.Usagef("%w; %s", err, hint)
+	return process.Usagef("%w; %s", err, hint)
 }
 
 // passing says how TARGET, if it stands before the flag, is given an argument of its name.

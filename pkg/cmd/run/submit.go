@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -87,7 +88,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 // prepare does all but apply the manifests, and prints them.
 func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	if old := p.From; p.Complete() {
-		return cli.Usagef("--map-resume %s: nothing is missing, so there is nothing to prepare: its values are printed by kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.PlaceFlag())
+		return process.Usagef("--map-resume %s: nothing is missing, so there is nothing to prepare: its values are printed by kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
 	j, err := o.apply(ctx, p, to.place, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
@@ -122,7 +123,7 @@ func (o *options) applyError(ctx context.Context, err error) error {
 		return submitError(err)
 	}
 	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+leftBy(err))
-	return cli.Exit(cli.ExitInterrupted)
+	return process.Exit(process.ExitInterrupted)
 }
 
 // submitError gives mistakes in the input exit code 2.
@@ -131,7 +132,7 @@ func submitError(err error) error {
 	var unusable *submit.StoreError
 	var mistake *submit.InputError
 	if errors.As(err, &exists) || errors.As(err, &unusable) || errors.As(err, &mistake) {
-		return cli.Usage(err)
+		return process.Usage(err)
 	}
 	return err
 }
@@ -347,7 +348,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	<-done
 	fmt.Fprintf(o.streams.ErrOut, "job %s was ended; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
 	cli.TellResume(o.streams.ErrOut, j)
-	return cli.Exit(cli.ExitInterrupted)
+	return process.Exit(process.ExitInterrupted)
 }
 
 // abandoned ends a job whose reader went away, as `| head` does.
@@ -357,7 +358,7 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	cli.TellResume(o.streams.ErrOut, j)
-	return cli.Exit(cli.ExitFailed)
+	return process.Exit(process.ExitFailed)
 }
 
 // end cancels a job. An interrupt meanwhile ends a local job at once; in a
@@ -375,6 +376,6 @@ func (o *options) end(ctx context.Context, j *job.Job) error {
 		return err
 	default:
 		fmt.Fprintf(o.streams.ErrOut, "interrupted again; whether job %s ends tells kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
-		return cli.Exit(cli.ExitInterrupted)
+		return process.Exit(process.ExitInterrupted)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -24,19 +24,19 @@ func TestInterruptedSubmit(t *testing.T) {
 		code int
 		says string
 	}{
-		"nothing there":              {interrupted, context.Canceled, cli.ExitInterrupted, "interrupted; nothing was started\n"},
-		"the job may run":            {interrupted, mayRun, cli.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
-		"there is such a job":        {interrupted, taken, cli.ExitInterrupted, "interrupted; " + taken.Error() + "\n"},
-		"not interrupted, may run":   {t.Context(), mayRun, cli.ExitFailed, ""},
-		"not interrupted, taken":     {t.Context(), taken, cli.ExitUsage, ""},
-		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, cli.ExitUsage, ""},
-		"not interrupted, a mistake": {t.Context(), &submit.InputError{}, cli.ExitUsage, ""},
-		"not interrupted, an outage": {t.Context(), errors.New("503"), cli.ExitFailed, ""},
+		"nothing there":              {interrupted, context.Canceled, process.ExitInterrupted, "interrupted; nothing was started\n"},
+		"the job may run":            {interrupted, mayRun, process.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
+		"there is such a job":        {interrupted, taken, process.ExitInterrupted, "interrupted; " + taken.Error() + "\n"},
+		"not interrupted, may run":   {t.Context(), mayRun, process.ExitFailed, ""},
+		"not interrupted, taken":     {t.Context(), taken, process.ExitUsage, ""},
+		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, process.ExitUsage, ""},
+		"not interrupted, a mistake": {t.Context(), &submit.InputError{}, process.ExitUsage, ""},
+		"not interrupted, an outage": {t.Context(), errors.New("503"), process.ExitFailed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, _, _, said := genericiooptions.NewTestIOStreams()
 			o := &options{streams: streams}
-			if code := cli.CodeOf(o.applyError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
+			if code := process.CodeOf(o.applyError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
 				t.Errorf("exit code %d, said %q; want %d, %q", code, said, tt.code, tt.says)
 			}
 		})

@@ -1,6 +1,6 @@
-// Package cli is what the binaries share: exit codes, the way a command is
-// started and its errors are told, and the flags that say where a job is.
-package cli
+// Package process is what a binary does around its command: streams and signals, the help of
+// its flags, and the exit code and the line that its error becomes.
+package process
 
 import (
 	"cmp"
