@@ -63,9 +63,10 @@ var mayImport = map[string]string{
 	"frontdoor": "nearest shell version",
 
 	"cmd/process": "nearest",
+	"cmd/report":  "api cmd/process job screen store ui",
 	"cmd/cli":     belowCmd + " cmd/process",
-	"cmd/run":     belowCmd + " cmd/process cmd/cli",
-	"cmd/jobs":    belowCmd + " cmd/process cmd/cli forward",
+	"cmd/run":     belowCmd + " cmd/process cmd/report cmd/cli",
+	"cmd/jobs":    belowCmd + " cmd/process cmd/report cmd/cli forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",

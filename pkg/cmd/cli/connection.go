@@ -1,3 +1,4 @@
+// Package cli is the flags that say where a job is, and the jobs that are there.
 package cli
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -42,7 +42,7 @@ func (c *command) runCancel(ctx context.Context, args []string) error {
 		if err != nil || !was.State.Ended() {
 			return "cancelled", err
 		}
-		cli.Release(ctx, c.streams.ErrOut, j, was)
+		report.Release(ctx, c.streams.ErrOut, j, was)
 		fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.Word())
 		return "", nil
 	})...))

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -140,7 +140,7 @@ func (c *command) cleanUp(ctx context.Context, f *cleanupFlags, found []standing
 		jobs[i] = s.job
 	}
 	screen := ui.New(c.streams.ErrOut, c.clock.Now)
-	removal := cli.NewRemoval(screen)
+	removal := report.NewRemoval(screen)
 	errs := forEach(screen.Above(c.streams.Out), jobs, func(j *job.Job) (string, error) {
 		if ctx.Err() != nil {
 			return "", errNotBegun

@@ -19,8 +19,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/forward"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -107,13 +107,13 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 	<-over
 	switch {
 	case err != nil && ctx.Err() == nil && cause != nil:
-		return cli.Interrupted(c.streams.ErrOut, j, cause)
+		return report.Interrupted(c.streams.ErrOut, j, cause)
 	case err != nil:
-		return cli.Interrupted(c.streams.ErrOut, j, err)
+		return report.Interrupted(c.streams.ErrOut, j, err)
 	case status.State == api.Succeeded && !session.answered:
 		return tooLate(j)
 	}
-	return cli.Settle(ctx, c.streams.ErrOut, j, status)
+	return report.Settle(ctx, c.streams.ErrOut, j, status)
 }
 
 // session connects a debugger to one job.

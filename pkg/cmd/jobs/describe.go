@@ -16,8 +16,8 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -47,7 +47,7 @@ func (c *command) describe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer cli.Remember(ctx, c.streams.ErrOut, j, d.Status) // what is told is how it stood
+			defer report.Remember(ctx, c.streams.ErrOut, j, d.Status) // what is told is how it stood
 			if output == "json" {
 				return printJSON(c.streams.Out, describeJSON(d))
 			}
@@ -64,7 +64,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 		if errs[i] != nil {
 			continue
 		}
-		defer cli.Remember(ctx, c.streams.ErrOut, jobs[i], d.Status)
+		defer report.Remember(ctx, c.streams.ErrOut, jobs[i], d.Status)
 		if output == "json" {
 			items = append(items, describeJSON(d))
 			continue
@@ -247,7 +247,7 @@ func inputs(m api.Map, p *job.Progress) string {
 	if p == nil {
 		return text + "; all values were deleted"
 	}
-	return text + "; " + cli.MapProgress(*p)
+	return text + "; " + report.MapProgress(*p)
 }
 
 func runsOn(h api.Handle) string {

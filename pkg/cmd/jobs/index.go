@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -67,11 +67,11 @@ func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 }
 
 // inputResult prints the value of one input of a map, waiting for it if need be.
-func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index int, o cli.Collection) error {
+func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index int, o report.Collection) error {
 	r, err := j.Indexed(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
 		if _, err := j.Wait(waiting, func(api.Status) {}); err != nil {
-			return cli.Interrupted(c.streams.ErrOut, j, err)
+			return report.Interrupted(c.streams.ErrOut, j, err)
 		}
 		r, err = j.Indexed(ctx, index)
 	}
@@ -83,7 +83,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	case r.OK:
 		err := o.Write(c.streams.Out, r.Value)
 		if err == nil {
-			cli.TellWarnings(c.streams.ErrOut, j, r, nil)
+			report.TellWarnings(c.streams.ErrOut, j, r, nil)
 		}
 		return err
 	}
@@ -92,5 +92,5 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 		failed.Error = *r.Error
 	}
 	fmt.Fprint(c.streams.ErrOut, ui.Clean(failed.Error.Traceback))
-	return errors.New(ui.Clean(cli.FailedInput(failed)))
+	return errors.New(ui.Clean(report.FailedInput(failed)))
 }

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -181,7 +181,7 @@ func (o *listOptions) release(ctx context.Context, entries []job.Entry) {
 				fmt.Fprintf(o.errOut, "warning: %v\n", err)
 				return nil
 			}
-			cli.Release(ctx, o.errOut, j, e.Status)
+			report.Release(ctx, o.errOut, j, e.Status)
 			return nil
 		})
 	}

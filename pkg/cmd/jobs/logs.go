@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
@@ -168,7 +168,7 @@ func (c *command) printLog(ctx context.Context, f *logFlags, o logs.Options, ofI
 	if j.Handle.Map == nil && o.Host >= max(j.Handle.Hosts, 1) {
 		return process.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
 	}
-	out := cli.NewLogWriter(c.streams.Out, c.streams.ErrOut, f.follow)
+	out := report.NewLogWriter(c.streams.Out, c.streams.ErrOut, f.follow)
 	o.Out, o.Err = out.Views()
 	told := c.tellWaiting(j)
 	if ofInput {
@@ -179,17 +179,17 @@ func (c *command) printLog(ctx context.Context, f *logFlags, o logs.Options, ofI
 	}
 	status, err := j.Follow(ctx, o, out.Streams, told)
 	if err = errors.Join(err, out.Close()); err != nil {
-		return cli.Interrupted(c.streams.ErrOut, j, err)
+		return report.Interrupted(c.streams.ErrOut, j, err)
 	}
 	if o.Tail >= 0 || o.Host >= 0 || o.Attempt > 0 || !o.Since.IsZero() {
-		return cli.Settle(ctx, c.streams.ErrOut, j, status)
+		return report.Settle(ctx, c.streams.ErrOut, j, status)
 	}
-	return cli.SettleBelow(ctx, c.streams.ErrOut, j, status)
+	return report.SettleBelow(ctx, c.streams.ErrOut, j, status)
 }
 
 // printStored prints what there is. Where that is nothing, told hears how the job
 // stands, unless it never had the attempt.
-func printStored(ctx context.Context, j *job.Job, o logs.Options, out *cli.LogWriter, told func(api.Status)) error {
+func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.LogWriter, told func(api.Status)) error {
 	printed := false
 	noted := func(w io.Writer) io.Writer { return &noter{w, &printed} }
 	err := errors.Join(j.Logs(ctx, o, screen.Streams{Out: noted(out.Out), Err: noted(out.Err)}), out.Close())
@@ -210,7 +210,7 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *cli.LogWr
 
 // tellWaiting says on standard error what a job waits for.
 func (c *command) tellWaiting(j *job.Job) func(api.Status) {
-	told := cli.NewTeller(ui.New(c.streams.ErrOut, c.clock.Now))
+	told := report.NewTeller(ui.New(c.streams.ErrOut, c.clock.Now))
 	return func(s api.Status) { told.Waiting(j.Advised(s)) }
 }
 

@@ -11,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 type resultFlags struct {
 	timeout time.Duration
-	cleanup cli.Cleanup
+	cleanup report.Cleanup
 	output  string
 	file    string
 	index   int
@@ -29,7 +29,7 @@ func (c *command) result() *cobra.Command {
 	f := &resultFlags{}
 	own := process.NewSection("Flags")
 	process.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
-	cli.CleanupVar(own.Flags, &f.cleanup)
+	report.CleanupVar(own.Flags, &f.cleanup)
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "The `FORMAT`: json, or raw, which is a string without its quotes.")
 	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to this `FILE` instead of standard output.")
@@ -64,25 +64,25 @@ func (c *command) runResult(ctx context.Context, f *resultFlags, changed func(fl
 	if err := checkIndex(j, given, f.index); err != nil {
 		return err
 	}
-	collection := cli.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}
+	collection := report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}
 	if j.Handle.Debug && !changed("cleanup") {
-		collection.Cleanup = cli.KeepAll
+		collection.Cleanup = report.KeepAll
 	}
 	if collection.Raw && j.Handle.Map != nil && !given {
 		return process.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
 	}
-	waiting, cancel := cli.WithTimeout(ctx, f.timeout)
+	waiting, cancel := report.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	if given {
 		return c.inputResult(ctx, waiting, j, f.index, collection)
 	}
 	if j.Handle.Map != nil {
-		return cli.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
+		return report.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
 	}
 	status, ended := j.Ended(ctx)
-	if !ended || status.State != api.Succeeded || collection.Cleanup == cli.KeepAll { // else the workload goes, whatever it holds
+	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // else the workload goes, whatever it holds
 		if status, err = j.Wait(waiting, c.tellWaiting(j)); err != nil {
-			return cli.Interrupted(c.streams.ErrOut, j, err)
+			return report.Interrupted(c.streams.ErrOut, j, err)
 		}
 	}
 	if status.Reason == api.Cancelled && status.State != api.Succeeded {
@@ -91,17 +91,17 @@ func (c *command) runResult(ctx context.Context, f *resultFlags, changed func(fl
 		}
 	}
 	if status.State != api.Succeeded {
-		return cli.Settle(ctx, c.streams.ErrOut, j, status)
+		return report.Settle(ctx, c.streams.ErrOut, j, status)
 	}
-	return cli.Collect(ctx, c.streams, j, collection)
+	return report.Collect(ctx, c.streams, j, collection)
 }
 
 // resultOfCancelled prints the value of a job that was cancelled after that was stored. Its
 // workload is gone already.
-func (c *command) resultOfCancelled(ctx context.Context, j *job.Job, collection cli.Collection) error {
-	if collection.Cleanup == cli.RemoveWorkload {
-		collection.Cleanup = cli.KeepAll
+func (c *command) resultOfCancelled(ctx context.Context, j *job.Job, collection report.Collection) error {
+	if collection.Cleanup == report.RemoveWorkload {
+		collection.Cleanup = report.KeepAll
 	}
 	fmt.Fprintf(c.streams.ErrOut, "warning: job %s was cancelled after its value had been stored\n", j.ID())
-	return cli.Collect(ctx, c.streams, j, collection)
+	return report.Collect(ctx, c.streams, j, collection)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -115,8 +115,8 @@ func (c *command) statusOf(ctx context.Context, j *job.Job, ofInput bool, index 
 	}
 	status, err := j.Status(ctx)
 	if err == nil {
-		cli.TellUnread(c.streams.ErrOut, status)
-		cli.Remember(ctx, c.streams.ErrOut, j, status)
+		report.TellUnread(c.streams.ErrOut, status)
+		report.Remember(ctx, c.streams.ErrOut, j, status)
 	}
 	return status, err
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -35,7 +35,7 @@ func (c *command) wait() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			waiting, cancel := cli.WithTimeout(ctx, timeout)
+			waiting, cancel := report.WithTimeout(ctx, timeout)
 			defer cancel()
 			if c.severalWanted(args) {
 				return c.waitForAll(ctx, waiting, jobs, failed)
@@ -43,9 +43,9 @@ func (c *command) wait() *cobra.Command {
 			j := jobs[0]
 			status, err := j.Wait(waiting, c.tellWaiting(j))
 			if err != nil {
-				return cli.Interrupted(c.streams.ErrOut, j, err)
+				return report.Interrupted(c.streams.ErrOut, j, err)
 			}
-			return cli.Settle(ctx, c.streams.ErrOut, j, status)
+			return report.Settle(ctx, c.streams.ErrOut, j, status)
 		}),
 	}, own, c.choice.section())
 }
@@ -76,7 +76,7 @@ func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, fail
 				return nil
 			}
 			var said bytes.Buffer
-			err = cli.Settle(ctx, &said, j, status)
+			err = report.Settle(ctx, &said, j, status)
 			_, printed := fmt.Fprintln(c.streams.Out, j.ID(), status.Word())
 			_, _ = c.streams.ErrOut.Write(said.Bytes())
 			var outcome *process.Error

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -42,7 +43,7 @@ type flags struct {
 	output       string
 
 	detach, cancelOnInterrupt bool
-	cleanup                   cli.Cleanup
+	cleanup                   report.Cleanup
 	timeout                   time.Duration
 }
 
@@ -136,7 +137,7 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.output, "output", "o", "", "The `FORMAT` of what is printed: yaml, json or name with --dry-run, yaml or json with --prepare, json with --explain, json or name with --detach.")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job's id and return as soon as it exists.")
 	process.DurationVar(fs, &f.timeout, "timeout", "Wait no longer than this; the job goes on (exit code 124).")
-	cli.CleanupVar(fs, &f.cleanup)
+	report.CleanupVar(fs, &f.cleanup)
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "End the job on Ctrl-C. Local jobs end in any case.")
 }
 

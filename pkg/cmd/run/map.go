@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -25,15 +25,15 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 // showMap writes the values of a map while it runs, and shows how far it is.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
 	last := job.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
-	bar := o.ui.Telling("map", cli.MapProgress(last))
+	bar := o.ui.Telling("map", report.MapProgress(last))
 	defer bar.Done()
-	end, err := cli.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p job.Progress) {
+	end, err := report.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p job.Progress) {
 		last = p
-		bar.Show(cli.MapProgress(p))
+		bar.Show(report.MapProgress(p))
 	})
 	bar.Done()
 	if err == nil {
-		o.ui.Phase("map", cli.MapProgress(last))
+		o.ui.Phase("map", report.MapProgress(last))
 	}
 	return outcome{status: end.Status, err: err, ofMap: end.Outcome}
 }

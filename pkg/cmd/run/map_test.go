@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
@@ -42,9 +42,9 @@ func TestResumedMapWithNothingMissing(t *testing.T) {
 		wait          waiting
 		kept, stopped bool
 	}{
-		"no word of a cleanup":   {waiting{cleanup: cli.RemoveWorkload}, true, false},
-		"a cleanup is asked for": {waiting{cleanupOlder: cli.RemoveWorkload}, true, true},
-		"of the values, too":     {waiting{cleanupOlder: cli.DeleteResult}, false, true},
+		"no word of a cleanup":   {waiting{cleanup: report.RemoveWorkload}, true, false},
+		"a cleanup is asked for": {waiting{cleanupOlder: report.RemoveWorkload}, true, true},
+		"of the values, too":     {waiting{cleanupOlder: report.DeleteResult}, false, true},
 		"or refused":             {waiting{}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -180,11 +181,11 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if !m.submits() {
 		request.MapResume = "" // what is shown without a look at the store is the map of all inputs
 	}
-	cleanup, older := f.cleanup, cli.KeepAll
+	cleanup, older := f.cleanup, report.KeepAll
 	if c.Flags().Changed("cleanup") {
 		older = f.cleanup
 	} else if request.Debug {
-		cleanup = cli.KeepAll
+		cleanup = report.KeepAll
 	}
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,

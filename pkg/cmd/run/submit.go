@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -29,9 +30,9 @@ import (
 // waiting says how long a run looks after its job.
 type waiting struct {
 	detach  bool
-	cleanup cli.Cleanup
+	cleanup report.Cleanup
 	// cleanupOlder is for a job of an earlier command.
-	cleanupOlder cli.Cleanup
+	cleanupOlder report.Cleanup
 	// cancel ends the job when its reader is interrupted, or goes away.
 	cancel  bool
 	timeout time.Duration
@@ -171,7 +172,7 @@ type outcome struct {
 	status api.Status
 	err    error
 	// heard is what the log has told, of other jobs than a map.
-	heard *cli.Heard
+	heard *report.Heard
 	// ofMap is what came of its inputs, of a map.
 	ofMap job.MapOutcome
 }
@@ -181,13 +182,13 @@ var errHopeless = errors.New("waiting will not help")
 
 // follow shows the job's log, and brings the result back when it has ended.
 func (o *options) follow(ctx context.Context, j *job.Job) error {
-	waiting, cancelTimeout := cli.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
+	waiting, cancelTimeout := report.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
 	defer cancelTimeout()
 	following, cancel := context.WithCancelCause(waiting)
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	told := cli.NewTeller(o.ui)
+	told := report.NewTeller(o.ui)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			tell(told, j, s)
@@ -208,7 +209,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 			case <-done:
 			case <-time.After(lastLines):
 			}
-			return cli.Interrupted(o.streams.ErrOut, j, context.Canceled)
+			return report.Interrupted(o.streams.ErrOut, j, context.Canceled)
 		}
 		return o.interrupted(ctx, j, done)
 	}
@@ -224,8 +225,8 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 		return o.showMap(ctx, j, seen)
 	}
 	stdout := o.logs(j)
-	out := cli.NewLogWriter(stdout, o.streams.ErrOut, true)
-	heard := cli.Hear(out.Err)
+	out := report.NewLogWriter(stdout, o.streams.ErrOut, true)
+	heard := report.Hear(out.Err)
 	all := logs.Options{Tail: -1, Host: -1}
 	all.Out, all.Err = out.Views()
 	status, err := j.Follow(ctx, all, screen.Streams{Out: out.Out, Err: heard}, seen)
@@ -233,7 +234,7 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 }
 
 // tell says what the job waits for, and that it runs.
-func tell(t *cli.Teller, j *job.Job, s api.Status) {
+func tell(t *report.Teller, j *job.Job, s api.Status) {
 	if j.Handle.Backend == api.BackendLocal { // it runs once it exists
 		return
 	}
@@ -256,17 +257,17 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case errors.Is(end.err, syscall.EPIPE) && o.wait.cancel:
 		return o.abandoned(ctx, j)
 	case errors.Is(end.err, syscall.EPIPE):
-		return cli.Unread(ctx, o.streams.ErrOut, j, end.err)
+		return report.Unread(ctx, o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
-		return cli.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
+		return report.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
 	case end.err != nil:
-		return cli.Interrupted(o.streams.ErrOut, j, end.err)
+		return report.Interrupted(o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil:
-		err := cli.SettleMap(ctx, o.streams, o.ui, j, cli.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
+		err := report.SettleMap(ctx, o.streams, o.ui, j, report.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 		o.tellUninstalled(j, hearFailures(end.ofMap))
 		return err
 	case end.status.State != api.Succeeded:
-		err := cli.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
+		err := report.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
 		o.tellUninstalled(j, end.heard)
 		return err
 	}
@@ -297,8 +298,8 @@ func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
 }
 
 // hearFailures remembers the errors of a map's inputs as it would those of a log.
-func hearFailures(m job.MapOutcome) *cli.Heard {
-	heard := cli.Hear(io.Discard)
+func hearFailures(m job.MapOutcome) *report.Heard {
+	heard := report.Hear(io.Discard)
 	for _, f := range m.Failed {
 		_, _ = fmt.Fprintf(heard, "%s: %s\n", f.Error.Type, f.Error.Message)
 	}
@@ -306,7 +307,7 @@ func hearFailures(m job.MapOutcome) *cli.Heard {
 }
 
 // tellUninstalled says where a job lacked a package that its project asks for.
-func (o *options) tellUninstalled(j *job.Job, heard *cli.Heard) {
+func (o *options) tellUninstalled(j *job.Job, heard *report.Heard) {
 	name, file := bundle.RequiredBy(o.root, heard.MissingModule())
 	if name == "" {
 		return
@@ -326,12 +327,12 @@ func (o *options) logs(j *job.Job) io.Writer {
 	return o.streams.Out
 }
 
-func (o *options) collect(ctx context.Context, j *job.Job, heard *cli.Heard) error {
+func (o *options) collect(ctx context.Context, j *job.Job, heard *report.Heard) error {
 	streams := o.streams
 	if j.Handle.CallKind != api.CallFunction {
 		streams.Out = io.Discard // a script has output, not a value
 	}
-	return cli.Collect(ctx, streams, j, cli.Collection{Cleanup: o.wait.cleanup, Heard: heard})
+	return report.Collect(ctx, streams, j, report.Collection{Cleanup: o.wait.cleanup, Heard: heard})
 }
 
 // interrupted ends a job whose run ends it with itself: gently at first, without
@@ -347,7 +348,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	}
 	<-done
 	fmt.Fprintf(o.streams.ErrOut, "job %s was ended; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
-	cli.TellResume(o.streams.ErrOut, j)
+	report.TellResume(o.streams.ErrOut, j)
 	return process.Exit(process.ExitInterrupted)
 }
 
@@ -357,7 +358,7 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	if err := o.end(ctx, j); err != nil {
 		return err
 	}
-	cli.TellResume(o.streams.ErrOut, j)
+	report.TellResume(o.streams.ErrOut, j)
 	return process.Exit(process.ExitFailed)
 }
 

@@ -1,4 +1,6 @@
-package cli
+// Package report says how a job stands and how it ended, and brings its result and its log to
+// their reader, with the exit code that goes with it.
+package report
 
 import (
 	"context"
