@@ -63,10 +63,11 @@ var mayImport = map[string]string{
 	"frontdoor": "nearest shell version",
 
 	"cmd/process": "nearest",
+	"cmd/connect": "cmd/process profile shell target ui version",
 	"cmd/report":  "api cmd/process job screen store ui",
-	"cmd/cli":     belowCmd + " cmd/process",
-	"cmd/run":     belowCmd + " cmd/process cmd/report cmd/cli",
-	"cmd/jobs":    belowCmd + " cmd/process cmd/report cmd/cli forward",
+	"cmd/cli":     belowCmd + " cmd/process cmd/connect",
+	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/cli",
+	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/cli forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",
@@ -119,6 +120,26 @@ func TestFrontDoorIsStandardLibraryOnly(t *testing.T) {
 	for _, path := range linked {
 		if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") && !strings.HasPrefix(path, module) {
 			t.Errorf("the front door links %s: every command pays for its start", path)
+		}
+	}
+}
+
+// A command that submits no job, such as one about node pools, begins with these two and pays
+// for nothing else.
+func TestProcessAndConnectLinkNoJobs(t *testing.T) {
+	linked := links(t)
+	jobs := []string{module + "pkg/store", module + "pkg/kube", module + "pkg/local", module + "pkg/job", module + "runner", "cloud.google.com/go/storage"}
+	for name, unwanted := range map[string][]string{
+		"cmd/process": append([]string{"k8s.io/client-go/rest", "k8s.io/apimachinery/pkg/api/errors"}, jobs...),
+		"cmd/connect": jobs,
+	} {
+		if len(linked[name]) == 0 {
+			t.Errorf("there is no package %s", name)
+		}
+		for _, path := range unwanted {
+			if slices.Contains(linked[name], path) {
+				t.Errorf("%s needs %s, maybe through another package", name, path)
+			}
 		}
 	}
 }

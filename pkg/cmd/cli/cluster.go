@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -26,12 +27,12 @@ import (
 
 // ClusterPlace is the jobs of a cluster's namespace; "" is all namespaces, for
 // listing. The second result is what runs them. It contacts nothing.
-func (c *Connection) ClusterPlace(where target.Target, namespace string) (job.Place, *kube.Cluster, error) {
+func ClusterPlace(c *connect.Flags, where target.Target, namespace string) (job.Place, *kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return job.Place{}, nil, err
 	}
-	workload, err := c.workload(config, namespace)
+	workload, err := workload(c, config, namespace)
 	if err != nil {
 		return job.Place{}, nil, err
 	}
@@ -46,13 +47,13 @@ func (c *Connection) ClusterPlace(where target.Target, namespace string) (job.Pl
 	place := job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: clusterID(config, server), Server: server.String(),
 		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), RemoveRunners: workload.RemoveRunners, OpenStore: store.Open, Store: s,
-		Flags: c.given()}
+		Flags: c.Given()}
 	return place, workload, nil
 }
 
 // JobsPlace is the jobs that exist in the cluster's namespace, or in all of them. It
 // contacts nothing.
-func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
+func JobsPlace(c *connect.Flags, allNamespaces bool) (job.Place, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
 		return job.Place{}, process.Usage(err)
@@ -61,14 +62,14 @@ func (c *Connection) JobsPlace(allNamespaces bool) (job.Place, error) {
 	if allNamespaces {
 		namespace = ""
 	}
-	place, _, err := c.ClusterPlace(where, namespace)
+	place, _, err := ClusterPlace(c, where, namespace)
 	return place, err
 }
 
 // StoredPlace is JobsPlace without a cluster, for jobs that have ended: why is the reason
 // that there is none, and the error of every look at it.
-func (c *Connection) StoredPlace(why error) (job.Place, error) {
-	where, err := c.resolve(target.Need{Jobs: true})
+func StoredPlace(c *connect.Flags, why error) (job.Place, error) {
+	where, err := c.ResolveStored()
 	if err != nil {
 		return job.Place{}, process.Usage(err)
 	}
@@ -76,7 +77,7 @@ func (c *Connection) StoredPlace(why error) (job.Place, error) {
 	if err != nil {
 		return job.Place{}, process.Usage(err)
 	}
-	return job.Place{Workload: noCluster{why}, Backend: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.given()}, nil
+	return job.Place{Workload: noCluster{why}, Backend: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
 }
 
 // noCluster stands for the workloads of a cluster that the kubeconfig does not lead to.
@@ -110,18 +111,18 @@ func knownCluster(where target.Target) string {
 
 // ClusterWorkload is what runs the jobs of a cluster's namespace, without the
 // store. It contacts nothing.
-func (c *Connection) ClusterWorkload(where target.Target, namespace string) (*kube.Cluster, error) {
+func ClusterWorkload(c *connect.Flags, where target.Target, namespace string) (*kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return nil, err
 	}
-	return c.workload(config, namespace)
+	return workload(c, config, namespace)
 }
 
-func (c *Connection) workload(config *rest.Config, namespace string) (*kube.Cluster, error) {
-	client, err := kube.NewClient(config, namespace, c.tell)
+func workload(c *connect.Flags, config *rest.Config, namespace string) (*kube.Cluster, error) {
+	client, err := kube.NewClient(config, namespace, c.Tell)
 	if err != nil {
-		return nil, process.Usage(fmt.Errorf("%w: %s", err, mendSetting))
+		return nil, process.Usage(fmt.Errorf("%w: %s", err, connect.SettingHint))
 	}
 	return kube.New(client), nil
 }

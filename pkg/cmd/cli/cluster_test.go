@@ -4,10 +4,13 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
@@ -61,15 +64,70 @@ func TestClusterID(t *testing.T) {
 	}
 }
 
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters:
+- name: gke
+  cluster: {server: "https://192.0.2.1"}
+- name: kind
+  cluster: {server: "https://127.0.0.1:6443"}
+- name: misspelt
+  cluster: {server: "::1::"}
+- name: broken
+  cluster: {server: "https://127.0.0.1:6443", certificate-authority-data: aaaa}
+contexts:
+- name: gke_acme-ml_us-central1-a_main
+  context: {cluster: gke}
+- name: kind-dev
+  context: {cluster: kind}
+- name: misspelt
+  context: {cluster: misspelt}
+- name: broken
+  context: {cluster: broken}
+`
+
+// connection is the flags of a command on a machine with this kubeconfig.
+func connection(t *testing.T, args ...string) *connect.Flags {
+	t.Helper()
+	home := t.TempDir()
+	path := filepath.Join(home, "kubeconfig")
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"HOME": home, "KUBECONFIG": path, "KINETIC_PROJECT": ""} {
+		t.Setenv(name, value)
+	}
+	flags := connect.NewFlags()
+	if err := flags.Section().Flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return flags
+}
+
+func TestClusterThatNoClientCanReach(t *testing.T) {
+	for context, want := range map[string]string{
+		"misspelt": "preparing a client for ::1::: parse \"http://::1::\": invalid port \"::1::\" after host: " + connect.SettingHint,
+		"broken":   "unable to load root certificates: unable to parse bytes as PEM block: " + connect.SettingHint,
+	} {
+		c := connection(t, "--context", context)
+		where, err := c.ResolveJobs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = ClusterWorkload(c, where, "")
+		if err == nil || !strings.Contains(err.Error(), want) || process.CodeOf(err) != process.ExitUsage {
+			t.Errorf("%s: got exit code %d, %v, want %q in it", context, process.CodeOf(err), err, want)
+		}
+	}
+}
+
 func TestClusterPlaceTellsItsCluster(t *testing.T) {
-	c, _ := connect(t, kubeconfig, "--store", "gs://bucket", "-n", "ml")
 	t.Setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
 	for context, want := range map[string]struct{ name, server string }{
 		"kind-dev":                       {"", "https://127.0.0.1:6443"},
 		"gke_acme-ml_us-central1-a_main": {"main", "https://192.0.2.1"},
 	} {
-		c.overrides.CurrentContext = context
-		p, err := c.JobsPlace(false)
+		p, err := JobsPlace(connection(t, "--store", "gs://bucket", "-n", "ml", "--context", context), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
+// Package cli opens the jobs of a cluster and of this machine.
 package cli
 
 import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -19,12 +21,12 @@ func LocalPlace(storeURL, python string) (job.Place, error) {
 }
 
 // LocalJobsPlace is LocalPlace for jobs that exist. Warnings go where TellOn says.
-func (c *Connection) LocalJobsPlace() (job.Place, error) {
+func LocalJobsPlace(c *connect.Flags) (job.Place, error) {
 	where, err := c.Resolve(true)
 	if err != nil {
 		return job.Place{}, process.Usage(err)
 	}
-	return localPlace(where.Store, "", func(err error) { c.tell("warning: " + err.Error()) })
+	return localPlace(where.Store, "", func(err error) { c.Tell("warning: " + err.Error()) })
 }
 
 func localPlace(storeURL, python string, warn func(error)) (job.Place, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -20,14 +21,14 @@ import (
 type command struct {
 	streams    genericiooptions.IOStreams
 	clock      clock.PassiveClock
-	connection *cli.Connection
+	connection *connect.Flags
 	local      bool
 	choice     choice
 }
 
 // NewCommand is `kubectl kinetic jobs`. The clock tells ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
-	c := &command{streams: streams, clock: now, connection: cli.NewConnection()}
+	c := &command{streams: streams, clock: now, connection: connect.NewFlags()}
 	c.connection.TellOn(streams.ErrOut)
 	root := &cobra.Command{
 		Use:         "jobs",
@@ -62,10 +63,10 @@ func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
 	if c.local {
 		return c.localPlace()
 	}
-	return c.connection.JobsPlace(allNamespaces)
+	return cli.JobsPlace(c.connection, allNamespaces)
 }
 
-func (c *command) localPlace() (job.Place, error) { return c.connection.LocalJobsPlace() }
+func (c *command) localPlace() (job.Place, error) { return cli.LocalJobsPlace(c.connection) }
 
 // attach finds the job that a word names.
 func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
@@ -89,7 +90,7 @@ func (c *command) storedJob(ctx context.Context, id string, why error) *job.Job 
 	if c.local {
 		return nil
 	}
-	place, err := c.connection.StoredPlace(why)
+	place, err := cli.StoredPlace(c.connection, why)
 	if err != nil {
 		return nil
 	}

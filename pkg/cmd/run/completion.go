@@ -44,7 +44,7 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 
 // completeMaps offers the maps that have ended, whose values can be taken over.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	place := func() (job.Place, error) { return f.connection.JobsPlace(false) }
+	place := func() (job.Place, error) { return cli.JobsPlace(f.connection, false) }
 	ended := func(e job.Entry) bool { return e.Map && e.State.Ended() }
 	return cli.OfferIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

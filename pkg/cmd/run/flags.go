@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
@@ -20,7 +20,7 @@ import (
 
 // flags hold what was typed.
 type flags struct {
-	connection *cli.Connection
+	connection *connect.Flags
 	own        []*pflag.FlagSet // all but the connection's, whose empty texts mean what kubectl's do
 	podOnly    []string         // names of flags that a local job has no use for
 
@@ -48,7 +48,7 @@ type flags struct {
 }
 
 func newFlags() *flags {
-	f := &flags{connection: cli.NewConnection()}
+	f := &flags{connection: connect.NewFlags()}
 	f.request.Retries, f.request.MaxDisruptions = -1, -1
 	return f
 }

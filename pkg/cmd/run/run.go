@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
@@ -112,7 +112,7 @@ type options struct {
 	notes        []string
 	place        target.Target
 	machine      submit.Machine
-	connection   *cli.Connection
+	connection   *connect.Flags
 	wait         waiting
 	root         string // the package root, once it is known
 }

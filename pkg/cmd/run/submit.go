@@ -49,7 +49,7 @@ type destination struct {
 // destination opens what the plan names. It contacts nothing.
 func (o *options) destination(p submit.Planned) (to destination, err error) {
 	if p.Spec.Backend != api.BackendLocal {
-		to.place, to.cluster, err = o.connection.ClusterPlace(o.place, p.Spec.Namespace)
+		to.place, to.cluster, err = cli.ClusterPlace(o.connection, o.place, p.Spec.Namespace)
 		return to, err
 	}
 	if to.machine, err = cli.LocalWorkload(p.Python); err != nil {

@@ -1,4 +1,4 @@
-package cli
+package connect
 
 import (
 	"crypto/x509"
@@ -28,7 +28,7 @@ import (
 // REST is how clients reach the cluster of a target, which may be another than
 // that of the kubeconfig's current context. It contacts nothing; its errors are
 // about the kubeconfig and about this machine, exit code 2.
-func (c *Connection) REST(t target.Target) (*rest.Config, error) {
+func (c *Flags) REST(t target.Target) (*rest.Config, error) {
 	config, err := c.load(t)
 	if err == nil {
 		err = checkCredentials(config)
@@ -46,7 +46,7 @@ func (c *Connection) REST(t target.Target) (*rest.Config, error) {
 }
 
 // load makes the configuration of one context, with what the flags change.
-func (c *Connection) load(t target.Target) (*rest.Config, error) {
+func (c *Flags) load(t target.Target) (*rest.Config, error) {
 	if t.Context == "" { // in a pod, or by --server
 		config, err := c.config.ClientConfig()
 		if clientcmd.IsEmptyConfig(err) {
@@ -63,17 +63,17 @@ func (c *Connection) load(t target.Target) (*rest.Config, error) {
 	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(raw, t.Context, c.overrides, c.loading).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, mendSetting)
+		return nil, fmt.Errorf("%w: %s", err, SettingHint)
 	}
 	return config, nil
 }
 
-// What to do about a kubeconfig that leads nowhere, and about a setting that a flag may
-// have made.
-const (
-	mendConfig  = "mend the kubeconfig, or choose another context with --context"
-	mendSetting = "mend the kubeconfig or the flag that goes before it, or choose another context with --context"
-)
+// mendConfig is what to do about a kubeconfig that leads nowhere.
+const mendConfig = "mend the kubeconfig, or choose another context with --context"
+
+// SettingHint is what to do about a setting that no client can be made with: a flag may have
+// made it.
+const SettingHint = "mend the kubeconfig or the flag that goes before it, or choose another context with --context"
 
 // missingCluster is about a context whose cluster the kubeconfig doesn't have.
 func missingCluster(name string) error {

@@ -1,4 +1,4 @@
-package cli
+package connect
 
 import (
 	"crypto/ecdsa"

@@ -1,5 +1,6 @@
-// Package cli is the flags that say where a job is, and the jobs that are there.
-package cli
+// Package connect is the way to a cluster: kubectl's connection flags and those of GKE, the
+// target that they choose, and the rest.Config that reaches it.
+package connect
 
 import (
 	"fmt"
@@ -20,11 +21,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Connection holds the flags that say where a job goes: kubectl's own, and
-// those of GKE. It binds kubectl's with clientcmd, as genericclioptions does:
-// that package also brings discovery and every API group, a quarter of the time
-// of a dry-run.
-type Connection struct {
+// Flags say where a job goes: kubectl's own flags, and those of GKE. They are bound with
+// clientcmd and not with genericclioptions, which does the same and also brings discovery
+// and every API group, a quarter of the time of a dry-run.
+type Flags struct {
 	Target    target.Flags
 	loading   *clientcmd.ClientConfigLoadingRules
 	overrides *clientcmd.ConfigOverrides
@@ -35,19 +35,20 @@ type Connection struct {
 	notices io.Writer
 }
 
-// NewConnection has kubectl's connection flags with kubectl's meaning, all but
+// NewFlags has kubectl's connection flags with kubectl's meaning, all but
 // --cluster, which names the GKE cluster here.
-func NewConnection() *Connection {
-	c := &Connection{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
+func NewFlags() *Flags {
+	c := &Flags{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
 	c.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
 	return c
 }
 
 // TellOn sets where lines about the cluster go: that it keeps us waiting, and its
 // warnings.
-func (c *Connection) TellOn(w io.Writer) { c.notices = w }
+func (c *Flags) TellOn(w io.Writer) { c.notices = w }
 
-func (c *Connection) tell(line string) {
+// Tell writes a line about the cluster where TellOn says.
+func (c *Flags) Tell(line string) {
 	if c.notices != nil {
 		fmt.Fprintln(c.notices, ui.Clean(line))
 	}
@@ -58,7 +59,7 @@ var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": tr
 	"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
 
 // Section is the group of all connection flags.
-func (c *Connection) Section() process.Section {
+func (c *Flags) Section() process.Section {
 	s := process.NewSection("Connection (kubectl's other flags, such as --as and --request-timeout, work too)")
 	fs := s.Flags
 	fs.StringVar(&c.loading.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "The kubeconfig `FILE`.")
@@ -99,30 +100,35 @@ func (v *verbosity) Type() string { return "LEVEL" }
 
 // Resolve finds where a job goes, or is. It reads files, unless the job is
 // local, and contacts nothing.
-func (c *Connection) Resolve(local bool) (target.Target, error) {
+func (c *Flags) Resolve(local bool) (target.Target, error) {
 	return c.resolve(target.Need{Local: local})
 }
 
 // ResolveCluster is Resolve for a cluster that will be contacted through REST.
-func (c *Connection) ResolveCluster() (target.Target, error) {
+func (c *Flags) ResolveCluster() (target.Target, error) {
 	return c.resolve(target.Need{Cluster: true})
 }
 
 // ResolveJobs is ResolveCluster for jobs that exist, which tell their stores.
-func (c *Connection) ResolveJobs() (target.Target, error) {
+func (c *Flags) ResolveJobs() (target.Target, error) {
 	return c.resolve(target.Need{Cluster: true, Jobs: true})
 }
 
-func (c *Connection) resolve(need target.Need) (target.Target, error) {
+// ResolveStored is ResolveJobs where only the store will be asked, without a cluster.
+func (c *Flags) ResolveStored() (target.Target, error) {
+	return c.resolve(target.Need{Jobs: true})
+}
+
+func (c *Flags) resolve(need target.Need) (target.Target, error) {
 	f := c.Target
 	f.Context, f.Namespace = c.overrides.CurrentContext, c.overrides.Context.Namespace
 	f.Server = c.overrides.ClusterInfo.Server
 	return target.Resolve(f, os.Getenv, c.config, need)
 }
 
-// given are the flags that were typed and lead to another place, all but
+// Given is the flags that were typed and lead to another place, all but
 // --namespace: every job has its own.
-func (c *Connection) given() string {
+func (c *Flags) Given() string {
 	var typed strings.Builder
 	for _, f := range []struct{ name, value string }{
 		{clientcmd.RecommendedConfigPathFlag, c.loading.ExplicitPath},
@@ -152,7 +158,7 @@ func offer(values func() ([]string, error)) cobra.CompletionFunc {
 }
 
 // contexts lists the kubeconfig's contexts.
-func (c *Connection) contexts() ([]string, error) {
+func (c *Flags) contexts() ([]string, error) {
 	config, err := c.config.RawConfig()
 	var names []string
 	for name := range config.Contexts {
