@@ -146,11 +146,12 @@ func TestProcessAndConnectLinkNoJobs(t *testing.T) {
 
 func TestBinariesImportOnlyWhatTheyNeed(t *testing.T) {
 	tests := map[string]struct{ path, only, why string }{
-		"the renderer":    {module + "pkg/render", runBinary, "only run makes manifests"},
-		"kustomize":       {"sigs.k8s.io/kustomize/api/krusty", runBinary, "only run makes manifests"},
-		"port forwarding": {"k8s.io/client-go/tools/portforward", "/plugins/kubectl-kinetic_jobs", "only jobs debug does it"},
-		"all API groups":  {"k8s.io/client-go/kubernetes/scheme", "", "its init costs 2 ms at every start; genericclioptions brings it"},
-		"kubectl get":     {"k8s.io/kubectl/pkg/cmd/get", "", "its init costs 15 ms at every start"},
+		"the renderer":       {module + "pkg/render", runBinary, "only run makes manifests"},
+		"kustomize":          {"sigs.k8s.io/kustomize/api/krusty", runBinary, "only run makes manifests"},
+		"port forwarding":    {"k8s.io/client-go/tools/portforward", "/plugins/kubectl-kinetic_jobs", "only jobs debug does it"},
+		"all API groups":     {"k8s.io/client-go/kubernetes/scheme", "", "its init costs 2 ms at every start; genericclioptions brings it"},
+		"kubectl get":        {"k8s.io/kubectl/pkg/cmd/get", "", "its init costs 15 ms at every start"},
+		"kubectl completion": {"k8s.io/kubectl/pkg/util/completion", "", "it brings kubectl get"},
 	}
 	linked := links(t)
 	for _, name := range binaries(t) {

@@ -60,7 +60,7 @@ var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": tr
 
 // Section is the group of all connection flags.
 func (c *Flags) Section() process.Section {
-	s := process.NewSection("Connection (kubectl's other flags, such as --as and --request-timeout, work too)")
+	s := process.NewSection("Connection (kubectl's other flags, such as --as, work too)")
 	fs := s.Flags
 	fs.StringVar(&c.loading.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "The kubeconfig `FILE`.")
 	kubectl := clientcmd.RecommendedConfigOverrideFlags("")

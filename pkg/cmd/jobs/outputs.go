@@ -40,10 +40,10 @@ func (c *command) outputs() *cobra.Command {
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
 		Short: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR",
 		Long: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR.\n\n" +
-			"ls, the default, lists every file below PATH, as find does, sorted by name.\n" +
+			"ls, the default, lists every file below PATH, as find does, sorted by name.\n\n" +
 			"cp copies the file PATH to DEST, which may be a folder, or everything below PATH into the folder DEST;\n" +
 			"without PATH, everything. Files that are there already with the same bytes are left alone, so that\n" +
-			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n" +
+			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n\n" +
 			"cat prints files one after the other, byte by byte.",
 		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
 			"  # everything, into the folder out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +

@@ -25,9 +25,6 @@ func NewSection(title string) Section {
 	return Section{Title: title, Flags: fs}
 }
 
-// usageWidth is where the texts of flags are wrapped.
-const usageWidth = 100
-
 // AddSections gives a command the flags of all sections, and a help that shows
 // them section by section.
 func AddSections(c *cobra.Command, sections ...Section) {
@@ -36,8 +33,13 @@ func AddSections(c *cobra.Command, sections ...Section) {
 		c.Flags().AddFlagSet(s.Flags)
 	}
 	completeFlags(c, sections)
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		out := c.OutOrStdout()
+		fmt.Fprint(out, help(c, sections, widthOf(out)))
+	})
 	c.SetUsageFunc(func(c *cobra.Command) error {
-		_, err := fmt.Fprint(c.OutOrStderr(), usage(c, sections))
+		out := c.OutOrStderr()
+		_, err := fmt.Fprint(out, usage(c, sections, widthOf(out)))
 		return err
 	})
 }
@@ -60,28 +62,6 @@ func completeFlags(c *cobra.Command, sections []Section) {
 // takesFile tells by the word for a flag's value whether it may be on this machine.
 func takesFile(value string) bool {
 	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
-}
-
-func usage(c *cobra.Command, sections []Section) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
-	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "  %s COMMAND …\n\nCommands:\n", c.CommandPath())
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-10s %s\n", sub.Name(), sub.Short)
-			}
-		}
-	}
-	if c.Example != "" {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
-	}
-	for _, s := range sections {
-		if text := s.Flags.FlagUsagesWrapped(usageWidth); text != "" {
-			fmt.Fprintf(&b, "\n%s:\n%s", s.Title, text)
-		}
-	}
-	return b.String()
 }
 
 // numberValue is a flag that takes a whole number.

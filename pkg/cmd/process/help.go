@@ -1,0 +1,85 @@
+package process
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// The widths that help is fitted to, in columns. Longer lines are hard to read, and shorter
+// ones leave no room beside the names of flags.
+const (
+	minWidth, maxWidth = 80, 120
+	plainWidth         = 100 // of what is no terminal
+)
+
+// shortColumn is where the summaries of subcommands begin.
+const shortColumn = 13
+
+// widthOf returns the width of help on w.
+func widthOf(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return plainWidth
+	}
+	columns, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || columns == 0 {
+		return plainWidth
+	}
+	return min(max(columns, minWidth), maxWidth)
+}
+
+// help returns what --help prints of a command.
+func help(c *cobra.Command, sections []Section, width int) string {
+	return reflow(cmp.Or(c.Long, c.Short), width) + "\n\n" + usage(c, sections, width)
+}
+
+func usage(c *cobra.Command, sections []Section, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND …\n\nCommands:\n", c.CommandPath())
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				short := strings.ReplaceAll(reflow(sub.Short, width-shortColumn), "\n", "\n"+strings.Repeat(" ", shortColumn))
+				fmt.Fprintf(&b, "  %-*s%s\n", shortColumn-2, sub.Name(), short)
+			}
+		}
+	}
+	if c.Example != "" {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	}
+	for _, s := range sections {
+		if text := s.Flags.FlagUsagesWrapped(width); text != "" {
+			fmt.Fprintf(&b, "\n%s:\n%s", s.Title, text)
+		}
+	}
+	return b.String()
+}
+
+// reflow fits the paragraphs of a text to a width. Indented lines, such as those of a table,
+// stay as they are.
+func reflow(text string, width int) string {
+	var lines []string
+	inParagraph := false
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		if line == "" || line[0] == ' ' {
+			lines, inParagraph = append(lines, line), false
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			if last := len(lines) - 1; inParagraph && utf8.RuneCountInString(lines[last]+" "+word) <= width {
+				lines[last] += " " + word
+			} else {
+				lines, inParagraph = append(lines, word), true
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
