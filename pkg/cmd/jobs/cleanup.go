@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -47,56 +46,80 @@ func (c *command) cleanup() *cobra.Command {
 			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
 			"  # only print which jobs would be removed\n  kubectl kinetic jobs cleanup --all --dry-run",
 		Args: func(_ *cobra.Command, args []string) error { return checkIDs(args) },
-		RunE: process.RunE(func(ctx context.Context, args []string) error { return c.runCleanup(ctx, f, args) }),
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
+			o, err := f.toOptions(c, args)
+			if err != nil {
+				return err
+			}
+			return o.run(ctx)
+		}),
 	}, own, c.choice.section())
 }
 
-func (c *command) runCleanup(ctx context.Context, f *cleanupFlags, args []string) error {
+// cleanupOptions remove parts of the jobs that IDs name or, without any, that filters choose.
+type cleanupOptions struct {
+	*command
+	job.Parts
+	named        bool
+	args         []string
+	all          bool
+	states       []api.State
+	olderThan    time.Duration
+	yes, preview bool
+}
+
+func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, error) {
 	filtered := f.all || len(f.states) > 0 || f.olderThan > 0 || c.choice.given() && !c.choice.last
 	named := len(args) > 0 || c.choice.last
 	switch {
 	case named && (filtered || len(args) > 0 && c.choice.last):
-		return process.Usagef("cleanup takes IDs, --last, or filters (--all, --status, --older-than, --mine, --selector), not two of them")
+		return nil, process.Usagef("cleanup takes IDs, --last, or filters (--all, --status, --older-than, --mine, --selector), not two of them")
 	case !named && !filtered:
-		return process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
-	case named:
-		return c.cleanUpNamed(ctx, f, args)
+		return nil, process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
 	}
 	states, err := parseStates(f.states)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	place, err := c.place()
+	return &cleanupOptions{command: c, Parts: job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, named: named, args: args,
+		all: f.all, states: states, olderThan: f.olderThan, yes: f.yes, preview: f.dryRun}, nil
+}
+
+func (o *cleanupOptions) run(ctx context.Context) error {
+	if o.named {
+		return o.cleanUpNamed(ctx)
+	}
+	place, err := o.place()
 	if err != nil {
 		return err
 	}
-	return c.sweep(ctx, f, place, states)
+	return o.sweep(ctx, place)
 }
 
 // toCleanUp finds the jobs that the arguments, or --last, name.
-func (c *command) toCleanUp(ctx context.Context, args []string) ([]*job.Job, []error, error) {
-	if c.choice.last {
-		return c.flagged(ctx, job.Filter{})
+func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, error) {
+	if o.choice.last {
+		return o.flagged(ctx, job.Filter{})
 	}
-	return c.attachAll(ctx, args, job.Place.AttachAll)
+	return o.attachAll(ctx, o.args, job.Place.AttachAll)
 }
 
 // cleanUpNamed cleans up the jobs that the arguments name. It has failed where some of
 // several can't be found.
-func (c *command) cleanUpNamed(ctx context.Context, f *cleanupFlags, args []string) error {
-	jobs, failed, err := c.toCleanUp(ctx, args)
+func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
+	jobs, failed, err := o.toCleanUp(ctx)
 	if err != nil {
 		return err
 	}
-	found, unread := f.look(ctx, jobs)
+	found, unread := o.look(ctx, jobs)
 	failed = append(failed, unread...)
 	if len(found) == 0 {
-		return tell(c.streams.ErrOut, len(args), failed)
+		return tell(o.streams.ErrOut, len(o.args), failed)
 	}
 	for _, err := range failed {
-		fmt.Fprintf(c.streams.ErrOut, "error: %v\n", err)
+		fmt.Fprintf(o.streams.ErrOut, "error: %v\n", err)
 	}
-	err = c.cleanUp(ctx, f, found, true)
+	err = o.cleanUp(ctx, found)
 	if err == nil && len(failed) > 0 {
 		return process.Exit(process.ExitFailed)
 	}
@@ -105,18 +128,18 @@ func (c *command) cleanUpNamed(ctx context.Context, f *cleanupFlags, args []stri
 
 // sweep cleans up the jobs of a place that the filters choose. Where some were left
 // alone it has failed: nobody reads what a broom in a cron job says.
-func (c *command) sweep(ctx context.Context, f *cleanupFlags, place job.Place, states []api.State) error {
-	found, complete, err := c.chosen(ctx, f, place, states)
+func (o *cleanupOptions) sweep(ctx context.Context, place job.Place) error {
+	found, complete, err := o.chosen(ctx, place)
 	if err != nil {
 		return err
 	}
 	if len(found) > 0 {
-		err = c.cleanUp(ctx, f, found, false)
+		err = o.cleanUp(ctx, found)
 	} else if complete {
-		fmt.Fprintln(c.streams.ErrOut, job.ErrNoJob.Error()+whereOf(place))
+		fmt.Fprintln(o.streams.ErrOut, job.ErrNoJob.Error()+whereOf(place))
 	}
 	if err == nil {
-		err = c.removeRunners(ctx, f, place)
+		err = o.removeRunners(ctx, place)
 	}
 	if err == nil && !complete {
 		return process.Exit(process.ExitFailed)
@@ -125,34 +148,34 @@ func (c *command) sweep(ctx context.Context, f *cleanupFlags, place job.Place, s
 }
 
 // cleanUp removes parts of jobs, which were named or chosen by filters.
-func (c *command) cleanUp(ctx context.Context, f *cleanupFlags, found []standing, named bool) error {
-	if err := f.keepRecords(found); err != nil {
+func (o *cleanupOptions) cleanUp(ctx context.Context, found []standing) error {
+	if err := o.keepRecords(found); err != nil {
 		return err
 	}
-	if f.dryRun {
-		return c.preview(f, found)
+	if o.preview {
+		return o.printPreview(found)
 	}
-	if err := c.confirm(f, found, named); err != nil {
+	if err := o.confirm(found); err != nil {
 		return err
 	}
 	jobs := make([]*job.Job, len(found))
 	for i, s := range found {
 		jobs[i] = s.job
 	}
-	screen := ui.New(c.streams.ErrOut, c.clock.Now)
+	screen := ui.New(o.streams.ErrOut, o.clock.Now)
 	removal := report.NewRemoval(screen)
-	errs := forEach(screen.Above(c.streams.Out), jobs, func(j *job.Job) (string, error) {
+	errs := forEach(screen.Above(o.streams.Out), jobs, func(j *job.Job) (string, error) {
 		if ctx.Err() != nil {
 			return "", errNotBegun
 		}
-		outputs, err := j.Cleanup(ctx, job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, removal.OfJob())
-		if !f.stored {
+		outputs, err := j.Cleanup(ctx, o.Parts, removal.OfJob())
+		if !o.Stored {
 			outputs = 0 // nobody loses sight of them
 		}
 		return "cleaned up" + staying(j, outputs), err
 	})
 	removal.Done()
-	return f.settle(c.streams.ErrOut, named, jobs, errs)
+	return o.settle(jobs, errs)
 }
 
 // staying says what is left of a job whose records are gone, and how to remove it.
@@ -170,13 +193,13 @@ func staying(j *job.Job, outputs int) string {
 }
 
 // removeRunners removes the runners of old versions, which no job needs any more.
-func (c *command) removeRunners(ctx context.Context, f *cleanupFlags, place job.Place) error {
-	if f.olderThan == 0 || !f.workload || f.dryRun || place.RemoveRunners == nil {
+func (o *cleanupOptions) removeRunners(ctx context.Context, place job.Place) error {
+	if o.olderThan == 0 || !o.Workload || o.preview || place.RemoveRunners == nil {
 		return nil
 	}
 	removed, err := place.RemoveRunners(ctx)
 	for _, name := range removed {
-		fmt.Fprintf(c.streams.ErrOut, "removed ConfigMap %s: no job needs this version of the runner\n", name)
+		fmt.Fprintf(o.streams.ErrOut, "removed ConfigMap %s: no job needs this version of the runner\n", name)
 	}
 	return err
 }
@@ -185,8 +208,8 @@ func (c *command) removeRunners(ctx context.Context, f *cleanupFlags, place job.
 var errNotBegun = fmt.Errorf("not begun: %w", context.Canceled)
 
 // settle ends a cleanup, which has an error or nil for each job. After an interrupt it
-// tells on w what failed by itself, and how to clean up the rest.
-func (f *cleanupFlags) settle(w io.Writer, named bool, jobs []*job.Job, errs []error) error {
+// says what failed by itself, and how to clean up the rest.
+func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	var failed []error
 	var byID []string // those that the same command would not find
 	interrupted := false
@@ -199,25 +222,24 @@ func (f *cleanupFlags) settle(w io.Writer, named bool, jobs []*job.Job, errs []e
 			continue
 		}
 		interrupted = true
-		if named || f.losesSight() && !errors.Is(err, errNotBegun) {
+		if o.named || o.losesSight() && !errors.Is(err, errNotBegun) {
 			byID = append(byID, jobs[i].ID())
 		}
 	}
 	if !interrupted {
-		return tell(w, len(jobs), failed)
+		return tell(o.streams.ErrOut, len(jobs), failed)
 	}
 	for _, err := range failed {
-		fmt.Fprintf(w, "error: %v\n", err)
+		fmt.Fprintf(o.streams.ErrOut, "error: %v\n", err)
 	}
-	fmt.Fprintln(w, "interrupted; "+howToGoOn(named, byID))
+	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+howToGoOn(o.named, byID))
 	return process.Exit(process.ExitInterrupted)
 }
 
 // losesSight tells whether a job whose workload was removed isn't chosen again: it has
 // another state now.
-func (f *cleanupFlags) losesSight() bool {
-	isNotFound := func(word string) bool { return strings.EqualFold(word, string(api.NotFound)) }
-	return f.workload && len(f.states) > 0 && !slices.ContainsFunc(f.states, isNotFound)
+func (o *cleanupOptions) losesSight() bool {
+	return o.Workload && len(o.states) > 0 && !slices.Contains(o.states, api.NotFound)
 }
 
 // howToGoOn says how to clean up what an interrupt has left. An id whose job is gone is
@@ -249,18 +271,18 @@ const submitTime = time.Minute
 // chosen are the jobs of a place that the filters choose. complete says that none was
 // left alone because it could not be read. A cluster that can't be read is an error:
 // what its jobs need must not be taken for what is left of them.
-func (c *command) chosen(ctx context.Context, f *cleanupFlags, place job.Place, states []api.State) (found []standing, complete bool, err error) {
-	now := c.clock.Now()
-	everything := f.all && !c.choice.given()
-	filter := job.Filter{States: states, Stored: true, Outputs: everything && f.outputs}
-	if err := c.choice.applyTo(&filter, c.local); err != nil {
+func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []standing, complete bool, err error) {
+	now := o.clock.Now()
+	everything := o.all && !o.choice.given()
+	filter := job.Filter{States: o.states, Stored: true, Outputs: everything && o.Outputs}
+	if err := o.choice.applyTo(&filter, o.local); err != nil {
 		return nil, false, err
 	}
 	if everything {
 		filter.Remnants = now.Add(-submitTime)
 	}
-	if f.olderThan > 0 {
-		filter.Before = now.Add(-f.olderThan)
+	if o.olderThan > 0 {
+		filter.Before = now.Add(-o.olderThan)
 	}
 	entries, err := place.Entries(ctx, filter, api.TellStates)
 	var unread *job.UnreadError
@@ -268,28 +290,28 @@ func (c *command) chosen(ctx context.Context, f *cleanupFlags, place job.Place, 
 		return nil, false, err
 	}
 	if err != nil {
-		c.leaveAlone(err)
+		o.leaveAlone(err)
 	}
-	found, errs := open(ctx, f, place, entries)
+	found, errs := o.open(ctx, place, entries)
 	for _, unopened := range errs {
-		c.leaveAlone(unopened)
+		o.leaveAlone(unopened)
 	}
 	return found, err == nil && len(errs) == 0, nil
 }
 
 // leaveAlone tells of jobs that are not cleaned up because they could not be read.
-func (c *command) leaveAlone(err error) {
-	fmt.Fprintln(c.streams.ErrOut, "left alone: "+err.Error())
+func (o *cleanupOptions) leaveAlone(err error) {
+	fmt.Fprintln(o.streams.ErrOut, "left alone: "+err.Error())
 }
 
 // look asks for the states of jobs, if those matter. unread are the errors of those that
 // can't tell.
-func (f *cleanupFlags) look(ctx context.Context, jobs []*job.Job) (found []standing, unread []error) {
+func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []standing, unread []error) {
 	states, errs := make([]api.Status, len(jobs)), make([]error, len(jobs))
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	for i, j := range jobs {
-		if f.yes && f.workload && !f.dryRun {
+		if o.yes && o.Workload && !o.preview {
 			break
 		}
 		g.Go(func() error {
@@ -314,13 +336,13 @@ func (f *cleanupFlags) look(ctx context.Context, jobs []*job.Job) (found []stand
 // open makes jobs of what was listed, and tells what can't be opened. A list may lack
 // jobs that nobody lets us see: before the records of one go whose workload stays, its
 // state is asked for.
-func open(ctx context.Context, f *cleanupFlags, place job.Place, entries []job.Entry) (found []standing, unopened []error) {
+func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []job.Entry) (found []standing, unopened []error) {
 	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	for i, e := range entries {
 		g.Go(func() error {
-			opened[i], errs[i] = openOne(ctx, place, e, !f.workload && f.stored)
+			opened[i], errs[i] = openOne(ctx, place, e, !o.Workload && o.Stored)
 			return nil
 		})
 	}
@@ -349,8 +371,8 @@ func openOne(ctx context.Context, place job.Place, e job.Entry, sure bool) (stan
 
 // keepRecords holds that no job goes on whose records are gone: nobody could
 // follow it, nor bring its result back.
-func (f *cleanupFlags) keepRecords(found []standing) error {
-	if f.workload || !f.stored {
+func (o *cleanupOptions) keepRecords(found []standing) error {
+	if o.Workload || !o.Stored {
 		return nil
 	}
 	for _, s := range found {

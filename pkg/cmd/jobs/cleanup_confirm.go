@@ -12,20 +12,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// preview prints which jobs a cleanup would remove.
-func (c *command) preview(f *cleanupFlags, found []standing) error {
-	if err := c.table(c.streams.Out, found); err != nil {
+// printPreview prints which jobs a cleanup would remove.
+func (o *cleanupOptions) printPreview(found []standing) error {
+	if err := o.table(o.streams.Out, found); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(c.streams.ErrOut, "%s; nothing was removed\n", f.question(found))
+	_, err := fmt.Fprintf(o.streams.ErrOut, "%s; nothing was removed\n", o.question(found))
 	return err
 }
 
 // table writes jobs as rows.
-func (c *command) table(w io.Writer, found []standing) error {
+func (o *cleanupOptions) table(w io.Writer, found []standing) error {
 	t := ui.NewTable(w, "id", "status", "function", "age")
 	for _, s := range found {
-		t.Row(s.job.ID(), s.status.Word(), s.job.Handle.FuncName, ui.Age(s.created, c.clock.Now()))
+		t.Row(s.job.ID(), s.status.Word(), s.job.Handle.FuncName, ui.Age(s.created, o.clock.Now()))
 	}
 	return t.Flush()
 }
@@ -34,47 +34,47 @@ func (c *command) table(w io.Writer, found []standing) error {
 const shownJobs = 20
 
 // confirm asks before jobs are removed that nobody named, or that still run.
-func (c *command) confirm(f *cleanupFlags, found []standing, named bool) error {
-	if f.yes || named && f.running(found) == 0 {
+func (o *cleanupOptions) confirm(found []standing) error {
+	if o.yes || o.named && o.running(found) == 0 {
 		return nil
 	}
-	question := f.question(found)
-	in, ok := c.streams.In.(interface{ Fd() uintptr })
+	question := o.question(found)
+	in, ok := o.streams.In.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return process.Usagef("%s; there is no terminal to ask on: add -y, or --dry-run to see which", question)
 	}
-	if err := c.show(found); err != nil {
+	if err := o.show(found); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.streams.ErrOut, "%s. Go on? [y/N] ", question)
-	answer, _ := bufio.NewReader(c.streams.In).ReadString('\n')
+	fmt.Fprintf(o.streams.ErrOut, "%s. Go on? [y/N] ", question)
+	answer, _ := bufio.NewReader(o.streams.In).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		fmt.Fprintln(c.streams.ErrOut, "nothing was cleaned up")
+		fmt.Fprintln(o.streams.ErrOut, "nothing was cleaned up")
 		return process.Exit(process.ExitFailed)
 	}
 	return nil
 }
 
 // show lists the jobs that the question is about, unless it names the only one.
-func (c *command) show(found []standing) error {
+func (o *cleanupOptions) show(found []standing) error {
 	if len(found) == 1 {
 		return nil
 	}
 	shown := found[:min(len(found), shownJobs)]
-	if err := c.table(c.streams.ErrOut, shown); err != nil {
+	if err := o.table(o.streams.ErrOut, shown); err != nil {
 		return err
 	}
 	if more := len(found) - len(shown); more > 0 {
-		fmt.Fprintf(c.streams.ErrOut, "and %s more, which --dry-run lists\n", ui.Number(more))
+		fmt.Fprintf(o.streams.ErrOut, "and %s more, which --dry-run lists\n", ui.Number(more))
 	}
 	return nil
 }
 
 // running is how many of the jobs a cleanup would end.
-func (f *cleanupFlags) running(found []standing) int {
+func (o *cleanupOptions) running(found []standing) int {
 	n := 0
 	for _, s := range found {
-		if f.workload && !s.status.State.Ended() {
+		if o.Workload && !s.status.State.Ended() {
 			n++
 		}
 	}
@@ -82,23 +82,23 @@ func (f *cleanupFlags) running(found []standing) int {
 }
 
 // question says what would be done to jobs, and to what of them.
-func (f *cleanupFlags) question(found []standing) string {
-	return questionOf(found, f.running(found)) + " (" + f.parts() + ")"
+func (o *cleanupOptions) question(found []standing) string {
+	return questionOf(found, o.running(found)) + " (" + o.parts() + ")"
 }
 
 // parts names what of a job goes, and outputs that stay.
-func (f *cleanupFlags) parts() string {
+func (o *cleanupOptions) parts() string {
 	var going []string
 	for _, p := range []struct {
 		goes bool
 		name string
-	}{{f.workload, "workload"}, {f.stored, "records"}, {f.outputs, "outputs"}} {
+	}{{o.Workload, "workload"}, {o.Stored, "records"}, {o.Outputs, "outputs"}} {
 		if p.goes {
 			going = append(going, p.name)
 		}
 	}
 	text := strings.Join(going, ", ")
-	if !f.outputs && f.stored {
+	if !o.Outputs && o.Stored {
 		text += "; outputs stay"
 	}
 	return text

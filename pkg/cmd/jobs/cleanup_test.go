@@ -75,18 +75,27 @@ func TestInterruptedCleanup(t *testing.T) {
 			for _, id := range []string{"a1", "b2", "c3"} {
 				found = append(found, &job.Job{Handle: api.Handle{JobID: id}})
 			}
+			var args []string
+			if tt.named {
+				args = []string{"a1", "b2", "c3"}
+			}
 			var said bytes.Buffer
-			err := tt.flags.settle(&said, tt.named, found, tt.errs)
+			o, err := tt.flags.toOptions(&command{streams: genericiooptions.IOStreams{ErrOut: &said}}, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = o.settle(found, tt.errs)
 			if process.CodeOf(err) != process.ExitInterrupted || said.String() != tt.want {
 				t.Errorf("%v, said %q, want %q", err, &said, tt.want)
 			}
 		})
 	}
-	if err := (&cleanupFlags{}).settle(nil, true, []*job.Job{nil}, []error{forbidden}); !errors.Is(err, forbidden) {
-		t.Errorf("one job: %v", err)
-	}
 	var said bytes.Buffer
-	if err := (&cleanupFlags{}).settle(&said, false, []*job.Job{nil, nil}, []error{nil, forbidden}); process.CodeOf(err) != process.ExitFailed || said.String() != "error: job b2: forbidden\n" {
+	o := &cleanupOptions{command: &command{streams: genericiooptions.IOStreams{ErrOut: &said}}}
+	if err := o.settle([]*job.Job{nil}, []error{forbidden}); !errors.Is(err, forbidden) || said.String() != "" {
+		t.Errorf("one job: %v, said %q", err, &said)
+	}
+	if err := o.settle([]*job.Job{nil, nil}, []error{nil, forbidden}); process.CodeOf(err) != process.ExitFailed || said.String() != "error: job b2: forbidden\n" {
 		t.Errorf("without an interrupt: %v, said %q", err, &said)
 	}
 }
@@ -158,7 +167,11 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 			var said bytes.Buffer
 			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}}
 			place := job.Place{Backend: api.BackendGKE, Namespace: "ml", Store: s, Workload: unseen{}, List: tt.list}
-			err = c.sweep(t.Context(), &tt.flags, place, nil)
+			o, err := tt.flags.toOptions(c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = o.sweep(t.Context(), place)
 			if process.CodeOf(err) != process.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
 				t.Errorf("got %v, said %q", err, &said)
 			}
@@ -195,7 +208,7 @@ func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 				h := api.Handle{JobID: fmt.Sprintf("a%d", i), FuncName: "train"}
 				found = append(found, standing{&job.Job{Handle: h}, api.Status{State: api.Running}, now.Add(-48 * time.Hour)})
 			}
-			if err := c.show(found); err != nil {
+			if err := (&cleanupOptions{command: c}).show(found); err != nil {
 				t.Fatal(err)
 			}
 			lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")

@@ -24,10 +24,10 @@ func indexVar(flags *pflag.FlagSet, index *int) {
 	process.NumberVar(flags, index, 0, process.Unbounded, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
 }
 
-// checkIndex holds that an --index is one of the job's inputs.
-func checkIndex(j *job.Job, given bool, index int) error {
+// checkIndex checks that an --index, if it was given, is one of the job's inputs.
+func checkIndex(j *job.Job, index int) error {
 	switch m := j.Handle.Map; {
-	case !given:
+	case index == noIndex:
 		return nil
 	case m == nil:
 		return process.Usagef("--index %d: job %s is no map, and has one call", index, j.ID())

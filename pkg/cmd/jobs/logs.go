@@ -50,17 +50,13 @@ func (c *command) logs() *cobra.Command {
 			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args))
+			o, err := f.toOptions(c, args)
+			if err != nil {
+				return err
+			}
+			return o.run(ctx)
 		}),
 	}, own, c.choice.section())
-}
-
-// ofInput says of which input it is that there is no log.
-func (f *logFlags) ofInput(err error) error {
-	if errors.Is(err, logs.ErrNoLog) {
-		return fmt.Errorf("input %d was not begun: %w", f.index, err)
-	}
-	return err
 }
 
 func (c *command) tail() *cobra.Command {
@@ -76,7 +72,11 @@ func (c *command) tail() *cobra.Command {
 		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
 		Args:    c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			return f.ofInput(c.printLogs(ctx, f, own.Flags.Changed("index"), args))
+			o, err := f.toOptions(c, args)
+			if err != nil {
+				return err
+			}
+			return o.run(ctx)
 		}),
 	}, own, c.choice.section())
 }
@@ -87,104 +87,120 @@ func (c *command) hostVar(own *process.Section, f *logFlags) {
 	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
 }
 
-func (f *logFlags) options(now time.Time) (logs.Options, error) {
-	o := logs.Options{Follow: f.follow, Tail: f.tail, Timestamps: f.timestamps, Attempt: f.attempt, Host: -1}
-	if f.since > 0 {
-		o.Since = now.Add(-f.since)
-	}
-	if f.host == "all" {
-		return o, nil
-	}
-	n, err := strconv.Atoi(f.host)
-	if err != nil || n < 0 {
-		return o, fmt.Errorf("--host %q: want all, or a host's number from 0", f.host)
-	}
-	o.Host = n
-	return o, nil
+// logOptions print the logs of one job, or of several.
+type logOptions struct {
+	*command
+	logs.Options
+	args  []string
+	many  bool
+	index int
 }
 
-// maxLogs is of how many pods of a map the logs are shown together.
-const maxLogs = 256
-
-// choosePod turns an input of a map into the pod that has it. Without one all pods
-// are read, if they are not too many.
-func (f *logFlags) choosePod(o *logs.Options, j *job.Job, ofInput bool) error {
-	m := j.Handle.Map
-	if err := checkIndex(j, ofInput, f.index); err != nil || m == nil {
-		return err
+func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
+	many := c.severalWanted(args)
+	if many && (f.follow || f.index != noIndex) {
+		return nil, process.Usagef("--follow and --index take one job")
 	}
-	switch {
-	case o.Host >= 0:
-		return process.Usagef("--host %s: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", f.host, j.ID())
-	case ofInput:
-		chunk, computed := m.ChunkOf(f.index)
-		if !computed {
-			return process.Usagef("--index %d: job %s took its value over from an older map, and has no log of it", f.index, j.ID())
+	host := -1
+	if f.host != "all" {
+		n, err := strconv.Atoi(f.host)
+		if err != nil || n < 0 {
+			return nil, process.Usagef("--host %q: want all, or a host's number from 0", f.host)
 		}
-		o.Host = chunk
-	case m.Chunks() > maxLogs:
-		return process.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
+		host = n
 	}
-	return nil
+	o := logs.Options{Follow: f.follow, Tail: f.tail, Timestamps: f.timestamps, Attempt: f.attempt, Host: host}
+	if f.since > 0 {
+		o.Since = c.clock.Now().Add(-f.since)
+	}
+	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index}, nil
 }
 
-// printLogs prints the logs of the jobs that the arguments or the flags name.
-func (c *command) printLogs(ctx context.Context, f *logFlags, ofInput bool, args []string) error {
-	o, err := f.options(c.clock.Now())
-	if err != nil {
-		return process.Usage(err)
-	}
-	several := c.severalWanted(args)
-	if several && (f.follow || ofInput) {
-		return process.Usagef("--follow and --index take one job")
-	}
-	jobs, failed, err := c.several(ctx, args)
+func (o *logOptions) run(ctx context.Context) error {
+	jobs, failed, err := o.several(ctx, o.args)
 	if err != nil {
 		return err
 	}
-	if !several {
-		return c.printLog(ctx, f, o, ofInput, jobs[0])
+	if !o.many {
+		return o.ofInput(o.printLog(ctx, jobs[0]))
 	}
 	for i, j := range jobs {
 		if i > 0 {
-			fmt.Fprintln(c.streams.ErrOut)
+			fmt.Fprintln(o.streams.ErrOut)
 		}
-		fmt.Fprintf(c.streams.ErrOut, "==> %s <==\n", j.ID())
-		if err := c.printLog(ctx, f, o, false, j); err != nil {
+		fmt.Fprintf(o.streams.ErrOut, "==> %s <==\n", j.ID())
+		if err := o.printLog(ctx, j); err != nil {
 			failed = append(failed, fmt.Errorf("job %s: %w", j.ID(), err))
 		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), failed)
+	return tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), failed)
+}
+
+// ofInput says of which input it is that there is no log.
+func (o *logOptions) ofInput(err error) error {
+	if errors.Is(err, logs.ErrNoLog) {
+		return fmt.Errorf("input %d was not begun: %w", o.index, err)
+	}
+	return err
 }
 
 // printLog prints the log of a job.
-func (c *command) printLog(ctx context.Context, f *logFlags, o logs.Options, ofInput bool, j *job.Job) error {
-	if err := f.choosePod(&o, j, ofInput); err != nil {
+func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
+	host, err := o.hostOf(j)
+	if err != nil {
 		return err
 	}
-	if j.Handle.Map == nil && o.Host >= max(j.Handle.Hosts, 1) {
-		return process.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(max(j.Handle.Hosts, 1), "host"))
+	out := report.NewLogWriter(o.streams.Out, o.streams.ErrOut, o.Follow)
+	wanted := o.Options
+	wanted.Host = host
+	wanted.Out, wanted.Err = out.Views()
+	told := o.tellWaiting(j)
+	if o.index != noIndex {
+		told = o.tellInput(ctx, j, o.index, host)
 	}
-	out := report.NewLogWriter(c.streams.Out, c.streams.ErrOut, f.follow)
-	o.Out, o.Err = out.Views()
-	told := c.tellWaiting(j)
-	if ofInput {
-		told = c.tellInput(ctx, j, f.index, o.Host)
+	if !o.Follow {
+		return printStored(ctx, j, wanted, out, told)
 	}
-	if !f.follow {
-		return printStored(ctx, j, o, out, told)
-	}
-	status, err := j.Follow(ctx, o, out.Streams, told)
+	status, err := j.Follow(ctx, wanted, out.Streams, told)
 	if err = errors.Join(err, out.Close()); err != nil {
-		return report.Interrupted(c.streams.ErrOut, j, err)
+		return report.Interrupted(o.streams.ErrOut, j, err)
 	}
-	if o.Tail >= 0 || o.Host >= 0 || o.Attempt > 0 || !o.Since.IsZero() {
-		return report.Settle(ctx, c.streams.ErrOut, j, status)
+	if wanted.Tail >= 0 || host >= 0 || wanted.Attempt > 0 || !wanted.Since.IsZero() {
+		return report.Settle(ctx, o.streams.ErrOut, j, status)
 	}
-	return report.SettleBelow(ctx, c.streams.ErrOut, j, status)
+	return report.SettleBelow(ctx, o.streams.ErrOut, j, status)
+}
+
+// maxLogs is of how many pods of a map the logs are shown together.
+const maxLogs = 256
+
+// hostOf returns the number of the host whose log is wanted, -1 for all. Of a map that is
+// the pod that has the input. Without an input all pods are read, if they are not too many.
+func (o *logOptions) hostOf(j *job.Job) (int, error) {
+	if err := checkIndex(j, o.index); err != nil {
+		return 0, err
+	}
+	m := j.Handle.Map
+	switch hosts := max(j.Handle.Hosts, 1); {
+	case m == nil && o.Host >= hosts:
+		return 0, process.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(hosts, "host"))
+	case m == nil:
+		return o.Host, nil
+	case o.Host >= 0:
+		return 0, process.Usagef("--host %d: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", o.Host, j.ID())
+	case o.index != noIndex:
+		chunk, computed := m.ChunkOf(o.index)
+		if !computed {
+			return 0, process.Usagef("--index %d: job %s took its value over from an older map, and has no log of it", o.index, j.ID())
+		}
+		return chunk, nil
+	case m.Chunks() > maxLogs:
+		return 0, process.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
+	}
+	return -1, nil
 }
 
 // printStored prints what there is. Where that is nothing, told hears how the job

@@ -23,6 +23,8 @@ type resultFlags struct {
 	output  string
 	file    string
 	index   int
+	// keepDebugged says that --cleanup was not given: a job with --debug keeps its workload.
+	keepDebugged bool
 }
 
 func (c *command) result() *cobra.Command {
@@ -43,65 +45,83 @@ func (c *command) result() *cobra.Command {
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
 		Args:    c.oneID,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			return c.runResult(ctx, f, own.Flags.Changed, args)
+			f.keepDebugged = !own.Flags.Changed("cleanup")
+			o, err := f.toOptions(c, args)
+			if err != nil {
+				return err
+			}
+			return o.run(ctx)
 		}),
 	}, own, c.choice.section())
 }
 
-// runResult prints the result of a job. changed reports whether a flag was given.
-func (c *command) runResult(ctx context.Context, f *resultFlags, changed func(flag string) bool, args []string) error {
+// resultOptions print the result of one job.
+type resultOptions struct {
+	*command
+	args         []string
+	index        int
+	timeout      time.Duration
+	collection   report.Collection
+	keepDebugged bool
+}
+
+func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, error) {
 	if !slices.Contains([]string{"json", "raw"}, f.output) {
-		return process.Usagef("--output %q: want json or raw", f.output)
+		return nil, process.Usagef("--output %q: want json or raw", f.output)
 	}
 	if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
-		return process.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
+		return nil, process.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
 	}
-	j, err := c.one(ctx, args)
+	return &resultOptions{command: c, args: args, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
+		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}}, nil
+}
+
+func (o *resultOptions) run(ctx context.Context) error {
+	j, err := o.one(ctx, o.args)
 	if err != nil {
 		return err
 	}
-	given := changed("index")
-	if err := checkIndex(j, given, f.index); err != nil {
+	if err := checkIndex(j, o.index); err != nil {
 		return err
 	}
-	collection := report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}
-	if j.Handle.Debug && !changed("cleanup") {
+	collection := o.collection
+	if j.Handle.Debug && o.keepDebugged {
 		collection.Cleanup = report.KeepAll
 	}
-	if collection.Raw && j.Handle.Map != nil && !given {
+	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
 		return process.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
 	}
-	waiting, cancel := report.WithTimeout(ctx, f.timeout)
+	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	if given {
-		return c.inputResult(ctx, waiting, j, f.index, collection)
+	if o.index != noIndex {
+		return o.inputResult(ctx, waiting, j, o.index, collection)
 	}
 	if j.Handle.Map != nil {
-		return report.CollectMap(ctx, waiting, c.streams, ui.New(c.streams.ErrOut, c.clock.Now), j, collection)
+		return report.CollectMap(ctx, waiting, o.streams, ui.New(o.streams.ErrOut, o.clock.Now), j, collection)
 	}
 	status, ended := j.Ended(ctx)
 	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // else the workload goes, whatever it holds
-		if status, err = j.Wait(waiting, c.tellWaiting(j)); err != nil {
-			return report.Interrupted(c.streams.ErrOut, j, err)
+		if status, err = j.Wait(waiting, o.tellWaiting(j)); err != nil {
+			return report.Interrupted(o.streams.ErrOut, j, err)
 		}
 	}
 	if status.Reason == api.Cancelled && status.State != api.Succeeded {
 		if stored, err := j.HasValue(ctx); err == nil && stored {
-			return c.resultOfCancelled(ctx, j, collection)
+			return o.resultOfCancelled(ctx, j, collection)
 		}
 	}
 	if status.State != api.Succeeded {
-		return report.Settle(ctx, c.streams.ErrOut, j, status)
+		return report.Settle(ctx, o.streams.ErrOut, j, status)
 	}
-	return report.Collect(ctx, c.streams, j, collection)
+	return report.Collect(ctx, o.streams, j, collection)
 }
 
 // resultOfCancelled prints the value of a job that was cancelled after that was stored. Its
 // workload is gone already.
-func (c *command) resultOfCancelled(ctx context.Context, j *job.Job, collection report.Collection) error {
+func (o *resultOptions) resultOfCancelled(ctx context.Context, j *job.Job, collection report.Collection) error {
 	if collection.Cleanup == report.RemoveWorkload {
 		collection.Cleanup = report.KeepAll
 	}
-	fmt.Fprintf(c.streams.ErrOut, "warning: job %s was cancelled after its value had been stored\n", j.ID())
-	return report.Collect(ctx, c.streams, j, collection)
+	fmt.Fprintf(o.streams.ErrOut, "warning: job %s was cancelled after its value had been stored\n", j.ID())
+	return report.Collect(ctx, o.streams, j, collection)
 }

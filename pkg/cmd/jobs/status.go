@@ -13,12 +13,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
+type statusFlags struct {
+	output string
+	index  int
+}
+
 func (c *command) status() *cobra.Command {
-	var output string
-	var index int
+	f := &statusFlags{}
 	own := process.NewSection("Flags")
-	indexVar(own.Flags, &index)
-	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
+	indexVar(own.Flags, &f.index)
+	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
 		Short: "Print the state of a job: one of " + stateNames(),
@@ -27,53 +31,64 @@ func (c *command) status() *cobra.Command {
 		Example: "  kubectl kinetic jobs status cpu-train",
 		Args:    c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			if err := checkJSON(output); err != nil {
-				return err
-			}
-			jobs, failed, err := c.several(ctx, args)
+			o, err := f.toOptions(c, args)
 			if err != nil {
 				return err
 			}
-			given := own.Flags.Changed("index")
-			if c.severalWanted(args) {
-				if given {
-					return process.Usagef("--index: name one job")
-				}
-				return c.printStatuses(ctx, jobs, failed, output)
-			}
-			j := jobs[0]
-			if err := checkIndex(j, given, index); err != nil {
-				return err
-			}
-			status, err := c.statusOf(ctx, j, given, index)
-			if err != nil {
-				return err
-			}
-			if output == "json" {
-				s, err := jsonStatus(ctx, j, status, given)
-				if err != nil {
-					return err
-				}
-				return printJSON(c.streams.Out, s)
-			}
-			_, err = fmt.Fprintln(c.streams.Out, status.State)
-			return err
+			return o.run(ctx)
 		}),
 	}, own, c.choice.section())
 }
 
-// printStatuses prints the states of several jobs. failed are the errors of those that can't
-// be found.
-func (c *command) printStatuses(ctx context.Context, jobs []*job.Job, failed []error, output string) error {
-	all, errs := each(jobs, func(j *job.Job) (statusJSON, error) {
-		status, err := c.statusOf(ctx, j, false, 0)
-		if err != nil || output != "json" {
-			return statusJSON{ID: j.ID(), Status: status}, err
-		}
-		return jsonStatus(ctx, j, status, false)
-	})
+// statusOptions print the states of one job, or of several.
+type statusOptions struct {
+	*command
+	args  []string
+	many  bool
+	index int
+	json  bool
+}
+
+func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, error) {
+	if err := checkJSON(f.output); err != nil {
+		return nil, err
+	}
+	many := c.severalWanted(args)
+	if many && f.index != noIndex {
+		return nil, process.Usagef("--index: name one job")
+	}
+	return &statusOptions{command: c, args: args, many: many, index: f.index, json: f.output == "json"}, nil
+}
+
+func (o *statusOptions) run(ctx context.Context) error {
+	jobs, failed, err := o.several(ctx, o.args)
+	if err != nil {
+		return err
+	}
+	if o.many {
+		return o.printAll(ctx, jobs, failed)
+	}
+	j := jobs[0]
+	if err := checkIndex(j, o.index); err != nil {
+		return err
+	}
+	status, err := o.statusOf(ctx, j)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(o.streams.Out, status)
+	}
+	_, err = fmt.Fprintln(o.streams.Out, status.State)
+	return err
+}
+
+// printAll prints the states of several jobs. failed are the errors of those that can't be
+// found.
+func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []error) error {
+	all, errs := each(jobs, func(j *job.Job) (statusJSON, error) { return o.statusOf(ctx, j) })
 	items := []statusJSON{}
-	table := ui.NewTable(c.streams.Out)
+	table := ui.NewTable(o.streams.Out)
 	for i, s := range all {
 		if errs[i] == nil {
 			items = append(items, s)
@@ -81,13 +96,13 @@ func (c *command) printStatuses(ctx context.Context, jobs []*job.Job, failed []e
 		}
 	}
 	write := table.Flush
-	if output == "json" {
-		write = func() error { return printJSON(c.streams.Out, map[string]any{"items": items}) }
+	if o.json {
+		write = func() error { return printJSON(o.streams.Out, map[string]any{"items": items}) }
 	}
 	if err := write(); err != nil {
 		return err
 	}
-	return tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+	return tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
 // statusJSON is a status for programs.
@@ -98,27 +113,22 @@ type statusJSON struct {
 	Inputs *job.Progress `json:"inputs,omitempty"`
 }
 
-func jsonStatus(ctx context.Context, j *job.Job, s api.Status, ofInput bool) (statusJSON, error) {
-	status := statusJSON{ID: j.ID(), Status: s}
-	if ofInput {
-		return status, nil
-	}
-	var err error
-	status.Inputs, err = j.Progress(ctx)
-	return status, err
-}
-
 // statusOf is the state of a job, or of one input of a map.
-func (c *command) statusOf(ctx context.Context, j *job.Job, ofInput bool, index int) (api.Status, error) {
-	if ofInput {
-		return inputStatus(ctx, j, index)
+func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON, err error) {
+	s.ID = j.ID()
+	if o.index != noIndex {
+		s.Status, err = inputStatus(ctx, j, o.index)
+		return s, err
 	}
-	status, err := j.Status(ctx)
-	if err == nil {
-		report.TellUnread(c.streams.ErrOut, status)
-		report.Remember(ctx, c.streams.ErrOut, j, status)
+	if s.Status, err = j.Status(ctx); err != nil {
+		return s, err
 	}
-	return status, err
+	report.TellUnread(o.streams.ErrOut, s.Status)
+	report.Remember(ctx, o.streams.ErrOut, j, s.Status)
+	if o.json {
+		s.Inputs, err = j.Progress(ctx)
+	}
+	return s, err
 }
 
 // checkJSON checks that --output is json, or was not given.
