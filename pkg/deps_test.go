@@ -65,9 +65,9 @@ var mayImport = map[string]string{
 	"cmd/process": "nearest",
 	"cmd/connect": "cmd/process profile shell target ui version",
 	"cmd/report":  "api cmd/process job screen store ui",
-	"cmd/cli":     belowCmd + " cmd/process cmd/connect",
-	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/cli",
-	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/cli forward",
+	"cmd/backend": "api cmd/process cmd/connect job kube local logs screen store target /runner",
+	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
+	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -254,7 +254,7 @@ func localHint(place job.Place) string {
 	if place.Backend == api.BackendLocal {
 		return ""
 	}
-	switch n := cli.LocalJobs(); n {
+	switch n := backend.LocalJobs(); n {
 	case 0:
 		return ""
 	case 1:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
@@ -24,7 +24,7 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 	wanted := func(e job.Entry) bool {
 		return !slices.Contains(args, e.ID) && (!unended || !e.State.Ended())
 	}
-	ids := cli.OfferIDs(sub.Context(), word, wanted, c.place, c.localPlace)
+	ids := backend.OfferIDs(sub.Context(), word, wanted, c.place, c.localPlace)
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
@@ -33,7 +33,7 @@ func (c *command) completeHosts(sub *cobra.Command, args []string, _ string) ([]
 	if len(args) != 1 && !c.choice.given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), cli.OfferTime)
+	ctx, cancel := context.WithTimeout(sub.Context(), backend.OfferTime)
 	defer cancel()
 	j, err := c.one(ctx, args)
 	if err != nil {

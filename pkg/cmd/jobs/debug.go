@@ -19,7 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/forward"
@@ -143,7 +143,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 		return nil, err
 	}
 	namespace := cmp.Or(j.Handle.Namespace, where.Namespace)
-	workload, err := cli.ClusterWorkload(c.connection, where, namespace)
+	workload, err := backend.ClusterWorkload(c.connection, where, namespace)
 	if err != nil {
 		return nil, err
 	}

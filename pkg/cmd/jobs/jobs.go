@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -63,10 +63,10 @@ func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
 	if c.local {
 		return c.localPlace()
 	}
-	return cli.JobsPlace(c.connection, allNamespaces)
+	return backend.JobsPlace(c.connection, allNamespaces)
 }
 
-func (c *command) localPlace() (job.Place, error) { return cli.LocalJobsPlace(c.connection) }
+func (c *command) localPlace() (job.Place, error) { return backend.LocalJobsPlace(c.connection) }
 
 // attach finds the job that a word names.
 func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
@@ -90,7 +90,7 @@ func (c *command) storedJob(ctx context.Context, id string, why error) *job.Job 
 	if c.local {
 		return nil
 	}
-	place, err := cli.StoredPlace(c.connection, why)
+	place, err := backend.StoredPlace(c.connection, why)
 	if err != nil {
 		return nil
 	}

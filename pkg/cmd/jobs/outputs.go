@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -285,7 +285,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 	if a.verb == "cp" && len(a.args) > 1 {
 		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), cli.OfferTime)
+	ctx, cancel := context.WithTimeout(sub.Context(), backend.OfferTime)
 	defer cancel()
 	j, err := c.one(ctx, a.ids)
 	if err != nil {

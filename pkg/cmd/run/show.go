@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -14,7 +14,7 @@ import (
 
 // serverDryRun prints what the API server would make of the objects.
 func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered render.Rendered) error {
-	cluster, err := cli.ClusterWorkload(o.connection, o.place, p.Spec.Namespace)
+	cluster, err := backend.ClusterWorkload(o.connection, o.place, p.Spec.Namespace)
 	if err != nil {
 		return err
 	}

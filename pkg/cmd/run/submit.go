@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -49,13 +49,13 @@ type destination struct {
 // destination opens what the plan names. It contacts nothing.
 func (o *options) destination(p submit.Planned) (to destination, err error) {
 	if p.Spec.Backend != api.BackendLocal {
-		to.place, to.cluster, err = cli.ClusterPlace(o.connection, o.place, p.Spec.Namespace)
+		to.place, to.cluster, err = backend.ClusterPlace(o.connection, o.place, p.Spec.Namespace)
 		return to, err
 	}
-	if to.machine, err = cli.LocalWorkload(p.Python); err != nil {
+	if to.machine, err = backend.LocalWorkload(p.Python); err != nil {
 		return to, err
 	}
-	to.place, err = cli.LocalPlace(p.Spec.Store, p.Python)
+	to.place, err = backend.LocalPlace(p.Spec.Store, p.Python)
 	return to, err
 }
 

@@ -1,5 +1,6 @@
-// Package cli opens the jobs of a cluster and of this machine.
-package cli
+// Package backend makes what runs jobs, a cluster or this machine, from connection flags, and
+// the place where its jobs are found.
+package backend
 
 import (
 	"fmt"
