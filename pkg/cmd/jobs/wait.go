@@ -31,23 +31,35 @@ func (c *command) wait() *cobra.Command {
 			"  # all that have this label\n  kubectl kinetic jobs wait -l sweep=7",
 		Args: c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			jobs, failed, err := c.several(ctx, args)
-			if err != nil {
-				return err
-			}
-			waiting, cancel := report.WithTimeout(ctx, timeout)
-			defer cancel()
-			if c.severalWanted(args) {
-				return c.waitForAll(ctx, waiting, jobs, failed)
-			}
-			j := jobs[0]
-			status, err := j.Wait(waiting, c.tellWaiting(j))
-			if err != nil {
-				return report.Interrupted(c.streams.ErrOut, j, err)
-			}
-			return report.Settle(ctx, c.streams.ErrOut, j, status)
+			return (&waitOptions{command: c, args: args, many: c.severalWanted(args), timeout: timeout}).run(ctx)
 		}),
 	}, own, c.choice.section())
+}
+
+// waitOptions wait for one job, or for several.
+type waitOptions struct {
+	*command
+	args    []string
+	many    bool
+	timeout time.Duration
+}
+
+func (o *waitOptions) run(ctx context.Context) error {
+	jobs, failed, err := o.several(ctx, o.args)
+	if err != nil {
+		return err
+	}
+	waiting, cancel := report.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	if o.many {
+		return o.waitForAll(ctx, waiting, jobs, failed)
+	}
+	j := jobs[0]
+	status, err := j.Wait(waiting, o.tellWaiting(j))
+	if err != nil {
+		return report.Interrupted(o.streams.ErrOut, j, err)
+	}
+	return report.Settle(ctx, o.streams.ErrOut, j, status)
 }
 
 // watchedJobs is how many jobs are watched at a time, each by requests of its own.
@@ -55,7 +67,7 @@ const watchedJobs = 64
 
 // waitForAll waits for several jobs at the same time. failed are the errors of those that
 // can't be found.
-func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, failed []error) error {
+func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, failed []error) error {
 	var mu sync.Mutex // of the output
 	var running []string
 	unsuccessful := false
@@ -77,8 +89,8 @@ func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, fail
 			}
 			var said bytes.Buffer
 			err = report.Settle(ctx, &said, j, status)
-			_, printed := fmt.Fprintln(c.streams.Out, j.ID(), status.Word())
-			_, _ = c.streams.ErrOut.Write(said.Bytes())
+			_, printed := fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
+			_, _ = o.streams.ErrOut.Write(said.Bytes())
 			var outcome *process.Error
 			if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
 				err = nil // it was said
@@ -96,12 +108,12 @@ func (c *command) waitForAll(ctx, waiting context.Context, jobs []*job.Job, fail
 		code = process.ExitTimeout
 	}
 	for _, id := range running {
-		fmt.Fprintf(c.streams.ErrOut, "job %s is still running\n", id)
+		fmt.Fprintf(o.streams.ErrOut, "job %s is still running\n", id)
 	}
 	if code != process.ExitFailed {
 		return process.Exit(code)
 	}
-	err := tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+	err := tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 	if err == nil && unsuccessful {
 		return process.Exit(process.ExitFailed)
 	}
