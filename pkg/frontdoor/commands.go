@@ -56,7 +56,7 @@ func printHelp(p Process, _ []string) error {
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString("Run Python on the accelerators of a Kubernetes cluster, as jobs that kubectl can see.\n\n")
+	b.WriteString("Run Python on the accelerators of a Kubernetes cluster, as jobs\nthat kubectl can see.\n\n")
 	fmt.Fprintf(&b, "Usage:\n  %s COMMAND [flags]\n\nCommands:\n", product)
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-12s%s\n", c.name, c.summary)

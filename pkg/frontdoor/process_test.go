@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -91,6 +92,11 @@ func TestListsCommands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := answer(t, append([]string{"kubectl-kinetic"}, args...)...)
+			for line := range strings.Lines(got.Stdout) {
+				if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 {
+					t.Errorf("does not fit 80 columns: %q", line)
+				}
+			}
 			if *update {
 				if err := os.WriteFile(golden, []byte(got.Stdout), 0o644); err != nil {
 					t.Fatal(err)
