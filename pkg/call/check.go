@@ -165,7 +165,7 @@ func ask(ctx context.Context, python string, q Query, source []byte) (answer, er
 	}
 	var a answer
 	if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
-		return answer{}, fmt.Errorf("%s answered what is not JSON: %w", python, err)
+		return answer{}, fmt.Errorf("%s did not answer with JSON: %w", python, err)
 	}
 	return a, nil
 }
@@ -194,7 +194,7 @@ func (a answer) judge(q Query) (Finding, error) {
 	case "missing":
 		return Finding{}, a.complainOfMissing(q)
 	case "generator":
-		return Finding{}, fmt.Errorf("%s (line %d) is a generator, which yields values instead of returning one: return a list, or name a function that goes through it", where, a.Line)
+		return Finding{}, fmt.Errorf("%s (line %d) is a generator function: return a list, or run a function that consumes it", where, a.Line)
 	case "arguments":
 		ofInput := a.Call < len(q.Forms)
 		err := fmt.Errorf("%s takes %s: %w", where, a.Signature, a.complainOfArguments(ofInput))
@@ -218,7 +218,7 @@ func (a answer) complainOfSyntax(name string) error {
 func (a answer) complainOfMissing(q Query) error {
 	message := fmt.Sprintf("%s has no function %s", q.Name, q.Function)
 	if len(a.MethodOf) > 0 {
-		return fmt.Errorf("%s at its top level, only the method %s.%s: write a function that calls it, and name that", message, a.MethodOf[0], q.Function)
+		return fmt.Errorf("%s at its top level, only the method %s.%s: methods cannot be run directly, so add a function that calls it", message, a.MethodOf[0], q.Function)
 	}
 	if hint := nearest.Sentence(q.Function, a.Functions); hint != "" {
 		return errors.New(message + ": " + hint)
@@ -226,7 +226,7 @@ func (a answer) complainOfMissing(q Query) error {
 	const shown = 5
 	switch n := len(a.Functions); {
 	case n == 0:
-		return errors.New(message + ", nor any other: name the file alone to run it as a script")
+		return errors.New(message + ", nor any other: omit the function to run the file as a script")
 	case n > shown:
 		return fmt.Errorf("%s; it has %s and %d more", message, strings.Join(a.Functions[:shown], ", "), n-shown)
 	default:
@@ -252,10 +252,10 @@ func (a answer) complainOfArguments(ofInput bool) error {
 		wrong = append(wrong, complaint)
 	}
 	for _, name := range a.Twice {
-		wrong = append(wrong, fmt.Sprintf("%s is passed both by its place and by name: leave out --arg %s", name, name))
+		wrong = append(wrong, fmt.Sprintf("%s is passed both by position and by name: omit --arg %s", name, name))
 	}
 	if a.Excess > 0 {
-		wrong = append(wrong, fmt.Sprintf("the line passes %d by their place, where it takes %d", a.Places+a.Excess, a.Places))
+		wrong = append(wrong, fmt.Sprintf("too many positional arguments: %d, at most %d", a.Places+a.Excess, a.Places))
 	}
 	switch {
 	case len(a.Required) > 0 && ofInput:

@@ -53,9 +53,9 @@ func TestCheckPositional(t *testing.T) {
 		"def f(a, *, b): pass\n":      "the line lacks b",
 		"def f(*all): pass\n":         "",
 		"def f(a, b=1, *, c=2): pass": "",
-		"def f(): pass\n":             "f takes (): the line passes 1 by their place, where it takes 0",
-		"def f(*, a=1): pass\n":       "where it takes 0",
-		"def f(z, a=1): pass\n":       "z is passed both by its place and by name: leave out --arg z",
+		"def f(): pass\n":             "f takes (): too many positional arguments: 1, at most 0",
+		"def f(*, a=1): pass\n":       "at most 0",
+		"def f(z, a=1): pass\n":       "z is passed both by position and by name: omit --arg z",
 		"def f(z, /, **kw): pass\n":   "",
 	} {
 		q := query(t, source)
@@ -80,7 +80,7 @@ func TestCheckForms(t *testing.T) {
 		"all are right":   {[]Form{good, {Line: 2, Positional: 1}, {Line: 3, Names: []string{"x", "y"}}}, ""},
 		"another name":    {[]Form{good, {Line: 501, Names: []string{"z"}}}, "line 501: train.py:f takes (x, y=…, *, every): it has no parameter z; the line lacks x"},
 		"nothing":         {[]Form{good, {Line: 2}, {Line: 3}}, "line 2: train.py:f takes (x, y=…, *, every): the line lacks x"},
-		"too many places": {[]Form{{Line: 1, Positional: 5}}, "line 1: train.py:f takes (x, y=…, *, every): the line passes 5 by their place, where it takes 2"},
+		"too many places": {[]Form{{Line: 1, Positional: 5}}, "line 1: train.py:f takes (x, y=…, *, every): too many positional arguments: 5, at most 2"},
 	} {
 		q := query(t, "def f(x, y=1, *, every): pass\n", "every")
 		q.Forms = tt.forms
@@ -292,13 +292,13 @@ func TestCheckRejects(t *testing.T) {
 		"a name that is nearly right": {"def ff(): pass\ndef train(): pass\n", nil, []string{"train.py has no function f", `did you mean "ff"?`}},
 		"no such function, others":    {"def train(): pass\nif X:\n    def evaluate(): pass\n", nil, []string{"train.py has no function f; it has evaluate, train"}},
 		"no such function, many":      {"def a1(): 0\ndef b1(): 0\ndef c1(): 0\ndef d1(): 0\ndef e1(): 0\ndef g1(): 0\n", nil, []string{"it has a1, b1, c1, d1, e1 and 1 more"}},
-		"no function at all":          {"print('hi')\n", nil, []string{"has no function f, nor any other", "run it as a script"}},
+		"no function at all":          {"print('hi')\n", nil, []string{"has no function f, nor any other", "run the file as a script"}},
 		"an empty file":               {"", nil, []string{"has no function f"}},
-		"only a method":               {"class Trainer:\n    async def f(self): pass\n", nil, []string{"only the method Trainer.f", "write a function"}},
+		"only a method":               {"class Trainer:\n    async def f(self): pass\n", nil, []string{"only the method Trainer.f", "add a function"}},
 		"only a local function":       {"def train():\n    def f(): pass\n", nil, []string{"has no function f"}},
 		"a builtin":                   {"import os\nprint(f)\n", nil, []string{"has no function f"}},
 		"a name only in __all__":      {"__all__ = ['f']\n", nil, []string{"has no function f"}},
-		"a generator":                 {"def f():\n    if X:\n        yield 1\n", nil, []string{"train.py:f (line 1) is a generator"}},
+		"a generator":                 {"def f():\n    if X:\n        yield 1\n", nil, []string{"train.py:f (line 1) is a generator function"}},
 		"yield from":                  {"\ndef f():\n    yield from x\n", nil, []string{"(line 2) is a generator"}},
 		"a yield that is never met":   {"def f():\n    return 1\n    yield\n", nil, []string{"is a generator"}},
 		"a yield in a default":        {"def f():\n    def g(x=(yield)): pass\n", nil, []string{"is a generator"}},
@@ -370,7 +370,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"a crash":                {"cat >/dev/null; echo 'first' >&2; echo 'ImportError: no ast' >&2; exit 1\n", "exit status 1: ImportError: no ast"},
 		"a crash without a word": {"exit 127\n", "exit status 127"},
-		"chatter":                {"cat >/dev/null; echo hello\n", "what is not JSON"},
+		"chatter":                {"cat >/dev/null; echo hello\n", "did not answer with JSON"},
 		"another version":        {`cat >/dev/null; echo '{"outcome":"maybe"}'` + "\n", `answered "maybe"`},
 	}
 	for name, tt := range tests {

@@ -42,7 +42,7 @@ func pythonFile(word, cwd string) (string, error) {
 	case info.IsDir():
 		return "", directory(word, path)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a regular file: save the program in one", word)
+		return "", fmt.Errorf("%s is not a regular file", word)
 	}
 	return path, nil
 }
@@ -52,7 +52,7 @@ func pythonFile(word, cwd string) (string, error) {
 func missingFile(word, path, cwd string) error {
 	if isDottedName(word) {
 		if found := moduleFile(cwd, word); found != "" && strings.Contains(word, ".") {
-			return fmt.Errorf("there is no file %s; to run the module of this name say -m %s", word, word)
+			return fmt.Errorf("there is no file %s; to run the module of that name, use -m %s", word, word)
 		}
 	}
 	dir := filepath.Dir(path)
@@ -84,7 +84,7 @@ func filesIn(dir string) []string {
 
 func directory(word, path string) error {
 	if isFile(filepath.Join(path, "__main__.py")) && isDottedName(dotted(word)) {
-		return fmt.Errorf("%s is a directory: to run it as a package say -m %s", word, dotted(word))
+		return fmt.Errorf("%s is a directory: to run it as a package, use -m %s", word, dotted(word))
 	}
 	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
 }

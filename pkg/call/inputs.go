@@ -77,11 +77,11 @@ func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return in, &LineError{in.Count + 1, fmt.Errorf("it has more than %d MiB, which is too long for an input: put large data into files of the project, or into the store, and pass their names", maxInput>>20)}
+		return in, &LineError{in.Count + 1, fmt.Errorf("more than %d MiB, too large for an input: put large data into files of the project or into the store, and pass their names", maxInput>>20)}
 	case err != nil:
 		return in, err
 	case in.Count == 0:
-		return in, errors.New("there is no input in it: want a JSON value a line")
+		return in, errors.New("no inputs: expected one JSON value per line")
 	}
 	in.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	return in, nil
@@ -94,9 +94,9 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	}
 	switch {
 	case len(bytes.TrimSpace(line)) == 0:
-		return nil, errors.New("it is empty, and each line is an input")
+		return nil, errors.New("empty line: every line must be a JSON value")
 	case !utf8.Valid(line):
-		return nil, errors.New("it is not UTF-8, as JSON must be")
+		return nil, errors.New("not UTF-8, as JSON must be")
 	}
 	value, err := compact(line)
 	if err != nil {
@@ -107,7 +107,7 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 		return nil, err
 	}
 	if in.Size += int64(len(value)) + 1; in.Size > api.MaxCallBytes {
-		return nil, fmt.Errorf("the inputs take more than %d MiB: put large data into files of the project, or into the store, and pass their names", api.MaxCallBytes>>20)
+		return nil, fmt.Errorf("the inputs take more than %d MiB: put large data into files of the project or into the store, and pass their names", api.MaxCallBytes>>20)
 	}
 	in.Count++
 	slices.Sort(names)

@@ -26,18 +26,18 @@ func TestReadInputs(t *testing.T) {
 		"no newline at the end":      {text: "1\n2", lines: "1\n2\n", count: 2, forms: []Form{{1, nil, 1}}},
 		"from Windows":               {text: "\ufeff1\r\n2\r\n", lines: "1\n2\n", count: 2, forms: []Form{{1, nil, 1}}},
 		"numbers as they are":        {text: "1.50\n123456789012345678901\n", lines: "1.50\n123456789012345678901\n", count: 2, forms: []Form{{1, nil, 1}}},
-		"none":                       {err: "there is no input in it"},
-		"an empty line":              {text: "1\n\n2\n", err: "line 2: it is empty"},
-		"an empty line at the end":   {text: "1\n \n", err: "line 2: it is empty"},
+		"none":                       {err: "no inputs"},
+		"an empty line":              {text: "1\n\n2\n", err: "line 2: empty line"},
+		"an empty line at the end":   {text: "1\n \n", err: "line 2: empty line"},
 		"no JSON":                    {text: "1\n{\"a\":\n", err: "line 2: not JSON"},
 		"two values":                 {text: "1 2\n", err: "line 1: not JSON"},
 		"what only Python calls one": {text: "1\n2\nNaN\n", err: "line 3: not JSON"},
 		"a name twice":               {text: "1\n{\"a\":1,\"b\":{\"a\":1},\"\\u0061\":2}\n", err: "line 2: it has the argument a twice"},
 		"the same name deeper":       {text: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", lines: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", count: 1, forms: []Form{{1, []string{"a", "b"}, 0}}},
 		"a line as long as it may":   {text: longest + "\n" + longest, lines: longest + "\n" + longest + "\n", count: 2, forms: []Form{{1, nil, 1}}},
-		"a line that is too long":    {text: "1\n" + strings.Repeat(" ", maxInput), err: "line 2: it has more than 16 MiB"},
+		"a line that is too long":    {text: "1\n" + strings.Repeat(" ", maxInput), err: "line 2: more than 16 MiB"},
 		"too much in all":            {text: strings.Repeat(longest+"\n", 17), err: "line 17: the inputs take more than 256 MiB"},
-		"no UTF-8":                   {text: "\"\xff\"\n", err: "line 1: it is not UTF-8"},
+		"no UTF-8":                   {text: "\"\xff\"\n", err: "line 1: not UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -24,11 +24,11 @@ func parseKWArgs(words []string, cwd string) (map[string]json.RawMessage, []stri
 		name, text, found := strings.Cut(word, "=")
 		switch {
 		case !found:
-			return nil, nil, fmt.Errorf("--arg %s: want NAME=VALUE, as in --arg epochs=3", word)
+			return nil, nil, fmt.Errorf("--arg %s: expected NAME=VALUE, as in --arg epochs=3", word)
 		case !isIdentifier(name):
-			return nil, nil, fmt.Errorf("--arg %s: %q is not the name of a Python parameter", word, name)
+			return nil, nil, fmt.Errorf("--arg %s: %q is not a Python parameter name", word, name)
 		case kwargs[name] != nil:
-			return nil, nil, fmt.Errorf("--arg %s: %s was given before: give each argument once", word, name)
+			return nil, nil, fmt.Errorf("--arg %s: %s given twice", word, name)
 		}
 		value, warning, err := parseValue(text, cwd)
 		if err != nil {
@@ -62,11 +62,11 @@ func parseValue(text, cwd string) (value json.RawMessage, warning string, err er
 // readValue reads a file that must hold one JSON value.
 func readValue(file, cwd string) (json.RawMessage, error) {
 	if file == "" {
-		return nil, fmt.Errorf(`name a JSON file after @; for the text "@" itself say '"@"'`)
+		return nil, fmt.Errorf(`name a JSON file after @; for the text "@" itself, use '"@"'`)
 	}
 	data, err := os.ReadFile(absolute(file, cwd))
 	if err != nil {
-		return nil, fmt.Errorf(`reading the value: %w; @ names a JSON file, and for the text itself say '"@%s"'`, err, file)
+		return nil, fmt.Errorf(`reading the value: %w; @ names a JSON file; for the text itself, use '"@%s"'`, err, file)
 	}
 	// Editors on Windows begin a file with a byte order mark.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -146,13 +146,13 @@ var pythonWords = map[string]string{"True": "true", "False": "false", "None": "n
 // like one. A string "False" is true in Python.
 func surprise(text string, value json.RawMessage) string {
 	if right := pythonWords[text]; right != "" {
-		return fmt.Sprintf("%s is passed as a string; the JSON for it is %s", value, right)
+		return fmt.Sprintf("%s is passed as a string: in JSON it is %s", value, right)
 	}
 	if right := jsonNumber(text); right != "" {
-		return fmt.Sprintf("%s is passed as a string; for a number write %s", value, right)
+		return fmt.Sprintf("%s is passed as a string: for a number, write %s", value, right)
 	}
 	if infinite := strings.ToLower(strings.TrimLeft(text, "+-")); slices.Contains([]string{"nan", "inf", "infinity"}, infinite) {
-		return fmt.Sprintf("%s is passed as a string; JSON has no such number", value)
+		return fmt.Sprintf("%s is passed as a string: JSON has no such number", value)
 	}
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return fmt.Sprintf("%s is not JSON, so it is passed as a string", text)

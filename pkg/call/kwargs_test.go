@@ -81,15 +81,15 @@ func TestParseKWArgsKeepsAll(t *testing.T) {
 
 func TestParseKWArgsWarns(t *testing.T) {
 	tests := map[string]struct{ word, text, warning string }{
-		"False is true as a string":       {"a=False", `"False"`, `--arg a: "False" is passed as a string; the JSON for it is false`},
-		"True":                            {"a=True", `"True"`, `the JSON for it is true`},
-		"None":                            {"a=None", `"None"`, `the JSON for it is null`},
+		"False is true as a string":       {"a=False", `"False"`, `--arg a: "False" is passed as a string: in JSON it is false`},
+		"True":                            {"a=True", `"True"`, `in JSON it is true`},
+		"None":                            {"a=None", `"None"`, `in JSON it is null`},
 		"an object of Python":             {"a={'b': 1}", `"{'b': 1}"`, `--arg a: {'b': 1} is not JSON, so it is passed as a string`},
-		"a number that begins with a dot": {"a=.5", `".5"`, `--arg a: ".5" is passed as a string; for a number write 0.5`},
+		"a number that begins with a dot": {"a=.5", `".5"`, `--arg a: ".5" is passed as a string: for a number, write 0.5`},
 		"one that ends with it":           {"a=-5.", `"-5."`, `write -5.0`},
 		"one with a plus":                 {"a=+1e-4", `"+1e-4"`, `write 1e-4`},
 		"one with underscores":            {"a=1_000_000", `"1_000_000"`, `write 1000000`},
-		"no number at all":                {"a=NaN", `"NaN"`, `"NaN" is passed as a string; JSON has no such number`},
+		"no number at all":                {"a=NaN", `"NaN"`, `"NaN" is passed as a string: JSON has no such number`},
 		"none that ends":                  {"a=-inf", `"-inf"`, `JSON has no such number`},
 		"a list that does not end":        {"a=[1,", `"[1,"`, `is not JSON`},
 	}
@@ -132,16 +132,16 @@ func TestParseKWArgsRejects(t *testing.T) {
 		words []string
 		want  string
 	}{
-		"no =":                       {[]string{"lr"}, "--arg lr: want NAME=VALUE"},
-		"no name":                    {[]string{"=3"}, `--arg =3: "" is not the name of a Python parameter`},
-		"a name with a dash":         {[]string{"batch-size=3"}, `"batch-size" is not the name of a Python parameter`},
-		"a name that begins with 1":  {[]string{"1a=3"}, `"1a" is not the name`},
-		"a name twice":               {[]string{"a=1", "b=2", "a=1"}, "--arg a=1: a was given before"},
-		"a name twice, null first":   {[]string{"a=null", "a=1"}, "a was given before"},
+		"no =":                       {[]string{"lr"}, "--arg lr: expected NAME=VALUE"},
+		"no name":                    {[]string{"=3"}, `--arg =3: "" is not a Python parameter name`},
+		"a name with a dash":         {[]string{"batch-size=3"}, `"batch-size" is not a Python parameter name`},
+		"a name that begins with 1":  {[]string{"1a=3"}, `"1a" is not a Python parameter name`},
+		"a name twice":               {[]string{"a=1", "b=2", "a=1"}, "--arg a=1: a given twice"},
+		"a name twice, null first":   {[]string{"a=null", "a=1"}, "a given twice"},
 		"a value that is not UTF-8":  {[]string{"a=\xff"}, "--arg a: the value is not UTF-8"},
 		"JSON that is not UTF-8":     {[]string{"a=\"\xff\""}, "--arg a: the value is not UTF-8"},
 		"no file after @":            {[]string{"a=@"}, "--arg a: name a JSON file after @"},
-		"a file that is not there":   {[]string{"a=@gone.json"}, `gone.json: no such file or directory; @ names a JSON file, and for the text itself say '"@gone.json"'`},
+		"a file that is not there":   {[]string{"a=@gone.json"}, `gone.json: no such file or directory; @ names a JSON file; for the text itself, use '"@gone.json"'`},
 		"a directory":                {[]string{"a=@."}, "is a directory"},
 		"a file that is not JSON":    {[]string{"a=@bad.json"}, "--arg a: bad.json, line 3, column 7: not JSON: invalid character '2'"},
 		"a file that ends too early": {[]string{"a=@cut.json"}, "cut.json, line 2, column 2: not JSON: unexpected end"},

@@ -57,13 +57,13 @@ func Parse(w api.Invocation, cwd string) (Target, error) {
 	t.cwd = cwd
 	if t.Kind != api.CallFunction {
 		if len(w.KWArgs) > 0 {
-			return Target{}, fmt.Errorf("--arg %s: only a function has named arguments; %s", w.KWArgs[0], insteadOfArg(t.Kind))
+			return Target{}, fmt.Errorf("--arg %s: only functions take named arguments; %s", w.KWArgs[0], insteadOfArg(t.Kind))
 		}
 		t.Args = w.Args
 		return t, nil
 	}
 	if len(w.Args) > 0 {
-		return Target{}, fmt.Errorf("%s is a function, which takes --arg NAME=VALUE and nothing after --, got %q", w.Target, w.Args)
+		return Target{}, fmt.Errorf("%s is a function: pass arguments with --arg NAME=VALUE instead of after --, got %q", w.Target, w.Args)
 	}
 	t.KWArgs, t.Warnings, err = parseKWArgs(w.KWArgs, cwd)
 	if err != nil {
@@ -75,9 +75,9 @@ func Parse(w api.Invocation, cwd string) (Target, error) {
 // insteadOfArg says how the other forms take their arguments.
 func insteadOfArg(kind api.CallKind) string {
 	if kind == api.CallCommand {
-		return "put everything into the command after --"
+		return "put all arguments into the command after --"
 	}
-	return "pass words to a script after --, as in -- ARGS"
+	return "pass arguments to a script after --, as in -- ARGS"
 }
 
 func parseTarget(w api.Invocation, cwd string) (Target, error) {
@@ -87,9 +87,9 @@ func parseTarget(w api.Invocation, cwd string) (Target, error) {
 	case w.Target == "" && w.Module:
 		return Target{}, errors.New("-m: name the module to run, as in -m pkg.mod")
 	case w.Target == "" && len(w.Args) > 0:
-		return Target{}, errors.New("there is no TARGET before --: name one, or say --command before -- to run the words after it as a command")
+		return Target{}, errors.New("no TARGET before --: name one, or add --command to run what follows -- as a command")
 	case w.Target == "":
-		return Target{}, errors.New("there is no TARGET: name a script (train.py), a function (train.py:train or pkg.mod:train), a module (-m pkg.mod) or a command (--command -- CMD)")
+		return Target{}, errors.New("TARGET required: a script (train.py), a function (train.py:train or pkg.mod:train), a module (-m pkg.mod) or a command (--command -- CMD)")
 	case w.Module:
 		return parseModule(w.Target)
 	}
@@ -116,11 +116,11 @@ func drive(word string) int {
 func parseCommand(w api.Invocation) (Target, error) {
 	switch {
 	case w.Module:
-		return Target{}, errors.New("-m and --command name two different targets: give one of them")
+		return Target{}, errors.New("-m cannot be combined with --command")
 	case w.Target != "":
-		return Target{}, fmt.Errorf("%s: a command stands after --, as in --command -- %s", w.Target, strings.Join(append([]string{w.Target}, w.Args...), " "))
+		return Target{}, fmt.Errorf("%s: with --command, the command goes after --: --command -- %s", w.Target, strings.Join(append([]string{w.Target}, w.Args...), " "))
 	case len(w.Args) == 0:
-		return Target{}, errors.New("--command: there is no command after --, as in --command -- nvidia-smi -L")
+		return Target{}, errors.New("--command: no command after --: add one, as in --command -- nvidia-smi -L")
 	case w.Args[0] == "":
 		return Target{}, errors.New("--command: the first word after --, the program, is empty")
 	}
@@ -129,13 +129,13 @@ func parseCommand(w api.Invocation) (Target, error) {
 
 func parseModule(name string) (Target, error) {
 	if file, function, found := strings.Cut(name, ":"); found {
-		return Target{}, fmt.Errorf("-m %s: a function is named without -m, as in %s:%s", name, file, function)
+		return Target{}, fmt.Errorf("-m %s: omit -m to run a function: %s:%s", name, file, function)
 	}
 	if stem, found := strings.CutSuffix(name, ".py"); found && isDottedName(dotted(stem)) {
-		return Target{}, fmt.Errorf("-m %s: -m takes a dotted name, not a file: say -m %s, or leave -m out", name, dotted(stem))
+		return Target{}, fmt.Errorf("-m %s: -m takes a dotted name, not a file: use -m %s, or omit -m", name, dotted(stem))
 	}
 	if !isDottedName(name) {
-		return Target{}, fmt.Errorf("-m %s: not a module's name: want Python identifiers with dots between them, as in -m pkg.mod", name)
+		return Target{}, fmt.Errorf("-m %s: not a module name: expected Python identifiers separated by dots, as in -m pkg.mod", name)
 	}
 	return Target{Kind: api.CallModule, Module: name}, nil
 }
@@ -148,8 +148,8 @@ func dotted(path string) string {
 // notPython are files that a user may well name, but that Python cannot run,
 // and what to do with them.
 var notPython = map[string]string{
-	".ipynb": "a notebook is no script: make one of it with `jupyter nbconvert --to script`",
-	".sh":    "a shell script is a command: say --command -- sh and its path",
+	".ipynb": "a notebook cannot be run: convert it first with `jupyter nbconvert --to script`",
+	".sh":    "run a shell script with --command -- sh and its path",
 }
 
 func parseScript(word, cwd string) (Target, error) {
@@ -186,15 +186,15 @@ func parseFunction(where, function, cwd string) (Target, error) {
 	case isDottedName(where):
 		t.Module = where
 	case isFile(filepath.Join(cwd, where+".py")):
-		return Target{}, fmt.Errorf("%s: %s is no module's name; name the file: %s.py:%s", word, where, where, function)
+		return Target{}, fmt.Errorf("%s: %s is not a module name; use the file: %s.py:%s", word, where, where, function)
 	default:
-		return Target{}, fmt.Errorf("%s: %q is neither a Python file nor a module's name such as pkg.mod", word, where)
+		return Target{}, fmt.Errorf("%s: %q is neither a Python file nor a module name such as pkg.mod", word, where)
 	}
 	return t, checkFunctionName(word, function)
 }
 
 func notImported(word string) error {
-	return fmt.Errorf("%s: a function is imported, and Python imports only files that end in .py", word)
+	return fmt.Errorf("%s: a function must be in a file that ends in .py", word)
 }
 
 func checkFunctionName(word, function string) error {
@@ -202,14 +202,14 @@ func checkFunctionName(word, function string) error {
 	case function == "":
 		return fmt.Errorf("%s: name the function after the colon, as in %strain", word, word)
 	case isKeyword(function):
-		return fmt.Errorf("%s: %q is a keyword of Python, not the name of a function", word, function)
+		return fmt.Errorf("%s: %q is a Python keyword, not a function name", word, function)
 	case isIdentifier(function):
 		return nil
 	case isDottedName(function):
-		return fmt.Errorf("%s: %s is not at the top level of its module: write a function there that calls it, and name that", word, function)
+		return fmt.Errorf("%s: methods cannot be run directly: add a module-level function that calls %s", word, function)
 	case strings.ContainsRune(function, '('):
-		return fmt.Errorf("%s: name the function alone and pass its arguments with --arg NAME=VALUE", word)
+		return fmt.Errorf("%s: name only the function, and pass its arguments with --arg NAME=VALUE", word)
 	default:
-		return fmt.Errorf("%s: %q is not the name of a Python function", word, function)
+		return fmt.Errorf("%s: %q is not a Python function name", word, function)
 	}
 }

@@ -42,7 +42,7 @@ func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool)
 			if err := l.missingModule(t.Module); err != nil {
 				return api.Call{}, nil, err
 			}
-			warnings = append(warnings, fmt.Sprintf("module %s is not in the project %s: the image must have it", t.Module, l.Root))
+			warnings = append(warnings, fmt.Sprintf("module %s is not in the project %s: the image must contain it", t.Module, l.Root))
 			return c, warnings, nil
 		}
 	}
@@ -54,7 +54,7 @@ func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool)
 	}
 	file, ok := l.relative(path)
 	if !ok {
-		return api.Call{}, nil, fmt.Errorf("%s is outside of the package root %s, so it would not be packaged: name a directory that contains both with --package-root", path, l.Root)
+		return api.Call{}, nil, fmt.Errorf("%s is outside of the package root %s, so it would not be packaged: set --package-root to a directory that contains both", path, l.Root)
 	}
 	c.File = file
 	if t.Kind == api.CallFunction && t.Module == "" {
