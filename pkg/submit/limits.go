@@ -11,6 +11,6 @@ func checkCall(size int) error {
 	if size <= api.MaxCallBytes {
 		return nil
 	}
-	return fmt.Errorf("the arguments take %d MiB, and a call is at most %d MiB: put large data into a file of the project, or into the store, and pass its name",
+	return fmt.Errorf("the arguments take %d MiB, but a call may have at most %d MiB: put large data into a file of the project or into the store, and pass its name",
 		size>>20, api.MaxCallBytes>>20)
 }

@@ -152,7 +152,7 @@ func TestReadInputs(t *testing.T) {
 	}
 	m := Machine{Cwd: dir, Stdin: strings.NewReader("1\n2\n")}
 	for file, want := range map[string]string{
-		"in":   "--map in:3: it is empty, and each line is an input",
+		"in":   "--map in:3: empty line: every line must be a JSON value",
 		"none": "--map none: no such file or directory",
 	} {
 		if _, err := readInputs(api.Request{Map: file}, m); err == nil || err.Error() != want {

@@ -65,7 +65,7 @@ func checkResumable(ctx context.Context, old *job.Job) error {
 	case err != nil:
 		return err
 	case deleted:
-		return inputErrorf("--map-resume %s: that job succeeded, and its values were deleted: leave --map-resume out to compute all of them again", old.ID())
+		return inputErrorf("--map-resume %s: that job succeeded, but its values were deleted: leave --map-resume out to compute all of them again", old.ID())
 	}
 	return nil
 }

@@ -62,19 +62,19 @@ var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": tr
 func (c *Flags) Section() process.Section {
 	s := process.NewSection("Connection (kubectl's other flags, such as --as, work too)")
 	fs := s.Flags
-	fs.StringVar(&c.loading.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "The kubeconfig `FILE`.")
+	fs.StringVar(&c.loading.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "Kubeconfig `FILE`.")
 	kubectl := clientcmd.RecommendedConfigOverrideFlags("")
 	kubectl.ContextOverrideFlags.ClusterName.LongName = ""
 	kubectl.ClusterOverrideFlags.APIServer.ShortName = "s"
-	kubectl.CurrentContext.Description = "The `NAME` of the kubeconfig's context to use."
-	kubectl.ContextOverrideFlags.Namespace.Description = "The `NAMESPACE` of the job."
+	kubectl.CurrentContext.Description = "Kubeconfig context `NAME`."
+	kubectl.ContextOverrideFlags.Namespace.Description = "Kubernetes `NAMESPACE` of the job."
 	clientcmd.BindOverrideFlags(c.overrides, fs, kubectl)
-	fs.StringVar(&c.Target.Project, "project", "", "The Google Cloud `PROJECT`.")
-	fs.StringVar(&c.Target.Zone, "zone", "", "The `ZONE` of the GKE cluster.")
-	fs.StringVar(&c.Target.Cluster, "cluster", "", "The `NAME` of the GKE cluster.")
-	fs.StringVar(&c.Target.Profile, "profile", "", "The `NAME` of the profile that stands for project, zone, cluster and namespace.")
-	fs.StringVar(&c.Target.Store, "store", "", "The `URL` where jobs keep what they need and leave: gs://BUCKET, or file:///DIR for local jobs.")
-	fs.VarP(new(verbosity), "v", "v", "How much to tell of requests to the API server, as with kubectl: 0 to 10.")
+	fs.StringVar(&c.Target.Project, "project", "", "Google Cloud `PROJECT`.")
+	fs.StringVar(&c.Target.Zone, "zone", "", "Zone or region, `ZONE`, of the GKE cluster.")
+	fs.StringVar(&c.Target.Cluster, "cluster", "", "GKE cluster `NAME`.")
+	fs.StringVar(&c.Target.Profile, "profile", "", "Take project, zone, cluster and namespace from the profile `NAME`.")
+	fs.StringVar(&c.Target.Store, "store", "", "Store at `URL`: gs://BUCKET, or file:///DIR for local jobs.")
+	fs.VarP(new(verbosity), "v", "v", "Log level for requests to the API server, as with kubectl: 0 to 10.")
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
 	s.Completions = map[string]cobra.CompletionFunc{
 		clientcmd.FlagContext: offer(c.contexts),

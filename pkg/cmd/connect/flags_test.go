@@ -170,7 +170,7 @@ func TestRESTWithoutAContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = c.REST(where); err == nil || !strings.Contains(err.Error(), "the cluster of "+target.InPod+": there is neither a kubeconfig nor the token") {
+		if _, err = c.REST(where); err == nil || !strings.Contains(err.Error(), "the cluster of "+target.InPod+": no kubeconfig and no service account token") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -50,7 +50,7 @@ func (c *Flags) load(t target.Target) (*rest.Config, error) {
 	if t.Context == "" { // in a pod, or by --server
 		config, err := c.config.ClientConfig()
 		if clientcmd.IsEmptyConfig(err) {
-			return nil, errors.New("there is neither a kubeconfig nor the token of a service account: name a file with --kubeconfig, or give the pod a service account")
+			return nil, errors.New("no kubeconfig and no service account token: name a file with --kubeconfig, or give the pod a service account")
 		}
 		return config, err
 	}
@@ -78,9 +78,9 @@ const SettingHint = "mend the kubeconfig or the flag that goes before it, or cho
 // missingCluster is about a context whose cluster the kubeconfig doesn't have.
 func missingCluster(name string) error {
 	if name == "" {
-		return errors.New("the kubeconfig says no cluster for it: " + mendConfig)
+		return errors.New("the context has no cluster: " + mendConfig)
 	}
-	return fmt.Errorf("the kubeconfig has no cluster %s, which the context names: %s", name, mendConfig)
+	return fmt.Errorf("the context names the cluster %s, which the kubeconfig lacks: %s", name, mendConfig)
 }
 
 // way names how a cluster is reached.
@@ -131,16 +131,16 @@ func checkCertificate(c rest.TLSClientConfig, now time.Time) error {
 	if err != nil || !now.After(cert.NotAfter) {
 		return nil
 	}
-	return fmt.Errorf("its user's certificate was valid until %s, and this machine's clock shows %s: get the context again from where it came, or set the clock",
+	return fmt.Errorf("its user's certificate expired on %s, and this machine's clock shows %s: get the context again, or set the clock",
 		cert.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 }
 
 // removedProvider is about a kubeconfig from before 2022.
 func removedProvider(name string) error {
 	if name == "gcp" {
-		return fmt.Errorf("its user has credentials of the form auth-provider: gcp, which Kubernetes no longer knows: %s, then get the context again with `gcloud container clusters get-credentials`", installGKEPlugin)
+		return fmt.Errorf("its user has credentials of the form auth-provider: gcp, which Kubernetes no longer supports: %s, then get the context again with `gcloud container clusters get-credentials`", installGKEPlugin)
 	}
-	return fmt.Errorf("its user has credentials of the form auth-provider: %s, which Kubernetes no longer knows: get the context again from your provider", name)
+	return fmt.Errorf("its user has credentials of the form auth-provider: %s, which Kubernetes no longer supports: get the context again from your provider", name)
 }
 
 // missingPlugin tells how to install the program that makes the credentials.
@@ -154,7 +154,7 @@ func missingPlugin(p *clientcmdapi.ExecConfig, err error) error {
 	case strings.TrimSuffix(filepath.Base(p.Command), ".exe") == gkePlugin:
 		hint = installGKEPlugin
 	case hint == "":
-		hint = "install it, or mend users[].user.exec.command in the kubeconfig"
+		hint = "install it, or fix users[].user.exec.command in the kubeconfig"
 	}
 	return errors.New(ui.Clean(why + ": " + hint))
 }

@@ -23,7 +23,7 @@ func TestTheUsersCertificate(t *testing.T) {
 	if err := os.WriteFile(file, ended, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = "its user's certificate was valid until 2026-04-17T14:30:00Z, and this machine's clock shows 2026-04-17T15:30:00Z: get the context again"
+	const want = "its user's certificate expired on 2026-04-17T14:30:00Z, and this machine's clock shows 2026-04-17T15:30:00Z: get the context again"
 	for name, tt := range map[string]struct {
 		config rest.TLSClientConfig
 		want   string

@@ -21,8 +21,8 @@ func (c *command) cancel() *cobra.Command {
 		Use:   "cancel ID…",
 		Short: "Cancel jobs (keeps logs and outputs)",
 		Example: "  kubectl kinetic jobs cancel cpu-train\n\n" +
-			"  # the job that you submitted last\n  kubectl kinetic jobs cancel --last\n\n" +
-			"  # all of yours that have not ended and have this label\n  kubectl kinetic jobs cancel --mine -l sweep=7",
+			"  # the job you submitted last\n  kubectl kinetic jobs cancel --last\n\n" +
+			"  # all of yours with this label that have not ended\n  kubectl kinetic jobs cancel --mine -l sweep=7",
 		Args: c.someIDs,
 		RunE: process.RunE(c.runCancel),
 	}, c.choice.section())

@@ -56,7 +56,7 @@ func (o choice) applyTo(f *job.Filter, local bool) error {
 		return nil
 	}
 	if f.User = job.CurrentUser(); f.User == "" {
-		return errors.New("--mine, --last: this machine does not tell the name of your account")
+		return errors.New("--mine, --last: the name of your account on this machine is unknown")
 	}
 	return nil
 }

@@ -33,18 +33,18 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Remove the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Remove what the job wrote below KINETIC_OUTPUT_DIR, too.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs in this `STATE`: "+stateNames()+".")
+	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs with status `STATE`: "+stateNames()+".")
 	own.Completions = completeStates()
 	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 12h, 30d. Removes runners of old versions, too.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print which jobs would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
-		Short: "Remove what is left of jobs",
-		Example: "  # one job, its outputs too\n  kubectl kinetic jobs cleanup cpu-train --outputs\n\n" +
-			"  # everything that ended more than a month ago\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
-			"  # the same, of jobs of this machine\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
-			"  # only print which jobs would be removed\n  kubectl kinetic jobs cleanup --all --dry-run",
+		Short: "Delete jobs and their stored data",
+		Example: "  # one job, including its outputs\n  kubectl kinetic jobs cleanup cpu-train --outputs\n\n" +
+			"  # all ended jobs submitted more than a month ago\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
+			"  # the same for local jobs\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
+			"  # only print the jobs that would be cleaned up\n  kubectl kinetic jobs cleanup --all --dry-run",
 		Args: func(_ *cobra.Command, args []string) error { return checkIDs(args) },
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			o, err := f.toOptions(c, args)
@@ -182,9 +182,9 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []standing) error {
 func staying(j *job.Job, outputs int) string {
 	switch elsewhere, err := j.Outputs(); {
 	case outputs == 1:
-		return "; 1 output stays until: " + j.RemovalOfOutputs()
+		return "; 1 output kept until: " + j.RemovalOfOutputs()
 	case outputs > 1:
-		return fmt.Sprintf("; %s stay until: %s", ui.Count(outputs, "output"), j.RemovalOfOutputs())
+		return fmt.Sprintf("; %s kept until: %s", ui.Count(outputs, "output"), j.RemovalOfOutputs())
 	case j.Handle.OutputDir != "" && err == nil:
 		return "; what it wrote to " + elsewhere.URL() + " stays"
 	default:
@@ -205,7 +205,7 @@ func (o *cleanupOptions) removeRunners(ctx context.Context, place job.Place) err
 }
 
 // errNotBegun is that of a job of which nothing was removed before an interrupt.
-var errNotBegun = fmt.Errorf("not begun: %w", context.Canceled)
+var errNotBegun = fmt.Errorf("not started: %w", context.Canceled)
 
 // settle ends a cleanup, which has an error or nil for each job. After an interrupt it
 // says what failed by itself, and how to clean up the rest.
@@ -248,11 +248,11 @@ func howToGoOn(named bool, byID []string) string {
 	ids := strings.Join(byID, " ")
 	switch {
 	case named:
-		return "the same command with these ids alone cleans up the rest: " + ids
+		return "rerun the command with these IDs for the rest: " + ids
 	case len(byID) > 0:
-		return "the same command cleans up the rest, but for what may have lost its workload, which needs its id in place of the filters: " + ids
+		return "rerun the command for the rest; these must now be named by ID: " + ids
 	default:
-		return "the same command cleans up the rest"
+		return "rerun the command for the rest"
 	}
 }
 

@@ -108,12 +108,12 @@ func (o *cleanupOptions) parts() string {
 func questionOf(found []standing, running int) string {
 	switch {
 	case len(found) == 1 && running == 1:
-		return fmt.Sprintf("job %s is %s and would be ended and cleaned up", found[0].job.ID(), found[0].status.State)
+		return fmt.Sprintf("job %s is %s; it would be cancelled and cleaned up", found[0].job.ID(), found[0].status.State)
 	case len(found) == 1:
 		return fmt.Sprintf("job %s would be cleaned up", found[0].job.ID())
 	case running == 0:
 		return fmt.Sprintf("%s would be cleaned up", ui.Count(len(found), "job"))
 	default:
-		return fmt.Sprintf("%s would be cleaned up, and %d of them ended first", ui.Count(len(found), "job"), running)
+		return fmt.Sprintf("%s would be cleaned up, %d of them cancelled first", ui.Count(len(found), "job"), running)
 	}
 }

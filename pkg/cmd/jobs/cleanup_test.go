@@ -54,8 +54,8 @@ func TestForEachWorksOnManyAtATime(t *testing.T) {
 // lost its workload meanwhile.
 func TestInterruptedCleanup(t *testing.T) {
 	stopped, forbidden := fmt.Errorf("job x: deleting: %w", context.Canceled), errors.New("job b2: forbidden")
-	const same = "interrupted; the same command cleans up the rest"
-	const byID = same + ", but for what may have lost its workload, which needs its id in place of the filters: a1\n"
+	const same = "interrupted; rerun the command for the rest"
+	const byID = same + "; these must now be named by ID: a1\n"
 	for name, tt := range map[string]struct {
 		flags cleanupFlags
 		named bool
@@ -67,7 +67,7 @@ func TestInterruptedCleanup(t *testing.T) {
 		"by state, before any":        {cleanupFlags{states: []string{"FAILED"}, workload: true}, false, []error{nil, nil, errNotBegun}, same + "\n"},
 		"by state, workloads stay":    {cleanupFlags{states: []string{"FAILED"}}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
 		"those without workload, too": {cleanupFlags{states: []string{"failed", "not_found"}, workload: true}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
-		"by id":                       {cleanupFlags{workload: true}, true, []error{stopped, nil, errNotBegun}, "interrupted; the same command with these ids alone cleans up the rest: a1 c3\n"},
+		"by id":                       {cleanupFlags{workload: true}, true, []error{stopped, nil, errNotBegun}, "interrupted; rerun the command with these IDs for the rest: a1 c3\n"},
 		"after an error":              {cleanupFlags{all: true, workload: true}, false, []error{stopped, forbidden, errNotBegun}, "error: job b2: forbidden\n" + same + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,9 +109,9 @@ func TestQuestionOf(t *testing.T) {
 	}
 	for want, got := range map[string]string{
 		"job a0 would be cleaned up":                            questionOf(of(api.Failed), 0),
-		"job a0 is PENDING and would be ended and cleaned up":   questionOf(of(api.Pending), 1),
+		"job a0 is PENDING; it would be cancelled and cleaned up":   questionOf(of(api.Pending), 1),
 		"2 jobs would be cleaned up":                            questionOf(of(api.Failed, api.NotFound), 0),
-		"2 jobs would be cleaned up, and 1 of them ended first": questionOf(of(api.Failed, api.Running), 1),
+		"2 jobs would be cleaned up, 1 of them cancelled first": questionOf(of(api.Failed, api.Running), 1),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -152,7 +152,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 		"the cluster is away, by age":        {away, unended, cleanupFlags{olderThan: time.Hour, stored: true, yes: true}, "i/o timeout", "", 2},
 		"the cluster is away, all ended":     {away, both, cleanupFlags{all: true, stored: true, workload: true, yes: true}, "i/o timeout", "", 3},
 		"the cluster is away, nothing there": {away, nil, cleanupFlags{all: true, stored: true, yes: true}, "i/o timeout", "", 0},
-		"one kind of workload is hidden":     {empty, both, cleanupFlags{all: true, stored: true, yes: true}, "", "left alone: job a1: you need the verb list on leaderworkersets\n", 1},
+		"one kind of workload is hidden":     {empty, both, cleanupFlags{all: true, stored: true, yes: true}, "", "skipped: job a1: you need the verb list on leaderworkersets\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.OpenFile("file://" + t.TempDir())
@@ -197,7 +197,7 @@ func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 	}{
 		"the question names it": {1, 0, ""},
 		"a few":                 {2, 3, "a1    RUNNING   train      2d"},
-		"many":                  {22, 22, "and 2 more, which --dry-run lists"},
+		"many":                  {22, 22, "and 2 more (all with --dry-run)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)

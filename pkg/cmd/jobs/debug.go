@@ -35,11 +35,11 @@ func (c *command) debug() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:   "debug ID",
 		Short: "Connect a debugger on this machine to a job",
-		Long: "Connect a debugger on this machine to a job that was started with `run --debug`.\n\n" +
-			"Such a job waits for a debugger before its call begins, ten minutes or\n" +
+		Long: "Connect a debugger on this machine to a job submitted with `run --debug`.\n\n" +
+			"Such a job waits for a debugger before its call begins, for ten minutes or\n" +
 			"KINETIC_DEBUG_WAIT_TIMEOUT seconds, and stops there. This prints the address for the\n" +
 			"debugger and an entry for VS Code's launch.json, and forwards connections until the\n" +
-			"job ends, or until Ctrl-C (exit code 130), after which the job goes on.",
+			"job ends or until Ctrl-C (exit code 130); the job keeps running then.",
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
 		Args:    c.oneID,
 		RunE:    process.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args, int(port)) }),
@@ -79,7 +79,7 @@ func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
 }
 
 func tooLate(j *job.Job) error {
-	return fmt.Errorf("job %s has ended, there is nothing to debug any more: kubectl kinetic jobs logs %s%s tells what it printed", j.ID(), j.ID(), j.PlaceFlag())
+	return fmt.Errorf("job %s has ended, so there is nothing to debug; its log: kubectl kinetic jobs logs %s%s", j.ID(), j.ID(), j.PlaceFlag())
 }
 
 // forwardTo forwards connections to a job in the cluster until it ends.
@@ -131,7 +131,7 @@ type session struct {
 }
 
 // errNoPod is a job that has no pod for the moment.
-var errNoPod = errors.New("no pod of the job runs at the moment")
+var errNoPod = errors.New("no pod of the job is running")
 
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	where, err := c.connection.ResolveJobs()
@@ -171,7 +171,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 func listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("--port %d: another program listens on that port of this machine: choose another, or 0 for any that is free", port)
+		return nil, fmt.Errorf("--port %d: already in use on this machine: choose another, or 0 for any free port", port)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--port %d: %w", port, err)
@@ -188,7 +188,7 @@ func (s *session) seen(running chan<- struct{}) func(api.Status) {
 		case status.State == api.Pending:
 			s.ui.State(status.State, strings.TrimSuffix("waiting for its pod: "+status.Message, ": "))
 		case status.State == api.Running:
-			s.ui.State(status.State, "waiting until its debugger listens")
+			s.ui.State(status.State, "waiting for its debugger to listen")
 			begun = true
 			close(running)
 		}
@@ -221,7 +221,7 @@ func (s *session) serve(ctx context.Context) error {
 	if err := s.printAddress(ctx, s.job, port, api.PodWorkspace); err != nil {
 		return err
 	}
-	s.ui.Note("connections are forwarded until the job ends; Ctrl-C ends only that")
+	s.ui.Note("forwarding connections until the job ends; Ctrl-C ends only the forwarding")
 	return forward.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
 }
 
@@ -235,7 +235,7 @@ func (c *command) printAddress(ctx context.Context, j *job.Job, port int, worksp
 	}
 	if root == "" {
 		root = "${workspaceFolder}"
-		fmt.Fprintln(c.streams.ErrOut, "the code of the job is not below this directory: open its package root in VS Code, or run this where the job was submitted")
+		fmt.Fprintln(c.streams.ErrOut, "the job's code is not in this directory: open its package root in VS Code, or run this where the job was submitted")
 	}
 	if _, err := fmt.Fprintf(c.streams.Out, "127.0.0.1:%d\n", port); err != nil {
 		return err

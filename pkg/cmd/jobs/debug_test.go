@@ -45,7 +45,7 @@ func TestPortTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listen(n); err == nil || !strings.Contains(err.Error(), "--port "+port+": another program listens on that port") {
+	if _, err := listen(n); err == nil || !strings.Contains(err.Error(), "--port "+port+": already in use on this machine") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func (c *command) describe() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",
-		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job that you submitted last\n  kubectl kinetic jobs describe --last",
+		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last",
 		Args:    c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
@@ -116,7 +116,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
 	case d.Pickle != "":
-		row("Result", "%s, a pickle of the Python tool", d.Pickle)
+		row("Result", "%s, a pickle of the kinetic Python package", d.Pickle)
 	}
 	for _, warning := range d.Warnings {
 		row("Warning", "%s", warning)
@@ -191,7 +191,7 @@ func logSize(d job.Description) string {
 func function(h api.Handle) string {
 	switch {
 	case h.ByPythonTool():
-		return strings.TrimSpace(h.FuncName + " (submitted by the Python tool)")
+		return strings.TrimSpace(h.FuncName + " (submitted by the kinetic Python package)")
 	case h.CallKind == "":
 		return h.FuncName
 	default:
@@ -228,11 +228,11 @@ func describeWorkload(d job.Description) string {
 	case s.Ended == "":
 		return ""
 	case s.Collected && d.Handle.Map != nil:
-		return "gone: the results were collected"
+		return "deleted: the results were collected"
 	case s.Collected:
-		return "gone: the result was collected"
+		return "deleted: the result was collected"
 	case s.Ended == api.CancelledWord:
-		return "gone: the job was cancelled"
+		return "deleted: the job was cancelled"
 	default:
 		return "gone"
 	}
@@ -242,7 +242,7 @@ func describeWorkload(d job.Description) string {
 func inputs(m api.Map, p *job.Progress) string {
 	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
 	if m.Inherited > 0 {
-		text = fmt.Sprintf("%s, of which %s from an older map, the others in %s", ui.Number(m.Inputs), ui.Number(m.Inherited), ui.Count(m.Chunks(), "chunk"))
+		text = fmt.Sprintf("%s: %s from an older map, the others in %s", ui.Number(m.Inputs), ui.Number(m.Inherited), ui.Count(m.Chunks(), "chunk"))
 	}
 	if p == nil {
 		return text + "; all values were deleted"

@@ -55,7 +55,7 @@ func TestDescribedInputs(t *testing.T) {
 	for want, got := range map[string]string{
 		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                                   inputs(whole, &job.Progress{Done: 1100, Failed: 4, Total: 1200}),
 		"1,200 in 12 chunks; all values were deleted":                                      inputs(whole, nil),
-		"1,200, of which 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &job.Progress{Done: 1199, Total: 1200}),
+		"1,200: 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &job.Progress{Done: 1199, Total: 1200}),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -82,11 +82,11 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 		"it holds hosts":         {api.Status{State: api.Succeeded, Holding: "16 chips"}, nil, "SUCCEEDED, succeeded; finished, holding 16 chips", ""},
 		"nobody knows":           {gone("", "", ""), nil, "NOT_FOUND", ""},
 		"nobody can look":        {api.Status{State: api.Succeeded, Unread: "no way"}, nil, "SUCCEEDED", "unknown: no way"},
-		"collected":              {collected, nil, "SUCCEEDED", "gone: the result was collected"},
-		"a map, collected":       {collected, &api.Map{Inputs: 1}, "SUCCEEDED", "gone: the results were collected"},
+		"collected":              {collected, nil, "SUCCEEDED", "deleted: the result was collected"},
+		"a map, collected":       {collected, &api.Map{Inputs: 1}, "SUCCEEDED", "deleted: the results were collected"},
 		"not collected":          {gone("SUCCEEDED", api.Completed, ""), nil, "SUCCEEDED", "gone"},
-		"cancelled":              {gone("CANCELLED", api.Cancelled, "cancelled"), nil, "CANCELLED", "gone: the job was cancelled"},
-		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED, cancelled: it could not start: no image", "gone: the job was cancelled"},
+		"cancelled":              {gone("CANCELLED", api.Cancelled, "cancelled"), nil, "CANCELLED", "deleted: the job was cancelled"},
+		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED, cancelled: it could not start: no image", "deleted: the job was cancelled"},
 		"failed":                 {gone("FAILED", api.Exception, "ValueError: bad"), nil, "FAILED, failed: ValueError: bad", "gone"},
 	}
 	for name, tt := range tests {

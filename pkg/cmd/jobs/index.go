@@ -61,7 +61,7 @@ func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error)
 func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 	s, err := j.Status(ctx)
 	if err == nil && (s.State == api.Succeeded || s.State == api.Failed) {
-		s.State, s.Message = api.Failed, "it has no result: its pod failed, or was removed, before there was one"
+		s.State, s.Message = api.Failed, "it has no result: its pod failed or was deleted first"
 	}
 	return s, err
 }
@@ -77,7 +77,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("input %d of job %s has no result: it was deleted, or its pod failed before there was one", index, j.ID())
+		return fmt.Errorf("input %d of job %s has no result: it was deleted, or its pod failed first", index, j.ID())
 	case err != nil:
 		return err
 	case r.OK:

@@ -35,7 +35,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},
 		Short:       "List, follow, collect and clean up jobs",
 		Long: "List, follow, collect and clean up jobs.\n\n" +
-			"ID may be the whole ID of a job, any prefix that no other job has, or the 7 digits at its end.",
+			"ID may be a full job ID, any unique prefix, or the last 7 characters.",
 		// So that an unknown command is not told as an unknown flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args: func(root *cobra.Command, args []string) error {

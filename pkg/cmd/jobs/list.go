@@ -41,19 +41,19 @@ func (c *command) list() *cobra.Command {
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
 	c.choice.filterVars(own)
-	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Leave out the line with the columns' names.")
-	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as --status NOT_FOUND does.")
+	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
+	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as with --status NOT_FOUND.")
 	own.Completions = completeStates()
 	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print at most this many, the newest.")
 	sub := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List jobs, the newest first",
-		Example: "  # what runs, and what waits to be collected\n  kubectl kinetic jobs list\n\n" +
-			"  # ids of failed jobs, one a line\n  kubectl kinetic jobs list --status FAILED -o name\n\n" +
-			"  # whose jobs these are, and why each waits or failed\n  kubectl kinetic jobs list -o wide\n\n" +
+		Short:   "List jobs, newest first",
+		Example: "  # running jobs, and ended ones that were not collected\n  kubectl kinetic jobs list\n\n" +
+			"  # IDs of failed jobs, one per line\n  kubectl kinetic jobs list --status FAILED -o name\n\n" +
+			"  # who submitted each job, and why it waits or failed\n  kubectl kinetic jobs list -o wide\n\n" +
 			"  # yours, with a label\n  kubectl kinetic jobs list --mine -l sweep=7\n\n" +
-			"  # jobs of this machine\n  kubectl kinetic jobs list --local",
+			"  # local jobs\n  kubectl kinetic jobs list --local",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: process.RunE(func(ctx context.Context, _ []string) error {
@@ -81,7 +81,7 @@ func parseStates(words []string) ([]api.State, error) {
 	for _, w := range words {
 		s := api.State(strings.ToUpper(w))
 		if !slices.Contains(api.States(), s) {
-			msg := fmt.Sprintf("--status %q: want one of %s", w, stateNames())
+			msg := fmt.Sprintf("--status %q: expected one of %s", w, stateNames())
 			if near := nearest.Sentence(w, strings.Split(stateNames(), ", ")); near != "" {
 				msg += "; " + near
 			}
@@ -107,10 +107,10 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 		return nil, err
 	}
 	if valid := []string{"", "wide", "json", "yaml", "name"}; !slices.Contains(valid, f.output) {
-		return nil, fmt.Errorf("--output %q: want one of %s", f.output, strings.Join(valid[1:], ", "))
+		return nil, fmt.Errorf("--output %q: expected one of %s", f.output, strings.Join(valid[1:], ", "))
 	}
 	if f.watch && (f.output == "json" || f.output == "yaml") {
-		return nil, fmt.Errorf("--watch prints a table or names, not %s", f.output)
+		return nil, fmt.Errorf("--watch cannot be combined with --output %s: use wide or name", f.output)
 	}
 	place, err := c.placeOf(f.allNamespaces)
 	if err != nil {

@@ -41,13 +41,13 @@ func (c *command) logs() *cobra.Command {
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
 	return c.finish(&cobra.Command{
 		Use:   "logs ID…",
-		Short: "Print what a job printed",
-		Long: "Print what a job printed, each of its streams to the same one here.\n\n" +
-			"On a terminal, lines appear while they are printed; in a pipe when they have ended,\n" +
-			"of a progress bar the last state.\n" +
-			"The logs of several jobs come one after the other; -f follows one.",
-		Example: "  # from the beginning, then every new line until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
-			"  # what it said in the last five minutes, and when\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
+		Short: "Print the log of a job",
+		Long: "Print the log of a job, standard output and standard error each to its own.\n\n" +
+			"On a terminal, unfinished lines such as progress bars are shown as they change;\n" +
+			"in a pipe, a line appears when it is complete.\n" +
+			"The logs of several jobs are printed one after the other; -f takes one job.",
+		Example: "  # all lines, then new ones until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
+			"  # the last five minutes, with times\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
 		Args: c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			o, err := f.toOptions(c, args)
@@ -68,8 +68,8 @@ func (c *command) tail() *cobra.Command {
 	process.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID…",
-		Short:   "Print the end of what a job printed",
-		Example: "  # the last 20 lines, then every new one\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
+		Short:   "Print the last lines of a job's log",
+		Example: "  # the last 20 lines, then new ones\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
 		Args:    c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			o, err := f.toOptions(c, args)
@@ -84,7 +84,7 @@ func (c *command) tail() *cobra.Command {
 // hostVar adds --host to the flags of a command.
 func (c *command) hostVar(own *process.Section, f *logFlags) {
 	own.Completions = map[string]cobra.CompletionFunc{"host": c.completeHosts}
-	own.Flags.StringVar(&f.host, "host", "all", "The `HOST` whose log to print: all, or its number.")
+	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, or a number.")
 }
 
 // logOptions print the logs of one job, or of several.
@@ -241,7 +241,7 @@ func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) f
 		}
 		asked = true
 		if begun, err := j.Begun(ctx, chunk); err == nil && !begun { // else the log tells
-			fmt.Fprintf(c.streams.ErrOut, "input %d has not begun: it waits for a pod to take chunk %d\n", index, chunk)
+			fmt.Fprintf(c.streams.ErrOut, "input %d has not started: chunk %d waits for a pod\n", index, chunk)
 		}
 	}
 }

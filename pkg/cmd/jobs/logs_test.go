@@ -47,7 +47,7 @@ func TestInputThatHasNotBegun(t *testing.T) {
 		statuses []api.Status
 		want     string
 	}{
-		"its chunk waits":     {1, []api.Status{running, running}, "input 7 has not begun: it waits for a pod to take chunk 1\n"},
+		"its chunk waits":     {1, []api.Status{running, running}, "input 7 has not started: chunk 1 waits for a pod\n"},
 		"its chunk has begun": {0, []api.Status{running}, ""},
 		"the map waits":       {1, []api.Status{pending}, "PENDING     waiting: no node has room\n"},
 		"the map can't start": {1, []api.Status{inVain}, "PENDING     waiting: no such image\n  kubectl kinetic jobs cancel m1\n"},

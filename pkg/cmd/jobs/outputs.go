@@ -46,8 +46,8 @@ func (c *command) outputs() *cobra.Command {
 			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n\n" +
 			"cat prints files one after the other, byte by byte.",
 		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
-			"  # everything, into the folder out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
-			"  # a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
+			"  # copy everything to the directory out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
+			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
 		Args: func(sub *cobra.Command, args []string) error {
 			var err error
 			parsed, err = parseOutputArgs(sub, args, c.choice.given())
@@ -164,7 +164,7 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, o *job.Outputs, f
 		return printJSON(c.streams.Out, map[string]any{"items": append([]job.Output{}, files...)})
 	}
 	if len(files) == 0 {
-		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs below %s\n", j.ID(), o.URL())
+		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s\n", j.ID(), o.URL())
 		return err
 	}
 	if format == "name" {
@@ -243,7 +243,7 @@ func (c *command) copyOutputs(ctx context.Context, o *job.Outputs, at, dest stri
 	}
 	said := fmt.Sprintf("%s, %s, to %s", ui.Count(done.Files, "file"), ui.Bytes(done.Bytes), dest)
 	if done.Same > 0 {
-		said += fmt.Sprintf("; %d of them had the same bytes there already", done.Same)
+		said += fmt.Sprintf("; %d already existed with the same content", done.Same)
 	}
 	screen.Phase("copied", said)
 	return nil

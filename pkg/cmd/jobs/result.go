@@ -33,15 +33,15 @@ func (c *command) result() *cobra.Command {
 	process.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
 	report.CleanupVar(own.Flags, &f.cleanup)
 	indexVar(own.Flags, &f.index)
-	own.Flags.StringVarP(&f.output, "output", "o", "json", "The `FORMAT`: json, or raw, which is a string without its quotes.")
-	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to this `FILE` instead of standard output.")
+	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
+	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to `FILE` instead of standard output.")
 	return c.finish(&cobra.Command{
 		Use:   "result ID",
 		Short: "Wait for a job and print its return value as JSON",
 		Long: "Wait for a job and print its return value as JSON.\n\n" +
-			"Once the value has been written, the workload is removed, unless the job was submitted with --debug.\n" +
-			"The result, the logs and the outputs stay until `kubectl kinetic jobs cleanup`, so that it can be printed again.\n" +
-			"Of a map it is the values of all inputs, a line each, null for one that failed; the workload stays then.",
+			"Once the value is written, the workload is deleted, unless the job was submitted with --debug.\n" +
+			"Result, logs and outputs are kept until `kubectl kinetic jobs cleanup`: a result can be printed again.\n" +
+			"A map prints one line per input, null for an input that failed; its workload is kept if any failed.",
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
 		Args:    c.oneID,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {

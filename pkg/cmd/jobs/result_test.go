@@ -174,7 +174,7 @@ func TestResultOfAJobThatWasCancelledLater(t *testing.T) {
 	t.Cleanup(server.Close)
 	useCluster(t, server.URL)
 	code, out, said := kinetic(t, "result", "done-1")
-	if code != 0 || out != "7\n" || said != "warning: job done-1 was cancelled after its value had been stored\n" {
+	if code != 0 || out != "7\n" || said != "warning: job done-1 was cancelled after its value was stored\n" {
 		t.Errorf("exit code %d, printed %q, said %q", code, out, said)
 	}
 	objects["done-1/result.json"] = `{"version":1,"ok":false,"pickle":null,"error":{"type":"KeyError","message":"k","traceback":""},"value":null}`

@@ -25,9 +25,9 @@ func (c *command) status() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
-		Short: "Print the state of a job: one of " + stateNames(),
-		Long: "Print the state of a job: one of " + stateNames() + ".\n\n" +
-			"Of several jobs it prints a line each, with the ID in front.",
+		Short: "Print the status of a job: one of " + stateNames(),
+		Long: "Print the status of a job: one of " + stateNames() + ".\n\n" +
+			"For several jobs, print one line each: ID and status.",
 		Example: "  kubectl kinetic jobs status cpu-train",
 		Args:    c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {

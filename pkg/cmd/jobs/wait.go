@@ -23,12 +23,12 @@ func (c *command) wait() *cobra.Command {
 	process.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
 	return c.finish(&cobra.Command{
 		Use:   "wait ID…",
-		Short: "Wait until jobs have ended, and exit with their outcome",
-		Long: "Wait until jobs have ended, and exit with their outcome.\n\n" +
-			"Of several jobs each is printed when it has ended, with its state. The exit code is then 0 if all\n" +
-			"have succeeded, else 1.",
-		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo well done\n\n" +
-			"  # all that have this label\n  kubectl kinetic jobs wait -l sweep=7",
+		Short: "Wait until jobs have ended; exit with their exit code",
+		Long: "Wait until jobs have ended; exit with their exit code.\n\n" +
+			"Several jobs are printed as they end, with their status; the exit code is 0 if all\n" +
+			"succeeded, else 1.",
+		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo done\n\n" +
+			"  # all jobs with this label\n  kubectl kinetic jobs wait -l sweep=7",
 		Args: c.someIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			return (&waitOptions{command: c, args: args, many: c.severalWanted(args), timeout: timeout}).run(ctx)

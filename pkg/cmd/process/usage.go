@@ -91,7 +91,7 @@ func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
 func (v *numberValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < v.least || n > v.most {
-		return fmt.Errorf("want a whole number from %s to %d", v.words, v.most)
+		return fmt.Errorf("expected a whole number from %s to %d", v.words, v.most)
 	}
 	*v.number = n
 	return nil

@@ -47,7 +47,7 @@ const (
 // CleanupVar defines --cleanup.
 func CleanupVar(fs *pflag.FlagSet, c *Cleanup) {
 	*c = RemoveWorkload
-	fs.Var(c, "cleanup", "What to remove once the result has been printed, `MODE`: true, the workload; delete, the result and the call, too; or false, nothing. A failed job stays.")
+	fs.Var(c, "cleanup", "Clean up after printing the result, by `MODE`: true deletes the workload; delete also the stored result and call; false nothing. Failed jobs are kept.")
 	fs.Lookup("cleanup").NoOptDefVal = string(RemoveWorkload)
 }
 
@@ -59,7 +59,7 @@ func (c *Cleanup) Set(s string) error {
 	}
 	remove, err := strconv.ParseBool(s)
 	if err != nil {
-		return errors.New("want true, false or delete")
+		return errors.New("expected true, false or delete")
 	}
 	*c = KeepAll
 	if remove {
@@ -104,7 +104,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("job %s succeeded, and its result was deleted", j.ID())
+		return fmt.Errorf("job %s succeeded, but its result was deleted", j.ID())
 	case errors.Is(err, syscall.EPIPE):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
@@ -124,7 +124,7 @@ func collected(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 		fmt.Fprintf(w, "interrupted; job %s was collected, and what is left of it goes with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
 		return process.Exit(process.ExitInterrupted)
 	default:
-		fmt.Fprintf(w, "warning: job %s was collected, and could not be cleaned up: %v\n", j.ID(), ui.Clean(err.Error()))
+		fmt.Fprintf(w, "warning: job %s was collected, but its workload could not be deleted: %v\n", j.ID(), ui.Clean(err.Error()))
 		return nil
 	}
 }
@@ -149,7 +149,7 @@ func pickled(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	if url == "" {
-		return fmt.Errorf("job %s succeeded, and its result was deleted", j.ID())
+		return fmt.Errorf("job %s succeeded, but its result was deleted", j.ID())
 	}
 	return &job.PickleError{ID: j.ID(), URL: url}
 }

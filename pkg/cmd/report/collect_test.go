@@ -134,7 +134,7 @@ func (kept) Stop(context.Context, string, time.Duration, func() error) error {
 
 // A value that has reached its reader is no failure, whatever becomes of the rest.
 func TestAWorkloadThatStaysIsAWarning(t *testing.T) {
-	const want = "warning: job a1 was collected, and could not be cleaned up: you need the verb delete on jobs\n"
+	const want = "warning: job a1 was collected, but its workload could not be deleted: you need the verb delete on jobs\n"
 	t.Run("a call", func(t *testing.T) {
 		streams, _, out, said := genericiooptions.NewTestIOStreams()
 		j := collectable(t, `{"version":1,"ok":true,"value":7}`)

@@ -58,7 +58,7 @@ func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.St
 func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup Cleanup) error {
 	Remember(ctx, streams.ErrOut, j, end.Status)
 	if n := end.Outcome.Pickled; n > 0 {
-		fmt.Fprintf(streams.ErrOut, "%s of the values stay, pickled, in %s/%s: JSON can't carry them exactly\n", ui.Number(n), j.Store.URL(), store.Results(j.ID()))
+		fmt.Fprintf(streams.ErrOut, "%s of the values are pickled in %s/%s, because JSON can't represent them exactly\n", ui.Number(n), j.Store.URL(), store.Results(j.ID()))
 	}
 	if end.Outcome.Complete() {
 		removal := NewRemoval(screen)
@@ -73,7 +73,7 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 // NoMapResults ends a command that found a map ended without any result.
 func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	if s.State == api.Succeeded {
-		return fmt.Errorf("job %s succeeded, and its values were deleted", j.ID())
+		return fmt.Errorf("job %s succeeded, but its values were deleted", j.ID())
 	}
 	return Settle(ctx, w, j, s)
 }
@@ -87,7 +87,7 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 	if end.Status.State != api.Succeeded {
 		fmt.Fprintln(w, ui.Clean(j.Sentence(end.Status)))
 	}
-	fmt.Fprintf(w, "%s; what was computed stays\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
+	fmt.Fprintf(w, "%s; values computed so far are kept\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
 	if len(failed) > 0 {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.PlaceFlag())
 	}
@@ -100,7 +100,7 @@ func TellResume(w io.Writer, j *job.Job) {
 	if j.Handle.Map == nil {
 		return
 	}
-	fmt.Fprintf(w, "next: run the same with --map-resume %s, which computes only what is missing\n", j.ID())
+	fmt.Fprintf(w, "next: repeat the run with --map-resume %s, which computes only what is missing\n", j.ID())
 }
 
 // withoutValue says how many of a map's inputs have no value, and why.
@@ -110,7 +110,7 @@ func withoutValue(o job.MapOutcome, inputs int) string {
 	if missing == 0 {
 		return of(failed) + " failed"
 	}
-	first := fmt.Sprintf("have no result (the first is %d)", o.Missing[0])
+	first := fmt.Sprintf("have no result (first: %d)", o.Missing[0])
 	if failed == 0 {
 		return of(missing) + " " + first
 	}

@@ -51,8 +51,8 @@ func (w standing) Watch(ctx context.Context, _ string, seen func(api.Status)) (a
 // Where the reader of a map goes away, it stays or goes on, and its values with it.
 func TestUnreadMap(t *testing.T) {
 	for state, want := range map[api.State]string{
-		api.Running:   "nobody reads the output any more; job a1 goes on: kubectl kinetic jobs result a1 -n ml\n",
-		api.Succeeded: "nobody reads the output any more; job a1 keeps its values: kubectl kinetic jobs result a1 -n ml\n",
+		api.Running:   "output closed; job a1 is still running: kubectl kinetic jobs result a1 -n ml\n",
+		api.Succeeded: "output closed; job a1 keeps its values: kubectl kinetic jobs result a1 -n ml\n",
 	} {
 		kept, err := store.OpenFile("file://" + t.TempDir())
 		if err != nil {
@@ -79,7 +79,7 @@ func TestUnreadOfAJobThatCannotBeSeen(t *testing.T) {
 	var said bytes.Buffer
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Store: store.None(errors.New("none")), Workload: standing{err: errors.New("connection refused")}}
 	err := Unread(t.Context(), &said, j, syscall.EPIPE)
-	const want = "nobody reads the output any more; job a1 may go on: kubectl kinetic jobs logs -f a1 -n ml\n"
+	const want = "output closed; job a1 may still be running: kubectl kinetic jobs logs -f a1 -n ml\n"
 	if !errors.Is(err, syscall.EPIPE) || said.String() != want {
 		t.Errorf("%v, said %q, want %q", err, said.String(), want)
 	}
@@ -119,19 +119,19 @@ func TestTellFailures(t *testing.T) {
 	bad := func(input int, message string) job.FailedInput {
 		return job.FailedInput{Input: input, Error: api.ResultError{Type: "ValueError", Message: message}}
 	}
-	const resume = "next: run the same with --map-resume a1, which computes only what is missing\n"
+	const resume = "next: repeat the run with --map-resume a1, which computes only what is missing\n"
 	for name, tt := range map[string]struct {
 		status  api.Status
 		outcome job.MapOutcome
 		want    string
 	}{
 		"both kinds": {cancelled, job.MapOutcome{Failed: []job.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
-			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (the first is 20); what was computed stays\n" +
+			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (first: 20); values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},
 		"no result": {cancelled, job.MapOutcome{Missing: []int{20, 21}},
-			"job a1 was cancelled\n2 of 2,000 inputs have no result (the first is 20); what was computed stays\n" + resume},
+			"job a1 was cancelled\n2 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" + resume},
 		"the same error is told once, where it came first": {succeeded, job.MapOutcome{Failed: []job.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
-			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; what was computed stays\n" +
+			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 1 -n ml\n" + resume},
 	} {
 		t.Run(name, func(t *testing.T) {

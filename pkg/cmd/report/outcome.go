@@ -42,7 +42,7 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 	fmt.Fprintln(w, ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)))
 	fmt.Fprint(w, ui.Clean(failure.Body()))
 	if err != nil {
-		fmt.Fprintf(w, "warning: there may be more to tell: %v\n", err)
+		fmt.Fprintf(w, "warning: could not read all details: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
 		if *s.ExitCode != process.ExitFailed { // which any failure has
@@ -59,7 +59,7 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	Release(ctx, w, j, s)
 	if err := j.Remember(ctx, s); err != nil {
-		fmt.Fprintf(w, "warning: the store won't remember how job %s ended: %v\n", j.ID(), err)
+		fmt.Fprintf(w, "warning: could not record how job %s ended: %v\n", j.ID(), err)
 	}
 }
 
@@ -70,23 +70,23 @@ func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 		return
 	}
 	if err := j.Release(ctx); err != nil {
-		fmt.Fprintf(w, "warning: job %s has ended and still holds %s: %v\n", j.ID(), s.Holding, err)
+		fmt.Fprintf(w, "warning: job %s has ended but still holds %s: %v\n", j.ID(), s.Holding, err)
 		return
 	}
-	fmt.Fprintf(w, "job %s had ended and still held %s: released\n", j.ID(), s.Holding)
+	fmt.Fprintf(w, "job %s had ended but still held %s: released\n", j.ID(), s.Holding)
 }
 
 // withoutWorkload says of a job that has none what is known of it.
 func withoutWorkload(ctx context.Context, j *job.Job, s api.Status) string {
 	if began, err := j.Began(ctx); err == nil && !began && !j.Handle.ByPythonTool() {
-		return "it has no workload, and nothing of it has run: it was prepared and not applied, or removed before it began"
+		return "it never started: it was prepared but not applied, or deleted before it ran"
 	}
-	return "it has no workload any more, and " + unknownEnd(ctx, j, s)
+	return "its workload is gone, and " + unknownEnd(ctx, j, s)
 }
 
 // unknownEnd says why nobody knows how a job ended, and who may.
 func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
-	text := j.Store.URL() + " does not know how it ended"
+	text := j.Store.URL() + " does not record how it ended"
 	if s.Message != "" {
 		text = s.Message
 	}
@@ -103,7 +103,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	if j.Handle.Map != nil { // which has values, and a log for each of its pods
 		follow = "result"
 	}
-	again := fmt.Sprintf("follow it again: kubectl kinetic jobs %s %s%s\nend it:          kubectl kinetic jobs cancel %s%s",
+	again := fmt.Sprintf("follow: kubectl kinetic jobs %s %s%s\ncancel: kubectl kinetic jobs cancel %s%s",
 		follow, j.ID(), j.PlaceFlag(), j.ID(), j.PlaceFlag())
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -123,7 +123,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 // TellUnread says on w that a status is what the store knows, and why.
 func TellUnread(w io.Writer, s api.Status) {
 	if s.Unread != "" {
-		fmt.Fprintf(w, "warning: only the store was asked: %s\n", ui.Clean(s.Unread))
+		fmt.Fprintf(w, "warning: the cluster could not be asked, only the store: %s\n", ui.Clean(s.Unread))
 	}
 }
 
@@ -137,13 +137,13 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	case j.Handle.CallKind == api.CallFunction:
 		kept, back = "its result", "result"
 	}
-	how := "goes on"
+	how := "is still running"
 	switch s, unknown := j.Status(ctx); {
 	case unknown != nil:
-		how = "may go on"
+		how = "may still be running"
 	case s.State.Ended():
 		how = "keeps " + kept
 	}
-	fmt.Fprintf(w, "nobody reads the output any more; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.PlaceFlag())
+	fmt.Fprintf(w, "output closed; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.PlaceFlag())
 	return err
 }

@@ -94,13 +94,13 @@ type envReader struct {
 
 func (r *envReader) claim(flag, name string) error {
 	if !envName().MatchString(name) {
-		return fmt.Errorf("%s %q: an environment variable's name has letters, digits and '_' and no digit first", flag, name)
+		return fmt.Errorf("%s %q: invalid name: use letters, digits and '_', not starting with a digit", flag, name)
 	}
 	if submit.SetByRunner(name) {
-		return fmt.Errorf("%s %s: the runner sets this variable itself", flag, name)
+		return fmt.Errorf("%s %s: reserved: the runner sets this variable", flag, name)
 	}
 	if other, ok := r.seen[name]; ok {
-		return fmt.Errorf("%s %s: %s gives it already; say it once", flag, name, other)
+		return fmt.Errorf("%s %s: already given by %s", flag, name, other)
 	}
 	r.seen[name] = flag
 	return nil
@@ -118,7 +118,7 @@ func (r *envReader) set(s string) error {
 		return fmt.Errorf("--env %s: the value holds a NUL byte", name)
 	}
 	if submit.LooksSecret(name) && !r.noManifest {
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s looks like a secret, and its value will stand in the manifest; --secret-env %s keeps it out", name, name))
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("the value of %s, which looks like a secret, will be visible in the manifest; use --secret-env %s", name, name))
 	}
 	r.out.Env = append(r.out.Env, api.EnvVar{Name: name, Value: value})
 	return nil
@@ -126,14 +126,14 @@ func (r *envReader) set(s string) error {
 
 func (r *envReader) secret(name string) error {
 	if before, _, ok := strings.Cut(name, "="); ok {
-		return fmt.Errorf("--secret-env %s=…: takes a name alone, so that the value stays out of the shell's history; export %s=… first", before, before)
+		return fmt.Errorf("--secret-env %s=…: takes only a name, to keep the value out of the shell's history: export %s=… first", before, before)
 	}
 	if err := r.claim("--secret-env", name); err != nil {
 		return err
 	}
 	value, ok := r.local[name]
 	if !ok {
-		return fmt.Errorf("--secret-env %s: it isn't set here; export %s=… first", name, name)
+		return fmt.Errorf("--secret-env %s: not set in this shell: export %s=… first", name, name)
 	}
 	r.hide(name, value)
 	return nil
@@ -141,7 +141,7 @@ func (r *envReader) secret(name string) error {
 
 func (r *envReader) capture(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-		return fmt.Errorf("--capture-env %q: not a pattern of names; AWS_* is one", pattern)
+		return fmt.Errorf("--capture-env %q: invalid pattern: expected one such as AWS_*", pattern)
 	}
 	names := make([]string, 0, len(r.local))
 	matched := false
@@ -154,7 +154,7 @@ func (r *envReader) capture(pattern string) error {
 	}
 	slices.Sort(names)
 	if !matched {
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf("--capture-env %s matches nothing that is set here", pattern))
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("--capture-env %s matches no variable of this shell", pattern))
 	}
 	for _, name := range names {
 		if submit.SetByRunner(name) || name != pattern && describesMachine(name) {
@@ -174,7 +174,7 @@ func (r *envReader) copy(flag, name string) error {
 	value, ok := r.local[name]
 	switch {
 	case !ok:
-		return fmt.Errorf("%s %s: it isn't set here; say %s %s=VALUE, or export it first", flag, name, flag, name)
+		return fmt.Errorf("%s %s: not set in this shell: use %s %s=VALUE, or export it first", flag, name, flag, name)
 	case submit.LooksSecret(name):
 		r.hide(name, value)
 	default:
@@ -193,13 +193,13 @@ func (r *envReader) hide(name, value string) {
 
 func (r *envReader) note() {
 	if len(r.copied) > 0 {
-		r.out.Notes = append(r.out.Notes, "copied from this environment: "+strings.Join(r.copied, ", "))
+		r.out.Notes = append(r.out.Notes, "copied from this shell: "+strings.Join(r.copied, ", "))
 	}
 	if len(r.out.Secrets) > 0 {
-		r.out.Notes = append(r.out.Notes, "kept out of manifests and logs, as secrets: "+strings.Join(r.out.secretNames(), ", "))
+		r.out.Notes = append(r.out.Notes, "passed as a Secret: "+strings.Join(r.out.secretNames(), ", "))
 	}
 	if len(r.skipped) > 0 {
-		r.out.Notes = append(r.out.Notes, "not copied, as they describe this machine: "+strings.Join(r.skipped, ", "))
+		r.out.Notes = append(r.out.Notes, "not copied, because they describe this machine: "+strings.Join(r.skipped, ", "))
 	}
 }
 

@@ -191,7 +191,7 @@ func explainAccelerator(s api.Spec) explainedAccelerator {
 		MachineType: maybe(a.MachineType), Spot: s.Capacity.Kind == api.CapacitySpot, Resource: maybe(a.Resource),
 		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
 	if times > 1 && a.Kind != api.CPU {
-		e.sentence = fmt.Sprintf("%d times %s", times, e.sentence)
+		e.sentence = fmt.Sprintf("%d × %s", times, e.sentence)
 	}
 	if a.PricePerHour != nil {
 		price := float64(times) * *a.PricePerHour
@@ -220,16 +220,16 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	line("job", "%s", e.Job.ID)
 	if e.Job.Backend == api.BackendLocal {
-		line("runs", "as a process of this machine")
+		line("workload", "a process on this machine")
 	} else {
-		line("runs", "as %s in namespace %s", *e.Job.Name, text(e.Target.Namespace))
+		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
 		line("cluster", "%s", e.Target.cluster())
 		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.price())
 		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
 			line("hosts", "%s", e.hosts())
 		}
 		if asked := e.Job.asked(); asked != "" {
-			line("asks for", "%s", asked)
+			line("requests", "%s", asked)
 		}
 		if capacity := e.Job.capacity(); capacity != "" {
 			line("capacity", "%s", capacity)
@@ -241,7 +241,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 			line("priority", "%s", *e.Job.PriorityClass)
 		}
 		if e.Job.Retries != nil {
-			line("starts again", "%s", e.Job.restarts())
+			line("retries", "%s", e.Job.restarts())
 		}
 		line("image", "%s", e.Image.Ref)
 	}
@@ -252,7 +252,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 		line("environment", "%s", names)
 	}
 	line("store", "%s", text(e.Target.Store))
-	line("bundle", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
+	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
 	for _, w := range e.Warnings {
 		line("warning", "%s", w)
 	}
@@ -261,9 +261,17 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 
 func (t explainedTarget) cluster() string {
 	if t.way != "" {
-		return "that of " + t.way + ", which is not known to be one of GKE"
+		return t.way + " (not GKE)"
 	}
 	return fmt.Sprintf("%s (project %s, zone %s, context %s)", text(t.Cluster), text(t.Project), text(t.Zone), text(t.Context))
+}
+
+// kind is the kind of the workload's object.
+func (j explainedJob) kind() string {
+	if j.Backend == api.BackendPathways {
+		return "LeaderWorkerSet"
+	}
+	return "Job"
 }
 
 // asked says what a host asks for, "" where nobody said it.
@@ -275,7 +283,7 @@ func (j explainedJob) asked() string {
 	if j.Memory != nil {
 		memory := "memory " + *j.Memory
 		if j.limited {
-			memory += " at most"
+			memory += " (also the limit)"
 		}
 		parts = append(parts, memory)
 	}
@@ -289,35 +297,35 @@ func (j explainedJob) asked() string {
 func (j explainedJob) capacity() string {
 	switch {
 	case j.Reservation != nil:
-		return "of reservation " + *j.Reservation
+		return "reservation " + *j.Reservation
 	case j.FlexStart:
-		return "by flex-start, for 7 days at most"
+		return "flex-start, at most 7 days"
 	case j.ComputeClass != nil && api.IsBuiltInClass(*j.ComputeClass):
-		return "of Autopilot's compute class " + *j.ComputeClass
+		return "Autopilot's ComputeClass " + *j.ComputeClass
 	case j.ComputeClass != nil:
-		return "what ComputeClass " + *j.ComputeClass + " chooses"
+		return "ComputeClass " + *j.ComputeClass
 	}
 	return ""
 }
 
 // restarts says after how much the job, or each pod of a map, starts again.
 func (j explainedJob) restarts() string {
-	one, more := "crash", "crashes"
+	one, more := "a crash", "crashes"
 	if j.retryOn == api.RetryOnError {
-		one, more = "crash or an error", "crashes and errors"
+		one, more = "a crash or an error", "crashes and errors"
 	}
-	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "loss of a machine", "losses of a machine")
+	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "a lost machine", "lost machines")
 }
 
-// upTo is "never after a crash", "after 1 crash", "after up to 3 crashes".
+// upTo is "none after crashes", "1 after a crash", "up to 3 after crashes".
 func upTo(n int, one, more string) string {
 	switch n {
 	case 0:
-		return "never after a " + one
+		return "none after " + more
 	case 1:
-		return "after 1 " + one
+		return "1 after " + one
 	}
-	return fmt.Sprintf("after up to %d %s", n, more)
+	return fmt.Sprintf("up to %d after %s", n, more)
 }
 
 // spread says how the inputs of a map are spread over pods.
@@ -354,9 +362,9 @@ func (e explanation) hosts() string {
 		count += ", in node pools that other jobs may share"
 	}
 	if e.Job.Backend == api.BackendPathways {
-		return count + ", as a LeaderWorkerSet: all start again when one is lost; no Pathways runtime is started"
+		return count + ", as a LeaderWorkerSet (no Pathways runtime): if one is lost, all restart"
 	}
-	return count + ", as an Indexed Job: all fail when one is lost"
+	return count + ", as an Indexed Job: if one is lost, all fail"
 }
 
 // counted is a number of chips, which for GPUs are called so.

@@ -39,13 +39,13 @@ func TestSentences(t *testing.T) {
 		change func(*submit.Planned)
 		want   string
 	}{
-		"a cluster of no name": {func(*submit.Planned) {}, "cluster      that of context kind-dev, which is not known to be one of GKE\n"},
+		"a cluster of no name": {func(*submit.Planned) {}, "cluster      context kind-dev (not GKE)\n"},
 		"a cluster without a context": {func(p *submit.Planned) { p.Target = target.Target{From: target.Sources{Context: "--server"}} },
-			"cluster      that of --server, which is not known to be one of GKE\n"},
+			"cluster      --server (not GKE)\n"},
 		"a cluster of GKE":     {func(p *submit.Planned) { p.Target.GKE = true }, "cluster      kinetic-cluster (project p, zone us-central1-a, context kind-dev)\n"},
-		"what a host asks for": {func(*submit.Planned) {}, "asks for     cpu 1, memory 2Gi\n"},
-		"a limit of memory":    {func(p *submit.Planned) { p.Spec.MemoryLimit = "2Gi" }, "asks for     cpu 1, memory 2Gi at most\n"},
-		"memory alone":         {func(p *submit.Planned) { p.Spec.CPU = "" }, "asks for     memory 2Gi\n"},
+		"what a host asks for": {func(*submit.Planned) {}, "requests     cpu 1, memory 2Gi\n"},
+		"a limit of memory":    {func(p *submit.Planned) { p.Spec.MemoryLimit = "2Gi" }, "requests     cpu 1, memory 2Gi (also the limit)\n"},
+		"memory alone":         {func(p *submit.Planned) { p.Spec.CPU = "" }, "requests     memory 2Gi\n"},
 		"environment": {func(p *submit.Planned) {
 			p.Spec.Env = []api.EnvVar{{Name: "B", Value: "hidden"}, {Name: "A"}}
 			p.Spec.SecretEnv = []string{"TOKEN"}
@@ -55,20 +55,20 @@ func TestSentences(t *testing.T) {
 		"a priority":                      {func(p *submit.Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
 		"a reservation": {func(p *submit.Planned) {
 			p.Spec.Capacity = api.Capacity{Kind: api.CapacityReservation, Name: "projects/p/reservations/r"}
-		}, "capacity     of reservation projects/p/reservations/r\n"},
-		"flex-start":         {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     by flex-start, for 7 days at most\n"},
-		"a ComputeClass":     {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     what ComputeClass cheap chooses\n"},
-		"no crash":           {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "starts again never after a crash; after 1 loss of a machine\n"},
-		"crashes and errors": {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "starts again after up to 2 crashes and errors; never after a loss of a machine\n"},
-		"crashes":            {func(p *submit.Planned) { p.Spec.Retries = 2 }, "starts again after up to 2 crashes; never after a loss of a machine\n"},
+		}, "capacity     reservation projects/p/reservations/r\n"},
+		"flex-start":         {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     flex-start, at most 7 days\n"},
+		"a ComputeClass":     {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
+		"no crash":           {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "retries      none after crashes; 1 after a lost machine\n"},
+		"crashes and errors": {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "retries      up to 2 after crashes and errors; none after lost machines\n"},
+		"crashes":            {func(p *submit.Planned) { p.Spec.Retries = 2 }, "retries      up to 2 after crashes; none after lost machines\n"},
 		"a map": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
 			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},
 		"a map of one pod": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
-		"a price":          {offered(func(*api.Spec) {}), "2 times l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
+		"a price":          {offered(func(*api.Spec) {}), "2 × l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
 		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.Capacity.Kind = api.CapacityFlexStart }),
-			"2 times l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
+			"2 × l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
 		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }),
-			"2 times l4: 1 GPU on 1 host, price unknown\n"},
+			"2 × l4: 1 GPU on 1 host, price unknown\n"},
 		"environment of a local job": {func(p *submit.Planned) {
 			p.Spec.Backend, p.Spec.Env = api.BackendLocal, []api.EnvVar{{Name: "A"}}
 		}, "environment  A\n"},

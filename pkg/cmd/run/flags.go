@@ -128,7 +128,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 
 func (f *flags) addOutcome(fs *pflag.FlagSet) {
 	r := &f.request
-	fs.StringVar(&f.dryRun, "dry-run", "none", "`client`: print what would be applied, contact nothing and change nothing; server: let the API server check it, too.")
+	fs.StringVar(&f.dryRun, "dry-run", "none", "Print the manifests without applying them: `client` contacts nothing, server has the API server check them.")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	fs.BoolVar(&f.explain, "explain", false, "Say what a run would do, and do nothing.")
 	fs.StringVar(&r.OverlayDir, "overlay", "", "A kustomize component of yours, in `DIR`, that is applied last.")
@@ -178,7 +178,7 @@ func (f *flags) checkEmpty() (err error) {
 	for _, fs := range f.own {
 		fs.VisitAll(func(flag *pflag.Flag) {
 			if err == nil && flag.Changed && flag.Value.Type() == "string" && flag.Value.String() == "" {
-				err = fmt.Errorf("--%s: the value is empty; give one, or leave the flag out", flag.Name)
+				err = fmt.Errorf("--%s: the value is empty: set one, or omit the flag", flag.Name)
 			}
 		})
 	}
@@ -195,15 +195,15 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	if c.Flags().Changed("module") {
 		r.Module, r.Target = true, f.module
 		if len(words) > 0 {
-			return fmt.Errorf("TARGET %q: -m %s names what to run already; arguments of the module go after --", words[0], f.module)
+			return fmt.Errorf("TARGET %q: cannot be combined with -m %s; pass arguments to the module after --", words[0], f.module)
 		}
 		return nil
 	}
 	switch {
 	case r.Command && len(words) > 0:
-		return fmt.Errorf("TARGET %q: with --command what to run goes after --", words[0])
+		return fmt.Errorf("TARGET %q: with --command, the command goes after --", words[0])
 	case len(words) > 1:
-		return fmt.Errorf("TARGET %q and %q: there is one TARGET; arguments of a script go after --, those of a function into --arg NAME=VALUE", words[0], words[1])
+		return fmt.Errorf("TARGET %q and %q: only one is allowed; pass arguments to a script after --, to a function with --arg NAME=VALUE", words[0], words[1])
 	case len(words) == 1:
 		r.Target = words[0]
 	}
@@ -213,7 +213,7 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
 	if f.local {
 		if c.Flags().Changed("backend") && f.backend != string(api.BackendLocal) {
-			return "", fmt.Errorf("--local and --backend %s contradict each other", f.backend)
+			return "", fmt.Errorf("--local cannot be combined with --backend %s", f.backend)
 		}
 		return api.BackendLocal, nil
 	}
@@ -250,7 +250,7 @@ func chooseRetryOn(text string) (api.RetryOn, error) {
 func retryOns() []string { return []string{string(api.RetryOnCrash), string(api.RetryOnError)} }
 
 func oneOf(flag, value string, valid []string) error {
-	msg := fmt.Sprintf("%s %q: want one of %s", flag, value, strings.Join(valid, ", "))
+	msg := fmt.Sprintf("%s %q: expected one of %s", flag, value, strings.Join(valid, ", "))
 	if s := nearest.Sentence(value, valid); s != "" {
 		msg += "; " + s
 	}
@@ -262,7 +262,7 @@ func pairs(flag string, words []string) (map[string]string, error) {
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return nil, fmt.Errorf("%s %q: want KEY=VALUE", flag, w)
+			return nil, fmt.Errorf("%s %q: expected KEY=VALUE", flag, w)
 		}
 		if _, twice := m[key]; twice {
 			return nil, fmt.Errorf("%s %s: given twice", flag, key)

@@ -13,7 +13,7 @@ import (
 // again brings the values of a map of which nothing is missing, without another job.
 // What an earlier command made stays, unless its removal was asked for.
 func (o *options) again(ctx context.Context, old *job.Job) error {
-	o.ui.Phase("resumed", fmt.Sprintf("job %s has all %s values, and nothing is computed", old.ID(), ui.Number(old.Handle.Map.Inputs)))
+	o.ui.Phase("resumed", fmt.Sprintf("job %s already has all %s values: nothing to compute", old.ID(), ui.Number(old.Handle.Map.Inputs)))
 	if o.wait.detach {
 		return o.printHandle(old)
 	}

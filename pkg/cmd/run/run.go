@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-const long = `Run Python code elsewhere and bring its result back.
+const long = `Run Python code on a cluster, or on this machine, and print its result.
 
 TARGET is one of
 
@@ -36,21 +36,21 @@ TARGET is one of
   -m pkg.mod                    a module, as with python -m
   --command -- CMD…             a command
 
-The directory that the code belongs to travels with it; .kineticignore leaves
-files out. A function's return value is printed as JSON on standard output, its
-log on standard error. A script's standard output and standard error are those of
+The project directory of the code is packaged and uploaded; .kineticignore
+excludes files. A function's return value is printed as JSON on standard output, its
+log on standard error. A script's standard output and standard error become those of
 run.
 
 Jobs run in the cluster of the kubeconfig's current context, on one host or on as
-many as the accelerator, --hosts and --slices say, or on this machine (--local).
+many as the accelerator, --hosts and --slices ask for, or on this machine (--local).
 With several hosts each runs TARGET, and the result is that of host 0. --map calls a
-function once for each of many inputs, and prints a line of JSON for each.
---dry-run, --explain and --write-overlay show what would happen, and do nothing.
---prepare does all but apply the manifests.
+function once for each of many inputs and prints a line of JSON for each.
+--dry-run, --explain and --write-overlay show what would happen and do nothing.
+--prepare does everything except applying the manifests.
 
-Exit codes: 0 done; 1 the job failed, a script's own 1 to 123 is passed on;
-2 the command line or the input is wrong, and nothing was done; 124 --timeout
-is over, the job goes on; 130 interrupted.`
+Exit codes: 0 done; 1 the job failed (a script's own 1 to 123 is passed on);
+2 the command line or the input is wrong and nothing was done; 124 --timeout
+expired, the job is still running; 130 interrupted.`
 
 const examples = `  # a function, on the cluster
   kubectl kinetic run train.py:train -a l4 --image python:3.12 --arg epochs=3
@@ -61,10 +61,10 @@ const examples = `  # a function, on the cluster
   # a script with its arguments; come back for its output later
   kubectl kinetic run train.py --local --detach -- --epochs 3
 
-  # the objects that a cluster would get
+  # print the manifests without applying them
   kubectl kinetic run train.py:train -a tpu-v6e-8 --image python:3.12 --project my-project --dry-run -o yaml
 
-  # the same, checked by the cluster
+  # the same, checked by the API server
   kubectl kinetic run train.py:train -a l4 --image python:3.12 --dry-run=server
 
   # on the four hosts of a TPU slice
@@ -73,7 +73,7 @@ const examples = `  # a function, on the cluster
   # with each line of a file, in many pods
   kubectl kinetic run train.py:train --map inputs.jsonl --image python:3.12 --project my-project --dry-run -o yaml
 
-  # what a run would do, in words
+  # explain what a run would do
   kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
 
 // NewCommand is `kubectl kinetic run`. The clock gives jobs their times.
@@ -82,7 +82,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	c := &cobra.Command{
 		Use:         "run TARGET [flags] [-- ARGS…]",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic run"},
-		Short:       "Run a Python function, script or command, and bring its result back",
+		Short:       "Run a Python function, script or command and print its result",
 		Long:        long,
 		Example:     examples,
 		Args:        cobra.ArbitraryArgs,
@@ -232,7 +232,7 @@ func (f *flags) idle(c *cobra.Command) []string {
 	if idle == nil {
 		return nil
 	}
-	return []string{"ignored with --local, which has no pod: " + strings.Join(idle, ", ")}
+	return []string{"ignored with --local: " + strings.Join(idle, ", ")}
 }
 
 func (f *flags) mode() (mode, error) {
@@ -261,7 +261,7 @@ func (f *flags) mode() (mode, error) {
 	case 1:
 		return modes[0], nil
 	default:
-		return 0, fmt.Errorf("--dry-run, --explain, --write-overlay and --prepare each take the place of a run; give one of them")
+		return 0, fmt.Errorf("--dry-run, --explain, --write-overlay and --prepare cannot be combined: use one of them")
 	}
 }
 
@@ -286,19 +286,19 @@ func (f *flags) checkMode(m mode, local bool) error {
 	valid := f.outputs(m)
 	switch {
 	case f.output != "" && valid == nil:
-		return fmt.Errorf("--output %s: it goes with --dry-run, --prepare, --explain or --detach; the value of a function is JSON in any case", f.output)
+		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
 		return oneOf("--output", f.output, valid)
 	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt):
-		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt need a job; --dry-run, --explain, --write-overlay and --prepare start none")
+		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt cannot be combined with --dry-run, --explain, --write-overlay or --prepare, which start no job")
 	case f.detach && f.timeout > 0:
-		return fmt.Errorf("--timeout bounds waiting, and --detach does not wait; --max-runtime bounds the job")
+		return fmt.Errorf("--timeout cannot be combined with --detach, which does not wait; --max-runtime limits the job")
 	case f.detach && f.cancelOnInterrupt:
-		return fmt.Errorf("--cancel-on-interrupt ends a job with the command that waits for it, and --detach does not wait; give one of them")
+		return fmt.Errorf("--cancel-on-interrupt cannot be combined with --detach, which does not wait")
 	case local && m != modeRun && m != modeExplain:
-		return fmt.Errorf("--local applies nothing, to a cluster or otherwise; leave it out to see what a cluster would get, or say --explain")
+		return fmt.Errorf("--local has no manifests: omit it to see those for a cluster, or use --explain")
 	case f.request.MapResume != "" && f.request.Map == "":
-		return fmt.Errorf("--map-resume goes with --map and the same file of inputs, and nothing tells which those are")
+		return fmt.Errorf("--map-resume requires --map with the same input file")
 	}
 	return nil
 }

@@ -76,6 +76,6 @@ func (o *options) overlay(p submit.Planned) error {
 	if err := render.WriteOverlay(o.writeOverlay, files); err != nil {
 		return process.Usage(err)
 	}
-	_, err = fmt.Fprintf(o.streams.Out, "%s written; kubectl kustomize %s prints it\n", o.writeOverlay, o.writeOverlay)
+	_, err = fmt.Fprintf(o.streams.Out, "%s written; render it with kubectl kustomize %s\n", o.writeOverlay, o.writeOverlay)
 	return err
 }

@@ -43,11 +43,11 @@ func (f *flags) passing(words []string, unknown *pflag.NotExistError) string {
 	}
 	switch {
 	case f.module != "":
-		return fmt.Sprintf("arguments of the module go after --: kubectl kinetic run -m %s -- %s …", f.module, dashed)
+		return fmt.Sprintf("pass arguments to the module after --: kubectl kinetic run -m %s -- %s …", f.module, dashed)
 	case len(words) == 0:
 		return ""
 	case strings.Contains(words[0], ":"):
-		return fmt.Sprintf("arguments of the function are --arg NAME=VALUE: kubectl kinetic run %s --arg %s=…", words[0], strings.ReplaceAll(name, "-", "_"))
+		return fmt.Sprintf("pass arguments to the function with --arg: kubectl kinetic run %s --arg %s=…", words[0], strings.ReplaceAll(name, "-", "_"))
 	}
-	return fmt.Sprintf("arguments of the script go after --: kubectl kinetic run %s -- %s …", words[0], dashed)
+	return fmt.Sprintf("pass arguments to the script after --: kubectl kinetic run %s -- %s …", words[0], dashed)
 }

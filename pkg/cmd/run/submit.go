@@ -113,7 +113,7 @@ func (o *options) apply(ctx context.Context, p submit.Planned, place job.Place, 
 	}
 	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes)))
 	if p.From != nil {
-		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values taken over", ui.Number(len(p.Inherits)), ui.Number(p.Spec.Map.Inputs)))
+		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values reused", ui.Number(len(p.Inherits)), ui.Number(p.Spec.Map.Inputs)))
 	}
 	return sent.Job, nil
 }
@@ -249,7 +249,7 @@ func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 	if _, err := j.Cancel(ctx, 0, o.clock.Now(), "it could not start: "+s.Message); err != nil {
 		return err
 	}
-	return fmt.Errorf("job %s can't start: %s; it was removed", j.ID(), s.Message)
+	return fmt.Errorf("job %s can't start: %s; the job was deleted", j.ID(), s.Message)
 }
 
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
@@ -314,7 +314,7 @@ func (o *options) tellUninstalled(j *job.Job, heard *report.Heard) {
 	}
 	do := "use an --image that has it"
 	if j.Handle.Backend == api.BackendLocal {
-		do = "install it for the python3 of this machine"
+		do = "install it for python3 on this machine"
 	}
 	o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: %s", name, file, do))
 }
@@ -338,11 +338,11 @@ func (o *options) collect(ctx context.Context, j *job.Job, heard *report.Heard) 
 // interrupted ends a job whose run ends it with itself: gently at first, without
 // another look when Ctrl-C comes again. What it still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
-	again := "again to end it at once"
+	again := "again: kill it now"
 	if j.Handle.Backend != api.BackendLocal {
-		again = "again to leave that to the cluster"
+		again = "again: stop waiting for it"
 	}
-	fmt.Fprintf(o.streams.ErrOut, "interrupted; ending job %s (%s)\n", j.ID(), again)
+	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C %s)\n", j.ID(), again)
 	if err := o.end(ctx, j); err != nil {
 		return err
 	}
@@ -354,7 +354,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 
 // abandoned ends a job whose reader went away, as `| head` does.
 func (o *options) abandoned(ctx context.Context, j *job.Job) error {
-	fmt.Fprintf(o.streams.ErrOut, "nobody reads the output any more; ending job %s\n", j.ID())
+	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
 	if err := o.end(ctx, j); err != nil {
 		return err
 	}
