@@ -62,7 +62,7 @@ func (c *catalogue) wrongSeparator(f *family, count string) error {
 	if _, err := c.lookup(right); err != nil {
 		return nil
 	}
-	return fmt.Errorf("that is not how %s is written; write %s", what, right.body)
+	return fmt.Errorf("for %s, write %s", what, right.body)
 }
 
 func (c *catalogue) unknown(r request, name string) error {
@@ -118,7 +118,7 @@ func (c *catalogue) noBareCount(r request, n int) error {
 		full, _ := c.bareCount(r, m)
 		near = append(near, fmt.Sprintf("%s%d (%s)", prefix, m, full))
 	}
-	return fmt.Errorf("%s alone stands for no accelerator; nearest: %s", r.body, strings.Join(near, ", "))
+	return fmt.Errorf("%s alone is not an accelerator; nearest: %s", r.body, strings.Join(near, ", "))
 }
 
 // noCount says which counts the family has, and what Cloud TPU's habit of
@@ -150,9 +150,9 @@ func (f *family) coresHint(n int, counts []int) string {
 	case f.cores == 1:
 		return ""
 	case n%f.cores == 0 && slices.Contains(counts, n/f.cores):
-		return fmt.Sprintf("; Cloud TPU's %s counts cores, here it is %s", f.spell(n), f.spell(n/f.cores))
+		return fmt.Sprintf("; Cloud TPU's %s counts cores: here it is %s", f.spell(n), f.spell(n/f.cores))
 	default:
-		return "; numbers are chips here, not cores as in Cloud TPU's names"
+		return "; numbers here are chips, not cores as in Cloud TPU's names"
 	}
 }
 
@@ -175,7 +175,7 @@ func (f *family) noTopology(t topology, text string) error {
 	}
 	message := fmt.Sprintf("%s has no topology %s; nearest: %s", f.name, text, strings.Join(near, ", "))
 	if f.boxes != nil && t.chips() > cube {
-		message += fmt.Sprintf("; above 4x4x4 all extents are multiples of 4 in ascending order, of at most %d chips together", f.boxes.cubes*cube)
+		message += fmt.Sprintf("; above 4x4x4, all dimensions are multiples of 4 in ascending order, with at most %d chips in total", f.boxes.cubes*cube)
 	}
 	return errors.New(message)
 }

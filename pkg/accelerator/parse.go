@@ -75,7 +75,7 @@ func readRequest(text string) (request, error) {
 
 func (r request) checkName() error {
 	if r.body == "" {
-		return errors.New("it has no name; write one such as cpu, l4x2 or v6e-8")
+		return errors.New("it has no name: write one such as cpu, l4x2 or v6e-8")
 	}
 	return nil
 }

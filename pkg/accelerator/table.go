@@ -71,7 +71,7 @@ func (m machine) check(err error) error {
 	}
 	for _, t := range m.topologies {
 		if n := t.chips(); n == 0 || n%m.perHost != 0 || m.kind == api.GPU && n != m.perHost {
-			return fmt.Errorf("%s is no whole number of hosts with %d chips", t, m.perHost)
+			return fmt.Errorf("%s can't be divided into hosts of %d chips", t, m.perHost)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (c *cells) span() span {
 	least, ok := number(first)
 	most, okToo := number(last)
 	if cell != "" && (!ok || !okToo || least > most) {
-		c.fail("%q is neither a number nor two of them, the lesser first", cell)
+		c.fail("%q is neither a number nor a range such as 1-4", cell)
 	}
 	return span{least, most}
 }

@@ -59,7 +59,7 @@ func ParseReservation(text string) (Reservation, error) {
 		collection string
 		value      *string
 	}{{"projects", &r.Project}, {"reservations", &r.Name}, {"reservationBlocks", &r.Block}, {"reservationSubBlocks", &r.SubBlock}}
-	wrong := errors.New("want NAME, or projects/PROJECT/reservations/NAME with /reservationBlocks/BLOCK and /reservationSubBlocks/SUBBLOCK after it as needed")
+	wrong := errors.New("expected NAME or projects/PROJECT/reservations/NAME, optionally with /reservationBlocks/BLOCK and /reservationSubBlocks/SUBBLOCK appended")
 	if len(parts) < 4 || len(parts) > 2*len(fields) || len(parts)%2 != 0 {
 		return r, wrong
 	}

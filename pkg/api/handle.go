@@ -124,5 +124,5 @@ func (e *VersionError) Error() string {
 	if e.Client != "" {
 		by = "kubectl kinetic " + e.Client
 	}
-	return fmt.Sprintf("it has version %d, written by %s; this one reads up to version %d: upgrade it", e.Got, by, e.Max)
+	return fmt.Sprintf("it has version %d, written by %s, but this version of kubectl kinetic reads up to %d: upgrade it", e.Got, by, e.Max)
 }

@@ -16,7 +16,7 @@ func translate(glob string) (string, error) {
 		switch rest[0] {
 		case '\\':
 			if len(rest) == 1 {
-				return "", errors.New(`ends with a backslash, write \\ to match one`)
+				return "", errors.New(`ends with a backslash: write \\ to match one`)
 			}
 			_, size := utf8.DecodeRuneInString(rest[1:])
 			out.WriteString(rest[:1+size])
@@ -51,7 +51,7 @@ func translateClass(text string) (class, after string, err error) {
 	}
 	for first := true; first || !strings.HasPrefix(rest, "]"); first = false {
 		if strings.HasPrefix(rest, "[:") {
-			return "", "", fmt.Errorf("classes like %s are not supported, write the characters, as in [0-9a-z]", "[[:alpha:]]")
+			return "", "", fmt.Errorf("classes like %s are not supported: write the characters, as in [0-9a-z]", "[[:alpha:]]")
 		}
 		var low, high string
 		if low, rest, err = classChar(rest); err != nil {
@@ -65,7 +65,7 @@ func translateClass(text string) (class, after string, err error) {
 			return "", "", err
 		}
 		if high < low { // UTF-8 sorts as its code points do
-			return "", "", fmt.Errorf("the range %s-%s is the wrong way round", low[1:], high[1:])
+			return "", "", fmt.Errorf("the range %s-%s is reversed", low[1:], high[1:])
 		}
 		out.WriteString("-" + high)
 	}
@@ -78,7 +78,7 @@ func classChar(text string) (char, rest string, err error) {
 	text = strings.TrimPrefix(text, `\`)
 	r, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
-		return "", "", errors.New(`"[" without "]", write \[ to match a bracket`)
+		return "", "", errors.New(`"[" without "]": write \[ to match a bracket`)
 	}
 	if r == utf8.RuneError && size == 1 {
 		return "", "", errors.New("the class has a character that is not UTF-8")

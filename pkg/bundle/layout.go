@@ -116,7 +116,7 @@ func givenRoot(opts FindOptions) (string, error) {
 		return "", fmt.Errorf("%s: %s is not a directory", given, root)
 	}
 	if _, inside := relative(root, opts.EntryDir); !inside {
-		return "", fmt.Errorf("%s: %s does not contain the code, which is in %s: name that directory or one above it",
+		return "", fmt.Errorf("%s: %s does not contain the code, which is in %s: name that directory or a parent of it",
 			given, root, opts.EntryDir)
 	}
 	return root, nil

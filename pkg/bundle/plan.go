@@ -67,7 +67,7 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 	})
 	var fileErr *pack.FileError
 	if errors.As(err, &fileErr) {
-		return nil, fmt.Errorf("%w or list it in %s", err, filepath.Join(layout.Root, IgnoreFile))
+		return nil, fmt.Errorf("%w or exclude it in %s", err, filepath.Join(layout.Root, IgnoreFile))
 	}
 	if err != nil {
 		return nil, err

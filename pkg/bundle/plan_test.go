@@ -112,7 +112,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if _, statErr := os.Stat("/proc/self/mem"); statErr != nil {
 		t.Skip("no file here that cannot be read by anyone")
 	}
-	if err == nil || !strings.Contains(err.Error(), `"loop/x"`) || !strings.HasSuffix(err.Error(), "make it readable or list it in "+file) {
+	if err == nil || !strings.Contains(err.Error(), `"loop/x"`) || !strings.HasSuffix(err.Error(), "make it readable or exclude it in "+file) {
 		t.Errorf("an unreadable file: error %v, want its name and both ways out", err)
 	}
 

@@ -138,7 +138,7 @@ func makePath(t *testing.T, dir, p string) {
 
 func TestBadRules(t *testing.T) {
 	for text, want := range map[string]string{
-		"ok\n[abc":        `line 2: pattern "[abc": "[" without "]", write \[ to match a bracket`,
+		"ok\n[abc":        `line 2: pattern "[abc": "[" without "]": write \[ to match a bracket`,
 		"a[":              `"[" without "]"`,
 		"[]":              `"[" without "]"`,
 		"[!":              `"[" without "]"`,

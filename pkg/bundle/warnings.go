@@ -53,7 +53,7 @@ func secretWarnings(plan *pack.Plan) []string {
 		more = fmt.Sprintf(" and %d more", len(found)-shown)
 		found = found[:shown]
 	}
-	return []string{fmt.Sprintf("these files look like credentials and are copied to the store: %s%s; list them in %s if the job does not need them",
+	return []string{fmt.Sprintf("these files look like credentials and will be uploaded: %s%s; exclude them in %s if the job doesn't need them",
 		strings.Join(found, ", "), more, IgnoreFile)}
 }
 
@@ -69,7 +69,7 @@ func sizeWarnings(plan *pack.Plan, limit int64) []string {
 	for _, f := range files[:min(shown, len(files))] {
 		largest = append(largest, fmt.Sprintf("%s (%s)", f.Path, megabytes(f.Size)))
 	}
-	return []string{fmt.Sprintf("the package takes %s in the store, more than %s; the largest files are %s; list what the job does not need in %s, or raise KINETIC_CONTEXT_SIZE_WARN_MB",
+	return []string{fmt.Sprintf("the package takes %s in the store, more than %s; largest files: %s; exclude what the job doesn't need in %s, or raise KINETIC_CONTEXT_SIZE_WARN_MB",
 		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}
 }
 

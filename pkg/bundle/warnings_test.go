@@ -27,7 +27,7 @@ func TestSecretWarning(t *testing.T) {
 			write(t, root, name)
 			want := []string(nil)
 			if secret {
-				want = []string{"these files look like credentials and are copied to the store: " + name + "; list them in .kineticignore if the job does not need them"}
+				want = []string{"these files look like credentials and will be uploaded: " + name + "; exclude them in .kineticignore if the job doesn't need them"}
 			}
 			if diff := cmp.Diff(want, plan(t, root, bundle.PlanOptions{}).Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
@@ -61,7 +61,7 @@ func TestSizeWarning(t *testing.T) {
 			t.Errorf("limit %d of %d: warnings %q, want any: %v", limit, stored, got, warns)
 		}
 		if limit == 1<<20 && warns {
-			want := "the package takes 6.0 MB in the store, more than 1.0 MB; the largest files are f0 (3.0 MB), f2 (2.0 MB), f1 (1.0 MB), f6 (0.0 MB), f5 (0.0 MB); list"
+			want := "the package takes 6.0 MB in the store, more than 1.0 MB; largest files: f0 (3.0 MB), f2 (2.0 MB), f1 (1.0 MB), f6 (0.0 MB), f5 (0.0 MB); exclude"
 			if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 				t.Errorf("warnings %q, want %q", got, want)
 			}

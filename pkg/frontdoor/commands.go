@@ -24,8 +24,8 @@ func commands() []command {
 		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
 		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
 		{name: "version", usage: "version [-o json]", own: printVersion, summary: "Print the version of this plugin"},
-		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of one command"},
-		{name: "completion", usage: "completion", own: printCompletion, summary: "Tell how to switch shell completion on"},
+		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
+		{name: "completion", usage: "completion", own: printCompletion, summary: "Show how to enable shell completion"},
 	}
 }
 

@@ -53,7 +53,7 @@ func candidates(prefix string) string {
 
 func printCompletion(p Process, args []string) error {
 	if len(args) > 0 {
-		return usageError(fmt.Sprintf("completion takes no argument, got %q: the script is kubectl's own (kubectl completion bash), %q tells what it needs", args[0], product+" completion"))
+		return usageError(fmt.Sprintf("completion takes no argument, got %q: the script is kubectl's own (kubectl completion bash); %q shows what it needs", args[0], product+" completion"))
 	}
 	return write(p.Stdout, completionGuide(p.linkFolder(), runtime.GOOS))
 }
@@ -76,13 +76,13 @@ func completionGuide(folder, goos string) string {
 	if goos == "windows" {
 		line = fmt.Sprintf(`mklink "%s.exe" %s.exe`, link, pluginName)
 	}
-	return fmt.Sprintf(`Completion of %[1]q comes with kubectl's own. It takes two steps, once:
+	return fmt.Sprintf(`Completion of %[1]q uses kubectl's own. It takes two steps, once:
 
-1. Switch kubectl's completion on, as this explains for your shell:
+1. Enable kubectl's completion, as this explains for your shell:
 
      kubectl completion --help
 
-2. Give kubectl the program it asks, a link beside the plugin. For this
+2. Create the program that kubectl asks, a link beside the plugin. For this
    installation:
 
      %[2]s

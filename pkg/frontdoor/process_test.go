@@ -129,11 +129,11 @@ func TestRejects(t *testing.T) {
 		"flags before the command": {[]string{"--context=c", "run", "train.py"},
 			`flags go after the command: kubectl kinetic COMMAND --context=c`},
 		"a command written as a flag": {[]string{"--version"}, `"version" is a command: kubectl kinetic version`},
-		"a format version lacks":      {[]string{"version", "-o", "yaml"}, `version: -o "yaml" is not a format: leave it out or use -o json`},
+		"a format version lacks":      {[]string{"version", "-o", "yaml"}, `version: -o "yaml": expected json`},
 		"a flag version lacks":        {[]string{"version", "--client"}, `version: flag provided but not defined: -client; the only flag is -o json`},
 		"a word after version":        {[]string{"version", "run"}, `version takes no argument, got "run"`},
 		"a shell after completion": {[]string{"completion", "bash"},
-			`completion takes no argument, got "bash": the script is kubectl's own (kubectl completion bash), "kubectl kinetic completion" tells what it needs`},
+			`completion takes no argument, got "bash": the script is kubectl's own (kubectl completion bash); "kubectl kinetic completion" shows what it needs`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

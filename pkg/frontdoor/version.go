@@ -47,7 +47,7 @@ func versionFormat(args []string) (string, error) {
 		return "", usageError(fmt.Sprintf("version takes no argument, got %q", flags.Arg(0)))
 	}
 	if format != "" && format != "json" {
-		return "", usageError(fmt.Sprintf("version: -o %q is not a format: leave it out or use -o json", format))
+		return "", usageError(fmt.Sprintf("version: -o %q: expected json", format))
 	}
 	return format, nil
 }

@@ -121,7 +121,7 @@ func (o *Outputs) isThere(ctx context.Context, t Transfer, folder *os.Root) (boo
 		return false, err
 	}
 	if !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink {
-		return false, errors.New("there is something else than a file: name another place, or - for standard output")
+		return false, errors.New("not a file: choose another path, or - for standard output")
 	}
 	if !info.Mode().IsRegular() || info.Size() != t.Size {
 		return false, nil

@@ -170,7 +170,7 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 func timeline(d Description, attempts []api.Attempt, losses []api.Loss) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
-		by = "the Python tool"
+		by = "the kinetic Python package"
 	}
 	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
 	var before api.Attempt
@@ -247,7 +247,7 @@ func lost(a api.Attempt, next time.Time, losses []api.Loss) string {
 func crash(r api.Reason) string {
 	switch r {
 	case api.Killed:
-		return "killed, as happens when memory runs out"
+		return "killed, probably out of memory"
 	case api.RunnerFailure:
 		return "the runner or the store failed"
 	default:

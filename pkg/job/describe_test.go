@@ -29,7 +29,7 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 		"a crash of a host": {4, []api.Attempt{told, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
 			{at(4), "started again, attempt 3"}}},
 		"a crash, then a pod that left no word": {1, []api.Attempt{crashed, silent, last}, []api.Loss{{Time: at(1), Why: "not this one"}, {Time: at(4), Why: "nor this"}}, []Event{
-			{at(1), "started"}, {at(2), "attempt 1 ended: killed, as happens when memory runs out"},
+			{at(1), "started"}, {at(2), "attempt 1 ended: killed, probably out of memory"},
 			{at(3), "started again, attempt 2"},
 			{at(4), "started again, attempt 3; attempt 2 was deleted, or lost its node"}}},
 		"hosts that were told to end": {4, []api.Attempt{told, interrupted, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},

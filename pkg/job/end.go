@@ -66,6 +66,6 @@ func (j *Job) vanished(ctx context.Context, last api.Status) (api.Status, error)
 	if errors.Is(err, store.ErrNotFound) {
 		return api.Status{State: api.NotFound}, nil
 	}
-	return api.Status{State: api.Failed, Reason: api.Terminated, Message: "its workload was deleted from outside",
+	return api.Status{State: api.Failed, Reason: api.Terminated, Message: "its workload was deleted by someone else (kubectl delete?)",
 		Attempt: last.Attempt, Started: last.Started, Finished: timeOf(j.Workload, time.Now()).UTC()}, err
 }

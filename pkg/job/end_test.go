@@ -94,7 +94,7 @@ func (steps) Stop(context.Context, string, time.Duration, func() error) error {
 
 func TestWaitForAJobThatVanishes(t *testing.T) {
 	running, gone := api.Status{State: api.Running, Attempt: 1}, api.Status{State: api.NotFound}
-	deleted := api.Status{State: api.Failed, Reason: api.Terminated, Message: "its workload was deleted from outside", Attempt: 1}
+	deleted := api.Status{State: api.Failed, Reason: api.Terminated, Message: "its workload was deleted by someone else (kubectl delete?)", Attempt: 1}
 	tests := map[string]struct {
 		steps   steps
 		objects map[string]string

@@ -111,7 +111,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		AfterLog: j.command("describe"),
 	}
 	if failedByItself(s.Reason) {
-		f.AfterLog = "fix it and run it again; to remove this job: " + j.command("cleanup")
+		f.AfterLog = "fix it and run it again; to delete this job: " + j.command("cleanup")
 	}
 	result, err := j.resultHead(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -123,7 +123,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 			f.Details += "the value: " + cut(result.Error.Repr, 500) + "\n"
 		}
 		if result.Pickle != nil {
-			f.Details += fmt.Sprintf("it is kept, pickled, in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
+			f.Details += fmt.Sprintf("pickled in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
 		}
 	}
 	if f.Printed == "" && f.Details == "" && j.logTells(s) {

@@ -11,7 +11,7 @@ import (
 )
 
 // errOver ends the watching of a job whose log has told that it has ended.
-var errOver = errors.New("the log has told the end")
+var errOver = errors.New("the log has already shown the end")
 
 // Follow writes what the job prints until it has ended and all is written, and
 // returns how it ended. seen, which may be nil, hears of every change of state.
@@ -143,7 +143,7 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.
 	o.Since = timeOf(j.Workload, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
-			return fmt.Errorf("the log of job %s went with its pod: the Python tool stores none", j.ID())
+			return fmt.Errorf("the log of job %s was deleted with its pod: the kinetic Python package stores none", j.ID())
 		}
 		o.Hosts, o.Chunks = j.logged()
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)

@@ -243,7 +243,7 @@ func (o *MapOutcome) note(input int, there bool, r api.Result) {
 	case !there:
 		o.Missing = append(o.Missing, input)
 	case !r.OK && r.Error == nil:
-		o.Failed = append(o.Failed, FailedInput{input, api.ResultError{Message: "its result doesn't tell why"}})
+		o.Failed = append(o.Failed, FailedInput{input, api.ResultError{Message: "its result doesn't say why"}})
 	case !r.OK:
 		o.Failed = append(o.Failed, FailedInput{input, *r.Error})
 	}

@@ -81,7 +81,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		return lines
 	}
 	later := time.Now().Add(time.Hour) // than all objects of the store
-	python := "job-1a2b3c4d train NOT_FOUND not found: only a pickle of the Python tool tells how it ended"
+	python := "job-1a2b3c4d train NOT_FOUND not found: only a pickle of the kinetic Python package says how it ended"
 	for name, tt := range map[string]struct {
 		filter Filter
 		want   []string
@@ -90,7 +90,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		"and the store's":  {Filter{Stored: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 		"and its remnants": {Filter{Stored: true, Remnants: later}, []string{"cpu-f-20260101-000000-0a1b2c3  NOT_FOUND not found", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 		"and what is left of others": {Filter{Stored: true, Outputs: true},
-			[]string{"cpu-f-20260101-000000-abcdef0  NOT_FOUND not found: cleaned up, its outputs are left", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+			[]string{"cpu-f-20260101-000000-abcdef0  NOT_FOUND not found: cleaned up; its outputs are kept", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 		"what a submit may be writing": {Filter{Stored: true, Remnants: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 			[]string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 		"the old of the remnants": {Filter{Stored: true, Remnants: later, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},

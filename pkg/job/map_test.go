@@ -91,7 +91,7 @@ func TestMapResults(t *testing.T) {
 		"a pickle":        {1, map[int]string{0: `{"version":1,"ok":true,"value":[null],"pickle":"results/0.pkl"}`}, "[null]\n", MapOutcome{Pickled: 1}},
 		"without a value": {1, map[int]string{0: `{"version":1,"ok":true}`}, "null\n", MapOutcome{}},
 		"without a why": {1, map[int]string{0: `{"version":1,"ok":false}`}, "null\n",
-			MapOutcome{Failed: []FailedInput{{0, api.ResultError{Message: "its result doesn't tell why"}}}}},
+			MapOutcome{Failed: []FailedInput{{0, api.ResultError{Message: "its result doesn't say why"}}}}},
 		"results of no input": {1, map[int]string{0: value("1"), 1: value("2"), 7: value("3")}, "1\n", MapOutcome{}},
 	}
 	for name, tt := range tests {

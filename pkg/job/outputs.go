@@ -46,7 +46,7 @@ func (j *Job) Outputs() (*Outputs, error) {
 	case j.Handle.Backend == api.BackendLocal:
 		return j.outputsAt(store.FileScheme + dir)
 	default:
-		return nil, fmt.Errorf("job %s: its --output-dir, %s, was a directory of its containers: what it wrote is on the volume mounted there, or went with them", j.ID(), dir)
+		return nil, fmt.Errorf("job %s: its --output-dir, %s, was a directory in its containers: what it wrote is on the volume mounted there, or was deleted with the pod", j.ID(), dir)
 	}
 }
 
@@ -138,7 +138,7 @@ func (o *Outputs) File(ctx context.Context, at string) (Output, error) {
 		return Output{}, err
 	}
 	if found[0].Name != at {
-		return Output{}, &PathError{fmt.Sprintf("job %s: output %q is a folder; name one of its files", o.job.ID(), at)}
+		return Output{}, &PathError{fmt.Sprintf("job %s: output %q is a directory: name one of its files", o.job.ID(), at)}
 	}
 	return found[0], nil
 }
@@ -157,14 +157,14 @@ func (o *Outputs) unknown(ctx context.Context, at string) error {
 	}
 	hint := nearest.Sentence(at, names)
 	if hint == "" {
-		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s shows what there is", o.job.ID(), o.job.PlaceFlag())
+		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", o.job.ID(), o.job.PlaceFlag())
 	}
-	return &PathError{fmt.Sprintf("job %s: no output is %q; %s", o.job.ID(), at, hint)}
+	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", o.job.ID(), at, hint)}
 }
 
 // None says that the job has left no outputs.
 func (o *Outputs) None() error {
-	return fmt.Errorf("job %s has no outputs: there is nothing below %s, its KINETIC_OUTPUT_DIR", o.job.ID(), o.URL())
+	return fmt.Errorf("job %s has no outputs: nothing in %s, its KINETIC_OUTPUT_DIR", o.job.ID(), o.URL())
 }
 
 // Write copies the bytes of a file to w, and holds that they are those that were
@@ -180,7 +180,7 @@ func (o *Outputs) Write(ctx context.Context, f Output, w io.Writer) (err error) 
 		return fmt.Errorf("job %s: copying output %s: %w", o.job.ID(), f.Name, err)
 	}
 	if !sum.fits(f) {
-		return fmt.Errorf("job %s: output %s has %d bytes other than the %d that were listed: it was written to meanwhile; try again", o.job.ID(), f.Name, sum.n, f.Size)
+		return fmt.Errorf("job %s: output %s has %d bytes instead of the %d listed: it is being written; try again", o.job.ID(), f.Name, sum.n, f.Size)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (o *Outputs) Write(ctx context.Context, f Output, w io.Writer) (err error) 
 func localName(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if path.Clean(name) != name || name == "." || !filepath.IsLocal(local) {
-		return "", fmt.Errorf("output %q has a name that is no path below a folder: nothing was copied; copy the others by their names", name)
+		return "", fmt.Errorf("output %q has an unsafe name, so nothing was copied: copy the others by name", name)
 	}
 	return local, nil
 }

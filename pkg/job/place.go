@@ -138,7 +138,7 @@ func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, erro
 		return h, fmt.Errorf("job %s: %s/%s: %w", id, s.URL(), store.Handle(id), err)
 	}
 	if h.JobID != id {
-		return h, fmt.Errorf("job %s: %s/%s describes another job, %s; jobs cleanup %s removes it", id, s.URL(), store.Handle(id), h.JobID, id)
+		return h, fmt.Errorf("job %s: %s/%s describes another job, %s; delete it with kubectl kinetic jobs cleanup %s", id, s.URL(), store.Handle(id), h.JobID, id)
 	}
 	return h, nil
 }

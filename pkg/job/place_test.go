@@ -88,10 +88,10 @@ func TestAttachAllToRemnants(t *testing.T) {
 		"a record":                           {"one-1", []string{"one-1/call.json"}, ""},
 		"outputs, of an id that we made":     {made, []string{made + "/outputs/x"}, ""},
 		"outputs of the Python tool":         {"job-1a2b3c4d", []string{"job-1a2b3c4d/.debug_ready", "outputs/job-1a2b3c4d/x"}, ""},
-		"outputs, of an id that anybody has": {"one-1", []string{"one-1/outputs/x"}, "is left alone; if it has to go: rm -r /"},
-		"somebody's files":                   {"datasets", []string{"datasets/train.csv"}, "shows that it is a job's"},
-		"another store":                      {"team-b", []string{"team-b/blobs/sha256/aa/bb", "team-b/one-1/handle.json"}, "shows that it is a job's"},
-		"a beginning alone":                  {"one", []string{"one-1/call.json"}, `job "one": no such job`},
+		"outputs, of an id that anybody has": {"one-1", []string{"one-1/outputs/x"}, "it was not deleted; to delete it: rm -r /"},
+		"somebody's files":                   {"datasets", []string{"datasets/train.csv"}, "doesn't look like a job"},
+		"another store":                      {"team-b", []string{"team-b/blobs/sha256/aa/bb", "team-b/one-1/handle.json"}, "doesn't look like a job"},
+		"a beginning alone":                  {"one", []string{"one-1/call.json"}, `job "one" not found; similar`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestPlaceWithoutAStore(t *testing.T) {
 			t.Errorf("attaching to %s in order to remove it: %v", id, failed)
 		}
 	}
-	if _, err := p.Attach(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "no such job") {
+	if _, err := p.Attach(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("a job without a workload: %v", err)
 	}
 	if entries, err := p.Entries(t.Context(), Filter{}, api.TellStates); err != nil || len(entries) != 1 {
@@ -198,7 +198,7 @@ func TestPlaceTellsClustersApart(t *testing.T) {
 		"old/handle.json":     handle("old", "kinetic-cluster", ""),
 		"rotated/handle.json": handle("rotated", "", "dd"),
 	}
-	const another = "is in another cluster, whose server was https://192.0.2.9 when it was submitted: choose that with --context"
+	const another = "is in another cluster, whose server was https://192.0.2.9 when it was submitted: choose it with --context"
 	for name, tt := range map[string]struct {
 		cluster, id string // of the place
 		listed      []string

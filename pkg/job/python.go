@@ -17,7 +17,7 @@ import (
 // could have.
 func (j *Job) unknownEnd() string {
 	if j.Handle.ByPythonTool() {
-		return "only a pickle of the Python tool tells how it ended"
+		return "only a pickle of the kinetic Python package says how it ended"
 	}
 	return ""
 }
@@ -64,8 +64,8 @@ func (j *Job) PythonResult(ctx context.Context) (string, error) {
 type PickleError struct{ ID, URL string }
 
 func (e *PickleError) Error() string {
-	return fmt.Sprintf(`job %s was made by the Python tool, and its result is a pickle: %s; reading one runs code that it holds, so that is left to you and to Python:
+	return fmt.Sprintf(`job %s was submitted by the kinetic Python package, and its result is a pickle: %s; reading one runs code in it, so do it yourself in Python:
   gcloud storage cp %s result.pkl
   python3 -c 'import cloudpickle; print(cloudpickle.load(open("result.pkl", "rb")))'
-cloudpickle, and what the function returned, must be installed there; the job is kept until: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, shell.Word(e.URL), e.ID)
+cloudpickle, and what the function returned, must be installed; the job is kept until: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, shell.Word(e.URL), e.ID)
 }

@@ -25,7 +25,7 @@ func (p Place) has(h api.Handle, found bool) error {
 		}
 		return &IDError{fmt.Sprintf("job %s is in cluster %s, not in %s: add --cluster %s", h.JobID, h.ClusterName, p.Cluster, h.ClusterName)}
 	case p.ClusterID != "" && h.ClusterID != "":
-		return &IDError{fmt.Sprintf("job %s is in another cluster, whose server was %s when it was submitted: choose that with --context", h.JobID, h.Server)}
+		return &IDError{fmt.Sprintf("job %s is in another cluster, whose server was %s when it was submitted: choose it with --context", h.JobID, h.Server)}
 	}
 	return nil
 }

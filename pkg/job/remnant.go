@@ -26,7 +26,7 @@ func (j *Job) checkRemnant(ctx context.Context) error {
 		}
 	}
 	url := j.Store.URL() + "/" + j.ID()
-	return &IDError{fmt.Sprintf("job %s: nothing in %s shows that it is a job's, so it is left alone; if it has to go: %s", j.ID(), url, removal(url))}
+	return &IDError{fmt.Sprintf("job %s: %s doesn't look like a job, so it was not deleted; to delete it: %s", j.ID(), url, removal(url))}
 }
 
 // removal is the command that removes a directory of a store.
@@ -51,7 +51,7 @@ func (j *Job) RemovalOfOutputs() string {
 }
 
 // onlyOutputs is what the store tells of a job that was cleaned up without --outputs.
-var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up, its outputs are left"}
+var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
 
 // remnant is the entry of a directory without a handle if that is what is left of a
 // job, nil if it is not or not wanted: nobody has named it, so that it needs an id that

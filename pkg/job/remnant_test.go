@@ -20,7 +20,7 @@ func TestAdviceToRemoveCanBePasted(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = (&Job{Handle: api.Handle{JobID: "datasets"}, Store: s}).checkRemnant(t.Context())
-	if want := "if it has to go: rm -r '" + dir + "/datasets'"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "to delete it: rm -r '" + dir + "/datasets'"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %q at its end", err, want)
 	}
 	if got, want := removal("gs://bucket/a b/one-1"), "gcloud storage rm -r 'gs://bucket/a b/one-1'"; got != want {

@@ -78,7 +78,7 @@ func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
 	if err := j.checkRemnant(ctx); err != nil {
 		return nil, err
 	}
-	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only what is in %s/%s is left, which jobs cleanup %s --outputs removes",
+	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left, in %s/%s: delete them with kubectl kinetic jobs cleanup %s --outputs",
 		j.ID(), j.Store.URL(), j.ID(), j.ID())}
 }
 
@@ -117,7 +117,7 @@ func (r *resolver) look(ctx context.Context) {
 // resolveID returns the id that a word names.
 func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if word == "" {
-		return "", &IDError{"the job ID is empty; kubectl kinetic jobs list shows them"}
+		return "", &IDError{"the job ID is empty; list jobs with kubectl kinetic jobs list"}
 	}
 	if _, whole := r.workloads[word]; whole { // which needs no look into the store
 		return word, nil
@@ -302,13 +302,13 @@ func age(created, now time.Time) string {
 
 func unknownID(word string, ids []string) string {
 	if len(ids) == 0 {
-		return fmt.Sprintf("job %q: there are no jobs here", word)
+		return fmt.Sprintf("job %q not found: there are no jobs here", word)
 	}
 	near := nearIDs(word, ids, 3)
 	if len(near) == 0 {
-		return fmt.Sprintf("job %q: no such job; kubectl kinetic jobs list --all shows what there is", word)
+		return fmt.Sprintf("job %q not found; list jobs with kubectl kinetic jobs list --all", word)
 	}
-	return fmt.Sprintf("job %q: no such job; the nearest: %s", word, strings.Join(near, ", "))
+	return fmt.Sprintf("job %q not found; similar: %s", word, strings.Join(near, ", "))
 }
 
 // nearIDs finds ids that are like a word, or that begin like it: nobody types

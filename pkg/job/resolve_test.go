@@ -41,14 +41,14 @@ func TestResolveID(t *testing.T) {
 		"the digits at the end":            {word: "aaaaaaa", want: first},
 		"more of the end":                  {word: "000000-aaaaaaa", want: first},
 		"the digits of the Python tool":    {word: "1a2b3c4d", want: "job-1a2b3c4d"},
-		"some of the digits":               {word: "aaaaaa", err: "no such job"},
+		"some of the digits":               {word: "aaaaaa", err: "not found"},
 		"digits that begin another id":     {word: "bbbbbbb", err: "2 jobs match"},
-		"the end of an id of one's own":    {word: "1234567", err: "no such job"},
-		"a typing mistake":                 {word: "cpu-trian-1", err: "the nearest: cpu-train-1"},
-		"a mistake before the time":        {word: "cpu-stbu", err: "the nearest: " + second},
-		"like nothing":                     {word: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list --all shows what there is"},
+		"the end of an id of one's own":    {word: "1234567", err: "not found"},
+		"a typing mistake":                 {word: "cpu-trian-1", err: "similar: cpu-train-1"},
+		"a mistake before the time":        {word: "cpu-stbu", err: "similar: " + second},
+		"like nothing":                     {word: "zzzzzzzzzzzzzzzzzzzz", err: "jobs list --all"},
 		"nothing":                          {word: "", err: "empty"},
-		"something that looks like a path": {word: "../cpu-train-1", err: "no such job"},
+		"something that looks like a path": {word: "../cpu-train-1", err: "not found"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAttachEach(t *testing.T) {
 	if lists != 1 || errs[0] != nil || errs[2] != nil || jobs[0].ID() != "cpu-b-1" || jobs[2].ID() != "cpu-a-1" {
 		t.Errorf("listed %d times, found %v, %v", lists, jobs, errs)
 	}
-	if errs[1] == nil || !strings.Contains(errs[1].Error(), `job "nope": no such job`) {
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), `job "nope" not found`) {
 		t.Errorf("a job that is not there: %v", errs[1])
 	}
 }

@@ -37,9 +37,9 @@ func (w *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	}
 	switch {
 	case apierrors.IsNotFound(err): // of any other failure the next request tells
-		w.client.transport.Say("queue %s: the cluster has no Kueue, so that nothing looks after queues: the job does not wait for its turn", queue)
+		w.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
 	case err == nil && !slices.Contains(versions, status.KueueVersion.Version) && !slices.Contains(versions, status.NewerKueueVersion.Version):
-		w.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: why the job waits there can't be told; a newer kubectl kinetic may know",
+		w.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
 			queue, strings.Join(versions, " and "), status.KueueVersion.Version, status.NewerKueueVersion.Version)
 	}
 }

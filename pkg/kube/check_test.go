@@ -31,7 +31,7 @@ func TestAQueueWithoutKueue(t *testing.T) {
 		fails bool
 		told  string
 	}{
-		"no Kueue":          {queue: "mine", told: "queue mine: the cluster has no Kueue"},
+		"no Kueue":          {queue: "mine", told: "--queue mine has no effect: Kueue is not installed in this cluster"},
 		"Kueue":             {queue: "mine", has: serves("v1beta1")},
 		"a newer one":       {queue: "mine", has: serves("v1beta2", "v1")},
 		"one that is new":   {queue: "mine", has: serves("v1"), told: "queue mine: the cluster's Kueue serves v1 of its API"},
@@ -94,8 +94,8 @@ func TestQuotasAreLookedAtBeforeAnythingIsMade(t *testing.T) {
 		code        int
 		fails, says string
 	}{
-		"one that is too small":   {quotaOf("0", "0"), http.StatusOK, "quota team of namespace ml is too small for this job: the job asks for 150m of requests.cpu, and all jobs together may have 0; ask for less, or an administrator for a larger quota, which kubectl describe quota team -n ml shows", ""},
-		"one that is used":        {quotaOf("1", "1"), http.StatusOK, "", "quota team of namespace ml has no room for this job yet: the job asks for 150m of requests.cpu, and 1 of 1 are used; the job will wait until other jobs have ended"},
+		"one that is too small":   {quotaOf("0", "0"), http.StatusOK, "quota team of namespace ml is too small for this job: the job requests 150m of requests.cpu, but all jobs together may have 0; request less, or ask an administrator for a larger quota (kubectl describe quota team -n ml)", ""},
+		"one that is used":        {quotaOf("1", "1"), http.StatusOK, "", "quota team of namespace ml has no room for this job yet: the job requests 150m of requests.cpu, but 1 of 1 are used; the job waits until other jobs end"},
 		"one that is large":       {quotaOf("9", "1"), http.StatusOK, "", ""},
 		"who may not read quotas": {quotaOf("0", "0"), http.StatusForbidden, "", ""},
 	}

@@ -107,9 +107,9 @@ func (w *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 		return nil
 	}
 	if known {
-		return fmt.Errorf("the kind belongs to no namespace, so it can't go when the job goes: apply it by itself with kubectl apply, and take it out of the overlay")
+		return fmt.Errorf("cluster-scoped objects can't be deleted with the job: apply it with kubectl apply, and remove it from the overlay")
 	}
-	return fmt.Errorf("%w in %s: install what brings it, or look at kubectl api-resources", errNoKind, version)
+	return fmt.Errorf("%w in %s: install it, or check kubectl api-resources", errNoKind, version)
 }
 
 // errNoLeaderWorkerSets is that jobs on several hosts can't be what they are by default. Nothing

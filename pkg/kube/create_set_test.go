@@ -113,7 +113,7 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 			_, dry := w.DryRun(t.Context())
 			err := w.Start(t.Context(), a1, nil)
 			for _, err := range []error{dry, err} {
-				if (err != nil) != c.refused || c.refused && (!strings.HasPrefix(err.Error(), "job a1: ") || !strings.HasSuffix(err.Error(), "a shorter one is made with --queue default")) {
+				if (err != nil) != c.refused || c.refused && (!strings.HasPrefix(err.Error(), "job a1: ") || !strings.HasSuffix(err.Error(), "use --queue default for a shorter name")) {
 					t.Errorf("got %v", err)
 				}
 			}
@@ -341,7 +341,7 @@ func TestSetsAreMissing(t *testing.T) {
 			s, w, _ := startSet(t)
 			delete(s.objects, setGroup)
 			err := do(t, w)
-			for _, want := range []string{"kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/", "--backend gke, which needs none"} {
+			for _, want := range []string{"kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/", "--backend gke"} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, want %q in it", err, want)
 				}

@@ -235,9 +235,9 @@ func TestStartFindsObjects(t *testing.T) {
 		"another job's":            {claimOf("1Gi"), claimOf("1Gi"), "kinetic-b2", claim, []string{"another", "uid-of-kinetic-a1"}, ""},
 		"the same in other words":  {claimOf("1Gi"), claimOf("1024Mi"), "kinetic-b2", claim, []string{"another", "uid-of-kinetic-a1"}, ""},
 		"a Secret's text":          {textOf("hush"), textOf("hush"), "kinetic-b2", secret, []string{"another", "uid-of-kinetic-a1"}, ""},
-		"a Secret of another text": {textOf("hush"), textOf("loud"), "kinetic-b2", secret, []string{"another"}, "namespace ml has one already"},
+		"a Secret of another text": {textOf("hush"), textOf("loud"), "kinetic-b2", secret, []string{"another"}, "namespace ml with different content"},
 		"made by hand":             {claimOf("1Gi"), claimOf("1Gi"), "", claim, nil, ""},
-		"one that says otherwise":  {claimOf("2Gi"), claimOf("1Gi"), "kinetic-b2", claim, []string{"another"}, "namespace ml has one already"},
+		"one that says otherwise":  {claimOf("2Gi"), claimOf("1Gi"), "kinetic-b2", claim, []string{"another"}, "namespace ml with different content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w := start(t, tt.want)
@@ -487,7 +487,7 @@ func TestRareKindsAreDiscovered(t *testing.T) {
 		{"name":"others","kind":"Other","namespaced":true},{"name":"worlds","kind":"World","namespaced":false}]}`
 	for name, tt := range map[string]struct{ kind, fails string }{
 		"known":           {"Thing", ""},
-		"cluster-wide":    {"World", "belongs to no namespace"},
+		"cluster-wide":    {"World", "cluster-scoped objects can't be deleted with the job"},
 		"not in the list": {"Nothing", "no such kind in example.com/v1"},
 	} {
 		t.Run(name, func(t *testing.T) {

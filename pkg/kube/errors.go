@@ -76,13 +76,13 @@ func (c *Client) answer(need permission, err error) string {
 	case lacksNamespace(err):
 		return c.noNamespace()
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !transient(err):
-		return fmt.Sprintf("this is no answer of an API server: %q: check the address, which kubectl cluster-info shows, and HTTPS_PROXY if there is a proxy", unexpected(err))
+		return fmt.Sprintf("not a Kubernetes API server response: %q: check the address (kubectl cluster-info) and HTTPS_PROXY if there is a proxy", unexpected(err))
 	}
 	return ""
 }
 
 func (c *Client) noNamespace() string {
-	return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or make it with kubectl create namespace %s", c.namespace, c.namespace)
+	return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or create it with kubectl create namespace %s", c.namespace, c.namespace)
 }
 
 // forbidden names the right that is missing, and the Role that has it.

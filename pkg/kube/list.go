@@ -99,7 +99,7 @@ func (w *Cluster) records(known *cache, keys []key, detail api.Detail) []Record 
 // leftOut says that a list of all jobs may be one without those on several hosts.
 func (w *Cluster) leftOut(denied error) {
 	if denied != nil {
-		w.client.transport.Say("jobs on several hosts, if there are any, are left out: %v", denied)
+		w.client.transport.Say("jobs on several hosts, if any, are not listed: %v", denied)
 	}
 }
 

@@ -39,7 +39,7 @@ func (w *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 	for _, o := range rights {
 		err := w.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
-			w.client.transport.Say("you may not create the %s by which the job gives its hosts back when it has ended: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command does it", o.GetKind())
+			w.client.transport.Say("you may not create the %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command releases them", o.GetKind())
 			return nil
 		}
 		if err != nil {
@@ -67,7 +67,7 @@ func (w *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode
 	case err != nil:
 		return nil, true, err
 	case made.GetDeletionTimestamp() != nil:
-		return nil, true, fmt.Errorf("%s %s is being removed, and will then be made anew: try again in a moment", o.GetKind(), o.GetName())
+		return nil, true, fmt.Errorf("%s %s is being deleted: try again in a moment", o.GetKind(), o.GetName())
 	case slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ownedBy(made, r.UID) }):
 		return made, true, nil // the answer to its creation was lost, or the submit that made it cut off
 	}
@@ -76,7 +76,7 @@ func (w *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode
 	case err != nil:
 		return nil, true, err
 	case !same:
-		return nil, true, fmt.Errorf("%s %s: namespace %s has one already, and it says something else: give this one another name, or remove that one with kubectl delete %s %s -n %s",
+		return nil, true, fmt.Errorf("%s %s already exists in namespace %s with different content: rename yours, or delete the other with kubectl delete %s %s -n %s",
 			o.GetKind(), o.GetName(), w.client.namespace, where.kind().resource, o.GetName(), w.client.namespace)
 	}
 	return made, true, nil

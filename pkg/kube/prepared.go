@@ -28,14 +28,14 @@ func (w *Cluster) removeUnowned(ctx context.Context, where collection, h api.Han
 	err := retry(ctx, func() error {
 		found, err := w.client.getObject(ctx, where, h.K8sName)
 		if apierrors.IsForbidden(err) {
-			w.client.transport.Say("%s %s stays if kubectl made it: %v", where.plural, h.K8sName, err)
+			w.client.transport.Say("%s %s is kept if kubectl created it: %v", where.plural, h.K8sName, err)
 		}
 		if err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID {
 			return err
 		}
 		err = w.client.removeObject(ctx, where, h.K8sName, found.GetUID(), metav1.DeletePropagationBackground)
 		if apierrors.IsForbidden(err) {
-			w.client.transport.Say("%s %s stays: %v", where.plural, h.K8sName, err)
+			w.client.transport.Say("%s %s was not deleted: %v", where.plural, h.K8sName, err)
 		}
 		return err
 	})

@@ -57,7 +57,7 @@ func (w *Cluster) Stop(ctx context.Context, id string, grace time.Duration, endi
 		return unrecorded
 	}
 	if err := w.waitGone(ctx, id, s.Workload, deleteTimeout(s, grace)); err != nil {
-		return errors.Join(unrecorded, fmt.Errorf("job %s was told to end, but this could not be confirmed: %w", id, err))
+		return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", id, err))
 	}
 	return unrecorded
 }
@@ -118,7 +118,7 @@ func (w *Cluster) waitGone(ctx context.Context, id string, was status.Workload, 
 		return !s.Exists() && len(left) == 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(left) > 0 {
-		return fmt.Errorf("after %s pod %s is still there; its node may be lost; see %s", limit, left[0].Name, status.DescribePod(left[0]))
+		return fmt.Errorf("after %s, pod %s still exists; its node may be lost; see %s", limit, left[0].Name, status.DescribePod(left[0]))
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func (s *Submission) split() (parts, error) {
 		}
 	}
 	if p.workload == nil {
-		return p, errors.New("there is neither a Job nor a LeaderWorkerSet among the objects to apply")
+		return p, errors.New("the manifests have neither a Job nor a LeaderWorkerSet")
 	}
 	return p, nil
 }

@@ -71,7 +71,7 @@ func readEnd(ctx context.Context, s store.Store, id string) (api.End, error) {
 // obituary is the message of a job whose runner ended without a word in the
 // store. An interpreter that crashed has left some in its own output.
 func (w *Workload) obituary(id string) string {
-	message := "the runner was killed, or crashed, before it could record how the job ended"
+	message := "the runner was killed or crashed before it could record how the job ended"
 	if words := lastWords(filepath.Join(w.dir(id), outFile)); words != "" {
 		message += "; it said: " + words
 	}

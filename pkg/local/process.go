@@ -26,7 +26,7 @@ const (
 func newProcess(pid int) (Process, error) {
 	start, _, err := startTime(pid)
 	if err == nil && start == "" {
-		err = fmt.Errorf("process %d has ended at once", pid)
+		err = fmt.Errorf("process %d ended immediately", pid)
 	}
 	boot, machine := here()
 	return Process{PID: pid, Start: start, Boot: boot, Machine: machine}, err

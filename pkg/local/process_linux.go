@@ -35,7 +35,7 @@ func parseStat(data []byte) (start string, running bool, err error) {
 	// The second field is the command in parentheses and may hold any byte.
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(fields) < 20 {
-		return "", false, fmt.Errorf("%d fields after the command, want 20 at least", len(fields))
+		return "", false, fmt.Errorf("%d fields after the command, expected at least 20", len(fields))
 	}
 	state := fields[0][0]
 	return string(fields[19]), state != 'Z' && state != 'X', nil

@@ -137,7 +137,7 @@ func TestStartThatFailsLeavesNothing(t *testing.T) {
 	}{
 		"no python":        {func(t *testing.T, _ *fixture, _ *api.Spec) { t.Setenv("PATH", t.TempDir()) }, "install Python 3.9 or newer"},
 		"another python":   {func(_ *testing.T, f *fixture, _ *api.Spec) { f.config.Python = missing }, missing},
-		"a bad id":         {func(_ *testing.T, _ *fixture, s *api.Spec) { s.ID = "../x" }, `job id "../x"`},
+		"a bad id":         {func(_ *testing.T, _ *fixture, s *api.Spec) { s.ID = "../x" }, `job ID "../x"`},
 		"a missing secret": {func(_ *testing.T, _ *fixture, s *api.Spec) { s.SecretEnv = []string{"TOKEN"} }, "TOKEN"},
 		"no program": {func(t *testing.T, f *fixture, _ *api.Spec) {
 			f.config.Python = filepath.Join(t.TempDir(), "python3")

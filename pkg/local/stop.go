@@ -46,7 +46,7 @@ func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, endi
 		return err
 	}
 	if !s.State.Ended() {
-		return fmt.Errorf("%s: stop it there, or if that machine is no more remove %s", s.Message, w.dir(r.ID))
+		return fmt.Errorf("%s: stop it there, or if that machine is gone, delete %s", s.Message, w.dir(r.ID))
 	}
 	if err := w.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another was faster
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // gone is the message of a job without a workload.
-const gone = "it is not on this machine any more, or never was"
+const gone = "it is not on this machine"
 
 // Watch calls seen with the job's status and with each change of it, and returns
 // the last. A job that is not on this machine is NOT_FOUND. With an error of ctx
@@ -41,7 +41,7 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 	}
 	seen(s)
 	if !s.State.Ended() {
-		return s, fmt.Errorf("waiting for local job %s: it runs on %s, wait for it there", id, r.Process.Machine)
+		return s, fmt.Errorf("waiting for local job %s: it runs on %s: wait for it there", id, r.Process.Machine)
 	}
 	return s, nil
 }
@@ -56,7 +56,7 @@ func (w *Workload) status(ctx context.Context, r Record) (api.Status, error) {
 	default:
 		s, err := w.settle(ctx, r)
 		if err != nil {
-			err = fmt.Errorf("finding out how local job %s ended: %w", r.ID, err)
+			err = fmt.Errorf("reading how local job %s ended: %w", r.ID, err)
 		}
 		return s, err
 	}
@@ -67,7 +67,7 @@ func (w *Workload) statusElsewhere(ctx context.Context, r Record) (api.Status, e
 	if errors.Is(err, store.ErrNotFound) {
 		s := r.running()
 		s.Elsewhere = r.Process.Machine
-		s.Message = fmt.Sprintf("it was started on %s, and only there can be told whether it still runs", r.Process.Machine)
+		s.Message = fmt.Sprintf("it was started on %s: check there whether it still runs", r.Process.Machine)
 		return s, nil
 	}
 	return end.Status(), err

@@ -33,7 +33,7 @@ func TestWatch(t *testing.T) {
 	}{
 		"success":             {[]string{"line:a"}, api.Succeeded, api.Completed, 0, "runner", ""},
 		"an exit code":        {[]string{"exit:3"}, api.Failed, api.ExitCode, 3, "runner", ""},
-		"a runner killed":     {[]string{"kill"}, api.Failed, api.Killed, 137, "client", "the runner was killed, or crashed"},
+		"a runner killed":     {[]string{"kill"}, api.Failed, api.Killed, 137, "client", "the runner was killed or crashed"},
 		"a crashed runner":    {[]string{"crash:MemoryError"}, api.Failed, api.Killed, 137, "client", "it said: MemoryError"},
 		"an old runner's end": {[]string{"what"}, api.Failed, api.Killed, 137, "client", "it said: what is what"},
 	}

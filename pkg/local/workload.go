@@ -37,7 +37,7 @@ func StateDir() (string, error) {
 	if !filepath.IsAbs(base) {
 		home := homedir.Dir(os.Getenv)
 		if home == "" {
-			return "", errors.New("looking for the directory of local jobs: the home directory is not known: set XDG_STATE_HOME")
+			return "", errors.New("finding the directory of local jobs: the home directory is unknown: set XDG_STATE_HOME")
 		}
 		base = filepath.Join(home, ".local", "state")
 	}

@@ -43,7 +43,7 @@ var errEnded = errors.New("the job has ended")
 
 // errRotated says that the node no longer has the lines that come next: of a log that
 // grows fast it shows the newest file alone.
-var errRotated = errors.New("the node has dropped lines of the log")
+var errRotated = errors.New("the node dropped lines of the log")
 
 const (
 	// idleLimit is when a log that is followed and silent is requested again: connections

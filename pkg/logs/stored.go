@@ -121,15 +121,15 @@ func choose(all []part, o Options) ([]part, error) {
 	}
 	ofHost := slices.DeleteFunc(slices.Clone(all), func(p part) bool { return o.Host >= 0 && p.host != o.Host })
 	if len(ofHost) == 0 && o.Chunks {
-		return nil, fmt.Errorf("chunk %d has %w, and others have one", o.Host, ErrNoLog)
+		return nil, fmt.Errorf("chunk %d has %w, but others have one", o.Host, ErrNoLog)
 	}
 	if len(ofHost) == 0 {
-		return nil, fmt.Errorf("there is none of host %d, only of host %s", o.Host,
+		return nil, fmt.Errorf("no log of host %d, only of host %s", o.Host,
 			numbers(all, func(p part) int { return p.host }))
 	}
 	chosen := slices.DeleteFunc(slices.Clone(ofHost), func(p part) bool { return o.Attempt > 0 && p.attempt != o.Attempt })
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("there is none of attempt %d, only of attempt %s", o.Attempt,
+		return nil, fmt.Errorf("no log of attempt %d, only of attempt %s", o.Attempt,
 			numbers(ofHost, func(p part) int { return p.attempt }))
 	}
 	return chosen, nil

@@ -263,9 +263,9 @@ func TestStoredErrorsNameWhatThereIs(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"host":    {Options{Tail: -1, Host: 3}, "there is none of host 3, only of host 0"},
+		"host":    {Options{Tail: -1, Host: 3}, "no log of host 3, only of host 0"},
 		"chunk":   {Options{Tail: -1, Host: 3, Chunks: true}, "chunk 3 has no log"},
-		"attempt": {Options{Tail: -1, Attempt: 5, Host: -1}, "there is none of attempt 5, only of attempt 1, 2"},
+		"attempt": {Options{Tail: -1, Attempt: 5, Host: -1}, "no log of attempt 5, only of attempt 1, 2"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

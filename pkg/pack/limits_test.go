@@ -12,7 +12,7 @@ func TestCheckIndex(t *testing.T) {
 		t.Errorf("at the limit: %v", err)
 	}
 	err := checkIndex(api.MaxIndexBytes+1<<20, 600_000)
-	if err == nil || !strings.Contains(err.Error(), "600000 files") || !strings.Contains(err.Error(), "65 MiB; a bundle's is at most 64 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "600000 files") || !strings.Contains(err.Error(), "65 MiB, more than 64 MiB") {
 		t.Errorf("beyond it: %v", err)
 	}
 }

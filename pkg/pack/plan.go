@@ -178,7 +178,7 @@ func checkIndex(size, files int) error {
 	if size <= api.MaxIndexBytes {
 		return nil
 	}
-	return fmt.Errorf("there are %d files to package, whose list takes %d MiB; a bundle's is at most %d MiB: leave out with .kineticignore what the job doesn't read",
+	return fmt.Errorf("there are %d files to package, whose list takes %d MiB, more than %d MiB: exclude what the job doesn't need in .kineticignore",
 		files, size>>20, api.MaxIndexBytes>>20)
 }
 

@@ -56,7 +56,7 @@ func parse(data []byte) (File, error) {
 
 func (p Profile) check() error {
 	if !namePattern().MatchString(p.Name) {
-		return fmt.Errorf(": profile %q: a name has at most 64 letters, digits, '-' and '_', with a letter or digit first", p.Name)
+		return fmt.Errorf(": profile %q: expected at most 64 letters, digits, '-' and '_', starting with a letter or digit", p.Name)
 	}
 	for _, f := range []struct{ name, value string }{
 		{"project", p.Project}, {"zone", p.Zone}, {"cluster", p.Cluster}, {"namespace", p.Namespace},
@@ -95,7 +95,7 @@ func wrongKind(err *json.UnmarshalTypeError) error {
 	if err.Field != "" {
 		what = err.Field
 	}
-	return fmt.Errorf("%s is of type %s, want %s", what, err.Value, want)
+	return fmt.Errorf("%s is of type %s, expected %s", what, err.Value, want)
 }
 
 func quoted(words []string) string {

@@ -54,7 +54,7 @@ func Read(env func(string) string) (File, error) {
 	}
 	file, err := parse(data)
 	if err != nil {
-		return File{}, fmt.Errorf("reading the profiles: %s%w: mend the file, or name another with KINETIC_PROFILES_FILE", path, err)
+		return File{}, fmt.Errorf("reading the profiles: %s%w: fix the file, or name another with KINETIC_PROFILES_FILE", path, err)
 	}
 	file.Path = path
 	return file, nil
@@ -70,12 +70,12 @@ func (f File) Find(name string) (Profile, error) {
 	}
 	switch hint := nearest.Sentence(name, f.Names()); {
 	case hint != "":
-		return Profile{}, fmt.Errorf("%s has no profile of this name: %s", f.Path, hint)
+		return Profile{}, fmt.Errorf("%s has no profile of that name: %s", f.Path, hint)
 	case len(f.profiles) > 0:
-		return Profile{}, fmt.Errorf("%s has no profile of this name; it has %s", f.Path, quoted(f.Names()))
+		return Profile{}, fmt.Errorf("%s has no profile of that name; it has %s", f.Path, quoted(f.Names()))
 	case f.Path == "":
-		return Profile{}, errors.New("there are no profiles, because neither KINETIC_PROFILES_FILE nor HOME is set: say --project, --zone and --cluster instead")
+		return Profile{}, errors.New("there are no profiles, because neither KINETIC_PROFILES_FILE nor HOME is set: use --project, --zone and --cluster instead")
 	default:
-		return Profile{}, fmt.Errorf("there are no profiles in %s: say --project, --zone and --cluster instead", f.Path)
+		return Profile{}, fmt.Errorf("there are no profiles in %s: use --project, --zone and --cluster instead", f.Path)
 	}
 }

@@ -102,18 +102,18 @@ func TestReadRejects(t *testing.T) {
 	const rest = `"zone": "z", "cluster": "c"}}}`
 	tests := map[string]struct{ text, want string }{
 		"nothing":                         {"", ":1:1: unexpected end"},
-		"no object":                       {"[]", ":1:1: the file is of type array, want an object"},
+		"no object":                       {"[]", ":1:1: the file is of type array, expected an object"},
 		"a comma too many":                {"{\n  \"current\": null,\n}", ":3:1: invalid character '}'"},
 		"cut off":                         {"{\n  \"profiles\": {", ":2:15: unexpected end"},
-		"a number":                        {"{\n \"profiles\": {\"dev\": {\"project\": 7, " + rest, ":2:34: profiles.project is of type number, want a text"},
-		"a list of profiles":              {`{"profiles": []}`, ":1:14: profiles is of type array, want an object"},
+		"a number":                        {"{\n \"profiles\": {\"dev\": {\"project\": 7, " + rest, ":2:34: profiles.project is of type number, expected a text"},
+		"a list of profiles":              {`{"profiles": []}`, ":1:14: profiles is of type array, expected an object"},
 		"no project":                      {`{"profiles": {"dev": {` + rest, `: profile "dev" has no project`},
 		"an empty project":                {`{"profiles": {"dev": {"project": "", ` + rest, `: profile "dev" has no project`},
 		"an empty namespace":              {`{"profiles": {"dev": {"project": "p", "namespace": "", ` + rest, `: profile "dev" has no namespace`},
 		"no profile":                      {`{"profiles": {"dev": null}}`, `: profile "dev" has no project`},
 		"two wrong ones, always the same": {`{"profiles": {"c": {}, "b": {}, "a": {}, "d": {}}}`, `: profile "a" has no project`},
-		"a name for no file":              {`{"profiles": {"../dev": {"project": "p", ` + rest, `: profile "../dev": a name has at most 64`},
-		"a name for no terminal":          {`{"profiles": {"a\u001b[1m": {"project": "p", ` + rest, `: profile "a\x1b[1m": a name has at most 64`},
+		"a name for no file":              {`{"profiles": {"../dev": {"project": "p", ` + rest, `: profile "../dev": expected at most 64`},
+		"a name for no terminal":          {`{"profiles": {"a\u001b[1m": {"project": "p", ` + rest, `: profile "a\x1b[1m": expected at most 64`},
 		"something behind the end":        {`{} {}`, ":1:4: invalid character '{' after top-level value"},
 	}
 	for name, tt := range tests {
@@ -126,7 +126,7 @@ func TestReadRejects(t *testing.T) {
 			if want := "reading the profiles: " + path + tt.want; !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got %q, want %q", err, want)
 			}
-			if !strings.HasSuffix(err.Error(), ": mend the file, or name another with KINETIC_PROFILES_FILE") {
+			if !strings.HasSuffix(err.Error(), ": fix the file, or name another with KINETIC_PROFILES_FILE") {
 				t.Errorf("got %q, want what to do next", err)
 			}
 		})
@@ -146,8 +146,8 @@ func TestFindUnknown(t *testing.T) {
 		env        variables
 		name, want string
 	}{
-		"nearly right":      {env, "dve", path + ` has no profile of this name: did you mean "dev"?`},
-		"like nothing here": {env, "zzzzzz", path + ` has no profile of this name; it has "dev", "prod_2"`},
+		"nearly right":      {env, "dve", path + ` has no profile of that name: did you mean "dev"?`},
+		"like nothing here": {env, "zzzzzz", path + ` has no profile of that name; it has "dev", "prod_2"`},
 		"no profiles":       {variables{"HOME": gone}, "dev", "there are no profiles in " + filepath.Join(gone, ".kinetic", "profiles.json")},
 		"no home":           {nil, "dev", "neither KINETIC_PROFILES_FILE nor HOME is set"},
 	}

@@ -31,14 +31,14 @@ func check(s api.Spec) error {
 // found by fuzzing. Its errors don't repeat the text, which may be a secret.
 func checkText(text string) error {
 	if !utf8.ValidString(text) {
-		return errors.New("it is not UTF-8, and a manifest carries text only")
+		return errors.New("not UTF-8, which a manifest must be")
 	}
 	if strings.HasPrefix(text, "\t") && strings.Contains(text, "\n") {
-		return errors.New("a text of several lines can't begin with a tab in a manifest")
+		return errors.New("a multi-line text in a manifest can't begin with a tab")
 	}
 	for _, r := range text {
 		if r == 0 || (r >= 0x7f && r < 0xa0) || r == 0xfffe || r == 0xffff {
-			return fmt.Errorf("it has the control character %U, which a manifest can't carry", r)
+			return fmt.Errorf("it contains the control character %U, which a manifest can't contain", r)
 		}
 	}
 	return nil
@@ -55,11 +55,11 @@ func checkAnnotations(annotations map[string]string) error {
 		}
 		for _, prefix := range kustomizePrefixes {
 			if strings.HasPrefix(key, prefix) {
-				return fmt.Errorf("annotation %s: kustomize keeps %s* for itself; choose another key", key, prefix)
+				return fmt.Errorf("annotation %s: kustomize reserves %s*: choose another key", key, prefix)
 			}
 		}
 		if strings.Trim(key, "0123456789") == "" {
-			return fmt.Errorf("annotation %s: kustomize takes a number for a place in a list; choose another key", key)
+			return fmt.Errorf("annotation %s: kustomize takes a number for a list index: choose another key", key)
 		}
 	}
 	return nil

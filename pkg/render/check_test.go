@@ -15,18 +15,18 @@ func TestRejects(t *testing.T) {
 		change func(*api.Spec)
 		want   string
 	}{
-		"a value that is not text":           {env("A", "secret\xff"), "value of env A: it is not UTF-8"},
-		"a value with a zero byte":           {env("A", "secret\x00"), "value of env A: it has the control character U+0000"},
-		"a value with a delete character":    {env("A", "secret\x7f"), "value of env A: it has the control character U+007F"},
-		"a value with a next-line character": {env("A", "secret\u0085"), "value of env A: it has the control character U+0085"},
-		"a value that is no character":       {env("A", "secret\uffff"), "value of env A: it has the control character U+FFFF"},
-		"lines that begin with a tab":        {env("A", "\tsecret\n"), "value of env A: a text of several lines can't begin with a tab"},
+		"a value that is not text":           {env("A", "secret\xff"), "value of env A: not UTF-8, which a manifest must be"},
+		"a value with a zero byte":           {env("A", "secret\x00"), "value of env A: it contains the control character U+0000"},
+		"a value with a delete character":    {env("A", "secret\x7f"), "value of env A: it contains the control character U+007F"},
+		"a value with a next-line character": {env("A", "secret\u0085"), "value of env A: it contains the control character U+0085"},
+		"a value that is no character":       {env("A", "secret\uffff"), "value of env A: it contains the control character U+FFFF"},
+		"lines that begin with a tab":        {env("A", "\tsecret\n"), "of env A: a multi-line text in a manifest can't begin with a tab"},
 		"a name that is not text":            {func(s *api.Spec) { s.Name = "\xff" }, "name of job"},
 		"an output directory with a control": {func(s *api.Spec) { s.OutputDir = "gs://b/\x7f" }, "output directory of job"},
 		"an annotation with a control":       {func(s *api.Spec) { s.Annotations = map[string]string{"a": "\x7f"} }, "value of annotation a"},
 		"an annotation that hides the job": {
 			func(s *api.Spec) { s.Annotations = map[string]string{"config.kubernetes.io/local-config": "true"} },
-			"annotation config.kubernetes.io/local-config: kustomize keeps",
+			"annotation config.kubernetes.io/local-config: kustomize reserves config.kubernetes.io/*",
 		},
 		"an annotation that is a number": {func(s *api.Spec) { s.Annotations = map[string]string{"5": "a"} }, "annotation 5: kustomize takes a number"},
 	} {

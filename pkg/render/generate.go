@@ -35,7 +35,7 @@ const (
 	// marker begins what this package wrote, and may therefore replace.
 	marker = api.OverlayMarker
 	header = marker + ` for job %s.
-# It is replaced as a whole when written again: keep changes of your own in a
+# It is replaced entirely when written again: keep your own changes in a
 # component elsewhere, for --overlay.
 `
 )

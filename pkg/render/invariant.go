@@ -29,7 +29,7 @@ func decodeAll(r Rendered) error {
 	}
 	for _, o := range r.objects {
 		if err := decodeOne(o, scheme); err != nil {
-			return fmt.Errorf("it makes a %s %s that Kubernetes would not take: %w", o.GetKind(), o.GetName(), err)
+			return fmt.Errorf("it creates a %s %s that is invalid: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func verifyFields(was, is *unstructured.Unstructured) error {
 		}
 	}
 	if queue := is.GetLabels()[api.LabelQueue]; queue != "" && is.GetKind() == leaderWorkerSetKind.Kind && queue != was.GetLabels()[api.LabelQueue] {
-		return fmt.Errorf("it sets the label %s of a LeaderWorkerSet to %q, for which the set's name may be too long: use --queue instead", api.LabelQueue, queue)
+		return fmt.Errorf("it sets the label %s of a LeaderWorkerSet to %q, for which its name may be too long: use --queue instead", api.LabelQueue, queue)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func verifyCapacity(is corev1.PodSpec) error {
 	}
 	for _, key := range []string{selectTPU, selectTopology, selectGPU, selectChips} {
 		if value, both := is.NodeSelector[key]; both {
-			return fmt.Errorf("its pods select the ComputeClass %s and %s=%s as well, and the class alone says which machines there are: name the class with --compute-class %s, and take that selector out", class, key, value, class)
+			return fmt.Errorf("its pods select the ComputeClass %s and also %s=%s, but the class alone decides which machines are used: use --compute-class %s and remove that selector", class, key, value, class)
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func verifyNodePool(was, is corev1.PodSpec) error {
 	if containsRules(keptTogether, together) && containsRules(keptApart, apart) || onlyRemoves(was.Affinity, is.Affinity) {
 		return nil
 	}
-	return errors.New("it removes the affinity that keeps each slice in a node pool of its own: add below affinity/nodeAffinity or to the list that is there, or use --placement shared")
+	return errors.New("it removes the affinity that keeps each slice in its own node pool: add to affinity/nodeAffinity or to the existing list instead, or use --placement shared")
 }
 
 // onlyRemoves reports whether an affinity has nothing that it did not have before.
@@ -245,10 +245,10 @@ func verifyWorker(was, is corev1.PodSpec) error {
 		return broken("the pod's restartPolicy", was.RestartPolicy, is.RestartPolicy)
 	}
 	if a.ReadinessProbe != nil && !reflect.DeepEqual(a.ReadinessProbe, b.ReadinessProbe) {
-		return fmt.Errorf("it changes the readinessProbe of container %s, by which kinetic sees that the job has ended", api.ContainerName)
+		return fmt.Errorf("it changes the readinessProbe of container %s, from which kinetic knows that the job has ended", api.ContainerName)
 	}
 	if hasToken(was) && !hasToken(is) {
-		return errors.New("it takes the leader's token away, with which it ends the job")
+		return errors.New("it removes the leader's token, with which it ends the job")
 	}
 	for _, mount := range a.VolumeMounts {
 		if mount.Name != runnerVolume {

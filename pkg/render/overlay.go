@@ -44,12 +44,12 @@ func readOverlay(dir string) (Overlay, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		if remote(dir) {
-			return Overlay{}, errors.New("remote overlays are not fetched; clone it and name the directory")
+			return Overlay{}, errors.New("remote overlays are not fetched: clone it and name the directory")
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return Overlay{}, errors.New("there is no such directory")
 		}
-		return Overlay{}, fmt.Errorf("want a directory with a kustomization.yaml: %w", err)
+		return Overlay{}, fmt.Errorf("expected a directory with a kustomization.yaml: %w", err)
 	}
 	defer root.Close()
 	r := overlayReader{root: root, left: maxOverlay, overlay: Overlay{dir: dir, files: tree{}}}
@@ -73,7 +73,7 @@ func (r *overlayReader) isComponent() error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if k.Kind != types.ComponentKind {
-		return fmt.Errorf("%s has kind %s; an overlay is a component: begin the file with the two lines\napiVersion: %s\nkind: %s",
+		return fmt.Errorf("%s has kind %s, but an overlay is a component: begin the file with these two lines\napiVersion: %s\nkind: %s",
 			name, k.Kind, types.ComponentVersion, types.ComponentKind)
 	}
 	return nil
@@ -121,18 +121,18 @@ func (r *overlayReader) kustomizationIn(dir string) (string, error) {
 	case 1:
 		return found[0], nil
 	default:
-		return "", fmt.Errorf("the directory has both %s; keep one", strings.Join(found, " and "))
+		return "", fmt.Errorf("the directory has both %s: keep one", strings.Join(found, " and "))
 	}
 }
 
 // follow reads what a kustomization in dir refers to.
 func (r *overlayReader) follow(dir string, ref reference) error {
 	if remote(ref.path) {
-		return errors.New("remote references are not fetched; copy what it names into the overlay")
+		return errors.New("remote references are not fetched: copy the file into the overlay")
 	}
 	name := path.Join(dir, ref.path)
 	if path.IsAbs(ref.path) || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return errors.New("it lies outside of the overlay; copy it into the directory")
+		return errors.New("it is outside of the overlay: copy it into the directory")
 	}
 	info, err := r.root.Stat(filepath.FromSlash(name))
 	switch {
@@ -165,7 +165,7 @@ func (r *overlayReader) file(name string) error {
 		return err
 	}
 	if r.left -= int64(len(content)); r.left < 0 {
-		return fmt.Errorf("the overlay has more than %d MiB with %s", maxOverlay>>20, name)
+		return fmt.Errorf("the overlay has more than %d MiB, including %s", maxOverlay>>20, name)
 	}
 	r.overlay.files[name] = content
 	return nil

@@ -171,11 +171,11 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 		},
 		"a field that Kubernetes does not know": {
 			patches(patchJob("op: add, path: " + worker + "/comand, value: [x]")),
-			[]string{`it makes a Job`, `unknown field "spec.template.spec.containers[0].comand"`},
+			[]string{`it creates a Job`, `unknown field "spec.template.spec.containers[0].comand"`},
 		},
 		"a value of the wrong type": {
 			patches(patchJob("op: replace, path: /spec/backoffLimit, value: many")),
-			[]string{"that Kubernetes would not take"},
+			[]string{"that is invalid: json: cannot unmarshal"},
 		},
 		"the job in another namespace":  {patches(patchJob("op: replace, path: /metadata/namespace, value: mine")), []string{"or it changes nothing"}},
 		"the job renamed":               {patches(patchJob("op: replace, path: /metadata/name, value: mine")), []string{"it removes or renames the job kinetic-l4-"}},
@@ -227,11 +227,11 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"another size":                     {patches(set("op: replace, path: " + template + "size, value: 3")), `the job's spec.leaderWorkerTemplate.size, which kinetic needs, from "4" to "3"`},
 		"no restart of the group":          {patches(set("op: replace, path: " + template + "restartPolicy, value: None")), `the job's spec.leaderWorkerTemplate.restartPolicy, which kinetic needs, from "RecreateGroupOnPodRestart" to "None"`},
 		"the leader's probe":               {patches(set("op: remove, path: " + template + "leaderTemplate/spec/containers/0/readinessProbe")), "the readinessProbe of container kinetic-worker"},
-		"the leader's token":               {patches(set("op: replace, path: " + template + "leaderTemplate/spec/automountServiceAccountToken, value: false")), "the leader's token away"},
+		"the leader's token":               {patches(set("op: replace, path: " + template + "leaderTemplate/spec/automountServiceAccountToken, value: false")), "the leader's token, with which it ends the job"},
 		"the command of the workers":       {patches(set("op: replace, path: " + template + "workerTemplate/spec/containers/0/command, value: [sh]")), "the command of container kinetic-worker"},
 		"the label of the workers":         {patches(set("op: remove, path: " + template + "workerTemplate/metadata/labels/job-id")), "the pod's label job-id"},
 		"a Job, which is not there":        {patches(patchJob("op: replace, path: /spec/backoffLimit, value: 7")), "no object matches target {kind: Job}"},
-		"a queue":                          {patches(set("op: add, path: /metadata/labels/kueue.x-k8s.io~1queue-name, value: a")), `to "a", for which the set's name may be too long: use --queue instead`},
+		"a queue":                          {patches(set("op: add, path: /metadata/labels/kueue.x-k8s.io~1queue-name, value: a")), `LeaderWorkerSet to "a", for which its name may be too long: use --queue instead`},
 		"the set renamed":                  {patches(set("op: replace, path: /metadata/name, value: mine")), "it removes or renames the job keras-pathways-cpu-"},
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {
@@ -263,10 +263,10 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 		files map[string]string
 		want  []string // nil where it is taken
 	}{
-		"a TPU":               {"v6e-8-class", add("Job", pod, "gke-tpu-accelerator", "tpu-v6e-slice"), []string{"the ComputeClass any-tpu and cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice as well"}},
-		"a topology":          {"lws-v6e-16-class", add("LeaderWorkerSet", workers, "gke-tpu-topology", "4x4"), []string{"any-tpu and cloud.google.com/gke-tpu-topology=4x4"}},
-		"a GPU":               {"gb200-class", add("Job", pod, "gke-accelerator", "nvidia-l4"), []string{"any-tpu and cloud.google.com/gke-accelerator=nvidia-l4"}},
-		"a class besides":     {"v6e-8", add("Job", pod, "compute-class", "mine"), []string{"the ComputeClass mine and cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice", "--compute-class mine"}},
+		"a TPU":               {"v6e-8-class", add("Job", pod, "gke-tpu-accelerator", "tpu-v6e-slice"), []string{"the ComputeClass any-tpu and also cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice, but the class alone decides which machines are used"}},
+		"a topology":          {"lws-v6e-16-class", add("LeaderWorkerSet", workers, "gke-tpu-topology", "4x4"), []string{"any-tpu and also cloud.google.com/gke-tpu-topology=4x4"}},
+		"a GPU":               {"gb200-class", add("Job", pod, "gke-accelerator", "nvidia-l4"), []string{"any-tpu and also cloud.google.com/gke-accelerator=nvidia-l4"}},
+		"a class besides":     {"v6e-8", add("Job", pod, "compute-class", "mine"), []string{"ComputeClass mine and also cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice", "--compute-class mine"}},
 		"what GKE may choose": {"v6e-8-class", add("Job", pod, "gke-boot-disk", "pd-ssd"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
 	const nodes = "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: Exists}]}]}}"
 	const spread, list = "{topologyKey: rack, labelSelector: {matchLabels: {a: b}}}", "/requiredDuringSchedulingIgnoredDuringExecution"
 	const topology = "/metadata/annotations/leaderworkerset.sigs.k8s.io~1"
-	const lost = "it removes the affinity that keeps each slice in a node pool of its own: add below affinity/nodeAffinity"
+	const lost = "it removes the affinity that keeps each slice in its own node pool: add to affinity/nodeAffinity or to the existing list instead"
 	for name, c := range map[string]struct {
 		spec  string
 		files map[string]string

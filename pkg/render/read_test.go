@@ -30,8 +30,8 @@ func TestReadOverlayRejects(t *testing.T) {
 		"a file as component":      {map[string]string{"kustomization.yaml": component + "components: [f]\n", "f": "x"}, []string{`components "f": not a directory`}},
 		"a directory as patch":     {map[string]string{"kustomization.yaml": component + "patches: [{path: d}]\n", "d/x": "x"}, []string{`patches "d": not a regular file`}},
 		"a directory of nothing":   {map[string]string{"kustomization.yaml": component + "resources: [d]\n", "d/x": "x"}, []string{`resources "d": the directory has no kustomization.yaml`}},
-		"a parent":                 {map[string]string{"kustomization.yaml": component + "resources: [../base]\n"}, []string{`resources "../base": it lies outside of the overlay`}},
-		"an absolute path":         {map[string]string{"kustomization.yaml": component + "resources: [/etc/passwd]\n"}, []string{`resources "/etc/passwd": it lies outside of the overlay`}},
+		"a parent":                 {map[string]string{"kustomization.yaml": component + "resources: [../base]\n"}, []string{`resources "../base": it is outside of the overlay: copy it into the directory`}},
+		"an absolute path":         {map[string]string{"kustomization.yaml": component + "resources: [/etc/passwd]\n"}, []string{`resources "/etc/passwd": it is outside of the overlay: copy it into the directory`}},
 		"a repository":             {map[string]string{"kustomization.yaml": component + "resources: [\"https://github.com/a/b//c?ref=v1\"]\n"}, []string{"remote references are not fetched"}},
 		"a repository in short":    {map[string]string{"kustomization.yaml": component + "components: [GitHub.com/a/b]\n", "GitHub.com/a/b/kustomization.yaml": component}, []string{"remote references are not fetched"}},
 		"a repository over ssh":    {map[string]string{"kustomization.yaml": component + "resources: [\"git@example.com:a/b\"]\n"}, []string{"remote references are not fetched"}},
@@ -45,8 +45,8 @@ func TestReadOverlayRejects(t *testing.T) {
 		"a field in another case":  {map[string]string{"kustomization.yaml": component + "Generators: [g.yaml]\n"}, []string{"field generators is not allowed"}},
 		"a namespace":              {map[string]string{"kustomization.yaml": component + "namespace: mine\n"}, []string{"field namespace is not allowed", "--namespace"}},
 		"a schema":                 {map[string]string{"kustomization.yaml": component + "openapi: {path: o.json}\n"}, []string{"field openapi is not allowed"}},
-		"an old field":             {map[string]string{"kustomization.yaml": component + "patchesStrategicMerge: [p.yaml]\n"}, []string{"field patchesStrategicMerge is not allowed", "for patches"}},
-		"more than Kubernetes has": {map[string]string{"kustomization.yaml": component + "resources: [a]\n", "a": strings.Repeat("x", maxOverlay)}, []string{"more than 4 MiB with a"}},
+		"an old field":             {map[string]string{"kustomization.yaml": component + "patchesStrategicMerge: [p.yaml]\n"}, []string{"field patchesStrategicMerge is not allowed", "deprecated in kustomize: use patches"}},
+		"more than Kubernetes has": {map[string]string{"kustomization.yaml": component + "resources: [a]\n", "a": strings.Repeat("x", maxOverlay)}, []string{"more than 4 MiB, including a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -62,7 +62,7 @@ func TestReadOverlayWantsADirectory(t *testing.T) {
 	writeFiles(t, dir, map[string]string{"file": component})
 	for name, c := range map[string]struct{ dir, want string }{
 		"missing":       {filepath.Join(dir, "none"), "there is no such directory"},
-		"a file":        {filepath.Join(dir, "file"), "want a directory with a kustomization.yaml"},
+		"a file":        {filepath.Join(dir, "file"), "expected a directory with a kustomization.yaml"},
 		"remote":        {"https://github.com/a/b//c", "remote overlays are not fetched"},
 		"remote, short": {"github.com/a/b", "remote overlays are not fetched"},
 	} {

@@ -80,14 +80,14 @@ func refuseFields(k types.Kustomization) error {
 		{"generators", len(k.Generators) > 0, noPrograms},
 		{"transformers", len(k.Transformers) > 0, noPrograms},
 		{"validators", len(k.Validators) > 0, noPrograms},
-		{"namespace", k.Namespace != "", "all objects of a job are in the namespace that --namespace names"},
-		{"openapi", len(k.OpenAPI) > 0, "it replaces the schema of all other objects; use a JSON 6902 patch instead"},
-		{"bases", len(k.Bases) > 0, "kustomize gave it up for resources"},
-		{"commonLabels", len(k.CommonLabels) > 0, "kustomize gave it up for labels"},
-		{"imageTags", len(k.ImageTags) > 0, "kustomize gave it up for images"},
-		{"patchesJson6902", len(k.PatchesJson6902) > 0, "kustomize gave it up for patches"},
-		{"patchesStrategicMerge", len(k.PatchesStrategicMerge) > 0, "kustomize gave it up for patches"},
-		{"vars", len(k.Vars) > 0, "kustomize gave it up for replacements"},
+		{"namespace", k.Namespace != "", "all objects of a job are in the namespace of --namespace"},
+		{"openapi", len(k.OpenAPI) > 0, "it replaces the schema of all other objects: use a JSON 6902 patch instead"},
+		{"bases", len(k.Bases) > 0, "deprecated in kustomize: use resources"},
+		{"commonLabels", len(k.CommonLabels) > 0, "deprecated in kustomize: use labels"},
+		{"imageTags", len(k.ImageTags) > 0, "deprecated in kustomize: use images"},
+		{"patchesJson6902", len(k.PatchesJson6902) > 0, "deprecated in kustomize: use patches"},
+		{"patchesStrategicMerge", len(k.PatchesStrategicMerge) > 0, "deprecated in kustomize: use patches"},
+		{"vars", len(k.Vars) > 0, "deprecated in kustomize: use replacements"},
 	} {
 		if field.used {
 			return fmt.Errorf("field %s is not allowed in an overlay: %s", field.name, field.why)
@@ -96,4 +96,4 @@ func refuseFields(k types.Kustomization) error {
 	return nil
 }
 
-const noPrograms = "plugins and charts may run programs; put what they make into resources or patches"
+const noPrograms = "plugins and charts may run programs: put their output into resources or patches"

@@ -58,7 +58,7 @@ func resolve(dir string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(target); err == nil && os.SameFile(info, here) {
-		return "", errors.New("that is the current directory; name one below it")
+		return "", errors.New("that is the current directory: name one inside it")
 	}
 	return target, os.MkdirAll(filepath.Dir(target), 0o755)
 }
@@ -77,12 +77,12 @@ func replaceable(dir string) (bool, error) {
 	}
 	first, err := os.ReadFile(filepath.Join(dir, kustomizationFile))
 	if err != nil || !strings.HasPrefix(string(first), marker) {
-		return false, errors.New("the directory has files that kinetic did not write; name an empty or a new one")
+		return false, errors.New("the directory has files that kinetic did not write: name an empty or a new one")
 	}
 	ours := []string{kustomizationFile, filepath.Dir(baseDir), componentsDir, jobDir, hostsDir, overlayDir, graceDir}
 	for _, e := range entries {
 		if !slices.Contains(ours, e.Name()) {
-			return false, fmt.Errorf("%s is not of kinetic and would be lost; move it, or name another directory", e.Name())
+			return false, fmt.Errorf("%s was not written by kinetic and would be lost: move it, or choose another directory", e.Name())
 		}
 	}
 	return true, nil

@@ -104,8 +104,8 @@ func TestWriteOverlayKeepsFilesOfOthers(t *testing.T) {
 	}{
 		"somebody's directory":         {map[string]string{"notes.txt": "x"}, "the directory has files that kinetic did not write"},
 		"somebody's kustomization":     {map[string]string{"kustomization.yaml": "resources: []\n"}, "the directory has files that kinetic did not write"},
-		"ours with somebody's file":    {map[string]string{"kustomization.yaml": ours, "notes.txt": "x"}, "notes.txt is not of kinetic"},
-		"ours in somebody's directory": {map[string]string{"kustomization.yaml": ours, ".git/config": "x"}, ".git is not of kinetic"},
+		"ours with somebody's file":    {map[string]string{"kustomization.yaml": ours, "notes.txt": "x"}, "notes.txt was not written by kinetic and would be lost"},
+		"ours in somebody's directory": {map[string]string{"kustomization.yaml": ours, ".git/config": "x"}, "not written by kinetic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

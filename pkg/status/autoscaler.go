@@ -60,7 +60,7 @@ func refusedScaleUp(message string) Diagnosis {
 		case strings.Contains(c.what, "max node group size reached"):
 			told = append(told, pools(c.count, "at its maximum size", "at their maximum size"))
 		case strings.Contains(c.what, "in backoff after failed scale-up"):
-			told = append(told, pools(c.count, "waits after a failed attempt", "wait after failed attempts"))
+			told = append(told, pools(c.count, "waiting after a failed attempt", "wait after failed attempts"))
 		case strings.HasPrefix(c.what, "node(s) ") || strings.HasPrefix(c.what, "Insufficient "):
 			unfit += c.count
 		default:

@@ -45,7 +45,7 @@ func (s Observation) explain() Diagnosis {
 		return s.explainFailure(end)
 	}
 	if s.Workload.isDeleted() {
-		return Diagnosis{Sentence: "it is being removed"}
+		return Diagnosis{Sentence: "it is being deleted"}
 	}
 	if s.Workload.kind.rules.heldBack(s.Workload, s.Pods) {
 		return s.explainQueue()
@@ -71,7 +71,7 @@ func (s Observation) explain() Diagnosis {
 func (s Observation) explainPod(p corev1.Pod) Diagnosis {
 	switch {
 	case p.DeletionTimestamp != nil:
-		return Diagnosis{Sentence: fmt.Sprintf("pod %s is being removed%s", p.Name, prefixed(": ", disruption(p))), Next: DescribePod(p)}
+		return Diagnosis{Sentence: fmt.Sprintf("pod %s is being deleted%s", p.Name, prefixed(": ", disruption(p))), Next: DescribePod(p)}
 	case p.Spec.NodeName == "":
 		return s.explainUnscheduled(p)
 	case WorkerOf(p).State.Running != nil:
@@ -88,7 +88,7 @@ func (s Observation) explainLostNode(p corev1.Pod) Diagnosis {
 		return Diagnosis{}
 	}
 	return Diagnosis{
-		Sentence: fmt.Sprintf("node %s, where it runs, has not answered for %s", p.Spec.NodeName, s.since(e)),
+		Sentence: fmt.Sprintf("its node %s has not responded for %s", p.Spec.NodeName, s.since(e)),
 		Next:     "kubectl describe node " + p.Spec.NodeName,
 	}
 }

@@ -26,12 +26,12 @@ func disruption(p corev1.Pod) string {
 	case "EvictionByEvictionAPI":
 		return fmt.Sprintf("evicted from node %s, which is being drained", p.Spec.NodeName)
 	case "DeletionByTaintManager":
-		text = fmt.Sprintf("node %s was lost or closed to it", p.Spec.NodeName)
+		text = fmt.Sprintf("node %s was lost or became unavailable", p.Spec.NodeName)
 	case "DeletionByPodGC":
 		text = fmt.Sprintf("node %s is gone", p.Spec.NodeName)
 	case corev1.PodReasonTerminationByKubelet:
 		if strings.Contains(c.Message, "critical pod") {
-			return fmt.Sprintf("node %s needed its place for a system pod", p.Spec.NodeName)
+			return fmt.Sprintf("node %s needed the room for a system pod", p.Spec.NodeName)
 		}
 		text = fmt.Sprintf("node %s was shut down", p.Spec.NodeName)
 	default:
@@ -111,13 +111,13 @@ func (s Observation) Disruptions() []api.Loss {
 func disruptionIn(e corev1.Event) string {
 	switch {
 	case e.InvolvedObject.Kind == "Job" && e.Reason == "Stopped":
-		return "Kueue took its turn back" + prefixed(": ", kueueMessage(e.Message))
+		return "evicted by Kueue" + prefixed(": ", kueueMessage(e.Message))
 	case e.InvolvedObject.Kind != "Pod":
 		return ""
 	case e.Reason == "Preempted":
 		return "preempted by a pod of higher priority"
 	case isTaintEviction(e):
-		return "its node was lost or closed to it"
+		return "its node was lost or became unavailable"
 	}
 	return ""
 }

@@ -28,8 +28,8 @@ func TestDisruptions(t *testing.T) {
 	}
 	want := []api.Loss{
 		{Time: at(0).UTC(), Why: "preempted by a pod of higher priority"},
-		{Time: at(1).UTC(), Why: "its node was lost or closed to it"},
-		{Time: at(3).UTC(), Why: "Kueue took its turn back: Preempted to accommodate a workload due to prioritization in the ClusterQueue"},
+		{Time: at(1).UTC(), Why: "its node was lost or became unavailable"},
+		{Time: at(3).UTC(), Why: "evicted by Kueue: Preempted to accommodate a workload due to prioritization in the ClusterQueue"},
 		{Time: at(7).UTC(), Why: "evicted from node n1, which is being drained"},
 	}
 	if diff := cmp.Diff(want, s.Disruptions()); diff != "" {

@@ -24,7 +24,7 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 		return Diagnosis{}
 	}
 	if end.Reason == batchv1.JobReasonDeadlineExceeded {
-		r := Diagnosis{Sentence: "the job's time limit is over", Next: s.logs()}
+		r := Diagnosis{Sentence: "the job's time limit was exceeded", Next: s.logs()}
 		if limit := s.Workload.job.Spec.ActiveDeadlineSeconds; limit != nil {
 			r.Sentence += fmt.Sprintf(": activeDeadlineSeconds is %d", *limit)
 		}
@@ -47,7 +47,7 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 		least += news(last)
 	} else if e := s.newestOfWorkload("SuccessfulCreate"); e != nil && !s.Workload.isMultiHost() {
 		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
-		r.Sentence = fmt.Sprintf("its pod %s was deleted from outside", foreign(name))
+		r.Sentence = fmt.Sprintf("its pod %s was deleted by someone else (kubectl delete?)", foreign(name))
 	}
 	if r.Sentence == "" {
 		r.Sentence = foreign(end.Message)
@@ -88,7 +88,7 @@ func ownWord(t *corev1.ContainerStateTerminated) string {
 		return text
 	}
 	if t.ExitCode == api.ExitDeadline {
-		return "the time limit of --max-runtime is over"
+		return "the time limit of --max-runtime was exceeded"
 	}
 	return fmt.Sprintf("exit code %d", t.ExitCode)
 }
@@ -107,17 +107,17 @@ func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminat
 	r := Diagnosis{Next: s.logs()}
 	switch {
 	case t.Reason == "OOMKilled":
-		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; --memory asks for more"
+		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; request more with --memory"
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return startError(p, imageOf(p, WorkerOf(p)), oneLine(t.Message))
 	case p.DeletionTimestamp != nil: // of which the runner knows the signal alone
-		r.Sentence = fmt.Sprintf("its pod was deleted from outside (exit code %d)", t.ExitCode)
+		r.Sentence = fmt.Sprintf("its pod was deleted by someone else (exit code %d)", t.ExitCode)
 	case told(t) != "":
 		r.Sentence = told(t)
 	case t.ExitCode == exitNoProgram:
 		r.Sentence = fmt.Sprintf("exit code %d: image %s lacks a program that it starts", t.ExitCode, foreign(imageOf(p, WorkerOf(p))))
 	case t.ExitCode == api.ExitRunner:
-		r.Sentence = fmt.Sprintf("the runner could not do its work (exit code %d): its last lines say why", t.ExitCode)
+		r.Sentence = fmt.Sprintf("the runner failed (exit code %d): see the last lines of the log", t.ExitCode)
 	default:
 		r.Sentence = fmt.Sprintf("exit code %d%s", t.ExitCode, signalled(t.ExitCode))
 	}
@@ -131,9 +131,9 @@ const exitNoProgram = 127
 func signalled(code int32) string {
 	switch code {
 	case api.ExitKilled:
-		return ", killed from outside"
+		return " (SIGKILL)"
 	case api.ExitTerminated:
-		return ", told to end from outside"
+		return " (SIGTERM)"
 	}
 	return ""
 }
@@ -144,19 +144,19 @@ func evicted(message string) string {
 	message = oneLine(message)
 	low := lowOn().FindStringSubmatch(message)
 	if low == nil && strings.Contains(message, "ephemeral") {
-		return "evicted: " + foreign(message) + "; --disk asks for more"
+		return "evicted: " + foreign(message) + "; request more with --disk"
 	}
 	if low == nil {
 		return "evicted" + prefixed(": ", foreign(message))
 	}
 	text := "evicted: its node was low on " + low[1]
 	if use := wasUsing().FindStringSubmatch(message); use != nil {
-		text += fmt.Sprintf(", %s used %s and had asked for %s", foreign(use[1]), use[2], use[3])
+		text += fmt.Sprintf(", %s used %s and had requested %s", foreign(use[1]), use[2], use[3])
 		switch low[1] {
 		case string(corev1.ResourceMemory):
-			text += "; --memory asks for more"
+			text += "; request more with --memory"
 		case string(corev1.ResourceEphemeralStorage):
-			text += "; --disk asks for more"
+			text += "; request more with --disk"
 		}
 	}
 	return text

@@ -27,7 +27,7 @@ func (s Observation) explainImage(p corev1.Pod, c corev1.ContainerStatus, reason
 	image := foreign(imageOf(p, c))
 	switch reason {
 	case "InvalidImageName":
-		return Diagnosis{Sentence: fmt.Sprintf("%q is no name of an image", image), Next: DescribePod(p), Hopeless: true}
+		return Diagnosis{Sentence: fmt.Sprintf("invalid image name %q", image), Next: DescribePod(p), Hopeless: true}
 	case "ErrImageNeverPull":
 		return Diagnosis{Sentence: fmt.Sprintf("image %s is not on node %s, and its pull policy is Never", image, p.Spec.NodeName), Next: DescribePod(p), Hopeless: true}
 	}

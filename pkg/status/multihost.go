@@ -61,7 +61,7 @@ func (s Observation) explainRestart(pods []corev1.Pod) string {
 	}
 	for _, find := range []func([]corev1.Pod) *corev1.Pod{recreatedPod, onlyDeletedPod} {
 		if p := find(pods); p != nil {
-			return ofHost(*p, "its pod was deleted, or lost with its node")
+			return ofHost(*p, "its pod was deleted or lost with its node")
 		}
 	}
 	return lostSomehow
@@ -69,8 +69,8 @@ func (s Observation) explainRestart(pods []corev1.Pod) string {
 
 // What is said of a LeaderWorkerSet whose attempt is over, and why where nothing is known.
 const (
-	startAgain  = "; all hosts start again"
-	lostSomehow = "a host was lost, or has crashed"
+	startAgain  = "; all hosts restart"
+	lostSomehow = "a host was lost or crashed"
 )
 
 // Recall is a status with the diagnosis that was made first when its attempt was over:

@@ -153,13 +153,13 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 		"host 1 is lost, of which host 0 will tell": {groupJob(failedCondition(batchv1.JobFailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit")), []corev1.Pod{indexed(0, running(2))},
 			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
 		"host 1 crashed, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(0, terminated(143, "Error", "")), indexed(1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
 		"host 1 crashed, and another was killed because it did not end": {groupJob(broken), []corev1.Pod{killedLater, indexed(1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
 		"host 0 is gone, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(1, ended)},
 			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 0 was lost: its pod is gone", Attempt: 0, Started: two, Finished: nine}},
 		"host 0 is gone, after host 1 crashed": {groupJob(broken), []corev1.Pod{indexed(1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; --memory asks for more", ExitCode: new(137), Started: two, Finished: nine}},
+			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Started: two, Finished: nine}},
 
 		"a map goes on after a call": {aMap, []corev1.Pod{indexed(0, terminated(0, "Completed", ""))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
 	}
@@ -190,7 +190,7 @@ func TestWhyAGroupWaits(t *testing.T) {
 	startedAgain.Status.ContainerStatuses[1].LastTerminationState = told
 	endedAgain := member(0, 1, terminated(125, "Error", ""))
 	endedAgain.Status.ContainerStatuses[1].LastTerminationState = told
-	const again = "host 1: t.py:die was killed by signal 9; all hosts start again"
+	const again = "host 1: t.py:die was killed by signal 9; all hosts restart"
 	killedLater := member(0, 1, terminated(137, "Error", ""))
 	killedLater.Status.ContainerStatuses[1].State.Terminated.FinishedAt = at(30)
 	refused := corev1.Event{Reason: "FailedCreate", InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Name: "keras-pathways-x-0"},
@@ -206,34 +206,34 @@ func TestWhyAGroupWaits(t *testing.T) {
 		"all slices are taken": {[]corev1.Pod{unscheduled(0, "0/270 nodes are available: 2 node(s) had untolerated taint(s), 260 node(s) didn't match Pod's node affinity/selector, 8 Insufficient google.com/tpu. no new claims to deallocate, preemption: 0/270 nodes are available: 262 Preemption is not helpful for scheduling, 8 No preemption victims found for incoming pod.")}, nil,
 			"0 of 2 hosts have a node; host 0: no node has room: 8 of 270 with too little google.com/tpu free, 2 with a taint, 260 "},
 		"a host was evicted": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(evictedPod)}, nil,
-			"host 1: evicted from node node, which is being drained; all hosts start again"},
+			"host 1: evicted from node node, which is being drained; all hosts restart"},
 		"a host was lost": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), member(1, 1, running(2))}, nil,
-			"a host was lost, or has crashed; all hosts start again"},
+			"a host was lost or crashed; all hosts restart"},
 		"its pod was made anew before the others go": {[]corev1.Pod{removed(member(0, 1, terminated(143, "Error", ""))), removed(member(1, 20, waiting("ContainerCreating")))}, nil,
-			"host 1: its pod was deleted, or lost with its node; all hosts start again"},
+			"host 1: its pod was deleted or lost with its node; all hosts restart"},
 		"it was made as the others were": {[]corev1.Pod{removed(member(0, 1, running(2))), removed(member(1, 4, running(5)))}, nil,
-			"a host was lost, or has crashed; all hosts start again"},
+			"a host was lost or crashed; all hosts restart"},
 		"a worker is removed": {[]corev1.Pod{member(0, 1, running(2)), removed(member(1, 1, running(2)))}, nil,
-			"host 1: its pod was deleted, or lost with its node; all hosts start again"},
+			"host 1: its pod was deleted or lost with its node; all hosts restart"},
 		"the leader is removed": {[]corev1.Pod{removed(member(0, 1, running(2))), member(1, 1, running(2))}, nil,
-			"host 0: its pod was deleted, or lost with its node; all hosts start again"},
+			"host 0: its pod was deleted or lost with its node; all hosts restart"},
 		"the leader is removed for another": {[]corev1.Pod{removed(member(0, 1, running(2))), member(1, 4, waiting("ContainerCreating"))}, nil,
-			"a host was lost, or has crashed; all hosts start again"},
+			"a host was lost or crashed; all hosts restart"},
 		"all are removed": {[]corev1.Pod{removed(member(0, 1, running(2))), removed(member(1, 1, running(2)))}, nil,
-			"a host was lost, or has crashed; all hosts start again"},
+			"a host was lost or crashed; all hosts restart"},
 		"one is left, and removed": {[]corev1.Pod{removed(member(0, 1, running(2)))}, nil,
-			"a host was lost, or has crashed; all hosts start again"},
+			"a host was lost or crashed; all hosts restart"},
 		"the leader tells of the host that crashed": {[]corev1.Pod{member(0, 1, told), member(1, 1, running(2))}, nil, again},
 		"its container was started again":           {[]corev1.Pod{startedAgain, member(1, 1, running(2))}, nil, again},
 		"and has ended again":                       {[]corev1.Pod{endedAgain, member(1, 1, running(2))}, nil, again},
 		"then it is removed":                        {[]corev1.Pod{removed(startedAgain), removed(member(1, 1, terminated(143, "Error", "")))}, nil, again},
 		"a host crashed without a word of its own": {[]corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "OOMKilled", ""))}, nil,
-			"host 1: out of memory: it used all of its 2Gi; --memory asks for more; all hosts start again"},
+			"host 1: out of memory: it used all of its 2Gi; request more with --memory; all hosts restart"},
 		"another was killed because it did not end": {[]corev1.Pod{removed(killedLater), removed(member(1, 1, terminated(137, "OOMKilled", "")))}, nil,
-			"host 1: out of memory: it used all of its 2Gi; --memory asks for more; all hosts start again"},
+			"host 1: out of memory: it used all of its 2Gi; request more with --memory; all hosts restart"},
 		"a worker can't be made": {[]corev1.Pod{member(0, 1, running(2))}, []corev1.Event{refused},
-			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 asked of pods"},
-		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 asked of pods"},
+			"1 of 2 hosts are running; quota team of namespace ml is exceeded: 1 of pods requested"},
+		"nor can the leader": {nil, []corev1.Event{refused}, "quota team of namespace ml is exceeded: 1 of pods requested"},
 		"an image":           {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, running(2))}, nil, "1 of 2 hosts are running; host 0: image"},
 		"all have a node":    {[]corev1.Pod{member(0, 1, waiting("ImagePullBackOff")), member(1, 1, waiting("ImagePullBackOff"))}, nil, "host 0: image"},
 		"the others run": {[]corev1.Pod{member(0, 1, running(2)), unscheduled(1, "0/3 nodes are available: 3 Insufficient cpu.")}, nil,
@@ -255,7 +255,7 @@ func TestWhyAGroupWaits(t *testing.T) {
 
 // Pods that go take with them what they tell, and what took their place has not run.
 func TestACauseIsRecalled(t *testing.T) {
-	const over, other, unknown = "host 1: exit code 137" + startAgain, "host 2: exit code 137, killed from outside" + startAgain, lostSomehow + startAgain
+	const over, other, unknown = "host 1: exit code 137" + startAgain, "host 2: exit code 137 (SIGKILL)" + startAgain, lostSomehow + startAgain
 	waits := func(message string) api.Status { return api.Status{State: api.Pending, Message: message} }
 	again := func(pod, message string) api.Status {
 		s := api.Status{State: api.Pending, Pod: pod}
@@ -301,7 +301,7 @@ func TestAGroupThatRunsInPartSaysWhatItLacks(t *testing.T) {
 		"a host has no pod":   {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2))}, true},
 		"all run":             {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2)), member(1, 1, running(2))}, false},
 		"a host has ended":    {api.Status{State: api.Running}, []corev1.Pod{member(0, 1, running(2)), over}, false},
-		"it is being removed": {api.Status{State: api.Running, Message: ending}, []corev1.Pod{member(0, 1, running(2)), starting}, false},
+		"it is being deleted": {api.Status{State: api.Running, Message: ending}, []corev1.Pod{member(0, 1, running(2)), starting}, false},
 		"it has ended":        {api.Status{State: api.Succeeded}, []corev1.Pod{member(0, 1, running(2)), starting}, false},
 		"it waits as a whole": {api.Status{State: api.Pending}, nil, true},
 	}
@@ -335,7 +335,7 @@ func TestAGroupWithAHostThatIsRefused(t *testing.T) {
 		hopeless bool
 	}{
 		"by a policy": {refusedCreate(strings.TrimSuffix(byPolicy, "no")+pool, 5, 15),
-			"the pod was refused by warden: " + pool + "; --placement shared asks for no node pool", true},
+			"the pod was refused by warden: " + pool + "; --placement shared needs no node pool of its own", true},
 		"by a webhook":               {refusedCreate(byWebhook, 5, 15), "the pod was refused by gatekeeper: no", true},
 		"by a webhook for a moment":  {refusedCreate(byWebhook, 5, 14), "the pod was refused by gatekeeper: no", false},
 		"by a webhook that is away":  {refusedCreate(away, 5, 15), "the pod can't be created: " + away, false},

@@ -58,7 +58,7 @@ func (k *Kind) isTooLong(name string) bool { return k.MaxQueuedName > 0 && len(n
 
 // keepsLongNames is what a queue does to such a workload.
 func (k *Kind) keepsLongNames(queue string) string {
-	return fmt.Sprintf("never lets go of a %s whose name has more than %d characters: a shorter one is made with --queue %s", k.Kind, k.MaxQueuedName, queue)
+	return fmt.Sprintf("never releases a %s whose name has more than %d characters: use --queue %s for a shorter name", k.Kind, k.MaxQueuedName, queue)
 }
 
 // CheckQueue looks at a workload as the cluster has made it. Where a namespace has a queue
@@ -69,7 +69,7 @@ func CheckQueue(made *unstructured.Unstructured) error {
 	if k == nil || queue == "" || !k.isTooLong(made.GetName()) {
 		return nil
 	}
-	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs that name none, and %s",
+	return fmt.Errorf("job %s: queue %s of namespace %s takes all jobs without a queue, but %s",
 		made.GetLabels()[api.LabelJobID], queue, made.GetNamespace(), k.keepsLongNames(queue))
 }
 
@@ -97,7 +97,7 @@ func (w *KueueWorkload) explain(queue string) Diagnosis {
 	case evicted != nil && evicted.Status == metav1.ConditionTrue:
 		r.Sentence = "back in queue " + queue + prefixed(": ", kueueMessage(evicted.Message))
 	case reserved == nil || reserved.Status == metav1.ConditionFalse && reserved.Message == "":
-		r.Sentence += ", which has not looked at it yet"
+		r.Sentence += ", which has not processed it yet"
 	case reserved.Status == metav1.ConditionFalse:
 		r.Sentence += ": " + kueueMessage(reserved.Message)
 	default:
@@ -138,7 +138,7 @@ func (s Observation) explainQueueByEvents(queue, ns string) Diagnosis {
 	made := s.newestOfWorkload("CreatedWorkload")
 	if made == nil {
 		if s.Now.Sub(s.meta().CreationTimestamp.Time) < eventsLast {
-			r.Sentence += ", which has not looked at it yet"
+			r.Sentence += ", which has not processed it yet"
 		}
 		return r
 	}

@@ -24,10 +24,10 @@ func CheckQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructu
 	}
 	all := usages(quotas, pods)
 	if i := slices.IndexFunc(all, usage.isHopeless); i >= 0 {
-		return "", fmt.Errorf("%s; ask for less, or an administrator for a larger quota, which kubectl describe quota %s -n %s shows", all[i], all[i].quota, all[i].namespace)
+		return "", fmt.Errorf("%s; request less, or ask an administrator for a larger quota (kubectl describe quota %s -n %s)", all[i], all[i].quota, all[i].namespace)
 	}
 	if i := slices.IndexFunc(all, usage.waits); i >= 0 {
-		return fmt.Sprintf("%s; the job will wait until other jobs have ended", all[i]), nil
+		return fmt.Sprintf("%s; the job waits until other jobs end", all[i]), nil
 	}
 	return "", nil
 }
@@ -77,15 +77,15 @@ func (u usage) waits() bool {
 }
 
 func (u usage) String() string {
-	who := "the job asks"
+	who := "the job requests"
 	if u.hosts > 1 {
-		who = fmt.Sprintf("its %d hosts ask", u.hosts)
+		who = fmt.Sprintf("its %d hosts request", u.hosts)
 	}
-	text := fmt.Sprintf("for %s of %s", &u.need, u.resource)
+	text := fmt.Sprintf("%s of %s", &u.need, u.resource)
 	if u.isHopeless() {
-		return fmt.Sprintf("quota %s of namespace %s is too small for this job: %s %s, and all jobs together may have %s", u.quota, u.namespace, who, text, &u.hard)
+		return fmt.Sprintf("quota %s of namespace %s is too small for this job: %s %s, but all jobs together may have %s", u.quota, u.namespace, who, text, &u.hard)
 	}
-	return fmt.Sprintf("quota %s of namespace %s has no room for this job yet: %s %s, and %s of %s are used", u.quota, u.namespace, who, text, &u.used, &u.hard)
+	return fmt.Sprintf("quota %s of namespace %s has no room for this job yet: %s %s, but %s of %s are used", u.quota, u.namespace, who, text, &u.used, &u.hard)
 }
 
 // podUsage is what a pod takes of a resource as quotas name it; nothing of what is no

@@ -67,7 +67,7 @@ var refusals = []refusal{
 	{pattern: policyDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: limitRange, sentence: "the limits of namespace %[1]s refuse the pod: %[5]s",
 		next: "kubectl describe limitrange -n %[1]s", hopeless: true},
-	{pattern: belowRequest, sentence: "the pod asks for %[2]s of %[3]s and its limit is %[4]s, which may be the default of namespace %[1]s",
+	{pattern: belowRequest, sentence: "the pod requests %[2]s of %[3]s but its limit is %[4]s, which may be the default of namespace %[1]s",
 		next: "kubectl describe limitrange -n %[1]s", hopeless: true},
 	{pattern: invalidPod, sentence: "the pod can't be created: %[5]s", hopeless: true},
 	{pattern: anyRefusal, sentence: "the pod can't be created: %[5]s"},
@@ -76,7 +76,7 @@ var refusals = []refusal{
 // podSecurityDetail is what a level of pod security forbids, or how to keep to it.
 func podSecurityDetail(match []string) string {
 	if strings.HasPrefix(match[1], "restricted:") && strings.Contains(match[2], "runAsNonRoot != true") {
-		return "; --restricted makes pods that keep to it"
+		return "; --restricted makes pods that satisfy it"
 	}
 	return ": " + foreign(match[2])
 }
@@ -105,7 +105,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 		if r.denial {
 			d.Hopeless = s.deniedFor(match[1]) >= passing
 			if strings.Contains(text, nodePool) {
-				d.Sentence += "; --placement shared asks for no node pool"
+				d.Sentence += "; --placement shared needs no node pool of its own"
 			}
 		}
 		return d
@@ -162,7 +162,7 @@ func shortfall(requested, used, limited string) string {
 	var parts []string
 	for pair := range strings.SplitSeq(requested, ",") {
 		name, asked, _ := strings.Cut(pair, "=")
-		parts = append(parts, fmt.Sprintf("%s asked of %s, %s of %s are used", asked, name, have[name], most[name]))
+		parts = append(parts, fmt.Sprintf("%s of %s requested, but %s of %s are used", asked, name, have[name], most[name]))
 	}
 	return strings.Join(parts, "; ")
 }

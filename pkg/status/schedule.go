@@ -144,7 +144,7 @@ func (c complaint) onNodes(p corev1.Pod) string {
 	switch c.what {
 	case "node(s) didn't match pod anti-affinity rules", "node(s) didn't satisfy existing pods anti-affinity rules":
 		if hasPoolToItself(p) {
-			return "in a node pool that another slice has to itself"
+			return "in a node pool that another slice uses exclusively"
 		}
 	case "node(s) didn't match pod affinity rules":
 		if hasPoolToItself(p) {
@@ -199,7 +199,7 @@ func selectorWords(p corev1.Pod) string {
 		labels[i] = strings.TrimPrefix(labels[i], "cloud.google.com/")
 	}
 	if len(labels) == 0 {
-		return "what the pod's node affinity asks for"
+		return "what the pod's node affinity requires"
 	}
 	return foreign(strings.Join(labels, " "))
 }

@@ -46,7 +46,7 @@ func (s Observation) explainStart(p corev1.Pod) Diagnosis {
 		return r
 	case "FailedCreatePodSandBox":
 		text := strings.TrimPrefix(rpcStatus().ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
-		return Diagnosis{Sentence: fmt.Sprintf("node %s can't set the pod up: %s", p.Spec.NodeName, foreign(text)), Next: DescribePod(p)}
+		return Diagnosis{Sentence: fmt.Sprintf("node %s can't set up the pod: %s", p.Spec.NodeName, foreign(text)), Next: DescribePod(p)}
 	}
 	return s.explainVolume(p, e)
 }
@@ -81,7 +81,7 @@ func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w 
 	case "CreateContainerError", "RunContainerError":
 		return startError(p, imageOf(p, c), message)
 	case "CrashLoopBackOff":
-		r := Diagnosis{Sentence: fmt.Sprintf("container %s crashes again and again", c.Name), Next: DescribePod(p)}
+		r := Diagnosis{Sentence: fmt.Sprintf("container %s keeps crashing", c.Name), Next: DescribePod(p)}
 		if t := c.LastTerminationState.Terminated; t != nil {
 			r.Sentence += fmt.Sprintf(": exit code %d%s", t.ExitCode, prefixed(", ", foreign(t.Reason)))
 		}
@@ -139,7 +139,7 @@ func startError(p corev1.Pod, image, message string) Diagnosis {
 		program := foreign(m[1])
 		r := Diagnosis{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: DescribePod(p), Hopeless: true}
 		if program == "python3" {
-			r.Sentence += ", which the runner needs (3.9 or newer): --image names another one"
+			r.Sentence += ", which the runner needs (3.9 or newer): choose another with --image"
 		}
 		return r
 	}

@@ -37,14 +37,14 @@ type fileStore struct {
 func OpenFile(rawURL string) (Store, error) {
 	dir, ok := strings.CutPrefix(rawURL, FileScheme)
 	if !ok {
-		return nil, fmt.Errorf("store %q: want file:///an/absolute/directory", rawURL)
+		return nil, fmt.Errorf("store %q: expected file:///an/absolute/directory", rawURL)
 	}
 	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
-		return nil, fmt.Errorf("store %q: %q is not an absolute path, want file:///an/absolute/directory", rawURL, dir)
+		return nil, fmt.Errorf("store %q: %q is not an absolute path: expected file:///an/absolute/directory", rawURL, dir)
 	}
 	dir = filepath.Clean(dir)
 	if dir == filepath.Dir(dir) {
-		return nil, fmt.Errorf("store %q: the root directory cannot be a store, name a directory below it", rawURL)
+		return nil, fmt.Errorf("store %q: the root directory cannot be a store: name a directory inside it", rawURL)
 	}
 	return &fileStore{dir: dir}, nil
 }
@@ -104,7 +104,7 @@ func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[
 // again, and a file's size is on the disk no earlier than its bytes.
 func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {
-		return false, fmt.Errorf("blob name %q: want 64 lower-case hexadecimal digits", sha256)
+		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
 	}
 	name := Blob(sha256)
 	target, err := s.path(name)
@@ -148,7 +148,7 @@ func (s *fileStore) publish(move func(from, to string) error, temp *tempFile, ta
 	var err error
 	for range tries {
 		if mkdirErr := os.MkdirAll(dir, 0o700); errors.Is(mkdirErr, fs.ErrExist) || errors.Is(mkdirErr, fs.ErrNotExist) {
-			err = fmt.Errorf("make the directory %s: something else keeps removing or replacing it", dir)
+			err = fmt.Errorf("create the directory %s: something else keeps deleting or replacing it", dir)
 			continue
 		} else if mkdirErr != nil {
 			return s.explain(mkdirErr)

@@ -31,11 +31,11 @@ func openBucket(rawURL string) (Store, error) {
 	path, _ := strings.CutPrefix(rawURL, BucketScheme)
 	bucket, prefix, _ := strings.Cut(strings.TrimSuffix(path, "/"), "/")
 	if bucket == "" {
-		return nil, fmt.Errorf("store %q: want gs://BUCKET or gs://BUCKET/PREFIX", rawURL)
+		return nil, fmt.Errorf("store %q: expected gs://BUCKET or gs://BUCKET/PREFIX", rawURL)
 	}
 	if prefix != "" {
 		if err := checkName(prefix); err != nil {
-			return nil, fmt.Errorf("store %q: the prefix is no %w", rawURL, err)
+			return nil, fmt.Errorf("store %q: invalid prefix: %w", rawURL, err)
 		}
 		prefix += "/"
 	}

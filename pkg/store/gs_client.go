@@ -58,7 +58,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	// The HTTP client brings what authentication there is.
 	c.Client, err = storage.NewClient(ctx, option.WithHTTPClient(hc), option.WithoutAuthentication(), storage.WithJSONReads())
 	if err != nil {
-		return nil, fmt.Errorf("make a client of Cloud Storage: %w", err)
+		return nil, fmt.Errorf("create a Cloud Storage client: %w", err)
 	}
 	return c, nil
 }

@@ -103,7 +103,7 @@ func outOfDate(err error) *x509.Certificate {
 // that the clock is wrong in most cases.
 func validity(c *x509.Certificate, now time.Time) string {
 	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	return fmt.Sprintf("the server's certificate is valid from %s to %s, and this machine's clock shows %s: set the clock",
+	return fmt.Sprintf("the server's certificate is valid from %s to %s, but this machine's clock shows %s: set the clock",
 		format(c.NotBefore), format(c.NotAfter), format(now))
 }
 
@@ -142,7 +142,7 @@ func (r *request) reason(answer *googleapi.Error) string {
 	bucket := r.store.bucket
 	switch answer.Code {
 	case http.StatusNotFound:
-		return fmt.Sprintf("there is no bucket %s%s; make it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
+		return fmt.Sprintf("there is no bucket %s%s; create it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
 	case http.StatusUnauthorized:
 		return fmt.Sprintf("the credentials were refused: %s; %s", text, login)
 	case http.StatusForbidden:

@@ -376,7 +376,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"forbidden without name": {"list", answer(403, "Forbidden"), []string{"list gs://acme-jobs/team/a/job/h: the account in use needs the permission storage.objects.list on the bucket acme-jobs", "--member=user:EMAIL"}},
 		"forbidden to a service account": {"delete", answer(403, "ci@acme.iam.gserviceaccount.com does not have storage.objects.delete access to x"),
 			[]string{"delete gs://acme-jobs/team/a/job/handle.json: ci@acme.iam.gserviceaccount.com needs", "--member=serviceAccount:ci@acme.iam.gserviceaccount.com"}},
-		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"read gs://acme-jobs/team/a/job/handle.json: there is no bucket acme-jobs; make it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
+		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"read gs://acme-jobs/team/a/job/handle.json: there is no bucket acme-jobs; create it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
 		"no bucket, list":   {"dirs", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
 		"no bucket, write":  {"create", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
 		"no bucket, delete": {"delete", answer(404, "The specified bucket does not exist."), []string{"there is no bucket acme-jobs"}},

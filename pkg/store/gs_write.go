@@ -27,7 +27,7 @@ const (
 	starts = 3
 )
 
-var errDamaged = errors.New("what arrived differs from what was sent")
+var errDamaged = errors.New("the content was changed in transit")
 
 // Create holds the object in memory.
 func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
@@ -101,7 +101,7 @@ func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old 
 // because buckets of the Python tool delete everything after 30 days.
 func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {
-		return false, fmt.Errorf("blob name %q: want 64 lower-case hexadecimal digits", sha256)
+		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
 	}
 	req, err := s.begin(ctx, toRead, Blob(sha256))
 	if err != nil {

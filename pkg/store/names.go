@@ -115,7 +115,7 @@ func IsTrace(id, name string) bool {
 func checkName(name string) error {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == "" || element == "." || element == ".." || strings.ContainsRune(element, 0) {
-			return fmt.Errorf("object name %q: want elements between single slashes, none of them empty, %q or %q", name, ".", "..")
+			return fmt.Errorf("object name %q: expected elements separated by single slashes, none of them empty, %q or %q", name, ".", "..")
 		}
 	}
 	return nil
@@ -155,10 +155,10 @@ var reserved = map[string]bool{"blobs": true, "data": true, "outputs": true, "de
 // CheckID rejects what must never become part of a path.
 func CheckID(id string) error {
 	if !idPattern().MatchString(id) {
-		return fmt.Errorf("job id %q: want 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
+		return fmt.Errorf("job ID %q: expected 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
 	}
 	if reserved[id] {
-		return fmt.Errorf("job id %q is a reserved word", id)
+		return fmt.Errorf("job ID %q is a reserved word", id)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("already exists")
 	// ErrMismatch is what PutBlob returns for other bytes than the promised ones.
-	ErrMismatch = errors.New("the bytes are not the promised ones")
+	ErrMismatch = errors.New("the content doesn't match the hash")
 	// ErrUnusable is a store that is not there, or not for this account: trying
 	// again later is of no use.
 	ErrUnusable = errors.New("the store can't be used")
@@ -80,7 +80,7 @@ func Open(rawURL string) (Store, error) {
 		return openBucket(rawURL)
 	}
 	if !strings.HasPrefix(rawURL, FileScheme) {
-		return nil, fmt.Errorf("store %q: want gs://BUCKET, gs://BUCKET/PREFIX or file:///DIR", rawURL)
+		return nil, fmt.Errorf("store %q: expected gs://BUCKET, gs://BUCKET/PREFIX or file:///DIR", rawURL)
 	}
 	return OpenFile(rawURL)
 }

@@ -121,13 +121,13 @@ func TestOpen(t *testing.T) {
 		"gs://acme":         {url: "gs://acme"},
 		"gs://acme/":        {url: "gs://acme"},
 		"gs://acme/team/a/": {url: "gs://acme/team/a"},
-		"gs://":             {err: "want gs://BUCKET"},
-		"gs:///x":           {err: "want gs://BUCKET"},
-		"gs://acme/a//b":    {err: "between single slashes"},
-		"gs://acme/../b":    {err: "between single slashes"},
+		"gs://":             {err: "expected gs://BUCKET"},
+		"gs:///x":           {err: "expected gs://BUCKET"},
+		"gs://acme/a//b":    {err: "separated by single slashes"},
+		"gs://acme/../b":    {err: "separated by single slashes"},
 		"file://x":          {err: "not an absolute path"},
-		"s3://acme":         {err: `store "s3://acme": want gs://BUCKET, gs://BUCKET/PREFIX or file:///DIR`},
-		"":                  {err: "want gs://BUCKET"},
+		"s3://acme":         {err: `store "s3://acme": expected gs://BUCKET, gs://BUCKET/PREFIX or file:///DIR`},
+		"":                  {err: "expected gs://BUCKET"},
 	} {
 		s, err := store.Open(url)
 		if want.err != "" {

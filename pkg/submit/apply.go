@@ -36,9 +36,9 @@ type ExistsError struct {
 
 func (e *ExistsError) Error() string {
 	if e.Same {
-		return fmt.Sprintf("job id %s: this very job is in %s already; follow it with kubectl kinetic jobs logs -f %s%s, or choose another id to run it once more", e.ID, e.Where, e.ID, e.Flags)
+		return fmt.Sprintf("job ID %q is already taken by the same job in %s: follow it with kubectl kinetic jobs logs -f %s%s, or choose another ID to run it again", e.ID, e.Where, e.ID, e.Flags)
 	}
-	return fmt.Sprintf("job id %s: there is such a job in %s; choose another, or remove it with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
+	return fmt.Sprintf("job ID %q is already taken in %s: choose another, or delete that job with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
 }
 
 // MayRunError is a start that failed in such a way that the job may run all the
@@ -55,7 +55,7 @@ func (e *MayRunError) Unwrap() error { return e.err }
 
 // Advice says what there may be, and what can be done with it.
 func (e *MayRunError) Advice() string {
-	return fmt.Sprintf("job %s may run all the same: kubectl kinetic jobs logs -f %s%s follows it, kubectl kinetic jobs cleanup %s%s removes what there is",
+	return fmt.Sprintf("job %s may run anyway: follow it with kubectl kinetic jobs logs -f %s%s, or delete it with kubectl kinetic jobs cleanup %s%s",
 		e.id, e.id, e.flags, e.id, e.flags)
 }
 
@@ -195,7 +195,7 @@ func (s submission) storeInputs(ctx context.Context) error {
 	}
 	_, err := s.place.Store.PutBlob(ctx, s.Spec.Map.InputsSHA256, s.inputs.Size, s.inputs.open)
 	if errors.Is(err, store.ErrMismatch) {
-		return fmt.Errorf("the inputs of --map were changed while the job was submitted: %w", err)
+		return fmt.Errorf("the inputs of --map changed while the job was submitted: %w", err)
 	}
 	return err
 }

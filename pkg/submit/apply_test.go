@@ -108,8 +108,8 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 	}{
 		"refused":                 {errors.New("forbidden"), false, "forbidden"},
 		"may run":                 {fmt.Errorf("no answer: %w", api.ErrMayRun), true, "jobs logs -f a1"},
-		"another job's name":      {fs.ErrExist, false, "there is such a job in namespace ml"},
-		"the same job's workload": {errors.Join(fs.ErrExist, api.ErrMayRun), true, "this very job is in namespace ml already; follow it with kubectl kinetic jobs logs -f a1"},
+		"another job's name":      {fs.ErrExist, false, "\"a1\" is already taken in namespace ml"},
+		"the same job's workload": {errors.Join(fs.ErrExist, api.ErrMayRun), true, "already taken by the same job in namespace ml: follow it with kubectl kinetic jobs logs -f a1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

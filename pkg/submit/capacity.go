@@ -33,19 +33,19 @@ func chooseCapacity(r api.Request, acc api.Accelerator) (api.Capacity, error) {
 	}
 	switch {
 	case !accelerator.TakesComputeClass(acc.Kind, r.ComputeClass) && acc.Kind == api.CPU:
-		return c, fmt.Errorf("--compute-class %s: it is for jobs with accelerators: name one with --accelerator", r.ComputeClass)
+		return c, fmt.Errorf("--compute-class %s is for jobs with accelerators: choose one with --accelerator", r.ComputeClass)
 	case !accelerator.TakesComputeClass(acc.Kind, r.ComputeClass):
-		return c, fmt.Errorf("--compute-class %s: it has no accelerators, and --accelerator is %s; Autopilot's class for them is %s", r.ComputeClass, r.AcceleratorText, api.AcceleratorClass)
+		return c, fmt.Errorf("--compute-class %s has no accelerators, but --accelerator is %s: Autopilot's class for them is %s", r.ComputeClass, r.AcceleratorText, api.AcceleratorClass)
 	case len(named) > 1 && c.Kind == api.CapacityClass:
-		return c, fmt.Errorf("%s exclude each other: the ComputeClass itself says which capacity is used; give one of them", strings.Join(flags, " and "))
+		return c, fmt.Errorf("%s cannot be combined, because the ComputeClass decides which capacity is used: use one of them", strings.Join(flags, " and "))
 	case len(named) > 1:
-		return c, fmt.Errorf("%s exclude each other: give one of them", strings.Join(flags, " and "))
+		return c, fmt.Errorf("%s cannot be combined: use one of them", strings.Join(flags, " and "))
 	case r.FlexStart && acc.Kind == api.CPU:
-		return c, errors.New("--flex-start is for accelerators: name one with --accelerator, or leave it out")
+		return c, errors.New("--flex-start is for accelerators: choose one with --accelerator, or omit it")
 	case r.FlexStart && r.MaxRuntime > maxFlexStart:
-		return c, fmt.Errorf("--max-runtime %s and --flex-start exclude each other: flex-start machines last at most 7 days (168h)", r.MaxRuntime)
+		return c, fmt.Errorf("--max-runtime %s cannot be combined with --flex-start, whose machines last at most 7 days (168h)", r.MaxRuntime)
 	case r.FlexStart && !accelerator.HasFlexStart(acc):
-		return c, fmt.Errorf("--flex-start and --accelerator %s exclude each other: GKE has no flex-start for TPU %s", r.AcceleratorText, acc.Name)
+		return c, fmt.Errorf("--flex-start cannot be combined with --accelerator %s: GKE has no flex-start for TPU %s", r.AcceleratorText, acc.Name)
 	}
 	return c, nil
 }

@@ -14,14 +14,14 @@ func TestVariablesOfSeveralHosts(t *testing.T) {
 		accelerator, variable string
 		err, warning          string // empty for none
 	}{
-		"LWS's own":             {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: every host needs a value of its own", ""},
-		"the index of a Job":    {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: every host", ""},
+		"LWS's own":             {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: omit it: the cluster sets a different value on each host", ""},
+		"the index of a Job":    {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: omit it: the cluster sets a different value on each host", ""},
 		"what switches LWS off": {"v6e-16", "TPU_WORKER_ID", "", "--env TPU_WORKER_ID: all 4 hosts get this value, and the cluster then sets none"},
 		"any of one host":       {"v6e-8", "LWS_WORKER_INDEX", "", ""},
 		"a TPU variable of one": {"v6e-8", "TPU_WORKER_ID", "", ""},
 		"what nobody sets":      {"v6e-16", "TPU_MIN_LOG_LEVEL", "", ""},
 		"an image for Arm":      {"gb200", "A", "", "the machines of gb200 have arm64 processors: the image must be built for linux/arm64"},
-		"a number of cpu":       {"cpu:8", "A", "", "--accelerator cpu:8: the number has no effect; --cpu 8 asks for 8 CPUs"},
+		"a number of cpu":       {"cpu:8", "A", "", "--accelerator cpu:8: the number has no effect; request 8 CPUs with --cpu 8"},
 		"no number":             {"cpu", "A", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,21 +33,21 @@ func validateMap(r api.Request) error {
 	if r.Map == "" {
 		switch {
 		case r.Chunk != 0:
-			return errors.New("--chunk is about the inputs of --map: name their file")
+			return errors.New("--chunk requires --map")
 		case r.Parallelism != 0:
-			return errors.New("--parallelism is about the inputs of --map: name their file")
+			return errors.New("--parallelism requires --map")
 		}
 		return nil
 	}
 	switch {
 	case r.Backend == api.BackendPathways:
-		return errors.New("--map and --backend pathways exclude each other: a map is an Indexed Job, which --backend gke runs")
+		return errors.New("--map cannot be combined with --backend pathways: a map is an Indexed Job (--backend gke)")
 	case r.Hosts > 1 || r.Slices > 1:
 		return errors.New("--map makes each call on one host, so it can't be combined with --hosts or --slices")
 	case r.RetryOn == api.RetryOnError:
-		return errors.New("--retry-on error cannot be combined with --map: --map-resume computes the inputs that failed again")
+		return errors.New("--retry-on error cannot be combined with --map: compute failed inputs again with --map-resume")
 	case r.Debug:
-		return errors.New("--map and --debug exclude each other: debug the function with one of the inputs, as --arg")
+		return errors.New("--map cannot be combined with --debug: debug the function with one input, passed with --arg")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func checkMapTarget(t call.Target) error {
 	if t.Kind == api.CallFunction {
 		return nil
 	}
-	return errors.New("--map calls a function once for each input: name one as TARGET, as in train.py:train")
+	return errors.New("--map requires a function as TARGET, as in train.py:train")
 }
 
 // inputs are those of a map, and a way to read them once more: a file is never
@@ -164,7 +164,7 @@ func checkChunks(m *api.Map) error {
 	if m == nil || m.Chunks() <= api.MaxChunks {
 		return nil
 	}
-	return fmt.Errorf("--chunk %d: %d inputs are %d chunks then, and a job has %d at most: make it %d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))
+	return fmt.Errorf("--chunk %d: that makes %[3]d chunks of %[2]d inputs, but a job can have at most %[4]d: use %[5]d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))
 }
 
 // rereadWarnings has a sentence where a map has more pods than should read all of
@@ -174,7 +174,7 @@ func rereadWarnings(m *api.Map, size int64) []string {
 		return nil
 	}
 	pods := int(manyBytes / size)
-	return []string{fmt.Sprintf("each of the map's %d pods reads the whole file of inputs, together %d GiB: with --chunk %d they are fewer", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
+	return []string{fmt.Sprintf("each of the map's %d pods reads the whole input file, %d GiB in total: use fewer pods with --chunk %d", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
 }
 
 // quotient is a/b, rounded up.

@@ -53,9 +53,9 @@ func TestCheckChunks(t *testing.T) {
 	}{
 		"no map":              {nil, ""},
 		"as many as can be":   {&api.Map{Inputs: 100_000, Chunk: 1}, ""},
-		"one more":            {&api.Map{Inputs: 100_001, Chunk: 1}, "--chunk 1: 100001 inputs are 100001 chunks then, and a job has 100000 at most: make it 2 or more"},
+		"one more":            {&api.Map{Inputs: 100_001, Chunk: 1}, "--chunk 1: that makes 100001 chunks of 100001 inputs, but a job can have at most 100000: use 2 or more"},
 		"few of them missing": {&api.Map{Inputs: 300_000, Only: first(100_000), Chunk: 1}, ""},
-		"many missing":        {&api.Map{Inputs: 300_000, Only: first(150_000), Chunk: 1}, "--chunk 1: 150000 inputs are 150000 chunks then, and a job has 100000 at most: make it 2 or more"},
+		"many missing":        {&api.Map{Inputs: 300_000, Only: first(150_000), Chunk: 1}, "--chunk 1: that makes 150000 chunks of 150000 inputs, but a job can have at most 100000: use 2 or more"},
 	} {
 		if err := checkChunks(tt.m); (err != nil) != (tt.want != "") || err != nil && err.Error() != tt.want {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -74,8 +74,8 @@ func TestLocalMapsAreOneChunk(t *testing.T) {
 func TestValidateMap(t *testing.T) {
 	for want, r := range map[string]api.Request{
 		"":                       {Map: "in", Chunk: 2, Placement: api.Placement{Backend: api.BackendGKE, Hosts: 1}},
-		"--chunk is about":       {Chunk: 2},
-		"--parallelism is about": {Parallelism: 2},
+		"--chunk requires --map":       {Chunk: 2},
+		"--parallelism requires --map": {Parallelism: 2},
 		"--backend pathways":     {Map: "in", Placement: api.Placement{Backend: api.BackendPathways}},
 		"--hosts or --slices":    {Map: "in", Placement: api.Placement{Hosts: 2}},
 		"makes each call":        {Map: "in", Placement: api.Placement{Slices: 2}},
@@ -113,7 +113,7 @@ func TestPlanOfAResumedMap(t *testing.T) {
 	}
 	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, Map: "in", Chunk: 1, Placement: api.Placement{Image: "i", Backend: api.BackendGKE}}
 	m := Machine{Cwd: dir, CacheDir: t.TempDir()}
-	for resume, want := range map[string]string{"": "100001 inputs are 100001 chunks", "m1": "<nil>"} {
+	for resume, want := range map[string]string{"": "that makes 100001 chunks", "m1": "<nil>"} {
 		r.MapResume = resume
 		p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
 		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(p.Warnings), "reads the whole file") {
@@ -131,9 +131,9 @@ func TestRereadWarnings(t *testing.T) {
 		"small inputs in many pods":  {api.Map{Inputs: 100_000, Chunk: 1}, 1 << 20, ""},
 		"large inputs in a few pods": {api.Map{Inputs: 100_000, Chunk: 1000}, 256 << 20, ""},
 		"large inputs in many pods": {api.Map{Inputs: 100_000, Chunk: 10}, 256 << 20,
-			"each of the map's 10000 pods reads the whole file of inputs, together 2500 GiB: with --chunk 250 they are fewer"},
+			"each of the map's 10000 pods reads the whole input file, 2500 GiB in total: use fewer pods with --chunk 250"},
 		"a fifth of them missing": {api.Map{Inputs: 500_000, Only: []api.Range{{First: 0, Last: 99_999}}, Chunk: 10}, 256 << 20,
-			"each of the map's 10000 pods reads the whole file of inputs, together 2500 GiB: with --chunk 250 they are fewer"},
+			"each of the map's 10000 pods reads the whole input file, 2500 GiB in total: use fewer pods with --chunk 250"},
 	} {
 		if got := strings.Join(rereadWarnings(&tt.m, tt.size), "\n"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

@@ -120,7 +120,7 @@ func (p Planned) doubts() []string {
 	r, s := p.request, p.Spec
 	warnings := hardwareWarnings(r, s)
 	if r.Debug && s.Capacity.Kind == api.CapacitySpot {
-		warnings = append(warnings, "a debugger loses its job whenever spot capacity is taken back")
+		warnings = append(warnings, "--debug with spot capacity: a preemption ends the debugging session")
 	}
 	if r.RetryOn == api.RetryOnError && s.Retries == 0 && s.Backend != api.BackendLocal {
 		warnings = append(warnings, "--retry-on error has no effect without --retries NUMBER")
@@ -129,7 +129,7 @@ func (p Planned) doubts() []string {
 		warnings = append(warnings, rereadWarnings(s.Map, p.inputs.Size)...)
 	}
 	if p.losesOutputs() {
-		warnings = append(warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so what the job writes to it is lost with its pod: mount one with --overlay, or name gs://BUCKET/PREFIX", s.OutputDir))
+		warnings = append(warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so files in it are lost with the pod: mount one with --overlay, or use gs://BUCKET/PREFIX", s.OutputDir))
 	}
 	return warnings
 }
@@ -151,7 +151,7 @@ func (p Planned) StoreAccess() error {
 	if s.Backend == api.BackendLocal || p.Target.GKE || s.StoreCredentials != "" || slices.ContainsFunc(s.Env, opensStore) {
 		return nil
 	}
-	return fmt.Errorf("store %s: outside GKE a pod has no metadata server that would give it credentials: name a Secret that has them with --store-credentials, or set "+api.EnvStorageEmulator+"; if this is a cluster of GKE, say so with --project", s.Store)
+	return fmt.Errorf("store %s: outside GKE a pod has no metadata server that gives it credentials: name a Secret that has them with --store-credentials, or set "+api.EnvStorageEmulator+"; if this is a cluster of GKE, say so with --project", s.Store)
 }
 
 // opensStore tells whether a variable is a way to the store by itself.
@@ -247,7 +247,7 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 		return exclude, nil
 	}
 	if rel, err := filepath.Rel(dir, root); err == nil && filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("the store %s holds the code, %s, and would be packaged with it: name another directory with --store file:///DIR", p.Target.Store, root)
+		return nil, fmt.Errorf("the store %s contains the code, %s, and would be packaged with it: choose another directory with --store file:///DIR", p.Target.Store, root)
 	}
 	return append(exclude, dir), nil
 }

@@ -44,9 +44,9 @@ func (p Planned) checkResume(old api.Handle) error {
 	case m == nil:
 		return fmt.Errorf("--map-resume %s: that job is not a map", old.JobID)
 	case m.InputsSHA256 != p.Spec.Map.InputsSHA256:
-		return fmt.Errorf("--map-resume %s: that job has other inputs (%d, and these are %d): give it the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
+		return fmt.Errorf("--map-resume %s: that job has other inputs (%d instead of %d): use the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
 	case old.CallSHA256 != p.Spec.CallSHA256:
-		return fmt.Errorf("--map-resume %s: that job, of %s, differs in its function, in --arg or in the directory it was started in: repeat its command line", old.JobID, old.FuncName)
+		return fmt.Errorf("--map-resume %s: that job, submitted %s, has another function, --arg or working directory: repeat its command line", old.JobID, old.FuncName)
 	}
 	return nil
 }
@@ -58,14 +58,14 @@ func checkResumable(ctx context.Context, old *job.Job) error {
 	case err != nil:
 		return err
 	case !status.State.Ended():
-		return inputErrorf("--map-resume %s: that job is still running: wait for its end, or cancel it with kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
+		return inputErrorf("--map-resume %s: that job is still running: wait until it ends, or cancel it with kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
 	deleted, err := old.ValuesDeleted(ctx)
 	switch {
 	case err != nil:
 		return err
 	case deleted:
-		return inputErrorf("--map-resume %s: that job succeeded, but its values were deleted: leave --map-resume out to compute all of them again", old.ID())
+		return inputErrorf("--map-resume %s: that job succeeded, but its values were deleted: omit --map-resume to compute them all again", old.ID())
 	}
 	return nil
 }

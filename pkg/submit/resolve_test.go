@@ -102,7 +102,7 @@ func TestResume(t *testing.T) {
 func TestResumeWithManyPods(t *testing.T) {
 	p := Planned{request: api.Request{Map: "in", Chunk: 1}, inputs: inputs{Inputs: call.Inputs{Count: 100_002, Size: 256 << 20}}}
 	p.Spec.Map = &api.Map{Inputs: 100_002, Chunk: 1}
-	if _, err := p.resume(&job.Job{}, []int{0}); err == nil || !strings.Contains(err.Error(), "100001 inputs are 100001 chunks") {
+	if _, err := p.resume(&job.Job{}, []int{0}); err == nil || !strings.Contains(err.Error(), "that makes 100001 chunks") {
 		t.Errorf("got %v", err)
 	}
 	p, err := p.resume(&job.Job{}, []int{0, 1, 2})
@@ -119,8 +119,8 @@ func TestCheckResume(t *testing.T) {
 	for want, old := range map[string]api.Handle{
 		"":                                  {CallSHA256: "call", Map: &other},
 		"that job is not a map":             {CallSHA256: "call"},
-		"other inputs (3, and these are 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
-		"differs in its function":           {CallSHA256: "other", Map: &m},
+		"other inputs (3 instead of 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
+		"has another function":           {CallSHA256: "other", Map: &m},
 	} {
 		if err := p.checkResume(old); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", old, err, want)

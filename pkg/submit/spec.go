@@ -88,9 +88,9 @@ func checkSize(r api.Request, m machines) error {
 func checkNodePools(r api.Request, acc api.Accelerator) error {
 	switch {
 	case r.NodePools == api.NodePoolsExclusive && !isSlice(acc):
-		return fmt.Errorf("--placement %s: only the hosts of a TPU slice have a node pool to themselves, and --accelerator %s is none of several hosts: leave it out", r.NodePools, accelerator.Text(acc))
+		return fmt.Errorf("--placement %s: only multi-host TPU slices have a node pool of their own, but --accelerator is %s: omit it", r.NodePools, accelerator.Text(acc))
 	case r.NodePools == api.NodePoolsShared && r.Slices > 1:
-		return fmt.Errorf("--placement %s cannot be combined with --slices %d: the hosts of each slice must be together in a node pool", r.NodePools, r.Slices)
+		return fmt.Errorf("--placement %s cannot be combined with --slices %d: the hosts of each slice must be in one node pool", r.NodePools, r.Slices)
 	}
 	return nil
 }
@@ -106,19 +106,19 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	}
 	var warnings []string
 	if n := accelerator.CPUCount(r.AcceleratorText); n > 0 && r.CPU == "" {
-		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; --cpu %d asks for %d CPUs", r.AcceleratorText, n, n))
+		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[3]d CPUs with --cpu %[2]d", r.AcceleratorText, n, n))
 	}
 	if s.Accelerator.Arch != "" && s.Capacity.Kind != api.CapacityClass {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
 	}
 	if r.NodePools == api.NodePoolsShared && !isSlice(s.Accelerator) {
-		warnings = append(warnings, fmt.Sprintf("--placement %s has no effect on --accelerator %s: it is for TPU slices of several hosts",
+		warnings = append(warnings, fmt.Sprintf("--placement %s has no effect with --accelerator %s: it is for multi-host TPU slices",
 			r.NodePools, accelerator.Text(s.Accelerator)))
 	}
 	if s.Hosts > 1 && s.Accelerator.Kind == api.TPU {
 		for _, e := range s.Env {
 			if slices.Contains(groupVariables, e.Name) {
-				warnings = append(warnings, fmt.Sprintf("--env %s: all %d hosts get this value, and the cluster then sets none of the variables by which TPU hosts find each other", e.Name, s.Hosts))
+				warnings = append(warnings, fmt.Sprintf("--env %s: all %d hosts get this value, and the cluster then sets none of the variables with which TPU hosts find each other", e.Name, s.Hosts))
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 	hosts := max(r.Hosts, acc.Hosts)
 	switch {
 	case acc.Kind == api.TPU && r.Hosts == acc.Hosts:
-		return fmt.Errorf("--hosts %d: a TPU's topology already determines its hosts (%s): leave it out", r.Hosts, accelerator.Describe(acc))
+		return fmt.Errorf("--hosts %d: a TPU's topology already determines its hosts (%s): omit it", r.Hosts, accelerator.Describe(acc))
 	case acc.Kind == api.TPU && r.Hosts > 0:
 		return fmt.Errorf("--hosts %d: a TPU's topology determines its hosts (%s): %s", r.Hosts, accelerator.Describe(acc), otherHosts(r, acc))
 	}
@@ -148,9 +148,9 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 func otherHosts(r api.Request, acc api.Accelerator) string {
 	several, err := accelerator.Parse(accelerator.Text(acc), accelerator.Options{Backend: api.BackendPathways})
 	if err == nil && several.Hosts == r.Hosts {
-		return fmt.Sprintf("leave it out and say --backend pathways, which has %d for %s", r.Hosts, r.AcceleratorText)
+		return fmt.Sprintf("omit it and use --backend pathways, which has %d for %s", r.Hosts, r.AcceleratorText)
 	}
-	advice := "leave it out, or choose another with --accelerator"
+	advice := "omit it, or choose another with --accelerator"
 	if other := accelerator.WithHosts(acc, r.Hosts); other.Hosts != acc.Hosts {
 		advice = fmt.Sprintf("choose another with --accelerator, such as %s, which has %d", accelerator.Text(other), other.Hosts)
 	}
@@ -167,15 +167,15 @@ func checkSlices(r api.Request, acc api.Accelerator) error {
 	case r.Slices < 2:
 		return nil
 	case acc.Kind != api.TPU:
-		return fmt.Errorf("--slices %d: only TPUs come in slices; --hosts asks for several hosts of %s", r.Slices, acc.Name)
+		return fmt.Errorf("--slices %d: only TPUs come in slices: for several hosts of %s, use --hosts", r.Slices, acc.Name)
 	case acc.Hosts == 1 && accelerator.HasMultislice(joined):
-		return fmt.Errorf("--slices %d: slices of one host are not joined (%s): choose a larger topology with --accelerator, such as %s", r.Slices, accelerator.Describe(acc), accelerator.Text(joined))
+		return fmt.Errorf("--slices %d: single-host slices can't be joined (%s): choose a larger topology with --accelerator, such as %s", r.Slices, accelerator.Describe(acc), accelerator.Text(joined))
 	case !accelerator.HasMultislice(acc):
 		return fmt.Errorf("--slices %d: slices of TPU %s can't be joined: choose a newer one with --accelerator", r.Slices, acc.Name)
 	case r.Backend == api.BackendGKE:
-		return fmt.Errorf("--slices %d and --backend gke exclude each other: --backend pathways joins slices", r.Slices)
+		return fmt.Errorf("--slices %d cannot be combined with --backend gke: use --backend pathways", r.Slices)
 	case r.Slices > most:
-		return fmt.Errorf("--slices %d: a job has %d hosts at most, and these have %d each: want 1 to %d", r.Slices, api.MaxHosts, acc.Hosts, most)
+		return fmt.Errorf("--slices %d: a job can have at most %d hosts, and each slice has %d: use 1 to %d", r.Slices, api.MaxHosts, acc.Hosts, most)
 	}
 	return nil
 }
@@ -184,15 +184,15 @@ func checkSlices(r api.Request, acc api.Accelerator) error {
 func checkSeveral(r api.Request, hosts int) error {
 	switch {
 	case r.Map != "":
-		return fmt.Errorf("--map makes each call on one host, but --accelerator %s has %d hosts: choose one of one host", r.AcceleratorText, hosts)
+		return fmt.Errorf("--map makes each call on one host, but --accelerator %s has %d hosts: choose a single-host one", r.AcceleratorText, hosts)
 	case r.Debug:
-		return fmt.Errorf("--debug and several hosts exclude each other (these are %d): debug the call on one, with a smaller --accelerator or without --hosts and --slices", hosts)
+		return fmt.Errorf("--debug needs one host, not %d: use a smaller --accelerator, or omit --hosts and --slices", hosts)
 	case r.Backend == api.BackendGKE && r.Retries > 0:
-		return fmt.Errorf("--retries %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.Retries)
+		return fmt.Errorf("--retries %d cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend pathways", r.Retries)
 	case r.Backend == api.BackendGKE && r.RetryOn == api.RetryOnError:
-		return errors.New("--retry-on error and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again")
+		return errors.New("--retry-on error cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend pathways")
 	case r.Backend == api.BackendGKE && r.MaxDisruptions > 0:
-		return fmt.Errorf("--max-disruptions %d and --backend gke exclude each other on several hosts, of which the loss of one is the end: --backend pathways starts all of them again", r.MaxDisruptions)
+		return fmt.Errorf("--max-disruptions %d cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend pathways", r.MaxDisruptions)
 	}
 	return nil
 }
@@ -207,9 +207,9 @@ func outputDir(r api.Request, cwd string) (string, error) {
 	case dir == "" || r.Backend != api.BackendLocal && (inBucket || filepath.IsAbs(dir)):
 		return dir, nil
 	case r.Backend != api.BackendLocal:
-		return "", fmt.Errorf("--output-dir %q: want gs://BUCKET/PREFIX, or an absolute path in the container", dir)
+		return "", fmt.Errorf("--output-dir %q: expected gs://BUCKET/PREFIX or an absolute path in the container", dir)
 	case isURL:
-		return "", fmt.Errorf("--output-dir %q: a local job writes to a directory: name one", dir)
+		return "", fmt.Errorf("--output-dir %q: a local job needs a directory", dir)
 	case filepath.IsAbs(dir):
 		return dir, nil
 	default:
@@ -250,7 +250,7 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 		s.CPU, s.Memory = cmp.Or(s.CPU, strconv.Itoa(share.CPUs)), cmp.Or(s.Memory, strconv.Itoa(share.GiB)+"Gi")
 	}
 	if s.Image == "" {
-		return s, errors.New("--image: name the image to run in, or set KINETIC_IMAGE; python:3.12-slim is one. Finding and building images comes with a later version")
+		return s, errors.New("--image or KINETIC_IMAGE required: the image to run in, such as python:3.12-slim")
 	}
 	return s, nil
 }

@@ -44,7 +44,7 @@ func validateIdentity(r api.Request) error {
 		return nil
 	}
 	if r.Name != "" {
-		return errors.New("--name names a part of the id that --job-id sets whole; give one of them")
+		return errors.New("--name cannot be combined with --job-id, which sets the whole ID")
 	}
 	if err := store.CheckID(r.JobID); err != nil {
 		return fmt.Errorf("--job-id: %w", err)
@@ -54,7 +54,7 @@ func validateIdentity(r api.Request) error {
 
 func validateDebug(r api.Request) error {
 	if r.Debug && r.Command {
-		return errors.New("--debug is for Python code that Kinetic starts, and --command is any program: name the script itself, or start debugpy in the command")
+		return errors.New("--debug cannot be combined with --command: name a Python script as TARGET, or start debugpy in the command")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func validateSize(flag, value string) error {
 	case strings.Trim(value, "0123456789") == "":
 		return fmt.Errorf("%s %q: that is %s bytes; did you mean %sGi?", flag, value, value, value)
 	default:
-		return fmt.Errorf("%s %q: Python needs 16Mi at least", flag, value)
+		return fmt.Errorf("%s %q: Python needs at least 16Mi", flag, value)
 	}
 }
 
@@ -129,7 +129,7 @@ func quantity(flag, value string) (resource.Quantity, error) {
 		return q, fmt.Errorf("%s %q: not a Kubernetes quantity such as 500m, 4 or 16Gi", flag, value)
 	}
 	if q.Sign() <= 0 {
-		return q, fmt.Errorf("%s %q: must be more than nothing", flag, value)
+		return q, fmt.Errorf("%s %q: must be positive", flag, value)
 	}
 	return q, nil
 }
@@ -173,14 +173,14 @@ func metadataKey(flag, key string) error {
 		return fmt.Errorf("%s %q: %s", flag, key, plainly(why))
 	}
 	if ours(key) {
-		return fmt.Errorf("%s %s: kinetic sets this key itself", flag, key)
+		return fmt.Errorf("%s %s: reserved: kinetic sets this key", flag, key)
 	}
 	return nil
 }
 
 func validateMaxRuntime(r api.Request) error {
 	if r.MaxRuntime < 0 {
-		return fmt.Errorf("--max-runtime %s: must be more than nothing", r.MaxRuntime)
+		return fmt.Errorf("--max-runtime %s: must be positive", r.MaxRuntime)
 	}
 	return nil
 }
@@ -190,13 +190,13 @@ var later = []string{"bundled", "prebuilt"}
 
 func validateImage(image string) error {
 	if slices.Contains(later, image) {
-		return fmt.Errorf("--image %s: finding and building images comes with a later version; name an image by its URI, such as python:3.12-slim", image)
+		return fmt.Errorf("--image %s: building images is not supported yet: use an image URI such as python:3.12-slim", image)
 	}
 	if image == "" || isImage(image) {
 		return nil
 	}
 	if isImage(strings.ToLower(image)) {
-		return fmt.Errorf("--image %q: only the tag of an image may have capitals", image)
+		return fmt.Errorf("--image %q: only an image's tag may contain capitals", image)
 	}
 	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", image)
 }

@@ -35,18 +35,18 @@ func checkVariables(r api.Request, s api.Spec) error {
 	var names []string
 	for _, e := range s.Env {
 		if s.Hosts > 1 && slices.Contains(perHost, e.Name) {
-			return fmt.Errorf("--env %s: every host needs a value of its own, which the cluster sets: leave it out", e.Name)
+			return fmt.Errorf("--env %s: omit it: the cluster sets a different value on each host", e.Name)
 		}
 		names = append(names, e.Name)
 	}
 	for _, name := range slices.Concat(names, slices.Sorted(maps.Keys(r.Secrets))) {
 		switch {
 		case r.Map != "" && name == indexVariable:
-			return fmt.Errorf("env %s: it tells a pod of a map which inputs are its own; choose another name", name)
+			return fmt.Errorf("env %s: reserved for maps: choose another name", name)
 		case s.Debug && slices.Contains(debugVariables, name):
-			return fmt.Errorf("env %s: the debugger needs it; leave it out, or --debug", name)
+			return fmt.Errorf("env %s: needed by --debug: omit one of the two", name)
 		case name == api.EnvCredentials && s.StoreCredentials != "":
-			return fmt.Errorf("env %s: the credentials for the store set it; name one of the two", name)
+			return fmt.Errorf("env %s: already set by --store-credentials: omit one of the two", name)
 		}
 	}
 	return nil

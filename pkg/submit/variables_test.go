@@ -16,13 +16,13 @@ func TestCheckVariables(t *testing.T) {
 		spec     api.Spec
 		want     string // "" for no error
 	}{
-		"the number of a pod of a map":    {"JOB_COMPLETION_INDEX", api.Request{Map: "in"}, api.Spec{}, "env JOB_COMPLETION_INDEX: it tells a pod of a map"},
+		"the number of a pod of a map":    {"JOB_COMPLETION_INDEX", api.Request{Map: "in"}, api.Spec{}, "env JOB_COMPLETION_INDEX: reserved for maps: choose another name"},
 		"the same without a map":          {"JOB_COMPLETION_INDEX", api.Request{}, api.Spec{}, ""},
-		"another port for the debugger":   {"KINETIC_DEBUG_PORT", api.Request{}, debugged, "env KINETIC_DEBUG_PORT: the debugger needs it"},
+		"another port for the debugger":   {"KINETIC_DEBUG_PORT", api.Request{}, debugged, "env KINETIC_DEBUG_PORT: needed by --debug: omit one of the two"},
 		"a port without a debugger":       {"KINETIC_DEBUG_PORT", api.Request{}, api.Spec{}, ""},
-		"credentials that are there":      {"GOOGLE_APPLICATION_CREDENTIALS", api.Request{}, keyed, "the credentials for the store set it"},
+		"credentials that are there":      {"GOOGLE_APPLICATION_CREDENTIALS", api.Request{}, keyed, "already set by --store-credentials"},
 		"credentials that are not":        {"GOOGLE_APPLICATION_CREDENTIALS", api.Request{}, api.Spec{}, ""},
-		"what every host has differently": {"LWS_WORKER_INDEX", api.Request{}, api.Spec{Placement: api.Placement{Hosts: 2}}, "--env LWS_WORKER_INDEX: every host"},
+		"what every host has differently": {"LWS_WORKER_INDEX", api.Request{}, api.Spec{Placement: api.Placement{Hosts: 2}}, "--env LWS_WORKER_INDEX: omit it: the cluster sets a different value on each host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plain, secret := tt.spec, tt.request

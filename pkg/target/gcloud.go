@@ -67,14 +67,14 @@ func readGcloud(env func(string) string, dir string) (string, map[string]string,
 		return name.value, nil, err
 	}
 	if !configurationPattern().MatchString(name.value) {
-		return "", nil, fmt.Errorf("%s %q: this is no name of a configuration; `gcloud config configurations list` shows those there are", name.from, name.value)
+		return "", nil, fmt.Errorf("%s %q: invalid configuration name; list them with `gcloud config configurations list`", name.from, name.value)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "configurations", "config_"+name.value))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && name.from == activeVariable:
-		return "", nil, fmt.Errorf("%s %s: there is no such configuration; `gcloud config configurations list` shows those there are", name.from, name.value)
+		return "", nil, fmt.Errorf("%s %s: no such configuration; list them with `gcloud config configurations list`", name.from, name.value)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("%w; --project, --zone and --cluster do without it", err)
+		return "", nil, fmt.Errorf("%w; or use --project, --zone and --cluster", err)
 	}
 	return name.value, parseProperties(string(data)), nil
 }
@@ -89,7 +89,7 @@ func activeConfiguration(env func(string) string, dir string) (setting, error) {
 	path := filepath.Join(dir, "active_config")
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return setting{}, fmt.Errorf("%w; --project, --zone and --cluster do without it", err)
+		return setting{}, fmt.Errorf("%w; or use --project, --zone and --cluster", err)
 	}
 	return first(setting{strings.TrimSpace(string(data)), path}, setting{defaultConfiguration, fromDefault}), nil
 }

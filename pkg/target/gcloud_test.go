@@ -69,7 +69,7 @@ func TestGcloudUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := placeOfGcloud(variables{"CLOUDSDK_CONFIG": dir}.get)
-			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, path)) || !strings.Contains(err.Error(), "--project, --zone and --cluster do without it") {
+			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, path)) || !strings.Contains(err.Error(), "or use --project, --zone and --cluster") {
 				t.Errorf("got %v, want the path and what to do", err)
 			}
 		})

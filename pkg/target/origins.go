@@ -22,7 +22,7 @@ type origins struct {
 func gather(f Flags, env func(string) string, kube KubeConfig, need Need) (origins, error) {
 	config, err := kube.RawConfig()
 	if err != nil {
-		return origins{}, fmt.Errorf("reading the kubeconfig: %w: mend the file, or name another with --kubeconfig or KUBECONFIG", err)
+		return origins{}, fmt.Errorf("reading the kubeconfig: %w: fix the file, or name another with --kubeconfig or KUBECONFIG", err)
 	}
 	o := origins{flags: f, env: env, config: config, need: need}
 	if o.profile, err = chooseProfile(f, env); err != nil {

@@ -137,12 +137,12 @@ func TestOriginsReject(t *testing.T) {
 		"KINETIC_PROFILE unknown":    {"big", Flags{}, variables{"KINETIC_PROFILE": "nope"}, "KINETIC_PROFILE nope: "},
 		"a cluster without context":  {"new", Flags{}, nil, "no context gke_acme-ml_us-west1_new, which is the cluster of profile new: get one with `gcloud container clusters get-credentials new --region us-west1 --project acme-ml`; --context names another"},
 		"a flag that changes it":     {"new", Flags{Cluster: "newer"}, nil, "no context gke_acme-ml_us-west1_newer: get one with"},
-		"a project with capitals":    {"odd", Flags{}, nil, `profile odd "Acme": want a project id`},
+		"a project with capitals":    {"odd", Flags{}, nil, `profile odd "Acme": expected a project id`},
 		"a namespace with dots":      {"dots", Flags{}, nil, `profile dots "a.b": not a namespace`},
 		"--context and --profile":    {"", Flags{Profile: "big", Context: ctxMain}, nil, "europe-west4-b of profile big contradicts --context " + ctxMain + ", which has us-central1-a"},
-		"gcloud's own odd value":     {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_CORE_PROJECT": "1234"}, `CLOUDSDK_CORE_PROJECT "1234": want a project id`},
-		"no such configuration":      {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "nope"}, "reading gcloud's configuration: CLOUDSDK_ACTIVE_CONFIG_NAME nope: there is no such configuration"},
-		"a configuration's bad name": {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "../x"}, `CLOUDSDK_ACTIVE_CONFIG_NAME "../x": this is no name`},
+		"gcloud's own odd value":     {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_CORE_PROJECT": "1234"}, `CLOUDSDK_CORE_PROJECT "1234": expected a project id`},
+		"no such configuration":      {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "nope"}, "reading gcloud's configuration: CLOUDSDK_ACTIVE_CONFIG_NAME nope: no such configuration; list them with `gcloud config configurations list`"},
+		"a configuration's bad name": {"", Flags{Context: "kind-dev"}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "../x"}, `CLOUDSDK_ACTIVE_CONFIG_NAME "../x": invalid configuration name`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestFilesAreReadWhereNeeded(t *testing.T) {
 		"no flags":                 {ctxMain, Flags{}, nil, "profiles.json:1:1: "},
 		"no namespace":             {ctxMain, Flags{Project: "acme-ml", Zone: "us-central1-a", Cluster: "main"}, nil, "profiles.json:1:1: "},
 		"--profile":                {ctxMain, Flags{Profile: "x", Context: ctxBig}, nil, "profiles.json:1:1: "},
-		"--context that is no GKE": {ctxMain, Flags{Context: "kind-dev"}, nil, `active_config "//": this is no name`},
+		"--context that is no GKE": {ctxMain, Flags{Context: "kind-dev"}, nil, `active_config "//": invalid configuration name`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -157,7 +157,7 @@ func (o origins) locateGiven() (place, error) {
 	if there != (place{}) {
 		for i, s := range flags.over(own).settings() {
 			if other := there.settings()[i].value; s.value != "" && s.value != other {
-				return place{}, fmt.Errorf("%s contradicts --context %s, which has %s: leave one of them out", s.said(), name, other)
+				return place{}, fmt.Errorf("%s contradicts --context %s, which has %s: omit one of them", s.said(), name, other)
 			}
 		}
 	}
@@ -223,12 +223,12 @@ func locationFlag(location string) string {
 // missingContext says that a context somebody named does not exist.
 func missingContext(config clientcmdapi.Config, named setting) error {
 	names := slices.Sorted(maps.Keys(config.Contexts))
-	message := fmt.Sprintf("%s %s: the kubeconfig has no context of this name", named.from, named.value)
+	message := fmt.Sprintf("%s %s: the kubeconfig has no context of that name", named.from, named.value)
 	if hint := nearest.Sentence(named.value, names); hint != "" {
 		return fmt.Errorf("%s: %s", message, hint)
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("%s, nor any other: name the file with --kubeconfig, or get one with `gcloud container clusters get-credentials`", message)
 	}
-	return fmt.Errorf("%s; `kubectl config get-contexts` lists those it has", message)
+	return fmt.Errorf("%s; list them with `kubectl config get-contexts`", message)
 }

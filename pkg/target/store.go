@@ -27,7 +27,7 @@ func LocalStore(env func(string) string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		home := homedir.Dir(env)
 		if !filepath.IsAbs(home) {
-			return "", errors.New("there is no place for local jobs, because neither XDG_DATA_HOME nor HOME is set: name a directory with --store file:///DIR")
+			return "", errors.New("no directory for local jobs, because neither XDG_DATA_HOME nor HOME is set: name one with --store file:///DIR")
 		}
 		dir = filepath.Join(home, ".local", "share")
 	}
@@ -45,7 +45,7 @@ func resolveStore(f Flags, env func(string) string, where place) (setting, error
 		return setting{}, fmt.Errorf("%s %s: %w", store.from, store.value, err)
 	}
 	if strings.HasPrefix(url, fileScheme) {
-		return setting{}, fmt.Errorf("%s %s: a directory is for --local jobs only, because pods can't see it: name a bucket, gs://BUCKET", store.from, store.value)
+		return setting{}, fmt.Errorf("%s %s: pods can't access a local directory: use a bucket, gs://BUCKET", store.from, store.value)
 	}
 	return setting{url, store.from}, nil
 }
@@ -76,7 +76,7 @@ func checkStore(text string) (string, error) {
 	}
 	path, found := strings.CutPrefix(text, bucketScheme)
 	if !found {
-		return "", errors.New("want gs://BUCKET or gs://BUCKET/PREFIX, or for local jobs file:///DIR")
+		return "", errors.New("expected gs://BUCKET or gs://BUCKET/PREFIX, or for local jobs file:///DIR")
 	}
 	path = strings.TrimSuffix(path, "/")
 	bucket, prefix, hasPrefix := strings.Cut(path, "/")
@@ -85,7 +85,7 @@ func checkStore(text string) (string, error) {
 	}
 	for element := range strings.SplitSeq(prefix, "/") {
 		if hasPrefix && slices.Contains([]string{"", ".", ".."}, element) {
-			return "", fmt.Errorf("the prefix has an element %q: want names between single slashes", element)
+			return "", fmt.Errorf("the prefix has an element %q: expected names separated by single slashes", element)
 		}
 	}
 	return bucketScheme + path, nil
@@ -93,11 +93,11 @@ func checkStore(text string) (string, error) {
 
 func checkDirectory(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", errors.New("want an absolute path after file://, as in file:///home/me/store")
+		return "", errors.New("expected an absolute path after file://, as in file:///home/me/store")
 	}
 	dir = filepath.Clean(dir)
 	if dir == filepath.Dir(dir) {
-		return "", errors.New("the root directory can't be a store: name a directory below it")
+		return "", errors.New("the root directory can't be a store: name a directory inside it")
 	}
 	return fileScheme + filepath.ToSlash(dir), nil
 }
@@ -114,15 +114,15 @@ const (
 // checkBucket holds https://cloud.google.com/storage/docs/buckets#naming.
 func checkBucket(name string) error {
 	if !bucketPattern().MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
-		return fmt.Errorf("%q is no bucket's name: want 3 to 63 lower-case letters, digits, '-', '_' and '.', with a letter or digit at both ends", name)
+		return fmt.Errorf("invalid bucket name %q: expected 3 to 63 lower-case letters, digits, '-', '_' and '.', with a letter or digit at both ends", name)
 	}
 	for part := range strings.SplitSeq(name, ".") {
 		if len(part) > maxBucketPart {
-			return fmt.Errorf("%q is no bucket's name: it has %d characters, and %d are allowed", name, len(part), maxBucketPart)
+			return fmt.Errorf("invalid bucket name %q: it has %d characters, but at most %d are allowed", name, len(part), maxBucketPart)
 		}
 	}
 	if _, err := netip.ParseAddr(name); err == nil {
-		return fmt.Errorf("%q is an IP address, which a bucket can't be called", name)
+		return fmt.Errorf("invalid bucket name %q: it is an IP address", name)
 	}
 	return nil
 }

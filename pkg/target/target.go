@@ -153,7 +153,7 @@ func resolveLocal(f Flags, env func(string) string) (Target, error) {
 	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"})
 	if strings.HasPrefix(store.value, bucketScheme) {
 		if f.Store != "" {
-			return Target{}, fmt.Errorf("--store %s: a local job keeps its things in a directory: leave --store out, or name one with file:///DIR", f.Store)
+			return Target{}, fmt.Errorf("--store %s: a local job needs a directory: omit --store, or use file:///DIR", f.Store)
 		}
 		store = setting{} // the bucket of this shell's cluster
 	}

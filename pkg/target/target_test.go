@@ -151,7 +151,7 @@ func TestResolveWithoutACluster(t *testing.T) {
 			"no current context: choose one with --context"},
 		"a current context that is gone": {"kind-deb", Flags{Store: "gs://bucket"}, nil,
 			Target{Zone: "us-central1-a", Cluster: "kinetic-cluster", Namespace: "default", Store: "gs://bucket"},
-			`current context kind-deb: the kubeconfig has no context of this name: did you mean "kind-dev"?`},
+			`current context kind-deb: the kubeconfig has no context of that name: did you mean "kind-dev"?`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestResolveWithoutAKubeconfig(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = Resolve(Flags{Context: "x"}, variables{}.get, config, Need{})
-	if err == nil || !strings.Contains(err.Error(), "--context x: the kubeconfig has no context of this name, nor any other: name the file with --kubeconfig") {
+	if err == nil || !strings.Contains(err.Error(), "--context x: the kubeconfig has no context of that name, nor any other: name the file with --kubeconfig") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -197,19 +197,19 @@ func TestResolveRejects(t *testing.T) {
 		want  string
 	}{
 		"neither project nor store":        {Flags{Context: "kind-dev"}, nil, "set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE"},
-		"a context nearly right":           {Flags{Context: "kind-deb"}, nil, `--context kind-deb: the kubeconfig has no context of this name: did you mean "kind-dev"?`},
-		"a context like nothing here":      {Flags{Context: "zzz"}, nil, "--context zzz: the kubeconfig has no context of this name; `kubectl config get-contexts`"},
+		"a context nearly right":           {Flags{Context: "kind-deb"}, nil, `--context kind-deb: the kubeconfig has no context of that name: did you mean "kind-dev"?`},
+		"a context like nothing here":      {Flags{Context: "zzz"}, nil, "--context zzz: the kubeconfig has no context of that name; list them with `kubectl config get-contexts`"},
 		"--context and another cluster":    {Flags{Context: ctxMain, Cluster: "big"}, nil, "--cluster big contradicts --context " + ctxMain + ", which has main"},
 		"--context and another project":    {Flags{Context: "production", Project: "other-ml"}, nil, "--project other-ml contradicts --context production, which has acme-ml"},
-		"a project with capitals":          {Flags{Project: "My Project"}, nil, `--project "My Project": want a project id`},
-		"a project's number":               {Flags{}, variables{"KINETIC_PROJECT": "1234567890"}, `KINETIC_PROJECT "1234567890": want a project id`},
-		"no zone":                          {Flags{Zone: "-a"}, nil, `--zone "-a": want a zone or region`},
-		"a cluster with an underscore":     {Flags{}, variables{"KINETIC_CLUSTER": "my_cluster"}, `KINETIC_CLUSTER "my_cluster": want at most 40`},
+		"a project with capitals":          {Flags{Project: "My Project"}, nil, `--project "My Project": expected a project id`},
+		"a project's number":               {Flags{}, variables{"KINETIC_PROJECT": "1234567890"}, `KINETIC_PROJECT "1234567890": expected a project id`},
+		"no zone":                          {Flags{Zone: "-a"}, nil, `--zone "-a": expected a zone or region`},
+		"a cluster with an underscore":     {Flags{}, variables{"KINETIC_CLUSTER": "my_cluster"}, `KINETIC_CLUSTER "my_cluster": expected at most 40 lower-case letters`},
 		"a namespace with dots":            {Flags{Namespace: "a.b"}, nil, `--namespace "a.b": not a namespace: `},
 		"a namespace with capitals":        {Flags{}, variables{"KINETIC_NAMESPACE": "Team"}, `KINETIC_NAMESPACE "Team": not a namespace: `},
-		"a directory":                      {Flags{Store: "file:///tmp/x"}, nil, "--store file:///tmp/x: a directory is for --local jobs only, because pods can't see it"},
-		"a directory by a variable":        {Flags{}, variables{"KINETIC_STORE": "file:///tmp/x"}, "KINETIC_STORE file:///tmp/x: a directory is for --local jobs only"},
-		"a bucket without gs://":           {Flags{Store: "bucket"}, nil, "--store bucket: want gs://BUCKET or gs://BUCKET/PREFIX"},
+		"a directory":                      {Flags{Store: "file:///tmp/x"}, nil, "--store file:///tmp/x: pods can't access a local directory: use a bucket, gs://BUCKET"},
+		"a directory by a variable":        {Flags{}, variables{"KINETIC_STORE": "file:///tmp/x"}, "KINETIC_STORE file:///tmp/x: pods can't access a local directory: use a bucket"},
+		"a bucket without gs://":           {Flags{Store: "bucket"}, nil, "--store bucket: expected gs://BUCKET or gs://BUCKET/PREFIX"},
 		"a default store that is too long": {Flags{Context: "kind-dev", Project: "acme-ml-with-a-long-name-12345", Cluster: "a-cluster-with-a-name-almost-as-long-1"}, nil, "named after project and cluster: "},
 		"one with a domain in its project": {Flags{Context: "kind-dev", Project: "example.com:acme"}, nil, "name another with --store or KINETIC_STORE"},
 	}
@@ -270,14 +270,14 @@ func TestGKEIsTold(t *testing.T) {
 	}
 }
 
-const mendConfig = ": mend the file, or name another with --kubeconfig or KUBECONFIG"
+const fixConfig = ": fix the file, or name another with --kubeconfig or KUBECONFIG"
 
 func TestResolveRejectsABrokenKubeconfig(t *testing.T) {
 	for name, text := range map[string]string{"no YAML": "{", "no kubeconfig": "apiVersion: v1\nkind: Pod\n"} {
 		t.Run(name, func(t *testing.T) {
 			config, path := load(t, text)
 			_, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, config, Need{})
-			if err == nil || !strings.HasPrefix(err.Error(), "reading the kubeconfig: ") || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), mendConfig) {
+			if err == nil || !strings.HasPrefix(err.Error(), "reading the kubeconfig: ") || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), fixConfig) {
 				t.Errorf("got %v, want the path %s in it, and what to do", err, path)
 			}
 		})
@@ -287,7 +287,7 @@ func TestResolveRejectsABrokenKubeconfig(t *testing.T) {
 		flags := genericclioptions.NewConfigFlags(false)
 		flags.KubeConfig = &path
 		_, err := Resolve(Flags{Project: "acme-ml"}, variables{}.get, flags.ToRawKubeConfigLoader(), Need{})
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), mendConfig) {
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.HasSuffix(err.Error(), fixConfig) {
 			t.Errorf("got %v, want the path %s in it, and what to do", err, path)
 		}
 	})
@@ -316,7 +316,7 @@ func TestResolveLocal(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Resolve(Flags{}, variables{"KINETIC_STORE": "/tmp"}.get, nil, Need{Local: true}); err == nil || !strings.HasPrefix(err.Error(), "KINETIC_STORE /tmp: want ") {
+	if _, err := Resolve(Flags{}, variables{"KINETIC_STORE": "/tmp"}.get, nil, Need{Local: true}); err == nil || !strings.HasPrefix(err.Error(), "KINETIC_STORE /tmp: expected ") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Resolve(Flags{Store: "gs://bucket"}, variables{}.get, nil, Need{Local: true}); err == nil || !strings.Contains(err.Error(), "--store gs://bucket: a local job") {

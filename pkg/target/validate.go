@@ -31,7 +31,7 @@ func checkPlace(p place) error {
 		{p.cluster, clusterPattern, "at most 40 lower-case letters, digits and '-', with a letter first"},
 	} {
 		if c.value != "" && !c.pattern().MatchString(c.value) {
-			return fmt.Errorf("%s %q: want %s", c.from, c.value, c.want)
+			return fmt.Errorf("%s %q: expected %s", c.from, c.value, c.want)
 		}
 	}
 	return nil

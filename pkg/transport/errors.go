@@ -44,7 +44,7 @@ func credentials(err error) string {
 	case strings.Contains(text, "gke-gcloud-auth-plugin"):
 		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with `gcloud auth login`", text)
 	case found:
-		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again; the program is the one that users[].user.exec of the kubeconfig names", text)
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with the program in users[].user.exec of the kubeconfig", text)
 	case strings.Contains(text, "id-token") || strings.Contains(text, "refresh token"):
 		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with your identity provider", text)
 	}
@@ -61,11 +61,11 @@ func certificate(host string, err error) string {
 	case errors.As(err, &clock):
 		return fmt.Sprintf("the certificate of the API server at %s is %s", host, clock.validity())
 	case errors.As(err, &unknown):
-		return fmt.Sprintf("the certificate of the API server at %s was not issued by the authority that the kubeconfig names: another cluster has this address now, or something between intercepts the connection: get the context again, on GKE with `gcloud container clusters get-credentials`", host)
+		return fmt.Sprintf("the certificate of the API server at %s was not issued by the authority in the kubeconfig: another cluster has this address now, or a proxy intercepts the connection: get the context again, on GKE with `gcloud container clusters get-credentials`", host)
 	case errors.As(err, &hostname):
-		return fmt.Sprintf("the API server at %s shows the certificate of another host: %v: correct the address in the kubeconfig, or name the host with --tls-server-name", host, hostname)
+		return fmt.Sprintf("the API server at %s has the certificate of another host: %v: fix the address in the kubeconfig, or name the host with --tls-server-name", host, hostname)
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return fmt.Sprintf("what listens at %s does not speak TLS: correct the address in the kubeconfig, or HTTPS_PROXY if there is a proxy", host)
+		return fmt.Sprintf("the server at %s does not speak TLS: fix the address in the kubeconfig, or HTTPS_PROXY if there is a proxy", host)
 	}
 	return ""
 }
@@ -73,7 +73,7 @@ func certificate(host string, err error) string {
 // validity says when the certificate is valid and what the clocks show.
 func (e *clockError) validity() string {
 	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	text := fmt.Sprintf("valid from %s to %s, and this machine's clock shows %s", format(e.cert.NotBefore), format(e.cert.NotAfter), format(e.here))
+	text := fmt.Sprintf("valid from %s to %s, but this machine's clock shows %s", format(e.cert.NotBefore), format(e.cert.NotAfter), format(e.here))
 	off := e.here.Sub(e.there).Round(time.Minute)
 	switch {
 	case e.there.IsZero():
@@ -93,11 +93,11 @@ func noWay(host string, err error) string {
 	var network net.Error
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Sprintf("the API server can't be reached: no host has the name %s: was the cluster deleted? kubectl config get-contexts shows others", dns.Name)
+		return fmt.Sprintf("the API server can't be reached: there is no host %s: was the cluster deleted? list others with kubectl config get-contexts", dns.Name)
 	case errors.As(err, &dns):
-		return fmt.Sprintf("the API server can't be reached: the name %s can't be looked up: check the network: %v", dns.Name, dns)
+		return fmt.Sprintf("the API server can't be reached: can't look up the name %s: check the network: %v", dns.Name, dns)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Sprintf("the API server can't be reached: nothing listens at %s: is the cluster running? kubectl config view --minify shows where its address comes from", host)
+		return fmt.Sprintf("the API server can't be reached: nothing listens at %s: is the cluster running? check its address with kubectl config view --minify", host)
 	case errors.As(err, &network) && network.Timeout():
 		return fmt.Sprintf("the API server can't be reached: %s does not answer: check the VPN if there is one, and that this machine is among the cluster's authorized networks: %v", host, err)
 	}

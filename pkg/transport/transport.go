@@ -102,7 +102,7 @@ func (t *Transport) slow(host string) {
 	t.waiting = t.waiting || first
 	t.mu.Unlock()
 	if first {
-		t.Say("the API server at %s does not answer so far", host)
+		t.Say("the API server at %s does not answer yet", host)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestASilentServerIsToldOnce(t *testing.T) {
 	w := &Transport{now: time.Now, tell: func(line string) { told = append(told, line) }}
 	w.slow("api.example")
 	w.slow("api.example")
-	if len(told) != 1 || !strings.Contains(told[0], "api.example does not answer so far") {
+	if len(told) != 1 || !strings.Contains(told[0], "api.example does not answer yet") {
 		t.Errorf("said %q", told)
 	}
 }

@@ -56,7 +56,7 @@ func (c *Flags) load(t target.Target) (*rest.Config, error) {
 	}
 	raw, err := c.config.RawConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w: %s", err, mendConfig)
+		return nil, fmt.Errorf("reading the kubeconfig: %w: %s", err, fixConfig)
 	}
 	if context := raw.Contexts[t.Context]; context != nil && raw.Clusters[context.Cluster] == nil && c.overrides.ClusterInfo.Server == "" {
 		return nil, missingCluster(context.Cluster)
@@ -78,9 +78,9 @@ const SettingHint = "mend the kubeconfig or the flag that goes before it, or cho
 // missingCluster is about a context whose cluster the kubeconfig doesn't have.
 func missingCluster(name string) error {
 	if name == "" {
-		return errors.New("the context has no cluster: " + mendConfig)
+		return errors.New("the context has no cluster: " + fixConfig)
 	}
-	return fmt.Errorf("the context names the cluster %s, which the kubeconfig lacks: %s", name, mendConfig)
+	return fmt.Errorf("the context names the cluster %s, which the kubeconfig lacks: %s", name, fixConfig)
 }
 
 // way names how a cluster is reached.

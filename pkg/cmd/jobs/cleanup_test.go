@@ -108,10 +108,10 @@ func TestQuestionOf(t *testing.T) {
 		return found
 	}
 	for want, got := range map[string]string{
-		"job a0 would be cleaned up":                            questionOf(of(api.Failed), 0),
-		"job a0 is PENDING; it would be cancelled and cleaned up":   questionOf(of(api.Pending), 1),
-		"2 jobs would be cleaned up":                            questionOf(of(api.Failed, api.NotFound), 0),
-		"2 jobs would be cleaned up, 1 of them cancelled first": questionOf(of(api.Failed, api.Running), 1),
+		"job a0 would be cleaned up":                              questionOf(of(api.Failed), 0),
+		"job a0 is PENDING; it would be cancelled and cleaned up": questionOf(of(api.Pending), 1),
+		"2 jobs would be cleaned up":                              questionOf(of(api.Failed, api.NotFound), 0),
+		"2 jobs would be cleaned up, 1 of them cancelled first":   questionOf(of(api.Failed, api.Running), 1),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
