@@ -128,7 +128,7 @@ func (f *faults) listen(ts *testscript.TestScript) error {
 func (f *faults) handler(backend *url.URL, front string) http.Handler {
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(backend) },
-		// Where an upload goes on is an address, too.
+		// Where an upload continues is an address, too.
 		ModifyResponse: func(answer *http.Response) error {
 			if next, ok := strings.CutPrefix(answer.Header.Get("Location"), backend.String()); ok {
 				answer.Header.Set("Location", front+next)
@@ -167,7 +167,7 @@ func (f *faults) fail(lasting time.Duration) {
 	f.lasting, f.until, f.refused = lasting, time.Time{}, 0
 }
 
-// refuse tells whether a request fails: its number among those that do, else 0.
+// refuse reports whether a request fails: its number among those that do, else 0.
 func (f *faults) refuse(now time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -33,7 +33,7 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// suspect tells what Clean has a closer look at. The replacement character is
+// suspect says what Clean has a closer look at. The replacement character is
 // what a byte that is not UTF-8 is read as, and may also stand for itself.
 func suspect(r rune) bool {
 	return r != '\n' && r != '\t' && (!unicode.IsGraphic(r) || r == utf8.RuneError)

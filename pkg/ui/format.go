@@ -9,7 +9,7 @@ import (
 )
 
 // Bytes writes a size for people: 0 B, 1.5 KB, 34 KB, 2.0 GB. A step is 1024, as
-// in du -h and in the Python tool this product descends from.
+// in du -h and in the Python package this product descends from.
 func Bytes(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)

@@ -36,7 +36,7 @@ func (u *UI) Progress(label string, total int64) *Progress {
 	return u.begin(&Progress{ui: u, label: Clean(label), total: total})
 }
 
-// Telling shows in the place of a bar, until Done, a text that says how far something
+// Telling shows instead of a bar, until Done, a text that says how far something
 // is that is not counted in bytes. Show gives it the next one.
 func (u *UI) Telling(label, text string) *Progress {
 	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text)})
@@ -62,7 +62,7 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
-// Show puts another text in the place of the one before. Off a terminal it is a line,
+// Show puts another text instead of the one before. Off a terminal it is a line,
 // now and then.
 func (p *Progress) Show(text string) {
 	p.ui.mu.Lock()

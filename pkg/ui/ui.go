@@ -15,7 +15,7 @@ import (
 )
 
 // UI writes lines to people. It is safe for concurrent use. Errors of its
-// writer are not reported: a command does not fail because nobody watches.
+// writer are not reported: a command does not fail because no one watches.
 type UI struct {
 	now   func() time.Time
 	style Style
@@ -63,12 +63,12 @@ func (u *UI) Warn(text string) {
 	u.print(u.style.paint(yellow, "warning:") + " " + Clean(text))
 }
 
-// State says which state a job is in, in the state's colour, and what about it:
-// `FAILED      train-20260417: ValueError: …`.
+// State says which state a job is in, in lower case like Phase and in the state's
+// colour, and what about it: `pending     waiting: no node has room`.
 func (u *UI) State(state api.State, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", Clean(string(state)))), Clean(detail)))
+	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", strings.ToLower(Clean(string(state))))), Clean(detail)))
 }
 
 // Above is w for data that may go to the same terminal: the bar makes room for it.

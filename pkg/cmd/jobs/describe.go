@@ -214,6 +214,8 @@ func describeState(d job.Description) string {
 	case word == string(api.NotFound), strings.EqualFold(word, outcome),
 		word != string(api.Failed) && s.Message == "" && s.Holding == "":
 		return word
+	case word == string(api.Failed) && strings.HasPrefix(outcome, "failed: "):
+		return word + strings.TrimPrefix(outcome, "failed")
 	default:
 		return word + ", " + outcome
 	}
@@ -238,7 +240,7 @@ func describeWorkload(d job.Description) string {
 	}
 }
 
-// inputs tells how those of a map are spread, and stand.
+// inputs says how those of a map are spread, and stand.
 func inputs(m api.Map, p *job.Progress) string {
 	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
 	if m.Inherited > 0 {
@@ -279,7 +281,7 @@ func hostCount(h api.Handle, there []api.Host) string {
 // fewHosts are told one by one; more are told together where they are alike.
 const fewHosts = 8
 
-// printHosts tells what the hosts do, and where.
+// printHosts says what the hosts do, and where.
 func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
 	for _, alike := range groups(hosts) {

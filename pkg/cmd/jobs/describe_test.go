@@ -87,7 +87,7 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 		"not collected":          {gone("SUCCEEDED", api.Completed, ""), nil, "SUCCEEDED", "gone"},
 		"cancelled":              {gone("CANCELLED", api.Cancelled, "cancelled"), nil, "CANCELLED", "deleted: the job was cancelled"},
 		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED, cancelled: it could not start: no image", "deleted: the job was cancelled"},
-		"failed":                 {gone("FAILED", api.Exception, "ValueError: bad"), nil, "FAILED, failed: ValueError: bad", "gone"},
+		"failed":                 {gone("FAILED", api.Exception, "ValueError: bad"), nil, "FAILED: ValueError: bad", "gone"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Whoever asks for an input hears of that, not of a chunk alone.
+// A user who asks for an input hears of that, not of a chunk alone.
 func TestInputWithoutALog(t *testing.T) {
 	o := &logOptions{index: 59}
 	other := errors.New("other")
@@ -49,8 +49,8 @@ func TestInputThatHasNotBegun(t *testing.T) {
 	}{
 		"its chunk waits":     {1, []api.Status{running, running}, "input 7 has not started: chunk 1 waits for a pod\n"},
 		"its chunk has begun": {0, []api.Status{running}, ""},
-		"the map waits":       {1, []api.Status{pending}, "PENDING     waiting: no node has room\n"},
-		"the map can't start": {1, []api.Status{inVain}, "PENDING     waiting: no such image\n  kubectl kinetic jobs cancel m1\n"},
+		"the map waits":       {1, []api.Status{pending}, "pending     waiting: no node has room\n"},
+		"the map can't start": {1, []api.Status{inVain}, "pending     waiting: no such image\n  kubectl kinetic jobs cancel m1\n"},
 		"the map has ended":   {1, []api.Status{{State: api.Failed}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

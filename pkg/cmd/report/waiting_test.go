@@ -11,7 +11,7 @@ import (
 
 func TestTeller(t *testing.T) {
 	pulls := api.Status{State: api.Pending, Message: "pulling image a", Next: "kubectl get pod"}
-	const pulled = "PENDING     waiting: pulling image a\n  kubectl get pod\n"
+	const pulled = "pending     waiting: pulling image a\n  kubectl get pod\n"
 	waits := func(attempt int, message string) api.Status {
 		return api.Status{State: api.Pending, Attempt: attempt, Message: message}
 	}
@@ -21,14 +21,14 @@ func TestTeller(t *testing.T) {
 		want string
 	}{
 		"what mends it":        {[]api.Status{pulls}, pulled},
-		"in a queue":           {[]api.Status{{State: api.Pending, Message: "waiting in queue mine: no room"}}, "PENDING     waiting in queue mine: no room\n"},
+		"in a queue":           {[]api.Status{{State: api.Pending, Message: "waiting in queue mine: no room"}}, "pending     waiting in queue mine: no room\n"},
 		"nobody knows why":     {[]api.Status{{State: api.Pending}}, ""},
 		"it ends":              {[]api.Status{{State: api.Pending, Message: "out of memory", Ending: true}}, ""},
-		"a part of it is lost": {[]api.Status{{State: api.Running, Message: "its node is silent", Next: "kubectl get node"}}, "RUNNING     its node is silent\n"},
+		"a part of it is lost": {[]api.Status{{State: api.Running, Message: "its node is silent", Next: "kubectl get node"}}, "running     its node is silent\n"},
 		"it has failed by now": {[]api.Status{{State: api.Failed, Message: "out of memory"}}, ""},
 		"the same again":       {[]api.Status{pulls, pulls, {State: api.Pending}, pulls}, pulled},
-		"nodes come and go":    {[]api.Status{waits(1, "2 of 9 with a taint"), waits(1, "3 of 10 with a taint"), waits(1, "3 of 10 cordoned")}, "PENDING     waiting: 2 of 9 with a taint\nPENDING     waiting: 3 of 10 cordoned\n"},
-		"another retry":        {[]api.Status{waits(1, "retry 1 of 2 follows"), waits(2, "retry 2 of 2 follows"), waits(3, "retry 2 of 2 follows")}, "PENDING     waiting: retry 1 of 2 follows\nPENDING     waiting: retry 2 of 2 follows\n"},
+		"nodes come and go":    {[]api.Status{waits(1, "2 of 9 with a taint"), waits(1, "3 of 10 with a taint"), waits(1, "3 of 10 cordoned")}, "pending     waiting: 2 of 9 with a taint\npending     waiting: 3 of 10 cordoned\n"},
+		"another retry":        {[]api.Status{waits(1, "retry 1 of 2 follows"), waits(2, "retry 2 of 2 follows"), waits(3, "retry 2 of 2 follows")}, "pending     waiting: retry 1 of 2 follows\npending     waiting: retry 2 of 2 follows\n"},
 		"it runs":              {[]api.Status{runs, runs}, "running     attempt 1 (0.0s)\n"},
 		"the attempt before":   {[]api.Status{runs, pulls, runs, pulls, {State: api.Running, Attempt: 2}}, "running     attempt 1 (0.0s)\n" + pulled + "running     attempt 2 (0.0s)\n"},
 		"anew after it ran":    {[]api.Status{pulls, runs, pulls}, pulled + "running     attempt 1 (0.0s)\n" + pulled},
