@@ -96,7 +96,7 @@ func TestBaseBuildsAlone(t *testing.T) {
 	}
 }
 
-// Failures of nobody are ignored before the codes are looked at. Then all codes
+// Failures of no one are ignored before the codes are looked at. Then all codes
 // are final but those of the runner, of crashes and of containers that could not
 // be started or were lost.
 func TestPodFailurePolicy(t *testing.T) {

@@ -96,7 +96,7 @@ func TestImportsPointOneWay(t *testing.T) {
 }
 
 // A value for pflag may be all that is wrong with a package; client-go itself
-// imports it, which is no concern of ours.
+// imports it, which is not a concern of ours.
 func TestNoCommandLineBelowCmd(t *testing.T) {
 	linked := links(t)
 	for name, imports := range sources(t) {
@@ -226,7 +226,7 @@ func importPaths(file *ast.File) ([]string, error) {
 	return paths, nil
 }
 
-// skipFolder leaves out what is no part of the product: hidden folders, test
+// skipFolder leaves out what is not a part of the product: hidden folders, test
 // data, and the tools in hack, which may import anything.
 func skipFolder(path, name string) error {
 	if path == "../hack" || name == "testdata" || path != ".." && strings.HasPrefix(name, ".") {

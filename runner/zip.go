@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// File is the name of the zip wherever it is run. Python tells a zip by its
+// File is the name of the zip wherever it is run. Python says a zip by its
 // content, not by its name.
 const File = "remote_runner.py"
 

@@ -30,7 +30,7 @@ type cluster struct {
 	storage, bucket string
 	config          *clientcmdapi.Config
 	server          string       // the API server's address
-	http            *http.Client // is whoever the kubeconfig says
+	http            *http.Client // is who the kubeconfig says
 	env             []string     // of both tools
 }
 
@@ -53,7 +53,7 @@ var clusterBenchmarks = []benchmark[*cluster]{
 var errNoCluster = errors.New("there is no cluster in this shell: make bench CLUSTER=local brings one up")
 
 // connect makes a namespace and a bucket on the cluster of make cluster-env. It
-// touches no other cluster: whoever measures must not disturb one that is used.
+// touches no other cluster: who measures must not disturb one that is used.
 func (b *bench) connect(ctx context.Context) (*cluster, error) {
 	if os.Getenv("KUBEBOX") == "" {
 		return nil, errNoCluster
@@ -212,7 +212,7 @@ func request(ctx context.Context, client *http.Client, method, url, body string,
 	return err
 }
 
-// open sends JSON and returns the body of an answer that is no error.
+// open sends JSON and returns the body of an answer that is not an error.
 func open(ctx context.Context, client *http.Client, method, url, body string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

@@ -198,7 +198,7 @@ func (b *bench) runner(ctx context.Context) error {
 	run := func() *exec.Cmd {
 		n++
 		id := fmt.Sprintf("again-%d", n)
-		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // the runner tells if it isn't there
+		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // the runner says so if it isn't there
 		return exec.CommandContext(ctx, interpreter, "-u", filepath.Join(dir, runner.File), "--job", id, "--store", "file://"+root,
 			"--call", handle.CallSHA256, "--bundle", handle.BundleSHA256, "--function", "--final", "--work", filepath.Join(dir, id), "--termination-log", "")
 	}

@@ -81,7 +81,7 @@ func (h *hostLines) damage() damage {
 }
 
 // listen runs a follower until it has printed the last lines of all hosts, or longer
-// than anybody would wait, and tells what that cost: a job whose hosts stay has no
+// than anybody would wait, and says what that cost: a job whose hosts stay has no
 // end, and stern never ends.
 func listen(ctx context.Context, cmd *exec.Cmd) (*hostLines, sample) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -53,7 +53,7 @@ func (c *cluster) hosts(ctx context.Context) error {
 	c.row("CPU for that", cpu(own), cpu(other), fmt.Sprintf("%.2fx", float64(own.cpu)/float64(other.cpu)), "<= 1.00x")
 	c.row("memory for that", mb(own.rss), mb(other.rss), fmt.Sprintf("%.2fx", float64(own.rss)/float64(other.rss)), "<= 1.00x")
 	c.row(fmt.Sprintf("lines of it lost, doubled, out of order, in %d times", hostRounds), lost.String(), lostByStern.String(), "", "0, 0, 0")
-	// client-go tells of what it does at this level.
+	// client-go reports what it does at this level.
 	loud, loudStern := c.followOurs(ctx, id), stern(ctx, id)
 	loud.Args, loudStern.Args = append(loud.Args, "-v=3"), append(loudStern.Args, "--verbosity=3")
 	if err := c.count(ctx, loud, loudStern); err != nil {
@@ -63,7 +63,7 @@ func (c *cluster) hosts(ctx context.Context) error {
 	return err
 }
 
-// count tells how many requests followers send, and how often they say that they
+// count says how many requests followers send, and how often they say that they
 // hold one back.
 func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
 	var requests, waits []string

@@ -53,7 +53,7 @@ func (c *cluster) submit(ctx context.Context) error {
 	apply := func() *exec.Cmd {
 		n++
 		file := fmt.Sprintf("job-%d.yaml", n)
-		// kubectl tells if there is no manifest.
+		// kubectl reports whether there is no manifest.
 		manifest, _ := c.ours(ctx, "run", "f.py:nothing", "-a", nowhere, "--job-id", fmt.Sprintf("applied-%d", n), "--dry-run=client", "-o", "yaml")().Output()
 		_ = c.write(file, string(manifest))
 		return c.kubectl(ctx, "apply", "-f", filepath.Join(c.dir, file))()
@@ -176,7 +176,7 @@ func idle(list string) (job, pod string, err error) {
 	return "", "", errors.New("there is no Job in the manifests")
 }
 
-// noticed: from the moment at which the API server tells that the container has
+// noticed: from the moment at which the API server says that the container has
 // ended to the end of a command that waits for it.
 func (c *cluster) noticed(ctx context.Context) error {
 	var after []sample

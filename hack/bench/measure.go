@@ -64,7 +64,7 @@ func once(cmd *exec.Cmd) (sample, error) {
 //go:embed launch.py
 var launcher string
 
-// launchArgs is how many arguments launch puts in the place of a command's name.
+// launchArgs is how many arguments launch puts instead of a command's name.
 const launchArgs = 4
 
 // launch runs a command and returns what it cost, also if it fails. A command whose

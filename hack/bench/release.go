@@ -15,7 +15,7 @@ import (
 // released is how many hosts the jobs have whose ends are measured.
 const released = 4
 
-// release: how long a LeaderWorkerSet goes on when there is nothing to do any more, with
+// release: how long a LeaderWorkerSet continues when there is nothing to do any more, with
 // no client that waits.
 func (c *cluster) release(ctx context.Context) error {
 	var returned, raised []sample

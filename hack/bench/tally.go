@@ -10,7 +10,7 @@ import (
 )
 
 // tally is a writer that reads lines which begin with numbers from 0 up, and
-// tells which of them came, how often and in what order. Other lines don't count.
+// says which of them came, how often and in what order. Other lines don't count.
 type tally struct {
 	times       []uint8 // how often each number came
 	highest     int

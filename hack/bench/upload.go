@@ -25,7 +25,7 @@ func (c *cluster) upload(ctx context.Context) error {
 	ours := func() *exec.Cmd {
 		n++
 		// What the store has isn't sent again. If the file can't be made, the
-		// command takes no time, which nobody will believe.
+		// command takes no time, which no one will believe.
 		_ = c.empty(ctx)
 		_ = fill(file, uploadSize)
 		return command(ctx, filepath.Join(c.dir, "upload"), c.env, filepath.Join(c.bin, "kubectl-kinetic"),

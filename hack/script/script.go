@@ -1,5 +1,5 @@
 // Package script has the words that the command scripts of this repository use
-// besides those of testscript.
+// in addition to those of testscript.
 package script
 
 import (

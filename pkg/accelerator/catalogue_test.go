@@ -158,7 +158,7 @@ func TestDocumentedSlices(t *testing.T) {
 	}
 }
 
-// TestCountsNameOneShape holds what makes a count an answer: a family has one
+// TestCountsNameOneShape checks what makes a count an answer: a family has one
 // topology for it.
 func TestCountsNameOneShape(t *testing.T) {
 	seen := map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// FuzzParse holds that no text makes Parse panic, that an error has one line and
+// FuzzParse checks that no text makes Parse panic, that an error has one line and
 // begins with the text it is about, and that a shape is consistent and spelled so
 // that it can be read back.
 func FuzzParse(f *testing.F) {

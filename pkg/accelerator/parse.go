@@ -80,7 +80,7 @@ func (r request) checkName() error {
 	return nil
 }
 
-// isCPU tells whether the text is cpu, or cpu: and a number, which has no meaning.
+// isCPU reports whether the text is cpu, or cpu: and a number, which has no meaning.
 func (r request) isCPU() bool {
 	_, counted := r.cpuCount()
 	return r.kind == "" && (r.body == string(api.CPU) || counted)
@@ -104,7 +104,7 @@ func CPUCount(text string) int {
 	return n
 }
 
-// allows tells whether the prefix, if there was one, is that of the kind.
+// allows reports whether the prefix, if there was one, is that of the kind.
 func (r request) allows(kind api.AcceleratorKind) bool { return r.kind == "" || r.kind == kind }
 
 // resolve finds what a request that is not for cpu means.

@@ -35,7 +35,7 @@ func (t topology) chips() int {
 	return n
 }
 
-// isLargeBox tells whether t is one of the boxes above a single cube that Google
+// isLargeBox reports whether t is one of the boxes above a single cube that Google
 // doesn't list one by one: ascending multiples of 4, at most the given number of
 // cubes. Boxes up to one cube are all listed.
 func (t topology) isLargeBox(cubes int) bool {

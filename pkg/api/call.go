@@ -30,7 +30,7 @@ type Call struct {
 	Module string `json:"module,omitempty"`
 	// Function is the name in the module to call.
 	Function string `json:"function,omitempty"`
-	// KWArgs are the function's arguments, as JSON texts that nobody has
+	// KWArgs are the function's arguments, as JSON texts that no one has
 	// parsed into numbers on the way.
 	KWArgs map[string]json.RawMessage `json:"kwargs,omitempty"`
 	// Args is sys.argv[1:] of a file or module call, the argv of a command.

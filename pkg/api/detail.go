@@ -1,6 +1,6 @@
 package api
 
-// Detail says how much a list of jobs tells. Each level includes those before it.
+// Detail says how much a list of jobs says. Each level includes those before it.
 type Detail int
 
 // The levels, by what has to be read for them.

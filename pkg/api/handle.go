@@ -12,7 +12,7 @@ const HandleVersion = 1
 
 // Handle is the persisted description of a job: enough to reattach to it from
 // any machine that can read the store. It holds names, never secret values.
-// Keys that the Python tool also writes have its names.
+// Keys that the Python package also writes have its names.
 type Handle struct {
 	Version      int               `json:"version"`
 	JobID        string            `json:"job_id"`
@@ -108,8 +108,8 @@ func ParseHandle(data []byte) (Handle, error) {
 	return h, nil
 }
 
-// ByPythonTool tells the jobs of the Python tool from those of this program:
-// their results are pickles, and nothing but these tells how they ended.
+// ByPythonTool tells the jobs of the Python package from those of this program:
+// their results are pickles, and nothing but these says how they ended.
 func (h Handle) ByPythonTool() bool { return h.BucketName != "" }
 
 // VersionError is a document that a newer version of this program wrote.

@@ -94,7 +94,7 @@ func (v Verdict) Metadata() map[string]string {
 	return map[string]string{"ok": strconv.FormatBool(v.OK), "pickled": strconv.FormatBool(v.Pickled)}
 }
 
-// VerdictOf is the verdict that a listing tells, and whether it tells one.
+// VerdictOf is the verdict that a listing says, and whether it says one.
 func VerdictOf(metadata map[string]string) (v Verdict, told bool) {
 	ok, err := strconv.ParseBool(metadata["ok"])
 	pickled, err2 := strconv.ParseBool(metadata["pickled"])

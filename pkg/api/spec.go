@@ -140,7 +140,7 @@ const (
 const DefaultMaxDisruptions = 100
 
 // OverlayMarker begins the kustomization.yaml of a directory that
-// --write-overlay has written, and that is no part of a project therefore.
+// --write-overlay has written, and that is not a part of a project therefore.
 const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 
 const (

@@ -26,7 +26,7 @@ const (
 // States lists all states, in the order of a job's life.
 func States() []State { return []State{Pending, Running, Succeeded, Failed, NotFound} }
 
-// Ended tells whether the state can no longer change.
+// Ended reports whether the state can no longer change.
 func (s State) Ended() bool { return s == Succeeded || s == Failed || s == NotFound }
 
 // Reason says in one word why a job ended.
@@ -55,8 +55,8 @@ const (
 	ExitTerminated = 143 // 128 + SIGTERM
 )
 
-// Code is the exit code that stands for a reason where nothing else tells one:
-// whoever records the end of a job that its runner could not record uses it.
+// Code is the exit code that stands for a reason where nothing else says one:
+// who records the end of a job that its runner could not record uses it.
 func (r Reason) Code() int {
 	switch r {
 	case Completed:
@@ -91,7 +91,7 @@ type Status struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Next is a command that mends what Message tells, or tells more, or ends the job.
+	// Next is a command that fixes what Message says, or says more, or ends the job.
 	Next string `json:"next,omitempty"`
 	// Hopeless says of a pending job that waiting will not help.
 	Hopeless bool `json:"hopeless,omitempty"`
@@ -137,7 +137,7 @@ var ErrMayRun = errors.New("the job may run")
 // EndVersion is the version of End and Result that this code writes and reads.
 const EndVersion = 1
 
-// End is how a job ended, written once as end.json by whoever knows first: the
+// End is how a job ended, written once as end.json by who knows first: the
 // runner, `jobs cancel`, or the client that sees that the workload is gone.
 type End struct {
 	Version  int       `json:"version"`
@@ -188,12 +188,12 @@ type Attempt struct {
 	// UID is the pod's, or for a local job one made of process id and start time.
 	UID     string    `json:"uid"`
 	Started time.Time `json:"started"`
-	// Reason tells of an attempt that ended by itself and not the job with it: a
+	// Reason reports an attempt that ended by itself and not the job with it: a
 	// crash. One that was told to end has none.
 	Reason Reason `json:"reason,omitempty"`
 	// Message is one sentence for people, which says of several hosts which it was.
 	Message string `json:"message,omitempty"`
-	// Finished is zero of an attempt that goes on, or had no time for a word.
+	// Finished is zero of an attempt that continues, or had no time for a word.
 	Finished time.Time `json:"finished,omitzero"`
 }
 
@@ -201,7 +201,7 @@ type Attempt struct {
 type Result struct {
 	Version int  `json:"version"`
 	OK      bool `json:"ok"`
-	// Value is JSON that nobody has parsed into numbers on the way.
+	// Value is JSON that no one has parsed into numbers on the way.
 	Value json.RawMessage `json:"value"`
 	// Pickle names the object beside result.json that has the exact value,
 	// where JSON could not carry it.
@@ -217,10 +217,10 @@ type Result struct {
 	Finished time.Time `json:"finished"`
 }
 
-// Verdict is what a listing of a map's results tells of it.
+// Verdict is what a listing of a map's results reports it.
 func (r Result) Verdict() Verdict { return Verdict{OK: r.OK, Pickled: r.Pickle != nil} }
 
-// ResultError is the failure of a call as Python tells it.
+// ResultError is the failure of a call as Python says it.
 type ResultError struct {
 	Type      string `json:"type"`
 	Message   string `json:"message"`

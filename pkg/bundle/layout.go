@@ -44,7 +44,7 @@ type Layout struct {
 // Find decides the package root. Where none is given it is the nearest directory at
 // or above the package base that has a project marker; neither the home directory nor
 // a system directory is adopted, unless the search begins there. Without a marker it is
-// the package base itself. A home or system directory that nobody named is an error.
+// the package base itself. A home or system directory that no one named is an error.
 func Find(opts FindOptions) (Layout, error) {
 	base := packageBase(opts.EntryDir, opts.Home)
 	root, err := findRoot(base, opts)
@@ -179,7 +179,7 @@ func unique(list []string) []string {
 	return kept
 }
 
-// isTop tells whether a clean path is the root of a file system.
+// isTop reports whether a clean path is the root of a file system.
 func isTop(dir string) bool { return filepath.Dir(dir) == dir }
 
 func exists(path string) bool {

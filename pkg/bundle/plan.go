@@ -110,7 +110,7 @@ func ignore(root string, rules Rules, defaults bool) func(rel string, isDir bool
 	}
 }
 
-// isWrittenOverlay tells a directory of --write-overlay. It describes a job of
+// isWrittenOverlay says a directory of --write-overlay. It describes a job of
 // this bundle: with it in the bundle there would be no end.
 func isWrittenOverlay(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, "kustomization.yaml"))

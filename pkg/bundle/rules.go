@@ -83,7 +83,7 @@ func trim(line string) string {
 	return short
 }
 
-// Ignored tells whether the last rule that matches a path, relative and with
+// Ignored reports whether the last rule that matches a path, relative and with
 // forward slashes, leaves it out. What lies below an ignored directory is
 // ignored whatever the rules say: ask from the top down, and stop there.
 func (r Rules) Ignored(rel string, isDir bool) bool {

@@ -43,7 +43,7 @@ func isDir(path string, info os.FileInfo) bool {
 // homeMarkers are in the home directories of people, not in those of containers.
 var homeMarkers = []string{".ssh", ".config"}
 
-// checkShared refuses a root that nobody named and that holds much more than a project: a
+// checkShared refuses a root that no one named and that holds much more than a project: a
 // script in the home directory must not upload its keys. One that is marked as a project is
 // allowed, but for a home in use.
 func checkShared(root, home string) error {
@@ -56,7 +56,7 @@ func checkShared(root, home string) error {
 		root, what, root, quoted(root))
 }
 
-// isMarked reports whether somebody made a directory a project, or said what is packaged of it.
+// isMarked reports whether someone made a directory a project, or said what is packaged of it.
 func isMarked(dir string) bool { return isProject(dir) || exists(filepath.Join(dir, IgnoreFile)) }
 
 func hasAny(dir string, names []string) bool {

@@ -23,7 +23,7 @@ var secretNames = []string{
 // secretDirs are directories whose files usually are credentials.
 var secretDirs = []string{".aws", ".ssh", ".gnupg", ".kube", ".kaggle", ".docker", ".azure"}
 
-// isSecret tells whether a path looks like that of a credential.
+// isSecret reports whether a path looks like that of a credential.
 func isSecret(rel string) bool {
 	elements := strings.Split(rel, "/")
 	name := elements[len(elements)-1]
@@ -73,5 +73,5 @@ func sizeWarnings(plan *pack.Plan, limit int64) []string {
 		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}
 }
 
-// megabytes writes a size as the Python tool does: 1 MB is 1024² bytes.
+// megabytes writes a size as the Python package does: 1 MB is 1024² bytes.
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }

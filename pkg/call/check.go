@@ -36,7 +36,7 @@ type Query struct {
 	// Args are the names of all arguments that every call has, those of --data
 	// included.
 	Args []string
-	// Forms are what the inputs of a map pass besides; none for a single call.
+	// Forms are what the inputs of a map pass as well; none for a single call.
 	Forms []Form
 	// Here says that the same python will run the function, so that what it
 	// calls a syntax error is one.
@@ -235,7 +235,7 @@ func (a answer) complainOfMissing(q Query) error {
 }
 
 // complainOfArguments lists everything that is wrong with a call, or an input of a
-// map, to be mended at once.
+// map, to be fixed at once.
 func (a answer) complainOfArguments(ofInput bool) error {
 	var wrong []string
 	for _, name := range a.Unnamed {

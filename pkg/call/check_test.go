@@ -44,7 +44,7 @@ func query(t *testing.T, source string, args ...string) Query {
 
 type args []string
 
-// Arguments that are passed by their place are those that nobody has to name.
+// Arguments that are passed by their place are those that no one has to name.
 func TestCheckPositional(t *testing.T) {
 	python := python(t)
 	for source, err := range map[string]string{

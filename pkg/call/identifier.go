@@ -16,7 +16,7 @@ var keywords = []string{
 
 func isKeyword(s string) bool { return slices.Contains(keywords, s) }
 
-// isIdentifier tells whether Python accepts s as a name, keywords included.
+// isIdentifier reports whether Python accepts s as a name, keywords included.
 // Python's own rule (XID_Start, XID_Continue) is these categories and a
 // handful of characters more.
 func isIdentifier(s string) bool {
@@ -32,7 +32,7 @@ func isNameStart(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unic
 
 func isNamePart(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc) }
 
-// isDottedName tells whether s is one identifier or several with dots between.
+// isDottedName reports whether s is one identifier or several with dots between.
 func isDottedName(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
 		if !isIdentifier(part) {

@@ -140,7 +140,7 @@ func parseModule(name string) (Target, error) {
 	return Target{Kind: api.CallModule, Module: name}, nil
 }
 
-// dotted is the module's name that somebody meant who typed its path.
+// dotted is the module's name that someone meant who typed its path.
 func dotted(path string) string {
 	return strings.ReplaceAll(filepath.ToSlash(filepath.Clean(path)), "/", ".")
 }

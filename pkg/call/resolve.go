@@ -23,7 +23,7 @@ type layout struct {
 // Resolve says where in the project a target is. The second result are
 // warnings, those of the target first. A module that is not in the project may
 // be installed in the image: that is a warning and never an error. installed reports
-// whether a module of a name without dots is installed on this machine; nil where nobody
+// whether a module of a name without dots is installed on this machine; nil where no one
 // knows. It is asked about names like those of the project.
 func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool) (api.Call, []string, error) {
 	l := layout{tree, t.EntryDir(), t.cwd, installed}
@@ -63,7 +63,7 @@ func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool)
 	return c, warnings, nil
 }
 
-// checkRunnable holds what Python demands of a package after -m.
+// checkRunnable checks what Python requires of a package after -m.
 func checkRunnable(module, path string) error {
 	if filepath.Base(path) != "__init__.py" || isFile(filepath.Join(filepath.Dir(path), "__main__.py")) {
 		return nil

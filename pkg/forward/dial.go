@@ -48,7 +48,7 @@ type Conn struct {
 	refused chan *RefusedError
 }
 
-// Dial connects to a port. Whether anything listens there tells the first Read:
+// Dial connects to a port. Whether anything listens there says the first Read:
 // its error is then a RefusedError. Errors of Dial are those of the API server.
 func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 	way, err := open(ctx, config, p)

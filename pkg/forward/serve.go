@@ -11,7 +11,7 @@ import (
 type dialer func(context.Context) (*Conn, error)
 
 // Answers waits until what listens on a port says something, as a debugger does
-// to whoever connects. The error is a RefusedError where nothing listens.
+// to who connects. The error is a RefusedError where nothing listens.
 func Answers(ctx context.Context, dial dialer) error {
 	c, err := dial(ctx)
 	if err != nil {

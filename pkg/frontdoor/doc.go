@@ -1,4 +1,4 @@
-// Package frontdoor is the program kubectl finds when somebody types `kubectl
+// Package frontdoor is the program kubectl finds when someone types `kubectl
 // kinetic …`. kubectl joins words with dashes, so it never finds a binary named
 // kubectl-kinetic_run by itself; this program does, in its own folder first,
 // and hands the process over.

@@ -21,7 +21,7 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 	return code, nil
 }
 
-// mend is what to do about an installation with a part missing or broken.
+// fix is what to do about an installation with a part missing or broken.
 const mend = "the programs of this plugin belong in one folder: install it again (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
 
 // find looks beside this program first, so that all parts have one version

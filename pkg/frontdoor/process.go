@@ -23,7 +23,7 @@ const (
 // Process is the process that the front door answers for. Tests put their own
 // parts where the real ones would leave the process.
 type Process struct {
-	// Args is the whole command line; the name in Args[0] tells whether
+	// Args is the whole command line; the name in Args[0] reports whether
 	// kubectl wants completions.
 	Args []string
 	// Executable is the path of this program with all links resolved.

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// outcome is everything the front door does that somebody else can see.
+// outcome is everything the front door does that someone else can see.
 type outcome struct {
 	Code           int
 	Stdout, Stderr string

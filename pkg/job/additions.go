@@ -36,7 +36,7 @@ func (a *additions) close() {
 	}
 }
 
-// name asks the handles what jobs of the Python tool run: their workloads don't
+// name asks the handles what jobs of the Python package run: their workloads don't
 // tell.
 func (a *additions) name(ctx context.Context, entries []Entry) {
 	unnamed := func(e Entry) bool { return e.Function == "" && e.State != api.NotFound }
@@ -62,7 +62,7 @@ func (a *additions) recall(ctx context.Context, entries []Entry) {
 }
 
 // complete asks the store for what workloads don't tell: when a job began whose first pods
-// are gone, and for a list that tells reasons which attempt runs and what the handle says.
+// are gone, and for a list that says reasons which attempt runs and what the handle says.
 func (a *additions) complete(ctx context.Context, entries []Entry, detail api.Detail) {
 	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
 	bare := func(e Entry) bool { return detail >= api.TellReasons && e.Store != "" && !e.known() }

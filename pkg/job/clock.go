@@ -2,14 +2,14 @@ package job
 
 import "time"
 
-// clocked is a workload by a clock that may be another than ours.
+// clocked is a workload whose times come from another machine's clock.
 type clocked interface {
-	// ServerTime is the time there when it is here, by ours.
+	// ServerTime converts a time of this machine's clock to that of the server.
 	ServerTime(here time.Time) time.Time
 }
 
-// Time is the time where jobs run when it is here, by our clock: the same, until
-// something was heard from there.
+// Time converts a time of this machine's clock to the clock of the place where jobs
+// run. It returns here unchanged until that place has answered a request.
 func (p Place) Time(here time.Time) time.Time { return timeOf(p.Workload, here) }
 
 func timeOf(w Workload, here time.Time) time.Time {

@@ -88,7 +88,7 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 }
 
 // recordCancel records the end of a job that was told to end, and no earlier: a
-// cancel that is cut off must not leave its word on a job that goes on. A runner
+// cancel that is cut off must not leave its word on a job that continues. A runner
 // that was faster knows only which signal it got, or which hosts were gone before,
 // not by whom.
 func (j *Job) recordCancel(ctx context.Context, end api.End) error {
@@ -115,7 +115,7 @@ func (j *Job) stop(ctx context.Context, grace time.Duration, ending func() error
 	return err
 }
 
-// recordEnd writes end.json unless somebody knew earlier.
+// recordEnd writes end.json unless someone knew earlier.
 func (j *Job) recordEnd(ctx context.Context, end api.End) error {
 	err := j.createEnd(ctx, end)
 	if errors.Is(err, store.ErrExists) {
@@ -124,7 +124,7 @@ func (j *Job) recordEnd(ctx context.Context, end api.End) error {
 	return err
 }
 
-// createEnd writes end.json; store.ErrExists where somebody knew earlier.
+// createEnd writes end.json; store.ErrExists where someone knew earlier.
 func (j *Job) createEnd(ctx context.Context, end api.End) error {
 	end.Version = api.EndVersion
 	data, err := json.Marshal(end)

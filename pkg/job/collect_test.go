@@ -47,7 +47,7 @@ func TestAJobThatCanNotBeStoppedKeepsWhatCameWithIt(t *testing.T) {
 	}
 }
 
-// unseen is for a removal that nobody watches.
+// unseen is for a removal that no one watches.
 func unseen(int, int) {}
 
 // slowStore is one whose removals come to an end when several have begun.
@@ -187,7 +187,7 @@ func namesOf(t *testing.T, j *Job) []string {
 	return names
 }
 
-// One story is told of a job that was cancelled, and of one whose workload somebody removed.
+// One story is told of a job that was cancelled, and of one whose workload someone removed.
 func TestStatusOfAJobThatIsGone(t *testing.T) {
 	for end, want := range map[string]string{
 		cancelledEnd: "NOT_FOUND CANCELLED cancelled", runnerEnd: "NOT_FOUND FAILED failed: the runner's word", succeededEnd: "NOT_FOUND SUCCEEDED succeeded", "": "NOT_FOUND  not found",

@@ -56,7 +56,7 @@ type Copied struct {
 
 // Copy brings files into a folder, several at a time. Each appears whole or not at
 // all, and one that is there with the same bytes stays, so that a copy that was cut
-// off goes on where it stopped. progress hears of bytes that have arrived, or were
+// off continues where it stopped. progress hears of bytes that have arrived, or were
 // there, from several goroutines.
 func (o *Outputs) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
 	same := make([]bool, len(plan))
@@ -110,7 +110,7 @@ func (o *Outputs) copy(ctx context.Context, t Transfer, folder *os.Root, progres
 	return false, err
 }
 
-// isThere tells whether a folder has the bytes of a file under its name. What can't
+// isThere reports whether a folder has the bytes of a file under its name. What can't
 // be replaced by a file is an error.
 func (o *Outputs) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, error) {
 	info, err := folder.Lstat(t.to)
@@ -145,7 +145,7 @@ func (o *Outputs) isThere(ctx context.Context, t Transfer, folder *os.Root) (boo
 	return sum.fits(t.Output), nil
 }
 
-// counted tells of the bytes that are written.
+// counted reports the bytes that are written.
 type counted struct {
 	w    io.Writer
 	told func(int64)
@@ -158,7 +158,7 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// checksum tells whether bytes are those of a file.
+// checksum reports whether bytes are those of a file.
 type checksum struct {
 	crc hash.Hash32
 	n   int64

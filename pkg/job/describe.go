@@ -40,7 +40,7 @@ type Description struct {
 	Inputs *Progress
 	// HasResult says that there is a result to print.
 	HasResult bool
-	// Pickle is the URL of the result of a job of the Python tool, "" for none.
+	// Pickle is the URL of the result of a job of the Python package, "" for none.
 	Pickle string
 	// LogBytes, Outputs and OutputBytes count what lies in the store. While the job runs, it
 	// has printed more than LogBytes.
@@ -141,7 +141,7 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 	return records.Attempts(ctx, j.Store, store.Attempts(j.ID()))
 }
 
-// Begun tells of a chunk of a map whether a pod has begun with it.
+// Begun reports a chunk of a map whether a pod has begun with it.
 func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
 	for _, err := range j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk), "") {
 		return err == nil, err

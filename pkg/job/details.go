@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Details are what only the handle of a job tells. The handle of an older client lacks some.
+// Details are what only the handle of a job says. The handle of an older client lacks some.
 type Details struct {
 	// Call is what is called, with its arguments, cut and without secrets.
 	Call string `json:"call,omitempty"`

@@ -11,7 +11,7 @@ import (
 
 // Remember records how the job ended unless the store knows, so that it can be
 // told when the workload is gone. A runner records that itself, but not one that
-// was killed, never started, is the Python tool's, or one of the many of a map. A job
+// was killed, never started, is the Python package's, or one of the many of a map. A job
 // that was cleaned up meanwhile is forgotten.
 func (j *Job) Remember(ctx context.Context, s api.Status) error {
 	silent := s.State == api.Failed || s.State == api.Succeeded && (j.Handle.ByPythonTool() || j.Handle.Map != nil)

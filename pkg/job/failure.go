@@ -96,7 +96,7 @@ type Failure struct {
 	Details string
 	// Next is a command to type.
 	Next string
-	// AfterLog is the same for somebody who has just read the whole log.
+	// AfterLog is the same for someone who has just read the whole log.
 	AfterLog string
 }
 
@@ -192,7 +192,7 @@ func (j *Job) lastLines(ctx context.Context) (string, error) {
 	return lines, err
 }
 
-// PlaceFlag is what a command line needs besides the id to find the job.
+// PlaceFlag is what a command line needs in addition to the id to find the job.
 func (j *Job) PlaceFlag() string {
 	switch {
 	case j.Handle.Backend == api.BackendLocal:

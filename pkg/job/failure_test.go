@@ -110,7 +110,7 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 	}
 }
 
-// Who has read the log is not sent to it.
+// A user who has read the log is not sent to it.
 func TestWhatComesAfterAFailure(t *testing.T) {
 	const again = "fix it and run it again; to delete this job: kubectl kinetic jobs cleanup a1 -n ml"
 	for reason, want := range map[api.Reason]string{

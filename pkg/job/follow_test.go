@@ -100,7 +100,7 @@ func (c chorus) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, _ scr
 	return c.store.Delete(ctx, store.End("a1"))
 }
 
-// A call can print the line by which its log tells the end.
+// A call can print the line by which its log says the end.
 func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: chorus{slow{steps: steps{{State: api.Running}}}, s}}

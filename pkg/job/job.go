@@ -28,7 +28,7 @@ type Workload interface {
 	Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error
 }
 
-// Cancelled is why a job ended that somebody cancelled.
+// Cancelled is why a job ended that someone cancelled.
 const Cancelled = "cancelled"
 
 // DefaultGrace is how long a job that is told to end may save its outputs.
@@ -56,7 +56,7 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	return j.Advised(s), err
 }
 
-// finished is a status with the end that the store tells, where the workload takes the job
+// finished is a status with the end that the store says, where the workload takes the job
 // for running: a cluster knows of a container's end a second or two later, when Wait has
 // returned. One that was cancelled runs until it has saved its outputs.
 func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
@@ -72,7 +72,7 @@ func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
 }
 
 // Advised is a status of the job whose next step is to cancel it where waiting does not
-// help: until then nobody ends it, and it keeps its part of quotas and the accelerators of the
+// help: until then no one ends it, and it keeps its part of quotas and the accelerators of the
 // hosts that run. A run that is attached cancels it by itself.
 func (j *Job) Advised(s api.Status) api.Status {
 	if s.Hopeless {
@@ -173,7 +173,7 @@ func (j *Job) waitForWorkload(ctx context.Context, seen func(api.Status)) (api.S
 	return status, err
 }
 
-// remembered is the end that the store tells of, NotFound if it tells none.
+// remembered is the end that the store reports, NotFound if it says none.
 func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	end, err := j.end(ctx)
 	if errors.Is(err, store.ErrNotFound) {
@@ -190,7 +190,7 @@ func (j *Job) end(ctx context.Context) (api.End, error) {
 	return records.End(ctx, j.Store, j.ID())
 }
 
-// Began tells whether anything of the job has run: its workload no longer waits,
+// Began reports whether anything of the job has run: its workload no longer waits,
 // or the store knows of an attempt or an end.
 func (j *Job) Began(ctx context.Context) (bool, error) {
 	status, err := j.state(ctx)

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// deleted is a cluster that nobody reaches any more.
+// deleted is a cluster that no one reaches any more.
 type deleted struct {
 	Workload
-	asked *int // how often somebody tried
+	asked *int // how often someone tried
 }
 
 var errUnreachable = errors.New("the API server can't be reached")

@@ -74,7 +74,7 @@ func (f Filter) wantsState(s api.State) bool {
 }
 
 // EndKnown reports whether the job has ended for certain: its workload says so, or the
-// store does. One without a workload may run where nobody lets us see it.
+// store does. One without a workload may run where no one lets us see it.
 func (e Entry) EndKnown() bool {
 	return e.State.Ended() && e.Status.State.Ended() && e.Status.State != api.NotFound
 }
@@ -189,7 +189,7 @@ func (p Place) stored(ctx context.Context, known []Entry, f Filter) ([]Entry, er
 	return wanted, nil
 }
 
-// storedEntry tells what the store knows of a job; nil is one of another
+// storedEntry says what the store knows of a job; nil is one of another
 // namespace or cluster, and a remnant where none is wanted.
 func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*Entry, error) {
 	data, err := records.ReadBytes(ctx, p.Store, store.Handle(id))

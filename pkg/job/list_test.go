@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// pythonHandle is handle.json as the Python tool writes it (client 0.0.4).
+// pythonHandle is handle.json as the Python package writes it (client 0.0.4).
 const pythonHandle = `{"accelerator": "l4", "backend": "gke", "bucket_name": "acme-kn-main-jobs", "cluster_name": "main",
  "created_at": "2026-04-17T15:29:00Z", "debug": false, "display_name": "kinetic-train-job-1a2b3c4d", "func_name": "train",
  "image_uri": "us-docker.pkg.dev/acme/kn-main/base:gpu-0123456789ab", "job_id": "job-1a2b3c4d", "k8s_name": "kinetic-job-1a2b3c4d",
@@ -55,7 +55,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 
 		"cpu-f-20260101-000000-0a1b2c3/call.json": "{}",
 		"cpu-f-20260101-000000-abcdef0/outputs/x": "x",
-		// Not for a broom: what is, or may be, somebody else's.
+		// Not for a broom: what is, or may be, someone else's.
 		"cpu-f-20260101-000000-1111111/x": "x",
 		"chosen/end.json":                 "{}",
 		"chosen-too/outputs/x":            "x",
@@ -265,7 +265,7 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 	}
 }
 
-// A job that waits in vain keeps what it has until it is cancelled, which a list tells, too.
+// A job that waits in vain keeps what it has until it is cancelled, which a list says, too.
 func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
 	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
 	p := Place{Store: storeWith(t, nil), Flags: " --context dev"}

@@ -42,7 +42,7 @@ type MapOutcome struct {
 	Pickled int
 }
 
-// Complete tells whether every input has a value.
+// Complete reports whether every input has a value.
 func (o MapOutcome) Complete() bool { return len(o.Failed)+len(o.Missing) == 0 }
 
 // FailedInput is an input, counted from 0, and why its call failed.

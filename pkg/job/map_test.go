@@ -263,8 +263,8 @@ func (b *bucket) List(ctx context.Context, prefix, start string) iter.Seq2[store
 	}
 }
 
-// How far a map is, and what of it can be taken over, a bucket tells without a value
-// being read. What was taken over tells it, too.
+// How far a map is, and what of it can be taken over, a bucket says without a value
+// being read. What was taken over says it, too.
 func TestVerdictsOfAListing(t *testing.T) {
 	j := aMap(t, 5, nil)
 	j.Store = &bucket{Store: j.Store, metadata: map[string]map[string]string{}}

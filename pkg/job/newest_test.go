@@ -135,7 +135,7 @@ func TestEntriesOfAUser(t *testing.T) {
 	}
 }
 
-// A watch of one user's jobs tells of no other, and of each handle asks once.
+// A watch of one user's jobs reports no other, and of each handle asks once.
 func TestWatchEntriesOfAUser(t *testing.T) {
 	handle := func(id, user string) string {
 		return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":%q,"created_at":"2026-01-01T00:00:00Z"}`, id, user)

@@ -32,7 +32,7 @@ type Outputs struct {
 	prefix string // of the objects' names: empty, or ending in a slash
 }
 
-// Outputs tells where the outputs of the job are: in its own place in the store,
+// Outputs says where the outputs of the job are: in its own place in the store,
 // or where --output-dir says. It contacts nothing.
 func (j *Job) Outputs() (*Outputs, error) {
 	dir := j.Handle.OutputDir
@@ -68,7 +68,7 @@ type PathError struct{ msg string }
 
 func (e *PathError) Error() string { return e.msg }
 
-// List tells which files there are at or below a path, sorted by name; "" is all
+// List says which files there are at or below a path, sorted by name; "" is all
 // of them, of which there may be none. A path that doesn't exist is a PathError.
 func (o *Outputs) List(ctx context.Context, at string) ([]Output, error) {
 	if at == "" {
@@ -94,7 +94,7 @@ func (o *Outputs) List(ctx context.Context, at string) ([]Output, error) {
 	return found, nil
 }
 
-// list tells which files have names that begin with some text.
+// list says which files have names that begin with some text.
 func (o *Outputs) list(ctx context.Context, begin string) ([]Output, error) {
 	var files []Output
 	for object, err := range o.store.List(ctx, o.prefix+begin, "") {
@@ -110,7 +110,7 @@ func (o *Outputs) list(ctx context.Context, begin string) ([]Output, error) {
 	return files, nil
 }
 
-// Complete offers what a path that was begun may go on with: files, and folders with
+// Complete offers what a path that was begun may continue with: files, and folders with
 // a slash at their ends.
 func (o *Outputs) Complete(ctx context.Context, begin string) ([]string, error) {
 	files, err := o.list(ctx, begin)

@@ -19,7 +19,7 @@ type Found struct {
 	Store       string // URL
 	Function    string
 	Accelerator string
-	// Bucket is that of a job of the Python tool, "" for any other.
+	// Bucket is that of a job of the Python package, "" for any other.
 	Bucket string
 	// Hosts is how many there are at a time, 0 where that is not known.
 	Hosts int
@@ -43,10 +43,10 @@ type Place struct {
 	// Namespace and Cluster are where workloads are looked for, "" for all of
 	// them and for local jobs. Cluster is "" also where its name is only supposed.
 	Namespace, Cluster string
-	// ClusterID tells the cluster from any other, whatever it is called, and Server is
+	// ClusterID distinguishes the cluster from any other, whatever it is called, and Server is
 	// the URL of its API server; "" for local jobs.
 	ClusterID, Server string
-	// List tells which workloads exist, in any order. Next to an error it gives
+	// List says which workloads exist, in any order. Next to an error it gives
 	// those that it could read.
 	List func(ctx context.Context, detail api.Detail) ([]Found, error)
 	// Watch calls seen with all workloads, then with those that may have
@@ -89,7 +89,7 @@ func (p Place) workloadOf(h api.Handle) Workload {
 }
 
 // Exact is the job whose whole id was given and whose handle lies in the usual
-// store, which one request tells; nil for any other, or when there is doubt.
+// store, which one request says; nil for any other, or when there is doubt.
 func (p Place) Exact(ctx context.Context, id string) *Job {
 	if store.CheckID(id) != nil {
 		return nil
@@ -114,7 +114,7 @@ func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
 	return j, err
 }
 
-// recall reads the handle if there is one that can be read, and tells whether there
+// recall reads the handle if there is one that can be read, and reports whether there
 // was. Only that of a newer version is an error.
 func (p Place) recall(ctx context.Context, j *Job) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())

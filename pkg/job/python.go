@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// What the Python tool leaves of its jobs are pickles, which run code when they
+// What the Python package leaves of its jobs are pickles, which run code when they
 // are read. This program names them and never reads them.
 
 // unknownEnd says why the store doesn't tell how the job ended, "" where it
@@ -44,7 +44,7 @@ func (j *Job) isOutput(o store.Object) bool {
 	return strings.HasPrefix(o.Name, store.Outputs(j.ID())) || strings.HasPrefix(o.Name, store.PythonOutputs(j.ID()))
 }
 
-// PythonResult is the URL of the pickle that a job of the Python tool has left,
+// PythonResult is the URL of the pickle that a job of the Python package has left,
 // "" where there is none.
 func (j *Job) PythonResult(ctx context.Context) (string, error) {
 	if !j.Handle.ByPythonTool() {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// reaches holds that the workload of a job would be found here: a store may
+// reaches checks that the workload of a job would be found here: a store may
 // serve several namespaces and clusters, and a job that isn't in this one may
 // well run in another.
 func (p Place) reaches(h api.Handle) error { return p.has(h, false) }

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// A store may hold what is no job's: directories of other people, and other stores.
+// A store may hold what is not a job's: directories of other people, and other stores.
 // Whatever has no handle is left alone unless its objects show that it is what is
 // left of a job.
 
-// checkRemnant holds that a directory without a handle, which somebody has named, is
-// what is left of a job: that it has records, or an id that nobody else would think of.
+// checkRemnant checks that a directory without a handle, which someone has named, is
+// what is left of a job: that it has records, or an id that no one else would think of.
 func (j *Job) checkRemnant(ctx context.Context) error {
 	for o, err := range j.objects(ctx) {
 		if err != nil {
@@ -50,11 +50,11 @@ func (j *Job) RemovalOfOutputs() string {
 	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
 }
 
-// onlyOutputs is what the store tells of a job that was cleaned up without --outputs.
+// onlyOutputs is what the store reports a job that was cleaned up without --outputs.
 var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
 
 // remnant is the entry of a directory without a handle if that is what is left of a
-// job, nil if it is not or not wanted: nobody has named it, so that it needs an id that
+// job, nil if it is not or not wanted: no one has named it, so that it needs an id that
 // a program has made, and a record or outputs. It is as old as the newest of its
 // objects, the only times that it has.
 func (p Place) remnant(ctx context.Context, id string, f Filter) (*Entry, error) {

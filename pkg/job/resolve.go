@@ -83,7 +83,7 @@ func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
 }
 
 // resolve finds a job and its store, and whether it has a workload, which then fills the handle
-// with what it tells.
+// with what it says.
 func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool, err error) {
 	r.look(ctx)
 	id, err := r.resolveID(ctx, word)
@@ -311,7 +311,7 @@ func unknownID(word string, ids []string) string {
 	return fmt.Sprintf("job %q not found; similar: %s", word, strings.Join(near, ", "))
 }
 
-// nearIDs finds ids that are like a word, or that begin like it: nobody types
+// nearIDs finds ids that are like a word, or that begin like it: no one types
 // the time of a job. Of jobs that begin alike it takes the newest.
 func nearIDs(word string, ids []string, n int) []string {
 	newest := map[string]string{}

@@ -72,7 +72,7 @@ func TestResolveID(t *testing.T) {
 	}
 }
 
-// Whoever has to choose sees how each of the jobs stands, the newest first.
+// A user who has to choose sees how each of the jobs stands, the newest first.
 func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	now := time.Now()
 	handle := `{"version":1,"job_id":"cpu-a-2","backend":"gke","created_at":"2026-01-01T00:00:00Z"}`

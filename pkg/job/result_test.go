@@ -62,7 +62,7 @@ func (r meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Who asks about a job does not download what it returned.
+// A user who asks about a job does not download what it returned.
 func TestDescribeReadsNoValue(t *testing.T) {
 	const head = `{"version":1,"ok":true,"pickle":null,"error":null,"warnings":["value.loss is NaN"],"differs":true,"value":`
 	read := 0

@@ -31,7 +31,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 	return last, err
 }
 
-// settled is a status with the end that the store tells, if the workload can't.
+// settled is a status with the end that the store says, if the workload can't.
 func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 	if !unsettled(s) {
 		return s
@@ -44,7 +44,7 @@ func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 	return s
 }
 
-// unsettled tells of a status whether the store may know more: the job may have
+// unsettled reports a status whether the store may know more: the job may have
 // ended and hold its hosts, or it has failed and no pod is left that says why.
 func unsettled(s api.Status) bool {
 	return s.Holding != "" && !s.State.Ended() || s.Reason == api.Killed && s.ExitCode == nil
@@ -66,14 +66,14 @@ func (j *Job) Release(ctx context.Context) error {
 	return w.Release(ctx, j.ID(), end)
 }
 
-// counter tells which attempt a pod is. The pods of earlier ones may be gone, so
+// counter says which attempt a pod is. The pods of earlier ones may be gone, so
 // that only their records tell how many there were.
 type counter struct {
 	pod      string
 	attempts []api.Attempt
 }
 
-// in is a status with the attempt that it tells of: what the workload says, where no
+// in is a status with the attempt that it reports: what the workload says, where no
 // pod runs or the store can't be read.
 func (c *counter) in(ctx context.Context, j *Job, s api.Status) api.Status {
 	if s.Pod == "" || j.Handle.ByPythonTool() {

@@ -46,7 +46,7 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 }
 
 // selected returns the entries that the filter chooses by labels and user. A job that was told
-// is one of them; others are known to be somebody else's.
+// is one of them; others are known to be someone else's.
 func (a *additions) selected(ctx context.Context, f Filter, entries []Entry, told map[jobKey]Entry, others map[jobKey]bool) ([]Entry, error) {
 	var chosen, unknown []Entry
 	for _, e := range entries {
@@ -74,7 +74,7 @@ func (a *additions) selected(ctx context.Context, f Filter, entries []Entry, tol
 	return append(chosen, mine...), err
 }
 
-// jobKey tells jobs of several namespaces apart.
+// jobKey distinguishes jobs of several namespaces.
 type jobKey struct{ namespace, id string }
 
 func keyOf(e Entry) jobKey { return jobKey{e.Namespace, e.ID} }

@@ -91,7 +91,7 @@ func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
 	}
 }
 
-// A watch tells of a job that goes how it ended.
+// A watch reports a job that goes how it ended.
 func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	p := Place{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
 	running := found("a", api.Running, "")
@@ -109,7 +109,7 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	}
 }
 
-// A watch tells as a list does when a job began whose first pods are gone.
+// A watch says as a list does when a job began whose first pods are gone.
 func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 	late := Found{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running, Pod: "b", Late: true}}
 	p := Place{Store: storeWith(t, map[string]string{

@@ -36,7 +36,7 @@ func (w *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 		versions = append(versions, v.Version)
 	}
 	switch {
-	case apierrors.IsNotFound(err): // of any other failure the next request tells
+	case apierrors.IsNotFound(err): // of any other failure the next request says
 		w.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
 	case err == nil && !slices.Contains(versions, status.KueueVersion.Version) && !slices.Contains(versions, status.NewerKueueVersion.Version):
 		w.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
@@ -45,7 +45,7 @@ func (w *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 }
 
 // checkQuotas finds out early that the quotas of the namespace never let a job run, which is
-// an error, or not now. Whoever can't read quotas hears of them when a pod is refused.
+// an error, or not now. Who can't read quotas hears of them when a pod is refused.
 func (w *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
 	var quotas corev1.ResourceQuotaList
 	err := w.client.list(ctx, kind{client: w.client.core, resource: "resourcequotas"}, metav1.ListOptions{}, &quotas)

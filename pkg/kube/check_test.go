@@ -15,7 +15,7 @@ import (
 )
 
 // A job that names a queue is told that nothing looks after it, and runs; without one
-// nobody asks.
+// no one asks.
 func TestAQueueWithoutKueue(t *testing.T) {
 	const group = "/apis/kueue.x-k8s.io"
 	serves := func(versions ...string) map[string]any {

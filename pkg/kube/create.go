@@ -90,7 +90,7 @@ func workerArgs(workload *unstructured.Unstructured) any {
 // undoTime bounds what a failed start costs on top.
 const undoTime = 10 * time.Second
 
-// withdraw removes a workload whose creation was not answered: nobody knows whether
+// withdraw removes a workload whose creation was not answered: no one knows whether
 // there is one.
 func (w *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)

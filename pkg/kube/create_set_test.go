@@ -54,7 +54,7 @@ func optionalKeys(t *testing.T, workload map[string]any) int {
 }
 
 // startSet makes a server that has LeaderWorkerSets, and a Submission of one; told is
-// what was said to whoever waits.
+// what was said to who waits.
 func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer, w *Submission, told *[]string) {
 	t.Helper()
 	s, told = &objectServer{objects: map[string]map[string]any{}}, new([]string)
@@ -124,7 +124,7 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 	}
 }
 
-// Who has no LeaderWorkerSets is told what brings them, and what needs none.
+// A user who has no LeaderWorkerSets is told what brings them, and what needs none.
 func TestAClusterWithoutSets(t *testing.T) {
 	for name, begin := range map[string]func(*Submission) error{
 		"before the upload": func(w *Submission) error { return w.Ready(t.Context()) },
@@ -144,7 +144,7 @@ func TestAClusterWithoutSets(t *testing.T) {
 	}
 }
 
-// Who may not make Roles is told so once, and has a job; an overlay's own Role is
+// A user who may not make Roles is told so once, and has a job; an overlay's own Role is
 // another matter, and so is another failure.
 func TestStartWithoutRightsOnRoles(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -184,7 +184,7 @@ func TestStartWithoutRightsOnRoles(t *testing.T) {
 	}
 }
 
-// Who may not make Secrets has a job whose hosts lack their key, and is told so. A Secret with
+// A user who may not make Secrets has a job whose hosts lack their key, and is told so. A Secret with
 // values of the user's is another matter.
 func TestStartWithoutRightsOnSecrets(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -217,7 +217,7 @@ func TestStartWithoutRightsOnSecrets(t *testing.T) {
 }
 
 // A host that starts before the Secret is there waits for it: without the key it would be
-// refused by the others, which have it. Where nobody may make the Secret, or can say so, no
+// refused by the others, which have it. Where no one may make the Secret, or can say so, no
 // host waits for what may never come.
 func TestHostsWaitForTheirKey(t *testing.T) {
 	type refusal func(w http.ResponseWriter, r *http.Request) bool

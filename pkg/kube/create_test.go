@@ -222,7 +222,7 @@ func (s *objectServer) put(o *unstructured.Unstructured, owner string) {
 	s.objects[name] = o.Object
 }
 
-// An object that is there already is shared with other jobs, left to whoever
+// An object that is there already is shared with other jobs, left to who
 // made it, or in the way.
 func TestStartFindsObjects(t *testing.T) {
 	const claim, secret = "persistentvolumeclaims/scratch", "secrets/token"
@@ -373,7 +373,7 @@ func cutShort(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// A Job that nobody can look at may be the one whose creation was not answered.
+// A Job that no one can look at may be the one whose creation was not answered.
 func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lost, unread int // answers to creations and readings of the Job
@@ -419,7 +419,7 @@ func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
 }
 
 // Submits of the same job that find a Secret which is left over take turns in
-// making it anew; none is the end of the job.
+// making it again; none is the end of the job.
 func TestStartsThatMakeTheSameSecret(t *testing.T) {
 	const secrets = core + "secrets"
 	s, w := start(t)
@@ -462,7 +462,7 @@ func TestPrepareMissesTheNamespace(t *testing.T) {
 }
 
 // A refusal made nothing, so there is nothing to remove: least of all a Job of
-// that name that is somebody else's.
+// that name that is someone else's.
 func TestStartRemovesNothingAfterARefusal(t *testing.T) {
 	s, w := start(t)
 	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
@@ -541,7 +541,7 @@ func TestDryRun(t *testing.T) {
 func TestStartAsksLittle(t *testing.T) {
 	s, w := start(t)
 	there := runnerMap()
-	there.SetCreationTimestamp(metav1.Now()) // so that nobody removes it yet
+	there.SetCreationTimestamp(metav1.Now()) // so that no one removes it yet
 	s.objects[runnerPath] = there.Object
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
@@ -553,7 +553,7 @@ func TestStartAsksLittle(t *testing.T) {
 	}
 }
 
-// A prepared job has a Secret that nothing owns, made anew when it is repeated,
+// A prepared job has a Secret that nothing owns, made again when it is repeated,
 // taken over by a start, and removed on its own.
 func TestPrepare(t *testing.T) {
 	const secret = core + "secrets/kinetic-a1-env"

@@ -102,12 +102,12 @@ func (c *Client) forbidden(need permission, err error) string {
 	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", whom, need.verb, need.resource, where, mend, more)
 }
 
-// rbacRefusal is what an API server says of a right that somebody hasn't got: whose it
+// rbacRefusal is what an API server says of a right that someone hasn't got: whose it
 // is, and what a cluster adds to it.
 var rbacRefusal = pattern.Lazy(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
 
-// lacksRight tells a right that somebody hasn't got from other refusals, such as
-// a quota, which a Role doesn't mend.
+// lacksRight distinguishes a right that someone hasn't got from other refusals, such as
+// a quota, which a Role doesn't fix.
 func lacksRight(err error) bool {
 	return strings.Contains(err.Error(), " cannot ")
 }

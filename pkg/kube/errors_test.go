@@ -41,7 +41,7 @@ func listing(t *testing.T, namespace string, config *rest.Config) error {
 	return c.list(t.Context(), c.jobs(), metav1.ListOptions{}, &batchv1.JobList{})
 }
 
-// holdError holds what an error says, and whether the call would be repeated.
+// holdError checks what an error says, and whether the call would be repeated.
 func holdError(t *testing.T, err error, passes bool, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -107,7 +107,7 @@ func TestWhyAServerWasNotReached(t *testing.T) {
 	}
 }
 
-// outOfDate serves with a certificate that ended an hour ago, and tells a time.
+// outOfDate serves with a certificate that ended an hour ago, and says a time.
 func outOfDate(t *testing.T, date string) *rest.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

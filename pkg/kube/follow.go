@@ -22,7 +22,7 @@ type change struct {
 	deleted bool
 	// lacks says that nothing of the kind can be read.
 	lacks bool
-	// denied is why there may be more than all: nobody lets us see it.
+	// denied is why there may be more than all: no one lets us see it.
 	denied error
 }
 
@@ -91,7 +91,7 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 }
 
 // followPart is follow for a kind of which there may be nothing: none is then all
-// that is reported. A workload that was there has not gone because nobody lets us
+// that is reported. A workload that was there has not gone because no one lets us
 // see it any more.
 func (c *Client) followPart(ctx context.Context, s selection, emit func(change)) error {
 	begun := false

@@ -23,7 +23,7 @@ func (w *Cluster) Hosts(ctx context.Context, id string) ([]api.Host, error) {
 	return hosts, nil
 }
 
-// hostAs tells what a pod is doing.
+// hostAs says what a pod is doing.
 func hostAs(p corev1.Pod) api.Host {
 	h := api.Host{Host: status.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
 	switch worker := status.WorkerOf(p); {

@@ -133,7 +133,7 @@ const (
 )
 
 // slim is an item in protobuf without what no list shows, most of its bytes: which field
-// was written by whom, and the pod template of a Job. That of a job of the Python tool
+// was written by whom, and the pod template of a Job. That of a job of the Python package
 // names its bucket.
 func slim(o runtime.Object, item []byte) []byte {
 	item = without(item, 1, 17) // metadata.managedFields

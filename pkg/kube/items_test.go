@@ -52,14 +52,14 @@ func TestReadListThatIsCut(t *testing.T) {
 	whole := len(page)
 	for n := len(protobufMark) + 2; n < whole; n++ {
 		names, _, err := read(page[:n])
-		// What comes after the items tells nothing.
+		// What comes after the items says nothing.
 		if err == nil && len(names) < 2 || err != nil && !transient(err) {
 			t.Fatalf("of %d bytes of %d it read %v, %v; want an error that passes", n, whole, names, err)
 		}
 	}
 }
 
-// What a list doesn't show is not read, but the template of a job of the Python tool.
+// What a list doesn't show is not read, but the template of a job of the Python package.
 func TestSlimItems(t *testing.T) {
 	ours, pod := jobAndPod("many-0")
 	python := *ours.DeepCopy()

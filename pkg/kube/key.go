@@ -31,7 +31,7 @@ func (w *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstruct
 }
 
 // awaitingKey is a workload whose hosts do not start before they have their key. Its
-// manifests let them, for whoever applies those without the Secret.
+// manifests let them, for who applies those without the Secret.
 func awaitingKey(workload *unstructured.Unstructured) *unstructured.Unstructured {
 	awaiting := workload.DeepCopy()
 	for _, ref := range keyRefs(awaiting) {

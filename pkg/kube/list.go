@@ -20,10 +20,10 @@ type Record struct {
 	ID, Namespace string
 	// Store is the URL of the job's store, "" where the Job doesn't tell.
 	Store string
-	// Function and Accelerator are "" for a job of the Python tool.
+	// Function and Accelerator are "" for a job of the Python package.
 	Function    string
 	Accelerator string
-	// Python says that the Python tool made the job.
+	// Python says that the Python package made the job.
 	Python bool
 	// Hosts is how many pods the job has at a time, 0 where that is not known: of a
 	// LeaderWorkerSet only its pods tell.

@@ -27,8 +27,8 @@ func (c *Client) ofJob(id string) []selection {
 	return parts
 }
 
-// OfJobs is the same for what is known to be a Job: it does not look for
-// LeaderWorkerSets, and starts nothing.
+// OfJobs returns a Cluster that looks only for Jobs, not for LeaderWorkerSets, and
+// that can't start anything.
 func (w *Cluster) OfJobs() *Cluster {
 	c := *w.client
 	c.jobsOnly = true
@@ -189,7 +189,7 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 			}
 		})
 		if ctx.Err() != nil {
-			return // nobody wants it any more, which is no failure
+			return // no one wants it any more, which is not a failure
 		}
 		select {
 		case failed <- err:

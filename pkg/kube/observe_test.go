@@ -223,7 +223,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 	}
 }
 
-// Who reads a snapshot does so while the next one is made.
+// A user who reads a snapshot does so while the next one is made.
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	shared := &sharedWatch{snapshots: latest.New(snapshot{})}
 	c := &Client{}
@@ -296,7 +296,7 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 	})
 }
 
-// Whoever follows a job hears that waiting does not help as soon as that shows, though the
+// A user who follows a job hears that waiting does not help as soon as that shows, though the
 // reason has the same words as before.
 func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -17,7 +17,7 @@ import (
 )
 
 // own makes an object that goes with its owner. One that other jobs own already
-// goes with the last of them; one that somebody else made stays.
+// goes with the last of them; one that someone else made stays.
 func (w *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
 	with := o.DeepCopy()
 	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// RemovePrepared removes what the hosts of a job need of each other where nobody owns
+// RemovePrepared removes what the hosts of a job need of each other where no one owns
 // it, because its manifests were applied by hand. What a start makes is owned by the
 // workload, and goes with it.
 func (w *Cluster) RemovePrepared(ctx context.Context, h api.Handle) error {

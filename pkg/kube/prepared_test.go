@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// What a workload owns goes with it; what has its name and nobody owns is removed, if
+// What a workload owns goes with it; what has its name and no one owns is removed, if
 // it is the job's.
 func TestRemovePrepared(t *testing.T) {
 	const service = core + "services/kinetic-a1"

@@ -114,7 +114,7 @@ func preconditions(t *testing.T, r *http.Request) *metav1.Preconditions {
 	return o.(*metav1.DeleteOptions).Preconditions
 }
 
-// Only what nobody mounts any more is removed, and only if it is still the same.
+// Only what no one mounts any more is removed, and only if it is still the same.
 func TestRemoveRunners(t *testing.T) {
 	const month = 30 * 24 * time.Hour
 	lists := map[string]any{

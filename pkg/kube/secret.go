@@ -25,8 +25,8 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 	return secret
 }
 
-// putSecret makes a Secret, in the place of one that --prepare made, or a start
-// that was cut off. Nobody needs the right to read it for that. Another submit of
+// putSecret makes a Secret, instead of one that --prepare made, or a start
+// that was cut off. No one needs the right to read it for that. Another submit of
 // the same job may make its own in between.
 func (w *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
 	where := w.collectionOf(secret)

@@ -87,7 +87,7 @@ func TestDeleteTimeout(t *testing.T) {
 	}
 }
 
-// A job of a namespace in which nobody lets us see sets. Its pod is there.
+// A job of a namespace in which no one lets us see sets. Its pod is there.
 func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 	t.Helper()
 	p := theirPod(running(1))
@@ -104,7 +104,7 @@ func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 	}))
 }
 
-// Whoever may not see LeaderWorkerSets can't tell that there is none.
+// A user who may not see LeaderWorkerSets can't tell that there is none.
 func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	w := clusterWithoutSets(t)
 	_, watched := w.Watch(t.Context(), "a1", func(s api.Status) { t.Errorf("it was told: %+v", s) })
@@ -164,7 +164,7 @@ func TestStopOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 	}
 }
 
-// A set that nobody lets us see any more has not been deleted.
+// A set that no one lets us see any more has not been deleted.
 func TestASetIsNotGoneBecauseTheRightToSeeItIs(t *testing.T) {
 	s := &oneSet{}
 	var others sync.WaitGroup // that have been read, and are watched

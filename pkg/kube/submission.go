@@ -73,8 +73,8 @@ func isShared(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "ConfigMap" && strings.HasPrefix(o.GetName(), api.RunnerPrefix)
 }
 
-// Ready makes what the job will share with others. It needs nothing of the job
-// itself, so it can be done beside the upload, and finds out early that a cluster
+// Ready creates the objects that jobs share, such as the runner's ConfigMap. It needs
+// nothing of this job, so it can run during the upload, and finds out early that a cluster
 // can't be reached, or has no such namespace, or that a quota never lets the job run.
 func (s *Submission) Ready(ctx context.Context) error {
 	p, err := s.split()

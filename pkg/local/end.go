@@ -25,7 +25,7 @@ func (r Record) newEnd(reason api.Reason, message, by string) api.End {
 		Attempt: 1, Started: r.Created, Finished: time.Now().UTC(), By: by}
 }
 
-// end reads how the job ended; store.ErrNotFound if nobody has recorded that.
+// end reads how the job ended; store.ErrNotFound if no one has recorded that.
 func (w *Workload) end(ctx context.Context, r Record) (api.End, error) {
 	s, err := w.config.OpenStore(r.Store)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *Workload) end(ctx context.Context, r Record) (api.End, error) {
 	return readEnd(ctx, s, r.ID)
 }
 
-// record records how the job ended, unless somebody has done that already, and
+// record records how the job ended, unless someone has done that already, and
 // returns what is recorded.
 func (w *Workload) record(ctx context.Context, r Record, e api.End) (api.End, error) {
 	s, err := w.config.OpenStore(r.Store)

@@ -5,7 +5,7 @@ import "fmt"
 // Process recognises a process later: its id alone may be given to another one.
 type Process struct {
 	PID int `json:"pid"`
-	// Start is when the process began, as the kernel tells it.
+	// Start is when the process began, as the kernel says it.
 	Start string `json:"start"`
 	// Boot names the run of the system, or of a container, that ids count in.
 	Boot string `json:"boot,omitempty"`
@@ -44,7 +44,7 @@ func (p Process) life() life {
 	if err == nil && (!running || start != p.Start) {
 		return ended
 	}
-	return alive // or cannot be looked up now: nobody may be declared dead for that
+	return alive // or cannot be looked up now: no one may be declared dead for that
 }
 
 // kill kills what is left of the session that the process led. Ids are not given

@@ -11,7 +11,7 @@ import (
 // zombie is SZOMB of <sys/proc.h>.
 const zombie = 5
 
-// startTime tells when a process began, in seconds and microseconds of the
+// startTime says when a process began, in seconds and microseconds of the
 // clock, and whether it still runs. Both are zero without such a process.
 func startTime(pid int) (start string, running bool, err error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startTime tells when a process began, in clock ticks after boot, and whether
+// startTime says when a process began, in clock ticks after boot, and whether
 // it still runs: proc_pid_stat(5), fields 22 and 3. Both are zero without such a
 // process.
 func startTime(pid int) (start string, running bool, err error) {

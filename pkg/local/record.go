@@ -38,7 +38,7 @@ type Record struct {
 	Status api.Status `json:"-"`
 }
 
-// Get tells about one job. One that is not on this machine is an error that is
+// Get reports one job. One that is not on this machine is an error that is
 // fs.ErrNotExist; if the Record is there but how the job ended cannot be read or
 // recorded, Get returns the Record and that error.
 func (w *Workload) Get(ctx context.Context, id string) (Record, error) {
@@ -50,7 +50,7 @@ func (w *Workload) Get(ctx context.Context, id string) (Record, error) {
 	return r, err
 }
 
-// List tells about all jobs of this machine, newest first. What cannot be read
+// List reports all jobs of this machine, newest first. What cannot be read
 // does not hide the rest: the error, if there is one, names it.
 func (w *Workload) List(ctx context.Context) ([]Record, error) {
 	entries, err := os.ReadDir(w.config.StateDir)
@@ -119,7 +119,7 @@ func (w *Workload) read(id string) (Record, error) {
 	return r, nil
 }
 
-// write writes workload.json into dir, which nobody else sees yet.
+// write writes workload.json into dir, which no one else sees yet.
 func (r Record) write(dir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

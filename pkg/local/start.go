@@ -91,10 +91,10 @@ func (w *Workload) launch(cmd *exec.Cmd, scratch string, r Record) error {
 		_ = cmd.Wait()
 		return err
 	}
-	// If the interpreter is gone already, whoever watches the job tells why.
+	// If the interpreter is gone already, who watches the job says why.
 	_, _ = gate.Write([]byte{'\n'})
 	_ = gate.Close()
-	go func() { _ = cmd.Wait() }() // no zombie while this process goes on
+	go func() { _ = cmd.Wait() }() // no zombie while this process continues
 	return nil
 }
 

@@ -270,7 +270,7 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 }
 
 // TestProcess: it leads a session, so that the terminal's end is not its own, and
-// leaves no zombie to a starter that goes on.
+// leaves no zombie to a starter that continues.
 func TestProcess(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "line:ready", "pause")

@@ -14,7 +14,7 @@ import (
 // stays. The runner gets SIGTERM and the time of grace to save what there is,
 // then its whole session SIGKILL; without grace at once. A job that is not here
 // is an error that is fs.ErrNotExist, one that runs on another machine an error.
-// With an error of ctx the job may go on. ending, which may be nil, records the
+// With an error of ctx the job may continue. ending, which may be nil, records the
 // end of a job that was told to end, in place of a record that says no more.
 func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
 	r, err := w.read(id)

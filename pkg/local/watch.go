@@ -17,7 +17,7 @@ const gone = "it is not on this machine"
 
 // Watch calls seen with the job's status and with each change of it, and returns
 // the last. A job that is not on this machine is NOT_FOUND. With an error of ctx
-// the job goes on.
+// the job continues.
 func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
 	r, err := w.read(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) 
 	return s, nil
 }
 
-// status tells how the job is now.
+// status says how the job is now.
 func (w *Workload) status(ctx context.Context, r Record) (api.Status, error) {
 	switch r.Process.life() {
 	case alive:
@@ -73,11 +73,11 @@ func (w *Workload) statusElsewhere(ctx context.Context, r Record) (api.Status, e
 	return end.Status(), err
 }
 
-// settle clears up behind a job that has ended and tells how. The first to see
+// settle clears up behind a job that has ended and says how. The first to see
 // that the runner could not record it does so in its place.
 func (w *Workload) settle(ctx context.Context, r Record) (api.Status, error) {
 	work := filepath.Join(w.dir(r.ID), workDir)
-	if _, err := os.Lstat(work); err == nil { // nobody has cleared up yet
+	if _, err := os.Lstat(work); err == nil { // no one has cleared up yet
 		// What outlives its runner would run unseen, as no process of a pod does.
 		if err := r.Process.kill(); err != nil {
 			return api.Status{}, err

@@ -221,7 +221,7 @@ func TestProcessesThatHaveEnded(t *testing.T) {
 	if err := waitExit(t.Context(), process); err != nil {
 		t.Fatal(err)
 	}
-	if process.life() != ended { // nobody has waited for it yet
+	if process.life() != ended { // no one has waited for it yet
 		t.Error("a zombie counts as alive")
 	}
 	if err := pollExit(t.Context(), process); err != nil {

@@ -91,7 +91,7 @@ func TestTheAttemptsInWhichAHostHasNoPodAnyMore(t *testing.T) {
 	}
 }
 
-// Who reads a state does so while the next one is made.
+// A user who reads a state does so while the next one is made.
 func TestAStateOfPodsStaysAsItWas(t *testing.T) {
 	tracker := newPodTracker([]api.Attempt{{Attempt: 1, UID: "h0-1"}}, false)
 	first := tracker.now()

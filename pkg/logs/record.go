@@ -123,7 +123,7 @@ func (p *parser) parse(b []byte, to recordHandler) {
 	}
 }
 
-// add reads a line, after which the log may go on as Lines or in stored form.
+// add reads a line, after which the log may continue as Lines or in stored form.
 func (p *parser) add(l Line, to recordHandler) {
 	if !l.At.IsZero() {
 		if p.at == atText { // its end is lost

@@ -19,11 +19,11 @@ type Source interface {
 	Open(ctx context.Context, p Pod, o OpenOptions) (io.ReadCloser, error)
 	// Now is the time by the clock of the times in Pods.
 	Now() time.Time
-	// Warn writes a line to whoever waits.
+	// Warn writes a line to who waits.
 	Warn(line string)
 }
 
-// Pods are those of a job at one moment. Nobody changes them.
+// Pods are those of a job at one moment. No one changes them.
 type Pods struct {
 	// List has those of each host from the oldest to the newest.
 	List []Pod

@@ -1,4 +1,4 @@
-// Package nearest finds the valid words that somebody may have meant by one
+// Package nearest finds the valid words that someone may have meant by one
 // that is not valid, for messages that end with what would have been right.
 // It uses the standard library alone: the front door links it.
 package nearest
@@ -83,7 +83,7 @@ const (
 	costOfPart    = 3
 )
 
-// compare tells how near candidate is to word, and whether it is near at all.
+// compare says how near candidate is to word, and whether it is near at all.
 func compare(word, candidate string) (match, bool) {
 	w, c := strings.ToLower(word), strings.ToLower(candidate)
 	a, b := []rune(w), []rune(c)

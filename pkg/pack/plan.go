@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Root is the absolute path of the directory.
 	Root string
-	// Ignore tells what to leave out, by its path relative to Root with forward
+	// Ignore says what to leave out, by its path relative to Root with forward
 	// slashes. It is asked about a directory before anything below it, and never
 	// about what lies below an ignored one. nil ignores nothing.
 	Ignore func(rel string, isDir bool) bool

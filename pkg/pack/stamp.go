@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// stamp is what the file system tells about a file's content without reading
+// stamp is what the file system reports a file's content without reading
 // it. Times are nanoseconds since 1970. CTime, the last change of content or
 // attributes, cannot be set back by a program; it and Inode are 0 where the
 // operating system does not tell.
@@ -27,7 +27,7 @@ const (
 	coarseTick = 2 * time.Second
 )
 
-// settledAt tells whether any write from now on must change the stamp: the
+// settledAt reports whether any write from now on must change the stamp: the
 // last one is further back than one step of the file system's clock.
 func (s stamp) settledAt(now time.Time) bool {
 	last := max(s.MTime, s.CTime)

@@ -35,7 +35,7 @@ type Stats struct {
 // Upload makes sure that a store has everything the plan names. What it has
 // already is not read again; what it lacks is checked against the plan on the
 // way, and a file that changed since is a *FileError. The index is written last,
-// so that whoever finds it finds the rest. progress, if not nil, is called by one
+// so that who finds it finds the rest. progress, if not nil, is called by one
 // goroutine at a time. Every blob is asked about every time, so that one which was
 // removed from the store is there again, and one that the bucket would soon remove is
 // renewed, before the job is started.

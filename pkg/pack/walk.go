@@ -89,12 +89,12 @@ func excluded(root string, paths []string) []string {
 	return resolved
 }
 
-// within tells whether a path is dir or lies below it. Both are clean.
+// within reports whether a path is dir or lies below it. Both are clean.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// skip tells whether the user or the program wants the path left out.
+// skip reports whether the user or the program wants the path left out.
 func (w *walker) skip(rel, abs string, isDir bool) bool {
 	return w.ignore(rel, isDir) || slices.ContainsFunc(w.exclude, func(ex string) bool { return within(ex, abs) })
 }
@@ -206,7 +206,7 @@ func (w *walker) linkedDir(ctx context.Context, l link) error {
 	return w.dir(ctx, l.target, l.rel)
 }
 
-// firstVisit tells whether a real directory is new; if not, it says under which
+// firstVisit reports whether a real directory is new; if not, it says under which
 // name it is packaged. That also ends loops.
 func (w *walker) firstVisit(abs, rel string) bool {
 	first, seen := w.seen[abs]

@@ -28,7 +28,7 @@ func TestSpecialFilesAreSkipped(t *testing.T) {
 	}
 }
 
-// /proc/self/mem is a regular file that nobody, not even root, can read from
+// /proc/self/mem is a regular file that no one, not even root, can read from
 // its beginning.
 func TestFileThatCannotBeRead(t *testing.T) {
 	root := t.TempDir()

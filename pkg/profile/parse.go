@@ -68,7 +68,7 @@ func (p Profile) check() error {
 	return nil
 }
 
-// locate tells line and column of what encoding/json could not read, both
+// locate distinguishes line and column of what encoding/json could not read, both
 // counted from 1.
 func locate(data []byte, err error) error {
 	var syntax *json.SyntaxError

@@ -1,6 +1,6 @@
 // Package profile reads profiles: named clusters, each a project, a zone, a
 // cluster and a namespace, that take the place of flags. The file and its rules
-// are those of the Python tool, so that both see the same profiles.
+// are those of the Python package, so that both see the same profiles.
 package profile
 
 import (
@@ -63,7 +63,7 @@ func Read(env func(string) string) (File, error) {
 // Names lists the profiles in alphabetical order.
 func (f File) Names() []string { return slices.Sorted(maps.Keys(f.profiles)) }
 
-// Find gives the profile of a name. The error tells which are there instead.
+// Find gives the profile of a name. The error says which are there instead.
 func (f File) Find(name string) (Profile, error) {
 	if p, found := f.profiles[name]; found {
 		return p, nil

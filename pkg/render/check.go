@@ -12,7 +12,7 @@ import (
 )
 
 // check rejects texts that a manifest can't carry. That the Spec makes sense is for
-// whoever made it to know.
+// who made it to know.
 func check(s api.Spec) error {
 	for _, text := range []struct{ name, value string }{{"name", s.Name}, {"call", s.CallText}, {"output directory", s.OutputDir}} {
 		if err := checkText(text.value); err != nil {

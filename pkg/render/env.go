@@ -30,7 +30,7 @@ func (p *patch) environment(s api.Spec, l lists) {
 		set(name, map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
 	if s.Hosts > 1 {
-		// A set that somebody applies without the Secret runs, too: its runner warns.
+		// A set that someone applies without the Secret runs, too: its runner warns.
 		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}
 		set(api.EnvGroupKey, map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}

@@ -40,7 +40,7 @@ const (
 `
 )
 
-// printOrder puts what a workload needs before it, and the runner, which nobody
+// printOrder puts what a workload needs before it, and the runner, which no one
 // reads, behind it.
 var printOrder = types.LegacySortOptions{
 	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "Service"},

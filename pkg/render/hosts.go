@@ -26,7 +26,7 @@ type group struct {
 	patches    []groupPatch
 	// fill changes a sample itself, nil if none has to be.
 	fill func(tree) error
-	// adds tells that the components add objects that are in no namespace yet.
+	// adds says that the components add objects that are in no namespace yet.
 	adds bool
 	// references lets kustomize follow names into what the components add.
 	references []string
@@ -202,7 +202,7 @@ func (t tree) fill(file string, s api.Spec, change func(*unstructured.Unstructur
 	return nil
 }
 
-// write adds what the components of the group need, and tells the directories that go
+// write adds what the components of the group need, and says the directories that go
 // behind the job's.
 func (g group) write(files tree, s api.Spec) ([]string, error) {
 	if g.fill != nil {

@@ -170,7 +170,7 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 }
 
 // verifyCapacity looks at what chooses the nodes. With a ComputeClass GKE makes nodes by
-// its rules alone, and a pod that selects others besides waits for ever.
+// its rules alone, and a pod that selects others as well waits for ever.
 func verifyCapacity(is corev1.PodSpec) error {
 	class := is.NodeSelector[selectComputeClass]
 	if class == "" || api.IsBuiltInClass(class) {

@@ -154,7 +154,7 @@ func mapArguments(s api.Spec) []string {
 	return s.Map.Arguments()
 }
 
-// groupArguments are what the runner of several hosts is told besides: how many
+// groupArguments are what the runner of several hosts is told as well: how many
 // chips of which kind each host has, and for a LeaderWorkerSet, which restarts
 // its pods for ever, which object its leader scales to zero in the end.
 func groupArguments(s api.Spec) []string {

@@ -10,7 +10,7 @@ import (
 )
 
 // refuseMerges rejects strategic merge patches of a LeaderWorkerSet: kustomize has
-// no schema for it, and puts the lists of the patch in the place of those that are
+// no schema for it, and puts the lists of the patch instead of those that are
 // there, without a word.
 func (o Overlay) refuseMerges() error {
 	for _, name := range o.kustomizations {
@@ -31,7 +31,7 @@ func (o Overlay) refuseMerges() error {
 	return nil
 }
 
-// mergesSet tells a strategic merge patch, which is an object and no list, whose
+// mergesSet says a strategic merge patch, which is an object and no list, whose
 // target may be a LeaderWorkerSet.
 func mergesSet(target *types.Selector, text []byte) bool {
 	var object struct{ Kind string }

@@ -57,7 +57,7 @@ func sources(s types.KvPairSources) []string {
 	return paths
 }
 
-// remote tells whether kustomize could take a path for the address of a
+// remote reports whether kustomize could take a path for the address of a
 // repository or a file elsewhere: it has a scheme (https://), a user (git@) or
 // begins with the one host that needs neither. Paths of files with ':' or '@'
 // fall under it too.

@@ -63,7 +63,7 @@ func resolve(dir string) (string, error) {
 	return target, os.MkdirAll(filepath.Dir(target), 0o755)
 }
 
-// replaceable tells whether dir exists, and fails if it has files of others.
+// replaceable reports whether dir exists, and fails if it has files of others.
 func replaceable(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +104,7 @@ func writeTree(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// swap puts fresh in the place of target. What was there goes only after that.
+// swap puts fresh instead of target. What was there goes only after that.
 func swap(fresh, target string) error {
 	old := fresh + ".old"
 	if err := os.Rename(target, old); err != nil {

@@ -104,7 +104,7 @@ var LeaderWorkerSet = &Kind{
 	rules: lwsRules{},
 }
 
-// pythonLWS is a LeaderWorkerSet of the Python tool, whose pods exit when they are done
+// pythonLWS is a LeaderWorkerSet of the Python package, whose pods exit when they are done
 // and are started again.
 var pythonLWS = func() *Kind {
 	k := *LeaderWorkerSet

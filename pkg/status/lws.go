@@ -126,7 +126,7 @@ func holding(pods []corev1.Pod) string {
 	return fmt.Sprintf("%d hosts", len(pods))
 }
 
-// pythonLWSRules are those of the Python tool, whose pods exit when they are done and are
+// pythonLWSRules are those of the Python package, whose pods exit when they are done and are
 // started again.
 type pythonLWSRules struct{ lwsRules }
 

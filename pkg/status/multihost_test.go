@@ -359,7 +359,7 @@ func TestARefusalThatMayPass(t *testing.T) {
 	series := refusedCreate(byWebhook, 0, 0)
 	series.FirstTimestamp, series.LastTimestamp, series.EventTime = metav1.Time{}, metav1.Time{}, metav1.MicroTime(at(5))
 	series.Series = &corev1.EventSeries{Count: 9, LastObservedTime: metav1.MicroTime(at(16))}
-	recorded := refusedCreate(byWebhook, -3000, 40) // anew: the first is so old that nobody remembers it
+	recorded := refusedCreate(byWebhook, -3000, 40) // again: the first is so old that no one remembers it
 	recorded.CreationTimestamp = at(38)
 	deletion := refusedCreate(byWebhook, 5, 29)
 	deletion.Reason = "FailedDelete"

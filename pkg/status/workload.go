@@ -51,11 +51,11 @@ func (w Workload) Meta() *metav1.ObjectMeta { return w.meta }
 // Queue is the queue of Kueue that a workload goes through, "" for none.
 func (w Workload) Queue() string { return w.meta.Labels[api.LabelQueue] }
 
-// ByPythonTool reports whether the Python tool, which writes no annotations, made the
+// ByPythonTool reports whether the Python package, which writes no annotations, made the
 // workload.
 func (w Workload) ByPythonTool() bool { return w.meta.Annotations[api.AnnotationStore] == "" }
 
-// PythonStore is the store of a job of the Python tool, "" where the workload doesn't say:
+// PythonStore is the store of a job of the Python package, "" where the workload doesn't say:
 // the bucket that a Job gives to its runner.
 func (w Workload) PythonStore() string {
 	if w.job == nil {

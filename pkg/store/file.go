@@ -100,7 +100,7 @@ func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[
 }
 
 // PutBlob replaces an object of another size, which only a crash can leave.
-// Blobs are not synced: whoever reads one checks its hash, it can be made
+// Blobs are not synced: who reads one checks its hash, it can be made
 // again, and a file's size is on the disk no earlier than its bytes.
 func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {

@@ -102,7 +102,7 @@ func (r *request) object() *storage.ObjectHandle {
 	return r.bucket().Object(r.store.prefix + r.name)
 }
 
-// Open streams an object. Where the connection breaks, reading goes on from
+// Open streams an object. Where the connection breaks, reading continues from
 // there; the whole is checked against the object's CRC-32C.
 func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "" {

@@ -99,7 +99,7 @@ func outOfDate(err error) *x509.Certificate {
 	return nil
 }
 
-// validity tells when a certificate is valid. Google's are renewed in time, so
+// validity says when a certificate is valid. Google's are renewed in time, so
 // that the clock is wrong in most cases.
 func validity(c *x509.Certificate, now time.Time) string {
 	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -107,7 +107,7 @@ func validity(c *x509.Certificate, now time.Time) string {
 		format(c.NotBefore), format(c.NotAfter), format(now))
 }
 
-// bucketMissing tells a 404 that is about the bucket from one about the object.
+// bucketMissing distinguishes a 404 that is about the bucket from one about the object.
 func (r *request) bucketMissing(message string) bool {
 	return r.need == toList || r.need == toCreate || strings.Contains(message, "bucket does not exist")
 }
@@ -127,7 +127,7 @@ func message(answer *googleapi.Error) string {
 // storage.objects.create access to …".
 var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
 
-// refusal tells answers that stay the same until somebody changes the bucket, or
+// refusal says answers that stay the same until someone changes the bucket, or
 // the account: a 404 here is about the bucket.
 func refusal(code int) bool {
 	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden

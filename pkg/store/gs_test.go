@@ -65,7 +65,7 @@ func put(t *testing.T, s store.Store, text string) {
 	}
 }
 
-// What passes is retried; nothing is lost, doubled, or taken for somebody
+// What passes is retried; nothing is lost, doubled, or taken for someone
 // else's.
 func TestEveryOperationSurvives(t *testing.T) {
 	type fault struct {

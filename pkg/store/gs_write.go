@@ -18,12 +18,12 @@ const (
 	// chunk is how much of a large object travels in one request, and is held in
 	// memory for its retries. Smaller objects travel whole.
 	chunk = 16 << 20
-	// renewAfter is a third of the time that the buckets of the Python tool keep
+	// renewAfter is a third of the time that the buckets of the Python package keep
 	// an object for.
 	renewAfter = 10 * 24 * time.Hour
-	// writerKey is the metadata that tells a client its own object from another's.
+	// writerKey is the metadata that distinguishes a client its own object from another's.
 	writerKey = "writer"
-	// starts bounds how often a resumable upload begins anew.
+	// starts bounds how often a resumable upload begins again.
 	starts = 3
 )
 
@@ -53,7 +53,7 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	return req.isOurs(ctx, signed)
 }
 
-// sign adds to metadata what tells an object of this call from others.
+// sign adds to metadata what distinguishes an object of this call from others.
 func sign(metadata map[string]string) map[string]string {
 	signed := map[string]string{writerKey: rand.Text()}
 	maps.Copy(signed, metadata)
@@ -98,7 +98,7 @@ func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old 
 }
 
 // PutBlob asks first: a blob that is there costs one request. Its age counts
-// because buckets of the Python tool delete everything after 30 days.
+// because buckets of the Python package delete everything after 30 days.
 func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
@@ -114,7 +114,7 @@ func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open f
 	req.need = toCreate
 	err = req.upload(ctx, req.object().If(*missing), upload{size: size, sha256: sha256, open: open})
 	if isStatus(err, http.StatusPreconditionFailed) {
-		return false, nil // somebody else was faster
+		return false, nil // someone else was faster
 	}
 	return err == nil, req.explain(ctx, err)
 }
@@ -148,7 +148,7 @@ func (r *request) renew(ctx context.Context, generation int64) error {
 	o := r.object()
 	_, err := o.If(storage.Conditions{GenerationMatch: generation}).CopierFrom(o.Generation(generation)).Run(ctx)
 	if isStatus(err, http.StatusPreconditionFailed) {
-		return nil // somebody else has renewed it
+		return nil // someone else has renewed it
 	}
 	return err
 }

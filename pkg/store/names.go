@@ -82,10 +82,10 @@ func LogPart(id string, host, attempt, part int) string {
 // Outputs is the prefix of what the job wrote below KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return id + "/" + outputsDir }
 
-// PythonResult names the result of a job of the Python tool.
+// PythonResult names the result of a job of the Python package.
 func PythonResult(id string) string { return path.Join(id, pythonResultName) }
 
-// PythonOutputs is the prefix of what a job of the Python tool wrote below
+// PythonOutputs is the prefix of what a job of the Python package wrote below
 // KINETIC_OUTPUT_DIR.
 func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
@@ -97,14 +97,14 @@ var (
 	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
 )
 
-// IsRecord tells the objects that a job has in its directory, by their names, from
+// IsRecord distinguishes the objects that a job has in its directory, by their names, from
 // what others have put there and from its outputs.
 func IsRecord(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
 	return below && (recordPattern().MatchString(rest) || pythonIDPattern().MatchString(id) && pythonRecordPattern().MatchString(rest))
 }
 
-// IsTrace tells the records that show, without a handle, that their directory is
+// IsTrace says the records that show, without a handle, that their directory is
 // a job's. Where a program made the id, all do.
 func IsTrace(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
@@ -124,13 +124,13 @@ func checkName(name string) error {
 var idPattern = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
 
 // What the ids end in that this program makes, the time and seven digits, and all
-// ids of the Python tool.
+// ids of the Python package.
 var (
 	idTail          = pattern.Lazy(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
 	pythonIDPattern = pattern.Lazy(`^job-[0-9a-f]{8}$`)
 )
 
-// IsMadeID tells the ids that programs make from those that people choose.
+// IsMadeID distinguishes the ids that programs make from those that people choose.
 func IsMadeID(id string) bool { return idTail().MatchString(id) || pythonIDPattern().MatchString(id) }
 
 // WithoutTime is an id without its time and what makes it unique.

@@ -68,7 +68,7 @@ func TestPickleStaysInItsJob(t *testing.T) {
 }
 
 // What is a job's, and what shows that a directory is one: an id that a program
-// makes needs less than one that a person chose, or a directory of somebody else.
+// makes needs less than one that a person chose, or a directory of someone else.
 func TestRecords(t *testing.T) {
 	const ours, python, any = "cpu-train-20260417-153012-abc1234", "job-1a2b3c4d", "datasets"
 	tests := map[string]struct{ record, trace string }{ // the ids for which it is

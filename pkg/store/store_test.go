@@ -178,7 +178,7 @@ func TestCreateHasOneWinner(t *testing.T) {
 		var wg sync.WaitGroup
 		errs := make([]error, 16)
 		for i := range errs {
-			// The same bytes: whoever wrote them, one alone has made the object.
+			// The same bytes: who wrote them, one alone has made the object.
 			wg.Go(func() { errs[i] = s.Create(t.Context(), "job/end.json", strings.NewReader("{}"), nil) })
 		}
 		wg.Wait()

@@ -22,7 +22,7 @@ func TestExplain(t *testing.T) {
 		"the store /s is not writable: mkdir /s: ":              {&fs.PathError{Op: "mkdir", Path: "/s", Err: syscall.EACCES}, true},
 		"the store /s is not writable: read-only file system":   {syscall.EROFS, true},
 		"the store /s has a file where a directory is needed: ": {&os.LinkError{Op: "link", Old: "a", New: "b", Err: syscall.ENOTDIR}, true},
-		"the store /s can't be created: mkdir /s: ":                {&fs.PathError{Op: "mkdir", Path: "/s", Err: syscall.ENOENT}, true},
+		"the store /s can't be created: mkdir /s: ":             {&fs.PathError{Op: "mkdir", Path: "/s", Err: syscall.ENOENT}, true},
 	} {
 		got := s.explain(tt.err)
 		if !errors.Is(got, tt.err) || !strings.HasPrefix(got.Error(), want) || !strings.HasSuffix(got.Error(), "with --store or KINETIC_STORE") {

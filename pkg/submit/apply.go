@@ -30,7 +30,7 @@ type ExistsError struct {
 	Where string
 	// Flags find it from a command line.
 	Flags string
-	// Same says that it is no other job: it runs the same call on the same code.
+	// Same says that it is not another job: it runs the same call on the same code.
 	Same bool
 }
 
@@ -68,7 +68,7 @@ func (e *StoreError) Error() string { return e.err.Error() }
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *StoreError) Unwrap() error { return e.err }
 
-// storeError makes a StoreError of a failure that no repetition mends.
+// storeError makes a StoreError of a failure that no repetition fixes.
 func storeError(err error) error {
 	if errors.Is(err, store.ErrUnusable) {
 		return &StoreError{err}
@@ -91,7 +91,7 @@ type Steps struct {
 	// Ready makes what the job will share with others, before anything of its own; nil
 	// where there is nothing.
 	Ready func(context.Context) error
-	// Start makes the workload, or for somebody else who will, what its manifests don't
+	// Start makes the workload, or for someone else who will, what its manifests don't
 	// hold. A workload of that id that exists already is an error that is fs.ErrExist.
 	Start func(ctx context.Context, spec api.Spec, secrets map[string]string) error
 }
@@ -286,7 +286,7 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 	return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.PlaceFlag()}
 }
 
-// replaceCall puts the call in the place of one that a submit left which was cut
+// replaceCall puts the call instead of one that a submit left which was cut
 // off, or which lost the race for the id.
 func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
 	name := store.Call(j.ID())

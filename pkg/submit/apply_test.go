@@ -40,7 +40,7 @@ func (w workload) Stop(context.Context, string, time.Duration, func() error) err
 	return fs.ErrNotExist
 }
 
-// apply carries a plan out in a place of a workload, prepare for somebody else to apply it.
+// apply carries a plan out in a place of a workload, prepare for someone else to apply it.
 func apply(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
 	return Apply(ctx, p, place, place.Workload.(workload).steps(), nil)
 }
@@ -164,7 +164,7 @@ func TestApplyReplacesACallThatNobodyOwns(t *testing.T) {
 	}
 }
 
-// An id is taken by whoever wrote its handle, at whatever moment.
+// An id is taken by who wrote its handle, at whatever moment.
 func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 	for name, when := range map[string]string{"before": "at once", "meanwhile": "in Ready"} {
 		t.Run(name, func(t *testing.T) {

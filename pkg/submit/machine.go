@@ -36,7 +36,7 @@ type Machine struct {
 	CacheDir string
 	// Exclude are absolute paths that are never packaged.
 	Exclude []string
-	// Origin says who submits what of the package root, nil for nobody.
+	// Origin says who submits what of the package root, nil for no one.
 	Origin func(ctx context.Context, root string) api.Origin
 	// Outputs are what standard output and standard error are, as far as that is known.
 	// A file of the project in their place changes from run to run, and is not packaged.

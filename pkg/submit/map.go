@@ -28,7 +28,7 @@ const (
 	manyBytes = 100 << 30
 )
 
-// validateMap rejects what is no map, or can't be one.
+// validateMap rejects what is not a map, or can't be one.
 func validateMap(r api.Request) error {
 	if r.Map == "" {
 		switch {
@@ -52,7 +52,7 @@ func validateMap(r api.Request) error {
 	return nil
 }
 
-// checkMapTarget holds that a map calls a function.
+// checkMapTarget checks that a map calls a function.
 func checkMapTarget(t call.Target) error {
 	if t.Kind == api.CallFunction {
 		return nil

@@ -73,13 +73,13 @@ func TestLocalMapsAreOneChunk(t *testing.T) {
 
 func TestValidateMap(t *testing.T) {
 	for want, r := range map[string]api.Request{
-		"":                       {Map: "in", Chunk: 2, Placement: api.Placement{Backend: api.BackendGKE, Hosts: 1}},
+		"":                             {Map: "in", Chunk: 2, Placement: api.Placement{Backend: api.BackendGKE, Hosts: 1}},
 		"--chunk requires --map":       {Chunk: 2},
 		"--parallelism requires --map": {Parallelism: 2},
-		"--backend pathways":     {Map: "in", Placement: api.Placement{Backend: api.BackendPathways}},
-		"--hosts or --slices":    {Map: "in", Placement: api.Placement{Hosts: 2}},
-		"makes each call":        {Map: "in", Placement: api.Placement{Slices: 2}},
-		"--debug":                {Map: "in", Execution: api.Execution{Debug: true}},
+		"--backend pathways":           {Map: "in", Placement: api.Placement{Backend: api.BackendPathways}},
+		"--hosts or --slices":          {Map: "in", Placement: api.Placement{Hosts: 2}},
+		"makes each call":              {Map: "in", Placement: api.Placement{Slices: 2}},
+		"--debug":                      {Map: "in", Execution: api.Execution{Debug: true}},
 	} {
 		if err := validateMap(r); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", r, err, want)

@@ -51,7 +51,7 @@ type Planned struct {
 	call    api.Call
 	request api.Request
 	textual []string                                          // the arguments that the function says to be texts
-	origin  func(ctx context.Context, root string) api.Origin // nil for nobody
+	origin  func(ctx context.Context, root string) api.Origin // nil for no one
 	inputs  inputs                                            // of Spec.Map
 }
 
@@ -154,7 +154,7 @@ func (p Planned) StoreAccess() error {
 	return fmt.Errorf("store %s: outside GKE a pod has no metadata server that gives it credentials: name a Secret that has them with --store-credentials, or set "+api.EnvStorageEmulator+"; if this is a cluster of GKE, say so with --project", s.Store)
 }
 
-// opensStore tells whether a variable is a way to the store by itself.
+// opensStore reports whether a variable is a way to the store by itself.
 func opensStore(e api.EnvVar) bool {
 	return e.Name == api.EnvStorageEmulator || e.Name == api.EnvCredentials
 }

@@ -117,10 +117,10 @@ func TestCheckResume(t *testing.T) {
 	other := m
 	other.Chunk = 2 // how they are spread is no matter
 	for want, old := range map[string]api.Handle{
-		"":                                  {CallSHA256: "call", Map: &other},
-		"that job is not a map":             {CallSHA256: "call"},
+		"":                              {CallSHA256: "call", Map: &other},
+		"that job is not a map":         {CallSHA256: "call"},
 		"other inputs (3 instead of 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
-		"has another function":           {CallSHA256: "other", Map: &m},
+		"has another function":          {CallSHA256: "other", Map: &m},
 	} {
 		if err := p.checkResume(old); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", old, err, want)

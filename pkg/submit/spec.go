@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
-// What a cpu job asks for, so that it is no pod that is evicted first.
+// What a cpu job asks for, so that its pod is not the one that is evicted first.
 const (
 	defaultCPU    = "1"
 	defaultMemory = "2Gi"
@@ -255,7 +255,7 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	return s, nil
 }
 
-// backend is what runs the job, where nobody chose.
+// backend is what runs the job, where no one chose.
 func backend(s api.Spec) api.Backend {
 	switch {
 	case s.Backend != "":

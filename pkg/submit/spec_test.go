@@ -194,7 +194,7 @@ func TestHostsAndBackend(t *testing.T) {
 	}
 }
 
-// A job must not say that it is in a cluster of which nobody has spoken.
+// A job must not say that it is in a cluster of which no one has spoken.
 func TestSpecNamesOnlyKnownClusters(t *testing.T) {
 	supposed := target.Sources{Zone: "default", Cluster: "default"}
 	for name, tt := range map[string]struct {

@@ -103,7 +103,7 @@ func validateCPU(value string) error {
 	return err
 }
 
-// leastSize is what Python itself needs of memory, and its files of disk: whoever asks for
+// leastSize is what Python itself needs of memory, and its files of disk: who asks for
 // less has forgotten the unit.
 const leastSize = 16 << 20
 
@@ -119,7 +119,7 @@ func validateSize(flag, value string) error {
 	}
 }
 
-// quantity reads an amount that must be more than nothing where it is given.
+// quantity reads an amount that must be positive where it is given.
 func quantity(flag, value string) (resource.Quantity, error) {
 	if value == "" {
 		return resource.Quantity{}, nil

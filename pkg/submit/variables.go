@@ -20,7 +20,7 @@ func SetByRunner(name string) bool { return slices.Contains(runnerVariables, nam
 const indexVariable = api.EnvCompletionIndex
 
 // groupVariables are set for each host by the controller of its job, and read by libtpu and
-// JAX. perHost cannot be the same on all of them: the runner tells the hosts apart by them.
+// JAX. perHost cannot be the same on all of them: the runner distinguishes the hosts by them.
 var (
 	perHost        = []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", indexVariable}
 	groupVariables = []string{"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES", "TPU_PROCESS_PORT", "TPU_NAME",

@@ -65,7 +65,7 @@ func TestGcloudUnreadable(t *testing.T) {
 	for name, path := range map[string]string{"active": "active_config", "configuration": "configurations/config_default"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.MkdirAll(filepath.Join(dir, path), 0o700); err != nil { // a directory in the place of a file
+			if err := os.MkdirAll(filepath.Join(dir, path), 0o700); err != nil { // a directory instead of a file
 				t.Fatal(err)
 			}
 			_, err := placeOfGcloud(variables{"CLOUDSDK_CONFIG": dir}.get)

@@ -31,12 +31,12 @@ func gather(f Flags, env func(string) string, kube KubeConfig, need Need) (origi
 	return o, checkPlace(o.named())
 }
 
-// named is what somebody has set on purpose.
+// named is what someone has set on purpose.
 func (o origins) named() place {
 	return placeGiven(o.flags, o.env).over(placeOfProfile(o.profile))
 }
 
-// complete adds what nobody has set on purpose.
+// complete adds what no one has set on purpose.
 func (o origins) complete(p place) (place, error) {
 	if p.whole() {
 		return p, nil

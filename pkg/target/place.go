@@ -25,15 +25,15 @@ func (p place) over(other place) place {
 	return place{first(p.project, other.project), first(p.zone, other.zone), first(p.cluster, other.cluster)}
 }
 
-// is tells whether the two name the same cluster.
+// is reports whether the two name the same cluster.
 func (p place) is(other place) bool {
 	return p.project.value == other.project.value && p.zone.value == other.zone.value && p.cluster.value == other.cluster.value
 }
 
-// agrees tells whether other has everything that p says.
+// agrees reports whether other has everything that p says.
 func (p place) agrees(other place) bool { return p.over(other).is(other) }
 
-// whole tells whether nothing is missing.
+// whole reports whether nothing is missing.
 func (p place) whole() bool {
 	return p.project.value != "" && p.zone.value != "" && p.cluster.value != ""
 }
@@ -87,8 +87,8 @@ func placeOfContext(config clientcmdapi.Config, name string) place {
 	return place{}
 }
 
-// isGKE tells whether the cluster behind a context is one of GKE: its name or its
-// address says so, or somebody does by naming project, zone or cluster. Without
+// isGKE reports whether the cluster behind a context is one of GKE: its name or its
+// address says so, or someone does by naming project, zone or cluster. Without
 // a context the place alone counts, which is GKE's.
 func (o origins) isGKE(context setting) bool {
 	if context == (setting{}) || placeOfFlags(o.flags) != placeOfFlags(Flags{}) || placeOfContext(o.config, context.value) != (place{}) {
@@ -168,7 +168,7 @@ func (o origins) locateGiven() (place, error) {
 // needed.
 func (o origins) contextOf(where, named place) (setting, error) {
 	names := slices.Sorted(maps.Keys(o.config.Contexts))
-	// gcloud's own name first, then those that somebody has renamed.
+	// gcloud's own name first, then those that someone has renamed.
 	if own := where.kubeName(); o.config.Contexts[own] != nil {
 		names = slices.Insert(names, 0, own)
 	}
@@ -204,7 +204,7 @@ func (o origins) noContextFor(where, named place, near []string) error {
 	}
 	name := where.kubeName()
 	if where.cluster.from == fromProfile(o.profile) {
-		// Nobody typed it: say whose it is, and what goes before it.
+		// No one typed it: say whose it is, and what goes before it.
 		name += ", which is the cluster of " + where.cluster.from
 		hint += "; --context names another"
 	}
@@ -220,7 +220,7 @@ func locationFlag(location string) string {
 	return "--zone"
 }
 
-// missingContext says that a context somebody named does not exist.
+// missingContext says that a context someone named does not exist.
 func missingContext(config clientcmdapi.Config, named setting) error {
 	names := slices.Sorted(maps.Keys(config.Contexts))
 	message := fmt.Sprintf("%s %s: the kubeconfig has no context of that name", named.from, named.value)

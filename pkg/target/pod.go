@@ -12,7 +12,7 @@ const InPod = "in-cluster configuration"
 // podNamespaceFile is where Kubernetes tells a pod its namespace.
 const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// inPod tells whether this is a pod that can reach its own cluster.
+// inPod reports whether this is a pod that can reach its own cluster.
 func inPod(env func(string) string) bool {
 	return env("KUBERNETES_SERVICE_HOST") != "" && env("KUBERNETES_SERVICE_PORT") != ""
 }

@@ -49,7 +49,7 @@ type Target struct {
 	// cluster is reached without one, which From.Context then says.
 	Context   string
 	Namespace string
-	// GKE tells whether the cluster is known to be one of GKE, where pods get
+	// GKE reports whether the cluster is known to be one of GKE, where pods get
 	// credentials from their node.
 	GKE bool
 	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash; empty
@@ -59,7 +59,7 @@ type Target struct {
 	From Sources
 }
 
-// Known is the target without a zone and a cluster that nobody has set and that play no
+// Known is the target without a zone and a cluster that no one has set and that play no
 // part: a cluster that isn't known to be one of GKE has other names, or none.
 func (t Target) Known() Target {
 	if t.GKE {
@@ -105,7 +105,7 @@ func first(settings ...setting) setting {
 	return setting{}
 }
 
-// The origin of values that nobody has set, and the values.
+// The origin of values that no one has set, and the values.
 const (
 	fromDefault      = "default"
 	defaultZone      = "us-central1-a"

@@ -22,7 +22,7 @@ const (
 	// dialWithin bounds making a connection: a server behind a VPN that is off
 	// never answers.
 	dialWithin = 10 * time.Second
-	// noWordAfter is how long somebody looks at a silent screen.
+	// noWordAfter is how long someone looks at a silent screen.
 	noWordAfter = 2 * time.Second
 	// MaxUnread is how much of an answer the server may send before it is read: as much
 	// is in memory of the log of each host while a terminal is stopped. Go's 4 MB
@@ -40,7 +40,7 @@ type Transport struct {
 	// proxy is what the way leads through, as in http.Transport.
 	proxy func(*http.Request) (*url.URL, error)
 	now   func() time.Time
-	// tell, which may be nil, is for a line to whoever waits.
+	// tell, which may be nil, is for a line to who waits.
 	tell    func(string)
 	telling sync.Mutex // one line at a time
 
@@ -106,7 +106,7 @@ func (t *Transport) slow(host string) {
 	}
 }
 
-// Say writes a line to whoever waits. It is called without the mutex of the state: a stopped terminal
+// Say writes a line to who waits. It is called without the mutex of the state: a stopped terminal
 // holds up no request but those that there is something to say of.
 func (t *Transport) Say(format string, args ...any) {
 	if t.tell == nil {
@@ -130,7 +130,7 @@ func (t *Transport) answered(answer *http.Response) {
 	}
 }
 
-// failed looks at a request without an answer. Where it is no use to try again
+// failed looks at a request without an answer. Where it is useless to try again
 // the error is an unreachableError: a server that was never reached is a wrong
 // address or no network, and told at once; one that was will be back.
 func (t *Transport) failed(r *http.Request, err error) error {
@@ -150,7 +150,7 @@ func (t *Transport) failed(r *http.Request, err error) error {
 	return err
 }
 
-// count takes a failure in: whether it is no use to try again, and whether
+// count takes a failure in: whether it is useless to try again, and whether
 // nothing was said of the outage so far.
 func (t *Transport) count(err error) (final, news bool) {
 	t.mu.Lock()
@@ -193,7 +193,7 @@ type clockError struct {
 	cause error
 	cert  *x509.Certificate
 	here  time.Time
-	// there is the time that the server tells, zero if it tells none.
+	// there is the time that the server says, zero if it says none.
 	there time.Time
 }
 

@@ -106,7 +106,7 @@ func TestASilentServerIsToldOnce(t *testing.T) {
 	}
 }
 
-// Whoever reads may have stopped the terminal.
+// A user who reads may have stopped the terminal.
 func TestOthersGoOnWhileALineIsTold(t *testing.T) {
 	way := &road{blocked: errRefused}
 	telling, read := make(chan struct{}), make(chan struct{})

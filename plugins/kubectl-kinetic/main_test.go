@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sibling tells who it is, what it got and whether it is still the process that
+// sibling says who it is, what it got and whether it is still the process that
 // was started, and exits with a code of its own.
 const sibling = `#!/bin/sh
 echo "$(basename "$0")" "$# arguments:" "$@"

@@ -140,7 +140,7 @@ func serverURL(config *rest.Config) (*url.URL, error) {
 	return plain, nil
 }
 
-// clusterID tells a cluster from any other. The certificate authority does: clusters
+// clusterID distinguishes a cluster from any other. The certificate authority does: clusters
 // make their own, it is the same from within and through every tunnel, where
 // https://127.0.0.1:6443 is another cluster on each machine, and to know it takes no
 // right, as to read the UID of kube-system does. Clusters behind one proxy share its

@@ -53,7 +53,7 @@ func listLocal(w *local.Workload) func(context.Context, api.Detail) ([]job.Found
 	}
 }
 
-// lookEvery is how often local jobs are looked at: the kernel tells nobody
+// lookEvery is how often local jobs are looked at: the kernel tells no one
 // about processes that aren't one's own children.
 const lookEvery = 200 * time.Millisecond
 

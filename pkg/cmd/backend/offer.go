@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// OfferTime is how long somebody who pressed Tab waits for a cluster.
+	// OfferTime is how long someone who pressed Tab waits for a cluster.
 	OfferTime = 2 * time.Second
 	// maxOffers is how many ids of a place are offered, the newest.
 	maxOffers = 100

@@ -31,7 +31,7 @@ type Flags struct {
 	// config reads the kubeconfig once, when it is first needed.
 	config clientcmd.ClientConfig
 	// notices is for lines about the cluster: that it keeps us waiting, and its
-	// warnings. nil is nobody.
+	// warnings. nil is no one.
 	notices io.Writer
 }
 
@@ -83,7 +83,7 @@ func (c *Flags) Section() process.Section {
 	return s
 }
 
-// verbosity is kubectl's -v: client-go tells of its requests through klog.
+// verbosity is kubectl's -v: client-go reports its requests through klog.
 type verbosity struct{ level klog.Level }
 
 // Set implements pflag.Value.

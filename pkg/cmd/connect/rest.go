@@ -117,7 +117,7 @@ func checkCredentials(config *rest.Config) error {
 }
 
 // checkCertificate looks whether the user's certificate is valid: the API server
-// only says that it knows nobody. What can't be read is told elsewhere.
+// only says that it knows no one. What can't be read is told elsewhere.
 func checkCertificate(c rest.TLSClientConfig, now time.Time) error {
 	text := c.CertData
 	if len(text) == 0 && c.CertFile != "" {
@@ -143,7 +143,7 @@ func removedProvider(name string) error {
 	return fmt.Errorf("its user has credentials of the form auth-provider: %s, which Kubernetes no longer supports: get the context again from your provider", name)
 }
 
-// missingPlugin tells how to install the program that makes the credentials.
+// missingPlugin says how to install the program that makes the credentials.
 func missingPlugin(p *clientcmdapi.ExecConfig, err error) error {
 	why := fmt.Sprintf("its credentials come from %s, which can't be run: %v", p.Command, err)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {

@@ -60,7 +60,7 @@ func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []er
 const atATime = 16
 
 // forEach does something to all jobs and prints on out what, if anything, it says of
-// each. It goes on after an error, so that one job does not protect the others, and
+// each. It continues after an error, so that one job does not protect the others, and
 // gives that of each job, nil for none.
 func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
 	var mu sync.Mutex // of the output

@@ -52,7 +52,7 @@ func (s *sweep) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// useSweep makes a cluster with two jobs the one of the kubeconfig: the newer is somebody else's.
+// useSweep makes a cluster with two jobs the one of the kubeconfig: the newer is someone else's.
 func useSweep(t *testing.T) {
 	t.Helper()
 	handle := func(id, user string) string {

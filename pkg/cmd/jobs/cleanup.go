@@ -236,14 +236,14 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	return process.Exit(process.ExitInterrupted)
 }
 
-// losesSight tells whether a job whose workload was removed isn't chosen again: it has
+// losesSight reports whether a job whose workload was removed isn't chosen again: it has
 // another state now.
 func (o *cleanupOptions) losesSight() bool {
 	return o.Workload && len(o.states) > 0 && !slices.Contains(o.states, api.NotFound)
 }
 
 // howToGoOn says how to clean up what an interrupt has left. An id whose job is gone is
-// an error, and a wider choice of states would take jobs that nobody chose.
+// an error, and a wider choice of states would take jobs that no one chose.
 func howToGoOn(named bool, byID []string) string {
 	ids := strings.Join(byID, " ")
 	switch {
@@ -256,7 +256,7 @@ func howToGoOn(named bool, byID []string) string {
 	}
 }
 
-// standing is a job with the state that it was seen in, "" where nobody looked, and when
+// standing is a job with the state that it was seen in, "" where no one looked, and when
 // it was created.
 type standing struct {
 	job     *job.Job
@@ -333,8 +333,8 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []sta
 	return found, unread
 }
 
-// open makes jobs of what was listed, and tells what can't be opened. A list may lack
-// jobs that nobody lets us see: before the records of one go whose workload stays, its
+// open makes jobs of what was listed, and says what can't be opened. A list may lack
+// jobs that no one lets us see: before the records of one go whose workload stays, its
 // state is asked for.
 func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []job.Entry) (found []standing, unopened []error) {
 	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
@@ -369,7 +369,7 @@ func openOne(ctx context.Context, place job.Place, e job.Entry, sure bool) (stan
 	return standing{j, status, e.Created}, nil
 }
 
-// keepRecords holds that no job goes on whose records are gone: nobody could
+// keepRecords ensures that no job continues whose records are gone: no one could
 // follow it, nor bring its result back.
 func (o *cleanupOptions) keepRecords(found []standing) error {
 	if o.Workload || !o.Stored {

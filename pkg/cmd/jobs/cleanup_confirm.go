@@ -30,7 +30,7 @@ func (o *cleanupOptions) table(w io.Writer, found []standing) error {
 	return t.Flush()
 }
 
-// shownJobs is how many jobs are shown before somebody is asked.
+// shownJobs is how many jobs are shown before someone is asked.
 const shownJobs = 20
 
 // confirm asks before jobs are removed that nobody named, or that still run.

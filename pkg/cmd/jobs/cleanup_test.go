@@ -49,7 +49,7 @@ func TestForEachWorksOnManyAtATime(t *testing.T) {
 	}
 }
 
-// Whoever interrupts a cleanup hears what failed before, and how to remove the rest: the
+// A user who interrupts a cleanup hears what failed before, and how to remove the rest: the
 // same command doesn't find what it was given by id and is gone, nor by its state what has
 // lost its workload meanwhile.
 func TestInterruptedCleanup(t *testing.T) {
@@ -119,7 +119,7 @@ func TestQuestionOf(t *testing.T) {
 	}
 }
 
-// unseen are workloads that nobody lets us see: the jobs that a place lists are those of
+// unseen are workloads that no one lets us see: the jobs that a place lists are those of
 // another kind.
 type unseen struct{ parked }
 

@@ -179,7 +179,7 @@ func listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// seen tells what the job waits for, and closes running when it runs.
+// seen says what the job waits for, and closes running when it runs.
 func (s *session) seen(running chan<- struct{}) func(api.Status) {
 	begun := false
 	return func(status api.Status) {
@@ -195,8 +195,8 @@ func (s *session) seen(running chan<- struct{}) func(api.Status) {
 	}
 }
 
-// lookEvery is how often a port is tried on which nothing listens yet: nobody
-// tells when that changes.
+// lookEvery is how often a port is tried on which nothing listens yet: no one
+// says when that changes.
 const lookEvery = 300 * time.Millisecond
 
 // serve waits until the debugger listens, says how to reach it, and forwards.

@@ -26,7 +26,7 @@ type command struct {
 	choice     choice
 }
 
-// NewCommand is `kubectl kinetic jobs`. The clock tells ages.
+// NewCommand is `kubectl kinetic jobs`. The clock says ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, connection: connect.NewFlags()}
 	c.connection.TellOn(streams.ErrOut)

@@ -191,7 +191,7 @@ func (o *listOptions) release(ctx context.Context, entries []job.Entry) {
 // entryPrinter writes lists of jobs in one of the forms of --output.
 type entryPrinter struct {
 	output string
-	// namespaces is for a column that tells them.
+	// namespaces is for a column that says them.
 	namespaces bool
 	// watched keeps room for longer rows that may come.
 	watched bool
@@ -204,7 +204,7 @@ type entryPrinter struct {
 	// outcomes is for a column of them in a plain list, where a job holds its hosts
 	// though it has ended.
 	outcomes bool
-	// workloads is for a column that tells of each job whether its workload is there.
+	// workloads is for a column that reports each job whether its workload is there.
 	workloads bool
 }
 
@@ -258,7 +258,7 @@ func (p *entryPrinter) rows(entries []job.Entry) error {
 	return p.table.Flush()
 }
 
-// holds tells of a job that has ended and still holds its hosts.
+// holds reports a job that has ended and still holds its hosts.
 func holds(e job.Entry) bool { return e.Status.Holding != "" }
 
 // usualID is the length of most ids: the time and the digits that make one unique are

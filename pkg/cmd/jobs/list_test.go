@@ -59,7 +59,7 @@ func (p parked) Release(_ context.Context, id string, _ api.End) error {
 	return nil
 }
 
-// A plain list tells which jobs hold hosts though they have ended, and frees them.
+// A plain list says which jobs hold hosts though they have ended, and frees them.
 func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	s, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
@@ -100,7 +100,7 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	}
 }
 
-// A list tells how jobs ended whose workloads are gone, and whether they were collected.
+// A list says how jobs ended whose workloads are gone, and whether they were collected.
 func TestAListOfJobsThatAreGone(t *testing.T) {
 	var out bytes.Buffer
 	p := entryPrinter{workloads: true, now: time.Now, out: &out}

@@ -240,7 +240,7 @@ func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) f
 			return
 		}
 		asked = true
-		if begun, err := j.Begun(ctx, chunk); err == nil && !begun { // else the log tells
+		if begun, err := j.Begun(ctx, chunk); err == nil && !begun { // else the log says
 			fmt.Fprintf(c.streams.ErrOut, "input %d has not started: chunk %d waits for a pod\n", index, chunk)
 		}
 	}

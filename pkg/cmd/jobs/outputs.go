@@ -114,7 +114,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flagged bool) (outputAr
 	return a, nil
 }
 
-// otherVerb asks for the verb that somebody may have meant by a word of another tool.
+// otherVerb asks for the verb that someone may have meant by a word of another tool.
 func otherVerb(word string) string {
 	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}} {
 		if slices.Contains(words, word) {

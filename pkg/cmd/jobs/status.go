@@ -109,7 +109,7 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 type statusJSON struct {
 	ID string `json:"id"`
 	api.Status
-	// Inputs tells how far a map is.
+	// Inputs says how far a map is.
 	Inputs *job.Progress `json:"inputs,omitempty"`
 }
 

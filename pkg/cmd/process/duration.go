@@ -39,7 +39,7 @@ func (d *durationValue) Type() string { return "duration" }
 // maxSeconds keeps a bare number within what a time.Duration holds.
 const maxSeconds = 1e9
 
-// ParseDuration reads a time span of more than nothing; a bare number is seconds, and a
+// ParseDuration reads a time span of positive; a bare number is seconds, and a
 // day has 24 hours.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := parseDays(s)

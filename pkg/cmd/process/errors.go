@@ -10,7 +10,7 @@ const (
 	ExitDone        = 0
 	ExitFailed      = 1   // remote failure, API error
 	ExitUsage       = 2   // the command line or the input is wrong, or the cluster lacks what they name; nothing was changed
-	ExitTimeout     = 124 // timed out, the job goes on
+	ExitTimeout     = 124 // timed out, the job continues
 	ExitInterrupted = 130 // Ctrl-C
 )
 

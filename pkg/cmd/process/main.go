@@ -89,7 +89,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	return CodeOf(err)
 }
 
-// prepare makes cobra quiet about errors, which report tells, and turns its
+// prepare makes cobra quiet about errors, which report says, and turns its
 // complaints about flags and arguments into usage errors. A command that knows more
 // about a wrong flag has a FlagErrorFunc that returns a usage error itself.
 func prepare(root *cobra.Command) {
@@ -166,7 +166,7 @@ func RunE(run func(ctx context.Context, args []string) error) func(*cobra.Comman
 }
 
 // report prints an error once, unless the reader of our output went away: then
-// there is nobody to tell.
+// there is no one to tell.
 func report(w io.Writer, err error) {
 	var e *Error
 	if err == nil || errors.Is(err, syscall.EPIPE) || errors.As(err, &e) && e.Err == nil {

@@ -59,7 +59,7 @@ func completeFlags(c *cobra.Command, sections []Section) {
 	})
 }
 
-// takesFile tells by the word for a flag's value whether it may be on this machine.
+// takesFile says by the word for a flag's value whether it may be on this machine.
 func takesFile(value string) bool {
 	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
 }

@@ -142,7 +142,7 @@ func TellWarnings(w io.Writer, j *job.Job, r api.Result, heard *Heard) {
 	}
 }
 
-// pickled says of a job of the Python tool where its result lies.
+// pickled says of a job of the Python package where its result lies.
 func pickled(ctx context.Context, j *job.Job) error {
 	url, err := j.PythonResult(ctx)
 	if err != nil {

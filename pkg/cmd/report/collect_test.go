@@ -125,7 +125,7 @@ func TestWarningsOfAValueAreToldOnce(t *testing.T) {
 	}
 }
 
-// kept is a workload that nobody here may remove.
+// kept is a workload that no one here may remove.
 type kept struct{ job.Workload }
 
 func (kept) Stop(context.Context, string, time.Duration, func() error) error {

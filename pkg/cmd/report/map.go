@@ -24,7 +24,7 @@ type MapEnd struct {
 	Outcome job.MapOutcome
 }
 
-// FollowMap writes the values of a map to out until it has ended, and tells how.
+// FollowMap writes the values of a map to out until it has ended, and says how.
 // state hears of every change of its state, progress how far it is.
 func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(job.Progress)) (end MapEnd, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)

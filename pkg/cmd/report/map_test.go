@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Whoever leaves a map hears how to come back to its values.
+// A user who leaves a map hears how to come back to its values.
 func TestInterruptedMap(t *testing.T) {
 	for want, m := range map[string]*api.Map{"jobs logs -f a1 -n ml\n": nil, "jobs result a1 -n ml\n": {Inputs: 2, Chunk: 1}} {
 		var said bytes.Buffer
@@ -48,7 +48,7 @@ func (w standing) Watch(ctx context.Context, _ string, seen func(api.Status)) (a
 	return s, ctx.Err()
 }
 
-// Where the reader of a map goes away, it stays or goes on, and its values with it.
+// Where the reader of a map goes away, it stays or continues, and its values with it.
 func TestUnreadMap(t *testing.T) {
 	for state, want := range map[api.State]string{
 		api.Running:   "output closed; job a1 is still running: kubectl kinetic jobs result a1 -n ml\n",
@@ -74,7 +74,7 @@ func TestUnreadMap(t *testing.T) {
 	}
 }
 
-// Where nobody can tell whether a job has ended, it isn't said to go on.
+// Where no one can tell whether a job has ended, it isn't said to continue.
 func TestUnreadOfAJobThatCannotBeSeen(t *testing.T) {
 	var said bytes.Buffer
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Store: store.None(errors.New("none")), Workload: standing{err: errors.New("connection refused")}}
@@ -85,7 +85,7 @@ func TestUnreadOfAJobThatCannotBeSeen(t *testing.T) {
 	}
 }
 
-// interrupting is a store at which somebody loses patience.
+// interrupting is a store at which someone loses patience.
 type interrupting struct {
 	store.Store
 	interrupt func()
@@ -98,7 +98,7 @@ func (s interrupting) Delete(ctx context.Context, _ string) error {
 
 func (standing) Stop(context.Context, string, time.Duration, func() error) error { return nil }
 
-// Whoever interrupts the removal of a map that was collected hears what removes the rest.
+// A user who interrupts the removal of a map that was collected hears what removes the rest.
 func TestInterruptedRelease(t *testing.T) {
 	kept, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {

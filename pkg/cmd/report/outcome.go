@@ -84,7 +84,7 @@ func withoutWorkload(ctx context.Context, j *job.Job, s api.Status) string {
 	return "its workload is gone, and " + unknownEnd(ctx, j, s)
 }
 
-// unknownEnd says why nobody knows how a job ended, and who may.
+// unknownEnd says why no one knows how a job ended, and who may.
 func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 	text := j.Store.URL() + " does not record how it ended"
 	if s.Message != "" {
@@ -128,7 +128,7 @@ func TellUnread(w io.Writer, s api.Status) {
 }
 
 // Unread ends a command whose reader went away, as `| head` does, before it had all:
-// the job goes on, as far as is known, or keeps what it has.
+// the job continues, as far as is known, or keeps what it has.
 func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	kept, back := "its log", "logs -f"
 	switch {

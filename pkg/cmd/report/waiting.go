@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Teller says how one job stands while somebody waits for it. A job goes through many
+// Teller says how one job stands while someone waits for it. A job goes through many
 // states that read alike, so what was just said is not said again.
 type Teller struct {
 	ui      *ui.UI
@@ -24,7 +24,7 @@ type reason struct {
 	attempt int
 }
 
-// isOf tells whether two reasons are the same. Numbers alone make no other one of an
+// isOf reports whether two reasons are the same. Numbers alone make no other one of an
 // attempt: nodes come and go, and are counted.
 func (r reason) isOf(other reason) bool {
 	return r.text == other.text || r.attempt == other.attempt && withoutDigits(r.text) == withoutDigits(other.text)
@@ -39,10 +39,10 @@ func withoutDigits(text string) string {
 	}, text)
 }
 
-// NewTeller tells on u.
+// NewTeller says on u.
 func NewTeller(u *ui.UI) *Teller { return &Teller{ui: u} }
 
-// Waiting says what the job waits for, and what mends it. Of any other job, and of one
+// Waiting says what the job waits for, and what fixes it. Of any other job, and of one
 // that ends, it says nothing.
 func (t *Teller) Waiting(s api.Status) {
 	if s.State == api.Pending && s.Message != "" && !s.Ending {

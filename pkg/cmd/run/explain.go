@@ -274,7 +274,7 @@ func (j explainedJob) kind() string {
 	return "Job"
 }
 
-// asked says what a host asks for, "" where nobody said it.
+// asked says what a host asks for, "" where no one said it.
 func (j explainedJob) asked() string {
 	var parts []string
 	if j.CPU != nil {
@@ -293,7 +293,7 @@ func (j explainedJob) asked() string {
 	return strings.Join(parts, ", ")
 }
 
-// capacity says where the machines come from, "" where nobody said it.
+// capacity says where the machines come from, "" where no one said it.
 func (j explainedJob) capacity() string {
 	switch {
 	case j.Reservation != nil:

@@ -35,7 +35,7 @@ func (e ended) Stop(context.Context, string, time.Duration, func() error) error 
 	return nil
 }
 
-// An older map of which nothing is missing is only read: it stays, as whoever ran it
+// An older map of which nothing is missing is only read: it stays, as who ran it
 // has left it, unless its removal is asked for.
 func TestResumedMapWithNothingMissing(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -107,7 +107,7 @@ func TestAnUnchangedProjectAsksTheStoreLittle(t *testing.T) {
 	if !strings.Contains(said, " 0 B new") || len(asked) > storeRequests {
 		t.Errorf("said %q after %d requests, want %d at most:\n%s", said, len(asked), storeRequests, strings.Join(asked, "\n"))
 	}
-	// A blob that somebody removed is found out before the job needs it.
+	// A blob that someone removed is found out before the job needs it.
 	sum := sha256.Sum256([]byte(files["project/weights3.bin"]))
 	blob := store.Blob(hex.EncodeToString(sum[:]))
 	if err := fake.Backend().DeleteObject("acme-jobs", blob); err != nil {

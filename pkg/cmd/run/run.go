@@ -129,10 +129,10 @@ const (
 	modeWriteOverlay
 )
 
-// contacts tells whether the mode needs the cluster.
+// contacts reports whether the mode needs the cluster.
 func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == modeServerDryRun }
 
-// submits tells whether the mode makes a job, which gets an id of its own.
+// submits reports whether the mode makes a job, which gets an id of its own.
 func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {

@@ -15,7 +15,7 @@ import (
 // hardwareFlags are what other tools call --accelerator.
 var hardwareFlags = []string{"gpu", "gpus", "tpu", "tpus", "accelerators", "gpu-type", "machine-type", "instance-type"}
 
-// unknownFlag says how to pass to the code what is no flag of ours, which is the most
+// unknownFlag says how to pass to the code what is not a flag of ours, which is the most
 // frequent slip.
 func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// Whoever interrupts a submit hears what there may be of the job.
+// A user who interrupts a submit hears what there may be of the job.
 func TestInterruptedSubmit(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
