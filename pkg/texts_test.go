@@ -65,7 +65,7 @@ var tics = regexp.MustCompile(`(?i)\b(goes on|go on|anew|mend(s|ed|ing)?|of whic
 // ticsOfComments are phrases for which Go's documentation has a standard one, such as "reports whether".
 var ticsOfComments = regexp.MustCompile(`\btells (whether|if|that)\b`)
 
-// existence matches what is said of things that don't exist, which is no tic.
+// existence matches what is said of things that don't exist, which is not a tic.
 var existence = regexp.MustCompile(`(?i)\bthere (is|are) no\b|\b(is|are) no (longer|more than)\b`)
 
 // ticIn returns a phrase that text should not have, or "".

@@ -115,7 +115,7 @@ func (w *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 // errNoLeaderWorkerSets is that jobs on several hosts can't be what they are by default. Nothing
 // of the job was made.
 var errNoLeaderWorkerSets error = missingKind("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
-	installLeaderWorkerSets + ", or say --backend gke, which needs none")
+	installLeaderWorkerSets + ", or use --backend gke")
 
 // missingKind is an error about a kind that the command line needs and the cluster lacks.
 type missingKind string

@@ -72,7 +72,7 @@ func (c *Client) answer(need permission, err error) string {
 	case apierrors.IsForbidden(err) && lacksRight(err):
 		return c.forbidden(need, err)
 	case apierrors.IsUnauthorized(err):
-		return "the API server does not accept your credentials, which may have expired: log in again, on GKE with `gcloud auth login`; elsewhere get the kubeconfig again from where it came"
+		return "the API server does not accept your credentials, which may have expired: log in again, on GKE with `gcloud auth login`; elsewhere, get a new kubeconfig"
 	case lacksNamespace(err):
 		return c.noNamespace()
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !transient(err):

@@ -34,7 +34,7 @@ func (c *Flags) REST(t target.Target) (*rest.Config, error) {
 		err = checkCredentials(config)
 	}
 	if err != nil {
-		return nil, process.Usage(fmt.Errorf("preparing to talk to the cluster of %s: %w", way(t), err))
+		return nil, process.Usage(fmt.Errorf("connecting to the cluster of %s: %w", way(t), err))
 	}
 	config.UserAgent = "kubectl-kinetic/" + version.String()
 	config.WarningHandler = rest.NoWarnings{}
@@ -68,12 +68,12 @@ func (c *Flags) load(t target.Target) (*rest.Config, error) {
 	return config, nil
 }
 
-// mendConfig is what to do about a kubeconfig that leads nowhere.
-const mendConfig = "mend the kubeconfig, or choose another context with --context"
+// fixConfig is what to do about a kubeconfig that leads nowhere.
+const fixConfig = "fix the kubeconfig, or choose another context with --context"
 
 // SettingHint is what to do about a setting that no client can be made with: a flag may have
 // made it.
-const SettingHint = "mend the kubeconfig or the flag that goes before it, or choose another context with --context"
+const SettingHint = "fix the kubeconfig or the flag that overrides it, or choose another context with --context"
 
 // missingCluster is about a context whose cluster the kubeconfig doesn't have.
 func missingCluster(name string) error {

@@ -29,16 +29,16 @@ func (o choice) given() bool { return o.last || o.mine || o.selector != "" }
 
 // section is the flags, for a command that takes IDs.
 func (o *choice) section() process.Section {
-	s := process.NewSection("Flags in place of IDs")
-	s.Flags.BoolVar(&o.last, "last", false, "The job that you submitted last in this namespace.")
+	s := process.NewSection("Flags instead of IDs")
+	s.Flags.BoolVar(&o.last, "last", false, "The job you submitted last in this namespace.")
 	o.filterVars(s)
 	return s
 }
 
 // filterVars adds the flags that choose several jobs.
 func (o *choice) filterVars(s process.Section) {
-	s.Flags.BoolVar(&o.mine, "mine", false, "Only jobs that you submitted.")
-	s.Flags.StringVarP(&o.selector, "selector", "l", "", "Only jobs whose labels match this `SELECTOR`, such as app=train.")
+	s.Flags.BoolVar(&o.mine, "mine", false, "Only jobs you submitted.")
+	s.Flags.StringVarP(&o.selector, "selector", "l", "", "Only jobs whose labels match `SELECTOR`, such as app=train.")
 }
 
 // applyTo completes a filter with what the flags say.
@@ -63,7 +63,7 @@ func (o choice) applyTo(f *job.Filter, local bool) error {
 
 // noID is the error of a command line that names no job.
 func noID(sub *cobra.Command) error {
-	return process.Usagef("job ID required: %s; kubectl kinetic jobs list shows them, and --last is the newest of yours", sub.UseLine())
+	return process.Usagef("job ID required: %s; list jobs with kubectl kinetic jobs list, or use --last for your newest", sub.UseLine())
 }
 
 // oneID checks that one job is named, by its ID or by flags.
@@ -78,7 +78,7 @@ func (c *command) oneID(sub *cobra.Command, args []string) error {
 func (c *command) someIDs(sub *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 && c.choice.given():
-		return process.Usagef("%s takes IDs, or --last, --mine and --selector, not both", sub.CommandPath())
+		return process.Usagef("%s takes either IDs or --last, --mine and --selector, not both", sub.CommandPath())
 	case len(args) == 0 && !c.choice.given():
 		return noID(sub)
 	}
@@ -89,7 +89,7 @@ func (c *command) someIDs(sub *cobra.Command, args []string) error {
 func checkIDs(words []string) error {
 	for _, word := range words {
 		if !job.CanBeID(word) {
-			return process.Usagef("%q can't be a job ID, so nothing was done; kubectl kinetic jobs list shows them", word)
+			return process.Usagef("%q is not a valid job ID, so nothing was done; list jobs with kubectl kinetic jobs list", word)
 		}
 	}
 	return nil
@@ -119,7 +119,7 @@ func (c *command) one(ctx context.Context, args []string) (*job.Job, error) {
 	for _, j := range jobs {
 		ids = append(ids, j.ID())
 	}
-	return nil, process.Usagef("%d jobs match, and this command takes one: %s", len(jobs), strings.Join(ids, ", "))
+	return nil, process.Usagef("%d jobs match, but this command takes one: %s", len(jobs), strings.Join(ids, ", "))
 }
 
 // several finds the jobs that the arguments or the flags name. failed are the errors of those

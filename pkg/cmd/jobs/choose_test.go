@@ -148,7 +148,7 @@ func TestWhatProgramsRead(t *testing.T) {
 func TestDescribeShowsWhatAJobIsMadeOf(t *testing.T) {
 	useSweep(t)
 	code, out, said := kinetic(t, "describe", "cpu-a-1", "cpu-b-2", "cpu-c-3")
-	if code != process.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3": no such job`) {
+	if code != process.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3" not found`) {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
 	for _, row := range []string{"Call: f.py:f(n=1)", "Runs on: cpu, Job kinetic-cpu-a-1 in namespace ml", "Submitted by: " + job.CurrentUser(), "Commit: abc", "Image: python:3.12", "Requests: cpu 2, memory 4Gi",

@@ -29,15 +29,15 @@ type cleanupFlags struct {
 func (c *command) cleanup() *cobra.Command {
 	f := &cleanupFlags{}
 	own := process.NewSection("Flags")
-	own.Flags.BoolVar(&f.workload, "k8s", true, "Remove the workload. A job that runs is ended.")
-	own.Flags.BoolVar(&f.stored, "gcs", true, "Remove the handle, the logs and the result from the store.")
-	own.Flags.BoolVar(&f.outputs, "outputs", false, "Remove what the job wrote below KINETIC_OUTPUT_DIR, too.")
+	own.Flags.BoolVar(&f.workload, "k8s", true, "Delete the workload; a running job is cancelled.")
+	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the handle, the logs and the result from the store.")
+	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs with status `STATE`: "+stateNames()+".")
 	own.Completions = completeStates()
-	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up all jobs submitted longer ago than this: 90m, 12h, 30d. Removes runners of old versions, too.")
-	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print which jobs would be cleaned up.")
-	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
+	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
+	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
+	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
 		Short: "Delete jobs and their stored data",
@@ -73,7 +73,7 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 	named := len(args) > 0 || c.choice.last
 	switch {
 	case named && (filtered || len(args) > 0 && c.choice.last):
-		return nil, process.Usagef("cleanup takes IDs, --last, or filters (--all, --status, --older-than, --mine, --selector), not two of them")
+		return nil, process.Usagef("cleanup takes either IDs, or --last, or filters (--all, --status, --older-than, --mine, --selector)")
 	case !named && !filtered:
 		return nil, process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
 	}
@@ -127,7 +127,7 @@ func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
 }
 
 // sweep cleans up the jobs of a place that the filters choose. Where some were left
-// alone it has failed: nobody reads what a broom in a cron job says.
+// alone it has failed: no one reads what a broom in a cron job says.
 func (o *cleanupOptions) sweep(ctx context.Context, place job.Place) error {
 	found, complete, err := o.chosen(ctx, place)
 	if err != nil {
@@ -170,7 +170,7 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []standing) error {
 		}
 		outputs, err := j.Cleanup(ctx, o.Parts, removal.OfJob())
 		if !o.Stored {
-			outputs = 0 // nobody loses sight of them
+			outputs = 0 // no one loses sight of them
 		}
 		return "cleaned up" + staying(j, outputs), err
 	})
@@ -199,7 +199,7 @@ func (o *cleanupOptions) removeRunners(ctx context.Context, place job.Place) err
 	}
 	removed, err := place.RemoveRunners(ctx)
 	for _, name := range removed {
-		fmt.Fprintf(o.streams.ErrOut, "removed ConfigMap %s: no job needs this version of the runner\n", name)
+		fmt.Fprintf(o.streams.ErrOut, "deleted ConfigMap %s: no job needs this version of the runner\n", name)
 	}
 	return err
 }
@@ -299,9 +299,9 @@ func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []s
 	return found, err == nil && len(errs) == 0, nil
 }
 
-// leaveAlone tells of jobs that are not cleaned up because they could not be read.
+// leaveAlone reports jobs that are not cleaned up because they could not be read.
 func (o *cleanupOptions) leaveAlone(err error) {
-	fmt.Fprintln(o.streams.ErrOut, "left alone: "+err.Error())
+	fmt.Fprintln(o.streams.ErrOut, "skipped: "+err.Error())
 }
 
 // look asks for the states of jobs, if those matter. unread are the errors of those that
@@ -377,7 +377,7 @@ func (o *cleanupOptions) keepRecords(found []standing) error {
 	}
 	for _, s := range found {
 		if !s.status.State.Ended() {
-			return process.Usagef("job %s is %s and needs its records: cancel it first, or leave --k8s=false out", s.job.ID(), s.status.State)
+			return process.Usagef("job %s is %s and needs its records: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (o *cleanupOptions) table(w io.Writer, found []standing) error {
 // shownJobs is how many jobs are shown before someone is asked.
 const shownJobs = 20
 
-// confirm asks before jobs are removed that nobody named, or that still run.
+// confirm asks before jobs are removed that no one named, or that still run.
 func (o *cleanupOptions) confirm(found []standing) error {
 	if o.yes || o.named && o.running(found) == 0 {
 		return nil
@@ -41,12 +41,12 @@ func (o *cleanupOptions) confirm(found []standing) error {
 	question := o.question(found)
 	in, ok := o.streams.In.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return process.Usagef("%s; there is no terminal to ask on: add -y, or --dry-run to see which", question)
+		return process.Usagef("%s; stdin is not a terminal: confirm with -y, or use --dry-run to see which", question)
 	}
 	if err := o.show(found); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.streams.ErrOut, "%s. Go on? [y/N] ", question)
+	fmt.Fprintf(o.streams.ErrOut, "%s. Continue? [y/N] ", question)
 	answer, _ := bufio.NewReader(o.streams.In).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		fmt.Fprintln(o.streams.ErrOut, "nothing was cleaned up")
@@ -65,7 +65,7 @@ func (o *cleanupOptions) show(found []standing) error {
 		return err
 	}
 	if more := len(found) - len(shown); more > 0 {
-		fmt.Fprintf(o.streams.ErrOut, "and %s more, which --dry-run lists\n", ui.Number(more))
+		fmt.Fprintf(o.streams.ErrOut, "and %s more (all with --dry-run)\n", ui.Number(more))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (o *cleanupOptions) parts() string {
 	}
 	text := strings.Join(going, ", ")
 	if !o.Outputs && o.Stored {
-		text += "; outputs stay"
+		text += "; outputs are kept"
 	}
 	return text
 }

@@ -72,5 +72,5 @@ func unknownCommand(root *cobra.Command, word string) error {
 	case hint == "":
 		hint = "see kubectl kinetic jobs --help"
 	}
-	return process.Usagef("jobs %q: no such command; %s", word, hint)
+	return process.Usagef("unknown command %q for %q; %s", word, "kubectl kinetic jobs", hint)
 }

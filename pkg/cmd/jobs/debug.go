@@ -31,7 +31,7 @@ import (
 func (c *command) debug() *cobra.Command {
 	var port uint16
 	own := process.NewSection("Flags")
-	own.Flags.Uint16Var(&port, "port", api.DebugPort, "The `PORT` of this machine for the debugger, 0 for any that is free; of a local job, the one that it listens on.")
+	own.Flags.Uint16Var(&port, "port", api.DebugPort, "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
 	return c.finish(&cobra.Command{
 		Use:   "debug ID",
 		Short: "Connect a debugger on this machine to a job",
@@ -53,9 +53,9 @@ func (c *command) connectDebugger(ctx context.Context, args []string, port int) 
 	}
 	switch {
 	case j.Handle.ByPythonTool():
-		return process.Usagef("job %s was submitted by the Python tool, and its code is in a directory that only its pod knows: debug it with that tool", j.ID())
+		return process.Usagef("job %s was submitted by the kinetic Python package: debug it with that", j.ID())
 	case !j.Handle.Debug:
-		return process.Usagef("job %s does not wait for a debugger: submit it again with kubectl kinetic run --debug", j.ID())
+		return process.Usagef("job %s was not submitted with --debug: submit it again with kubectl kinetic run --debug", j.ID())
 	case j.Handle.Backend == api.BackendLocal:
 		return c.tellLocal(ctx, j, port)
 	}

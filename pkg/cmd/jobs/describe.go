@@ -25,7 +25,7 @@ import (
 func (c *command) describe() *cobra.Command {
 	var output string
 	own := process.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT`: json for a form that programs read.")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",

@@ -21,7 +21,7 @@ const noIndex = -1
 // indexVar adds --index to the flags of a command.
 func indexVar(flags *pflag.FlagSet, index *int) {
 	*index = noIndex
-	process.NumberVar(flags, index, 0, process.Unbounded, "index", "Of a map, only the input of this `NUMBER`, counted from 0.")
+	process.NumberVar(flags, index, 0, process.Unbounded, "index", "Only input `NUMBER` of a map, counted from 0.")
 }
 
 // checkIndex checks that an --index, if it was given, is one of the job's inputs.
@@ -30,7 +30,7 @@ func checkIndex(j *job.Job, index int) error {
 	case index == noIndex:
 		return nil
 	case m == nil:
-		return process.Usagef("--index %d: job %s is no map, and has one call", index, j.ID())
+		return process.Usagef("--index %d: job %s is not a map", index, j.ID())
 	case index < 0 || index >= m.Inputs:
 		return process.Usagef("--index %d: job %s has %s inputs, numbered from 0", index, j.ID(), ui.Number(m.Inputs))
 	}

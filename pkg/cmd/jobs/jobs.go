@@ -163,7 +163,7 @@ func (c *command) localJob(ctx context.Context, id string) *job.Job {
 // finish adds to a sub-command the flags that all have, and completion of ids.
 func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra.Command {
 	where := c.connection.Section()
-	where.Flags.BoolVar(&c.local, "local", false, "Look among the jobs of this machine, not of a cluster. The whole id of a local job needs no flag.")
+	where.Flags.BoolVar(&c.local, "local", false, "Use the jobs of this machine instead of a cluster. The full ID of a local job needs no flag.")
 	process.AddSections(sub, append(sections, where)...)
 	if sub.ValidArgsFunction == nil {
 		sub.ValidArgsFunction = c.completeIDs

@@ -36,15 +36,15 @@ type listFlags struct {
 func (c *command) list() *cobra.Command {
 	f := &listFlags{}
 	own := process.NewSection("Flags")
-	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Jobs of all namespaces.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: wide, json, yaml or name.")
-	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs in this `STATE`: "+stateNames()+".")
-	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Go on and print every change.")
+	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
+	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs with status `STATE`: "+stateNames()+".")
+	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.filterVars(own)
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as with --status NOT_FOUND.")
 	own.Completions = completeStates()
-	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print at most this many, the newest.")
+	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print only this many jobs, the newest.")
 	sub := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},

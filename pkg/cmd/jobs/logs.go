@@ -32,13 +32,13 @@ type logFlags struct {
 func (c *command) logs() *cobra.Command {
 	f := &logFlags{tail: -1}
 	own := process.NewSection("Flags")
-	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
-	process.LinesVar(own.Flags, &f.tail, "tail", "Begin with the last so many lines, of each host.")
+	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Follow until the job ends; exit with its exit code.")
+	process.LinesVar(own.Flags, &f.tail, "tail", "Number of last lines to start with, per host.")
 	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
-	process.NumberVar(own.Flags, &f.attempt, 1, process.Unbounded, "attempt", "Only what this attempt printed, counted from 1.")
-	process.DurationVar(own.Flags, &f.since, "since", "Only lines younger than this: 90, 90s, 15m, 1h30m.")
-	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Begin every line with the time at which it was printed.")
+	process.NumberVar(own.Flags, &f.attempt, 1, process.Unbounded, "attempt", "Only the log of this attempt, counted from 1.")
+	process.DurationVar(own.Flags, &f.since, "since", "Only lines newer than this: 90, 90s, 15m, 1h30m.")
+	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Prefix each line with its time.")
 	return c.finish(&cobra.Command{
 		Use:   "logs ID…",
 		Short: "Print the log of a job",
@@ -62,10 +62,10 @@ func (c *command) logs() *cobra.Command {
 func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100}
 	own := process.NewSection("Flags")
-	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Go on until the job has ended, and exit with its outcome.")
+	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Follow until the job ends; exit with its exit code.")
 	c.hostVar(&own, f)
 	indexVar(own.Flags, &f.index)
-	process.LinesVar(own.Flags, &f.tail, "tail", "How many lines to print, of each host.")
+	process.LinesVar(own.Flags, &f.tail, "tail", "Number of lines to print, per host.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID…",
 		Short:   "Print the last lines of a job's log",
@@ -105,7 +105,7 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 	if f.host != "all" {
 		n, err := strconv.Atoi(f.host)
 		if err != nil || n < 0 {
-			return nil, process.Usagef("--host %q: want all, or a host's number from 0", f.host)
+			return nil, process.Usagef("--host %q: expected all or a host's number, from 0", f.host)
 		}
 		host = n
 	}
@@ -142,7 +142,7 @@ func (o *logOptions) run(ctx context.Context) error {
 // ofInput says of which input it is that there is no log.
 func (o *logOptions) ofInput(err error) error {
 	if errors.Is(err, logs.ErrNoLog) {
-		return fmt.Errorf("input %d was not begun: %w", o.index, err)
+		return fmt.Errorf("input %d was not started: %w", o.index, err)
 	}
 	return err
 }
@@ -194,11 +194,11 @@ func (o *logOptions) hostOf(j *job.Job) (int, error) {
 	case o.index != noIndex:
 		chunk, computed := m.ChunkOf(o.index)
 		if !computed {
-			return 0, process.Usagef("--index %d: job %s took its value over from an older map, and has no log of it", o.index, j.ID())
+			return 0, process.Usagef("--index %d: job %s reused this value of an older map, and has no log of it", o.index, j.ID())
 		}
 		return chunk, nil
 	case m.Chunks() > maxLogs:
-		return 0, process.Usagef("job %s is a map of %s inputs in %s pods: name an input with --index, to see the log of its pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
+		return 0, process.Usagef("job %s is a map of %s inputs in %s pods: use --index to see the log of an input's pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
 	}
 	return -1, nil
 }
@@ -218,7 +218,7 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.Lo
 	}
 	attempts, err := j.LastAttempt(ctx, status)
 	if err == nil && o.Attempt > attempts {
-		err = process.Usagef("--attempt %d: job %s has had %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
+		err = process.Usagef("--attempt %d: job %s has %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
 	}
 	told(status)
 	return err

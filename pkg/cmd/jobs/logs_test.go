@@ -20,7 +20,7 @@ import (
 func TestInputWithoutALog(t *testing.T) {
 	o := &logOptions{index: 59}
 	other := errors.New("other")
-	for want, err := range map[string]error{"input 59 was not begun: chunk 11 has no log": fmt.Errorf("chunk 11 has %w", logs.ErrNoLog), "other": other} {
+	for want, err := range map[string]error{"input 59 was not started: chunk 11 has no log": fmt.Errorf("chunk 11 has %w", logs.ErrNoLog), "other": other} {
 		if got := o.ofInput(err); got.Error() != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -35,16 +35,16 @@ func (c *command) outputs() *cobra.Command {
 	var output string
 	var parsed outputArgs
 	own := process.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "The `FORMAT` of ls: wide, json or name.")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT` of ls: wide, json or name.")
 	return c.finish(&cobra.Command{
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
-		Short: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR",
-		Long: "List, copy and print what a job wrote to its KINETIC_OUTPUT_DIR.\n\n" +
-			"ls, the default, lists every file below PATH, as find does, sorted by name.\n\n" +
-			"cp copies the file PATH to DEST, which may be a folder, or everything below PATH into the folder DEST;\n" +
-			"without PATH, everything. Files that are there already with the same bytes are left alone, so that\n" +
-			"a copy that was cut off goes on where it stopped. DEST - is standard output, for one file.\n\n" +
-			"cat prints files one after the other, byte by byte.",
+		Short: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR",
+		Long: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
+			"ls, the default, lists all files below PATH, sorted by name.\n\n" +
+			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
+			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
+			"so that an interrupted copy can be continued. DEST - is standard output, for one file.\n\n" +
+			"cat prints files to standard output.",
 		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
 			"  # copy everything to the directory out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
 			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
@@ -56,7 +56,7 @@ func (c *command) outputs() *cobra.Command {
 		ValidArgsFunction: c.completeOutputs,
 		RunE: process.RunE(func(ctx context.Context, _ []string) error {
 			if valid := []string{"", "wide", "json", "name"}; !slices.Contains(valid, output) {
-				return process.Usagef("--output %q: want one of %s", output, strings.Join(valid[1:], ", "))
+				return process.Usagef("--output %q: expected one of %s", output, strings.Join(valid[1:], ", "))
 			}
 			j, err := c.one(ctx, parsed.ids)
 			if err != nil {
@@ -149,7 +149,7 @@ func (c *command) workOn(ctx context.Context, j *job.Job, o *job.Outputs, format
 	}
 	err := c.copyOutputs(ctx, o, at, dest)
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintln(c.streams.ErrOut, "interrupted; the same command goes on where this one stopped")
+		fmt.Fprintln(c.streams.ErrOut, "interrupted; run the same command to continue")
 		return process.Exit(process.ExitInterrupted)
 	}
 	return err
@@ -195,7 +195,7 @@ func (c *command) printOutputs(ctx context.Context, o *job.Outputs, paths []stri
 	files := make([]job.Output, len(paths))
 	for i, at := range paths {
 		if at == "" {
-			return process.Usagef("standard output takes one file: name its PATH")
+			return process.Usagef("DEST - takes one file: give its PATH")
 		}
 		var err error
 		if files[i], err = o.File(ctx, at); err != nil {

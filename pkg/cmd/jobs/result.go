@@ -30,7 +30,7 @@ type resultFlags struct {
 func (c *command) result() *cobra.Command {
 	f := &resultFlags{}
 	own := process.NewSection("Flags")
-	process.DurationVar(own.Flags, &f.timeout, "timeout", "Wait no longer than this for the job to end (exit code 124).")
+	process.DurationVar(own.Flags, &f.timeout, "timeout", "Stop waiting after this time (exit code 124).")
 	report.CleanupVar(own.Flags, &f.cleanup)
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
@@ -67,7 +67,7 @@ type resultOptions struct {
 
 func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, error) {
 	if !slices.Contains([]string{"json", "raw"}, f.output) {
-		return nil, process.Usagef("--output %q: want json or raw", f.output)
+		return nil, process.Usagef("--output %q: expected json or raw", f.output)
 	}
 	if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
 		return nil, process.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
@@ -89,7 +89,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 		collection.Cleanup = report.KeepAll
 	}
 	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
-		return process.Usagef("--output raw: the values of a map are lines of JSON; name one of them with --index")
+		return process.Usagef("--output raw cannot print all values of a map: choose one with --index")
 	}
 	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -122,6 +122,6 @@ func (o *resultOptions) resultOfCancelled(ctx context.Context, j *job.Job, colle
 	if collection.Cleanup == report.RemoveWorkload {
 		collection.Cleanup = report.KeepAll
 	}
-	fmt.Fprintf(o.streams.ErrOut, "warning: job %s was cancelled after its value had been stored\n", j.ID())
+	fmt.Fprintf(o.streams.ErrOut, "warning: job %s was cancelled after its value was stored\n", j.ID())
 	return report.Collect(ctx, o.streams, j, collection)
 }

@@ -22,7 +22,7 @@ func (c *command) status() *cobra.Command {
 	f := &statusFlags{}
 	own := process.NewSection("Flags")
 	indexVar(own.Flags, &f.index)
-	own.Flags.StringVarP(&f.output, "output", "o", "", "The `FORMAT`: json for more than the state's word.")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
 		Short: "Print the status of a job: one of " + stateNames(),
@@ -55,7 +55,7 @@ func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, erro
 	}
 	many := c.severalWanted(args)
 	if many && f.index != noIndex {
-		return nil, process.Usagef("--index: name one job")
+		return nil, process.Usagef("--index takes one job")
 	}
 	return &statusOptions{command: c, args: args, many: many, index: f.index, json: f.output == "json"}, nil
 }
@@ -134,7 +134,7 @@ func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON,
 // checkJSON checks that --output is json, or was not given.
 func checkJSON(output string) error {
 	if output != "" && output != "json" {
-		return process.Usagef("--output %q: want json", output)
+		return process.Usagef("--output %q: expected json", output)
 	}
 	return nil
 }

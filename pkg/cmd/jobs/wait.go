@@ -20,7 +20,7 @@ import (
 func (c *command) wait() *cobra.Command {
 	var timeout time.Duration
 	own := process.NewSection("Flags")
-	process.DurationVar(own.Flags, &timeout, "timeout", "Wait no longer than this (exit code 124).")
+	process.DurationVar(own.Flags, &timeout, "timeout", "Stop waiting after this time (exit code 124).")
 	return c.finish(&cobra.Command{
 		Use:   "wait ID…",
 		Short: "Wait until jobs have ended; exit with their exit code",

@@ -16,7 +16,7 @@ import (
 // ones leave no room beside the names of flags.
 const (
 	minWidth, maxWidth = 80, 120
-	plainWidth         = 100 // of what is no terminal
+	plainWidth         = 100 // of what is not a terminal
 )
 
 // shortColumn is where the summaries of subcommands begin.

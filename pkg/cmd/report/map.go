@@ -175,7 +175,7 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 	if err != nil || p == nil || p.Failed == 0 {
 		return err
 	}
-	fmt.Fprintf(w, "%s of %s inputs failed; which and why: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.PlaceFlag())
+	fmt.Fprintf(w, "%s of %s inputs failed; for details: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.PlaceFlag())
 	return process.Exit(process.ExitFailed)
 }
 

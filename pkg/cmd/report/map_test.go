@@ -108,7 +108,7 @@ func TestInterruptedRelease(t *testing.T) {
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: interrupting{kept, cancel}, Workload: standing{}}
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
 	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, DeleteResult)
-	const want = "interrupted; job a1 was collected, and what is left of it goes with kubectl kinetic jobs cleanup a1 -n ml\n"
+	const want = "interrupted; job a1 was collected; delete what is left with kubectl kinetic jobs cleanup a1 -n ml\n"
 	if process.CodeOf(err) != process.ExitInterrupted || said.String() != want {
 		t.Errorf("exit code %d, said %q, want %q", process.CodeOf(err), said.String(), want)
 	}
@@ -154,7 +154,7 @@ func TestSettleOfAMap(t *testing.T) {
 		said    string
 	}{
 		"all have a value": {[]string{good, good}, process.ExitDone, ""},
-		"one failed":       {[]string{good, bad}, process.ExitFailed, "1 of 2 inputs failed; which and why: kubectl kinetic jobs result a1 -n ml\n"},
+		"one failed":       {[]string{good, bad}, process.ExitFailed, "1 of 2 inputs failed; for details: kubectl kinetic jobs result a1 -n ml\n"},
 		"collected":        {nil, process.ExitDone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

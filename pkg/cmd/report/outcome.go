@@ -46,7 +46,7 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
 		if *s.ExitCode != process.ExitFailed { // which any failure has
-			fmt.Fprintf(w, "exit code %d is the job's own\n", *s.ExitCode)
+			fmt.Fprintf(w, "(exit code %d comes from your program)\n", *s.ExitCode)
 		}
 		return process.Exit(*s.ExitCode)
 	}
@@ -107,12 +107,12 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 		follow, j.ID(), j.PlaceFlag(), j.ID(), j.PlaceFlag())
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		fmt.Fprintf(w, "timed out waiting; job %s goes on\n%s\n", j.ID(), again)
+		fmt.Fprintf(w, "timed out waiting; job %s is still running\n%s\n", j.ID(), again)
 		return process.Exit(process.ExitTimeout)
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(w, "interrupted; job %s goes on\n%s\n", j.ID(), again)
+		fmt.Fprintf(w, "interrupted; job %s is still running\n%s\n", j.ID(), again)
 		return process.Exit(process.ExitInterrupted)
-	case errors.Is(err, syscall.EPIPE): // nobody reads any more
+	case errors.Is(err, syscall.EPIPE): // no one reads any more
 		return err
 	default:
 		fmt.Fprintf(w, "stopped watching job %s, which may still be running\n%s\n", j.ID(), again)

@@ -23,7 +23,7 @@ func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 		return err
 	}
 	if slices.Contains(hardwareFlags, unknown.GetSpecifiedName()) {
-		return process.Usagef("%w; use -a for the hardware, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
+		return process.Usagef("%w; choose the hardware with -a, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
 	}
 	hint := f.passing(c.Flags().Args(), unknown)
 	if hint == "" {

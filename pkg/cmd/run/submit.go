@@ -89,7 +89,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 // prepare does all but apply the manifests, and prints them.
 func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	if old := p.From; p.Complete() {
-		return process.Usagef("--map-resume %s: nothing is missing, so there is nothing to prepare: its values are printed by kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.PlaceFlag())
+		return process.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.PlaceFlag())
 	}
 	j, err := o.apply(ctx, p, to.place, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
@@ -347,7 +347,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		return err
 	}
 	<-done
-	fmt.Fprintf(o.streams.ErrOut, "job %s was ended; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+	fmt.Fprintf(o.streams.ErrOut, "job %s was cancelled; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
 	report.TellResume(o.streams.ErrOut, j)
 	return process.Exit(process.ExitInterrupted)
 }
@@ -376,7 +376,7 @@ func (o *options) end(ctx context.Context, j *job.Job) error {
 		_, err = j.Cancel(ctx, 0, o.clock.Now(), job.Cancelled)
 		return err
 	default:
-		fmt.Fprintf(o.streams.ErrOut, "interrupted again; whether job %s ends tells kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+		fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
 		return process.Exit(process.ExitInterrupted)
 	}
 }
