@@ -32,6 +32,7 @@ var mayImport = map[string]string{
 	"nearest":    "",
 	"pattern":    "",
 	"shell":      "",
+	"transport":  "",
 	"/manifests": "",
 	"/runner":    "",
 
@@ -42,7 +43,7 @@ var mayImport = map[string]string{
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",
 	"ui":          "api",
-	"store":       "api pattern",
+	"store":       "api pattern transport",
 	"records":     "api store",
 	"pack":        "api store",
 	"bundle":      "api nearest pack pattern store",
@@ -53,7 +54,6 @@ var mayImport = map[string]string{
 	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs screen store /runner",
 	"status":      "api pattern",
-	"transport":   "",
 	"kube":        "api backoff latest logs pattern screen status transport",
 	"job":         "api kube local logs nearest records screen shell store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
@@ -140,6 +140,19 @@ func TestProcessAndConnectLinkNoJobs(t *testing.T) {
 			if slices.Contains(linked[name], path) {
 				t.Errorf("%s needs %s, maybe through another package", name, path)
 			}
+		}
+	}
+}
+
+// The store and the APIs of Google Cloud use it, too.
+func TestTransportLinksNoKubernetes(t *testing.T) {
+	linked := links(t)["transport"]
+	if len(linked) == 0 {
+		t.Fatal("found no transport")
+	}
+	for _, path := range linked {
+		if strings.HasPrefix(path, "k8s.io/") {
+			t.Errorf("transport links %s", path)
 		}
 	}
 }

@@ -32,7 +32,7 @@ type Client struct {
 	codec    runtime.ParameterCodec
 	decoder  runtime.Decoder
 	// transport knows whether the server can be reached, and its time.
-	transport *transport.Transport
+	transport *transport.Monitor
 }
 
 // NewClient contacts nothing. An empty namespace means all of them, for listing.
@@ -50,7 +50,7 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 		metav1.AddToGroupVersion(scheme, k.GroupVersion())
 		groups = append(groups, k.GroupVersion())
 	}
-	way, config := transport.Wrap(config, tell)
+	way, config := monitored(config, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)

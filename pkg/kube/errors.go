@@ -13,18 +13,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-// explanation is an error in our words that is still the one it was.
-type explanation struct {
-	text  string
-	cause error
-}
-
-func (e *explanation) Error() string { return e.text }
-func (e *explanation) Unwrap() error { return e.cause }
+// explanation is an error in our words that still wraps its cause.
+type explanation struct{ transport.Explained }
 
 // Usage reports whether the command line named what the cluster does not have, so that
 // nothing was changed. pkg/cmd/process asks for it.
-func (e *explanation) Usage() bool { return lacksNamespace(e.cause) }
+func (e *explanation) Usage() bool { return lacksNamespace(e.Cause) }
 
 // explain says what was being done, why it failed and what to do next. The
 // cause stays, for apierrors.
@@ -35,12 +29,12 @@ func (c *Client) explain(verb string, k kind, name string, err error) error {
 	what := strings.TrimSpace(fmt.Sprintf("%s %s %s", verb, k.resource, name)) + " in " + c.scope()
 	why := c.answer(right(verb, k), err)
 	if why == "" {
-		why = transport.Explain(err)
+		why = explainUnanswered(err)
 	}
 	if why == "" {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return &explanation{what + ": " + why, err}
+	return &explanation{transport.Explained{Text: what + ": " + why, Cause: err}}
 }
 
 func (c *Client) scope() string {
@@ -132,7 +126,7 @@ func unexpected(err error) string {
 
 // transient are failures after which the same call may succeed.
 func transient(err error) bool {
-	return transport.Passes(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) ||
+	return passes(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
 }
 
@@ -140,5 +134,5 @@ func transient(err error) bool {
 // not be reached. A connection that broke passes.
 func refused(err error) bool {
 	var status apierrors.APIStatus
-	return (errors.As(err, &status) || transport.Unanswered(err)) && !transient(err)
+	return (errors.As(err, &status) || unanswered(err)) && !transient(err)
 }

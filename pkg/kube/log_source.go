@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // Logs writes what the pods of the job of an archive printed, as logs.Read does.
@@ -72,7 +71,7 @@ func whyUnopened(err error) logs.Reason {
 		return logs.Unready
 	case refused(err):
 		return logs.Refused
-	case transport.Unanswered(err):
+	case unanswered(err):
 		return logs.Unanswered
 	}
 	return logs.Temporary

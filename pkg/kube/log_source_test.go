@@ -27,7 +27,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 func TestTheRequestForALog(t *testing.T) {
@@ -211,8 +210,8 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 			done <- logs.Read(t.Context(), source, a, logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number}, screen.Both(out))
 		}()
 		synctest.Wait() // until all of them wait for the terminal
-		if n := sent.Load(); n == 0 || n > number*2*transport.MaxUnread {
-			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*transport.MaxUnread)
+		if n := sent.Load(); n == 0 || n > number*2*maxUnread {
+			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*maxUnread)
 		}
 		close(let)
 		if err := <-done; err != nil {

@@ -88,7 +88,7 @@ func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, err
 	if err != nil {
 		return nil, err
 	}
-	return &request{patience: newPatience(client.wire), store: s, client: client, need: n, name: name}, nil
+	return &request{patience: newPatience(client.transport), store: s, client: client, need: n, name: name}, nil
 }
 
 // bucket is retried for as long as the patience lasts. Every operation is safe

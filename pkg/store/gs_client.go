@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"cloud.google.com/go/auth"
@@ -20,6 +19,7 @@ import (
 	"google.golang.org/api/option"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 const (
@@ -33,22 +33,22 @@ const (
 // gsClient is a connection to Cloud Storage or its emulator.
 type gsClient struct {
 	*storage.Client
-	wire *wire
-	http *http.Client
+	transport *transport.Transport
+	http      *http.Client
 	// account is who asks, "" if the credentials don't tell.
 	account string
 }
 
 func newGSClient(ctx context.Context) (*gsClient, error) {
-	c := &gsClient{wire: &wire{base: newTransport()}}
-	hc := &http.Client{Transport: c.wire}
+	c := &gsClient{transport: transport.New(asStored{newTransport()})}
+	hc := &http.Client{Transport: c.transport}
 	if os.Getenv(api.EnvStorageEmulator) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
 		if err != nil {
-			return nil, &explained{fmt.Sprintf("find credentials for Cloud Storage: %v; %s", err, login), err, true}
+			return nil, unusable(fmt.Sprintf("find credentials for Cloud Storage: %v; %s", err, login), err)
 		}
 		c.account = account(found)
-		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.wire, Credentials: found, DisableTelemetry: true})
+		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.transport, Credentials: found, DisableTelemetry: true})
 		if err != nil {
 			return nil, fmt.Errorf("use the credentials for Cloud Storage: %w", err)
 		}
@@ -77,34 +77,18 @@ func newTransport() *http.Transport {
 	}
 }
 
-// wire learns from every answer that the server can be reached, and what time
-// it is there.
-type wire struct {
-	base    http.RoundTripper
-	reached atomic.Bool
-	ahead   atomic.Int64 // nanoseconds from our clock to the server's
-}
+// asStored asks for downloads as they are stored. Else the server decompresses what has
+// Content-Encoding: gzip, whose size and checksum are then others. The client library
+// refuses the header.
+type asStored struct{ base http.RoundTripper }
 
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s asStored) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Query().Get("alt") == "media" {
-		// Else the server decompresses what is stored with Content-Encoding: gzip, whose
-		// size and checksum are then others. The client library refuses the header.
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
-	answer, err := w.base.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	w.reached.Store(true)
-	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		w.ahead.Store(int64(time.Until(date)))
-	}
-	return answer, nil
+	return s.base.RoundTrip(r)
 }
-
-// now is the server's time, to the second.
-func (w *wire) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 // account finds out whose credentials these are. Some don't tell: then only
 // the server's answer does.

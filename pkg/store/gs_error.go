@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +10,12 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"cloud.google.com/go/auth"
 	"google.golang.org/api/googleapi"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // need is what an operation does, for messages, and the permission for it.
@@ -37,17 +36,23 @@ const (
 	anotherName = "or name another with --store or KINETIC_STORE"
 )
 
-// explained is an error in our words that is still the one it was.
-type explained struct {
-	text  string
-	cause error
-	// unusable makes it ErrUnusable too.
-	unusable bool
+// unusableError is an error in our words that is ErrUnusable as well.
+type unusableError struct{ transport.Explained }
+
+func (e *unusableError) Is(target error) bool { return target == ErrUnusable }
+
+// unusable returns an error in our words about a store that nobody can use as it is.
+func unusable(text string, cause error) error {
+	return &unusableError{transport.Explained{Text: text, Cause: cause}}
 }
 
-func (e *explained) Error() string        { return e.text }
-func (e *explained) Unwrap() error        { return e.cause }
-func (e *explained) Is(target error) bool { return e.unusable && target == ErrUnusable }
+// explained returns an error in our words, an ErrUnusable where lasting is set.
+func explained(text string, cause error, lasting bool) error {
+	if lasting {
+		return unusable(text, cause)
+	}
+	return &transport.Explained{Text: text, Cause: cause}
+}
 
 func isStatus(err error, code int) bool {
 	var answer *googleapi.Error
@@ -70,10 +75,12 @@ func (r *request) explain(ctx context.Context, err error) error {
 		if answer.Code == http.StatusNotFound && !r.bucketMissing(message(answer)) {
 			return fmt.Errorf("%s %w", r.store.full(r.name), ErrNotFound)
 		}
-		return &explained{what + ": " + r.reason(answer), err, refusal(answer.Code)}
+		return explained(what+": "+r.reason(answer), err, refusal(answer.Code))
 	}
-	if cert := outOfDate(err); cert != nil {
-		return &explained{fmt.Sprintf("%s: %s", what, validity(cert, time.Now())), err, false}
+	if transport.Dialing(err) || transport.Untrusted(err) {
+		if why := server().Explain(err); why != "" {
+			return explained(what+": "+why, err, false)
+		}
 	}
 	var token *auth.Error
 	if errors.As(err, &token) {
@@ -81,33 +88,12 @@ func (r *request) explain(ctx context.Context, err error) error {
 		if strings.Contains(token.Error(), "reasonable timeframe") { // that of a token signed by a clock that is wrong
 			hint = "set this machine's clock"
 		}
-		return &explained{fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err, !token.Temporary()}
-	}
-	if dialing(err) {
-		return &explained{what + ": " + unreachable(err), err, false}
+		return explained(fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err, !token.Temporary())
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// outOfDate is the certificate that a connection failed for because it is not
-// valid now.
-func outOfDate(err error) *x509.Certificate {
-	var invalid x509.CertificateInvalidError
-	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
-		return invalid.Cert
-	}
-	return nil
-}
-
-// validity says when a certificate is valid. Google's are renewed in time, so
-// that the clock is wrong in most cases.
-func validity(c *x509.Certificate, now time.Time) string {
-	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	return fmt.Sprintf("the server's certificate is valid from %s to %s, but this machine's clock shows %s: set the clock",
-		format(c.NotBefore), format(c.NotAfter), format(now))
-}
-
-// bucketMissing distinguishes a 404 that is about the bucket from one about the object.
+// bucketMissing tells a 404 that is about the bucket from one about the object.
 func (r *request) bucketMissing(message string) bool {
 	return r.need == toList || r.need == toCreate || strings.Contains(message, "bucket does not exist")
 }
@@ -127,7 +113,7 @@ func message(answer *googleapi.Error) string {
 // storage.objects.create access to …".
 var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
 
-// refusal says answers that stay the same until someone changes the bucket, or
+// refusal tells answers that stay the same until somebody changes the bucket, or
 // the account: a 404 here is about the bucket.
 func refusal(code int) bool {
 	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden
@@ -142,7 +128,7 @@ func (r *request) reason(answer *googleapi.Error) string {
 	bucket := r.store.bucket
 	switch answer.Code {
 	case http.StatusNotFound:
-		return fmt.Sprintf("there is no bucket %s%s; create it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
+		return fmt.Sprintf("there is no bucket %s%s; make it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
 	case http.StatusUnauthorized:
 		return fmt.Sprintf("the credentials were refused: %s; %s", text, login)
 	case http.StatusForbidden:
@@ -172,9 +158,13 @@ func member(account string) string {
 	}
 }
 
-func unreachable(err error) string {
+// server is how messages such as "Cloud Storage can't be reached" name the server.
+func server() transport.Server {
+	s := transport.Server{Name: "Cloud Storage", Authority: "an authority that this machine trusts",
+		Advice: "check the network, and HTTPS_PROXY if there is a proxy"}
 	if emulator := os.Getenv(api.EnvStorageEmulator); emulator != "" {
-		return fmt.Sprintf("the emulator %s=%s can't be reached: %v; start it, or unset the variable to use Cloud Storage", api.EnvStorageEmulator, emulator, err)
+		s.Name = fmt.Sprintf("the emulator %s=%s", api.EnvStorageEmulator, emulator)
+		s.Advice = "start it, or unset the variable to use Cloud Storage"
 	}
-	return fmt.Sprintf("Cloud Storage can't be reached: %v; check the network, and HTTPS_PROXY if there is a proxy", err)
+	return s
 }

@@ -1,13 +1,13 @@
 package store
 
 import (
-	"errors"
-	"net"
 	"sync"
 	"time"
 
 	"cloud.google.com/go/storage"
 	"github.com/googleapis/gax-go/v2"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
 // patienceLasts is how long failures in a row are retried: longer than a
@@ -19,14 +19,14 @@ var pauses = gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, 
 
 // patience decides whether one operation is tried once more.
 type patience struct {
-	wire *wire
-	now  func() time.Time
+	transport *transport.Transport
+	now       func() time.Time
 
 	mu    sync.Mutex
 	since time.Time // the first of the failures in a row
 }
 
-func newPatience(w *wire) *patience { return &patience{wire: w, now: time.Now} }
+func newPatience(t *transport.Transport) *patience { return &patience{transport: t, now: time.Now} }
 
 // retry is asked after every failure.
 func (p *patience) retry(err error) bool {
@@ -41,21 +41,14 @@ func (p *patience) retry(err error) bool {
 	return p.now().Sub(p.since) < patienceLasts
 }
 
-// temporary distinguishes trouble that passes from what is wrong for good. A server
+// temporary tells trouble that passes from what is wrong for good. A server
 // that has never answered is a wrong address or no network, and said so at
 // once; one that has will be back.
 func (p *patience) temporary(err error) bool {
-	if dialing(err) {
-		return p.wire.reached.Load()
+	if transport.Dialing(err) {
+		return p.transport.Reached()
 	}
 	return storage.ShouldRetry(err)
-}
-
-// dialing reports whether a connection could not be made.
-func dialing(err error) bool {
-	var dns *net.DNSError
-	var op *net.OpError
-	return errors.As(err, &dns) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
 // reset is called when something has succeeded.

@@ -5,13 +5,24 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"syscall"
 	"testing"
 	"time"
 
 	"google.golang.org/api/googleapi"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
+
+// answering is a server that answers everything with nothing.
+type answering struct{}
+
+func (answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return httptest.NewRecorder().Result(), nil
+}
 
 func TestTemporary(t *testing.T) {
 	dial := &url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
@@ -32,11 +43,13 @@ func TestTemporary(t *testing.T) {
 		"the source's own error":    {errors.New("disk on fire"), false, false},
 		"the user's change of mind": {context.Canceled, false, false},
 	} {
-		p := newPatience(&wire{})
+		p := newPatience(transport.New(answering{}))
 		if got := p.retry(tt.err); got != tt.before {
 			t.Errorf("%s, before any answer: retry %v, want %v", name, got, tt.before)
 		}
-		p.wire.reached.Store(true)
+		if answer, err := p.transport.RoundTrip(httptest.NewRequest(http.MethodGet, "https://x/y", nil)); err != nil || answer.Body.Close() != nil {
+			t.Fatal(err)
+		}
 		if got := p.retry(tt.err); got != tt.reached {
 			t.Errorf("%s, after an answer: retry %v, want %v", name, got, tt.reached)
 		}
@@ -45,7 +58,7 @@ func TestTemporary(t *testing.T) {
 
 func TestPatienceEnds(t *testing.T) {
 	now := time.Now()
-	p := &patience{wire: &wire{}, now: func() time.Time { return now }}
+	p := &patience{transport: transport.New(nil), now: func() time.Time { return now }}
 	down := &googleapi.Error{Code: 503}
 	for _, step := range []struct {
 		name  string

@@ -133,7 +133,7 @@ func (r *request) missing(ctx context.Context, size int64) (*storage.Conditions,
 	if attrs.Size != size {
 		return &storage.Conditions{GenerationMatch: attrs.Generation}, nil
 	}
-	if r.client.wire.now().Sub(attrs.Created) < renewAfter {
+	if r.client.transport.ServerTime(time.Now()).Sub(attrs.Created) < renewAfter {
 		return nil, nil
 	}
 	r.need = toRenew

@@ -97,11 +97,11 @@ func (s *fileStore) explain(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("no space left for the store %s: %w: free some, or %s", s.dir, err, other)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return &explained{fmt.Sprintf("the store %s is not writable: %v: change its permissions, or %s", s.dir, err, other), err, true}
+		return unusable(fmt.Sprintf("the store %s is not writable: %v: change its permissions, or %s", s.dir, err, other), err)
 	case errors.Is(err, syscall.ENOTDIR):
-		return &explained{fmt.Sprintf("the store %s has a file where a directory is needed: %v: move it away, or %s", s.dir, err, other), err, true}
+		return unusable(fmt.Sprintf("the store %s has a file where a directory is needed: %v: move it away, or %s", s.dir, err, other), err)
 	case errors.Is(err, fs.ErrNotExist): // a place where no directory can be made
-		return &explained{fmt.Sprintf("the store %s can't be created: %v: %s", s.dir, err, other), err, true}
+		return unusable(fmt.Sprintf("the store %s can't be made: %v: %s", s.dir, err, other), err)
 	default:
 		return err
 	}

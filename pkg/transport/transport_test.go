@@ -1,132 +1,103 @@
 package transport
 
 import (
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
+	"net/url"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// road is a way to a server whose state a test sets.
-type road struct {
+// dated is a way to a server whose state a test sets.
+type dated struct {
 	blocked error
-	date    time.Time
+	date    string
 }
 
-func (r *road) RoundTrip(*http.Request) (*http.Response, error) {
+func (r *dated) RoundTrip(*http.Request) (*http.Response, error) {
 	if r.blocked != nil {
 		return nil, r.blocked
 	}
 	answer := httptest.NewRecorder().Result()
-	answer.Header.Set("Date", r.date.UTC().Format(http.TimeFormat))
+	answer.Header.Set("Date", r.date)
 	return answer, nil
 }
 
-var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
-
-func TestOutages(t *testing.T) {
+func TestTransportLearnsFromAnswers(t *testing.T) {
 	now := time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
-	way := &road{blocked: errRefused, date: now}
-	var told []string
-	w := &Transport{base: way, now: func() time.Time { return now }, tell: func(line string) { told = append(told, line) }}
-	try := func() error {
-		answer, err := w.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil))
-		if err == nil {
-			err = answer.Body.Close()
-		}
-		return err
-	}
-	final := func() bool {
-		var e *unreachableError
-		return errors.As(try(), &e)
-	}
-	if !final() {
-		t.Error("a server that never answered is waited for")
-	}
-	if told != nil {
-		t.Errorf("said %q before the error that says it", told)
-	}
-	way.blocked = nil
-	if err := try(); err != nil {
-		t.Fatal(err)
-	}
-	way.blocked = errRefused
-	for range 2 {
-		if final() {
-			t.Error("a server that has answered is given up at once")
+	way := &dated{blocked: errors.New("down")}
+	transport := New(way)
+	transport.Now = func() time.Time { return now }
+	try := func() {
+		if answer, err := transport.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil)); err == nil {
+			_ = answer.Body.Close()
 		}
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "api.example can't be reached") || !strings.Contains(told[0], "trying again") {
-		t.Errorf("said %q", told)
+	expect := func(reached bool, ahead time.Duration) {
+		t.Helper()
+		if got := transport.ServerTime(now); transport.Reached() != reached || !got.Equal(now.Add(ahead)) {
+			t.Errorf("reached %v, and it is %v there", transport.Reached(), got)
+		}
 	}
-	now = now.Add(outageLasts)
-	if !final() {
-		t.Error("a server that has gone is waited for without end")
+	try()
+	expect(false, 0)
+	way.blocked, way.date = nil, now.Add(-3*time.Hour).Format(http.TimeFormat)
+	try()
+	expect(true, -3*time.Hour)
+	way.date = "no date"
+	try()
+	expect(true, -3*time.Hour)
+	way.blocked = errors.New("down")
+	try()
+	expect(true, -3*time.Hour)
+}
+
+// A server whose certificate isn't valid now is asked for its time.
+func TestClockError(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	cert := &x509.Certificate{NotBefore: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)}
+	transport := New(&dated{blocked: x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}})
+	ahead := 5 * time.Hour
+	transport.Now = func() time.Time { return time.Now().Add(ahead) }
+	_, err := transport.RoundTrip(httptest.NewRequest(http.MethodGet, server.URL+"/x", nil)) //nolint:bodyclose // there is none
+	clock := AsClockError(fmt.Errorf("listing: %w", err), time.Time{})
+	if clock == nil || clock.Here.Sub(clock.There).Round(time.Minute) != ahead {
+		t.Fatalf("got %#v", err)
 	}
-	way.blocked = nil
-	if err := try(); err != nil {
-		t.Fatal(err)
+	const valid = "valid from 2026-04-01T00:00:00Z to 2026-07-01T00:00:00Z, and this machine's clock shows 2026-08-01T12:00:00Z"
+	clock.Here = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	for there, want := range map[time.Time]string{
+		{}:                        ": set the clock, or have the certificate renewed",
+		clock.Here:                ", as the server's does: have the certificate renewed",
+		clock.Here.Add(-ahead):    ", which is 5h0m0s ahead of the server's: set the clock",
+		clock.Here.Add(time.Hour): ", which is 1h0m0s behind the server's: set the clock",
+	} {
+		clock.There = there
+		if got := clock.validity(); got != valid+want {
+			t.Errorf("got %q, want it to end in %q", got, want)
+		}
 	}
-	if !slices.Contains(told, "the API server answers again") {
-		t.Errorf("said %q", told)
-	}
-	way.blocked = errRefused
-	if final() {
-		t.Error("an outage that is over counts for the next one")
+	if clock := AsClockError(errors.New("other"), time.Now()); clock != nil {
+		t.Errorf("got %v of another error", clock)
 	}
 }
 
-func TestTheTimeOfTheServer(t *testing.T) {
-	now := time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
-	w := &Transport{base: &road{date: now.Add(-3 * time.Hour)}, now: func() time.Time { return now }}
-	if got := w.ServerTime(now); !got.Equal(now) {
-		t.Errorf("before any answer it is %v", got)
-	}
-	answer, err := w.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = answer.Body.Close()
-	if got, want := w.ServerTime(now), now.Add(-3*time.Hour); !got.Equal(want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestASilentServerIsToldOnce(t *testing.T) {
-	var told []string
-	w := &Transport{now: time.Now, tell: func(line string) { told = append(told, line) }}
-	w.slow("api.example")
-	w.slow("api.example")
-	if len(told) != 1 || !strings.Contains(told[0], "api.example does not answer yet") {
-		t.Errorf("said %q", told)
-	}
-}
-
-// A user who reads may have stopped the terminal.
-func TestOthersGoOnWhileALineIsTold(t *testing.T) {
-	way := &road{blocked: errRefused}
-	telling, read := make(chan struct{}), make(chan struct{})
-	w := &Transport{base: way, now: time.Now, reached: true, tell: func(string) {
-		close(telling)
-		<-read
-	}}
-	first, second := make(chan error), make(chan error)
-	ask := func(done chan<- error) {
-		_, err := w.RoundTrip(httptest.NewRequest(http.MethodGet, "https://api.example/x", nil)) //nolint:bodyclose // there is none
-		done <- err
-	}
-	go ask(first)
-	<-telling
-	go ask(second)
-	if err := <-second; !errors.Is(err, errRefused) {
-		t.Errorf("got %v", err)
-	}
-	close(read)
-	if err := <-first; !errors.Is(err, errRefused) {
-		t.Errorf("got %v", err)
+func TestDialing(t *testing.T) {
+	for err, want := range map[error]bool{
+		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}:                                               true,
+		&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}:                                       true,
+		&url.Error{Op: "Get", URL: "http://x", Err: &net.DNSError{Err: "no such host"}}:                   true,
+		&url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "read", Err: errors.ErrUnsupported}}: false,
+		errors.New("other"): false,
+	} {
+		if got := Dialing(err); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
 	}
 }
