@@ -54,7 +54,8 @@ var mayImport = map[string]string{
 	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs screen store /runner",
 	"status":      "api pattern",
-	"kube":        "api backoff latest logs pattern screen status transport",
+	"itemlist":    "api",
+	"kube":        "api backoff itemlist latest logs pattern screen status transport",
 	"job":         "api kube local logs nearest records screen shell store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -152,13 +153,13 @@ func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into ru
 
 // listEach is list for many objects: it calls each with one after the other. list is an
 // empty one of the kind.
-func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, list runtime.Object, detail itemDetail, each func(runtime.Object)) (metav1.ListInterface, error) {
+func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, list runtime.Object, detail itemlist.Detail, each func(runtime.Object)) (metav1.ListInterface, error) {
 	body, err := c.reading(k, "PartialObjectMetadataList", &o).Stream(ctx)
 	if err != nil {
 		return nil, c.explain("list", k, "", err)
 	}
 	defer body.Close()
-	about, err := readList(body, c.decoder, list, detail, each)
+	about, err := itemlist.Read(body, c.decoder, list, detail, each)
 	return about, c.explain("list", k, "", err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
 )
 
 // change is one step in the life of a set of objects.
@@ -36,7 +37,7 @@ type selection struct {
 	// keep, which may be nil, makes of an object what is kept of it; nil is nothing.
 	keep func(runtime.Object) runtime.Object
 	// detail is how much is read of an object that a list has.
-	detail itemDetail
+	detail itemlist.Detail
 	// newer says that the newer version of the kind is read.
 	newer bool
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -111,7 +112,7 @@ func (w *Cluster) listed(detail api.Detail) []selection {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
 	}
 	for i := range objects {
-		objects[i].keep, objects[i].detail = trimmed, listedItems
+		objects[i].keep, objects[i].detail = trimmed, itemlist.Slim
 	}
 	return objects
 }

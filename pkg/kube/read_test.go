@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // pagesOf answers requests for a list with three objects, one a page, after the
@@ -122,5 +126,25 @@ func TestAListKeepsWhatSaysHowAMapStands(t *testing.T) {
 	}
 	if got, want := kept.AtATime(nil), whole.AtATime(nil); got != want || got != 2 {
 		t.Errorf("%d pods at a time, want %d", got, want)
+	}
+}
+
+// Thousands of objects come in protobuf, a page after another.
+func TestListOfManyJobs(t *testing.T) {
+	const number = 2*pageSize + 1
+	web := httptest.NewServer(newManyJobs(t, number))
+	defer web.Close()
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := New(c).List(t.Context(), api.TellStates)
+	if err != nil || len(records) != number {
+		t.Fatalf("%d records, %v; want %d", len(records), err, number)
+	}
+	for _, r := range records {
+		if r.Function != "train" || r.Node == "" || r.Status.State != api.Running {
+			t.Fatalf("got %+v", r)
+		}
 	}
 }

@@ -1,4 +1,6 @@
-package kube
+// Package itemlist reads the lists of objects that an API server sends, one object at a
+// time, so that a list of thousands is never in memory.
+package itemlist
 
 import (
 	"bufio"
@@ -52,14 +54,26 @@ func newItem(list runtime.Object) unmarshaler {
 	return nil
 }
 
-// readList calls each with every item of a list that a server sends. Of a list in
-// protobuf one item at a time is in memory: thousands of jobs took ten times as much
-// as is kept of them. list is an empty one of the kind.
-func readList(body io.Reader, decoder runtime.Decoder, list runtime.Object, detail itemDetail, each func(runtime.Object)) (metav1.ListInterface, error) {
+// Detail is how much of the items is read.
+type Detail bool
+
+const (
+	// Whole items are read with all of their fields.
+	Whole Detail = false
+	// Slim items lack what no list shows.
+	Slim Detail = true
+)
+
+// Read calls each with every item of a list that a server sends, and returns the list's
+// metadata. Of a list in protobuf one item at a time is in memory: thousands of jobs took
+// ten times as much as is kept of them. list is an empty one of the kind. A list that is
+// cut is io.ErrUnexpectedEOF.
+func Read(body io.Reader, decoder runtime.Decoder, list runtime.Object, detail Detail,
+	each func(runtime.Object)) (metav1.ListInterface, error) {
 	r := bufio.NewReader(body)
 	begin, err := r.Peek(len(protobufMark))
 	if err == nil && string(begin) == protobufMark && newItem(list) != nil {
-		return readProtobufList(r, func() unmarshaler { return newItem(list) }, detail, each)
+		return readProtobuf(r, func() unmarshaler { return newItem(list) }, detail, each)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -78,7 +92,8 @@ func readList(body io.Reader, decoder runtime.Decoder, list runtime.Object, deta
 	return meta.ListAccessor(list)
 }
 
-func readProtobufList(r *bufio.Reader, item func() unmarshaler, detail itemDetail, each func(runtime.Object)) (*metav1.ListMeta, error) {
+func readProtobuf(r *bufio.Reader, item func() unmarshaler, detail Detail,
+	each func(runtime.Object)) (*metav1.ListMeta, error) {
 	if _, err := r.Discard(len(protobufMark)); err != nil {
 		return nil, err
 	}
@@ -103,7 +118,7 @@ func readProtobufList(r *bufio.Reader, item func() unmarshaler, detail itemDetai
 				return about.Unmarshal(buf.Bytes())
 			case fieldItems:
 				o, data := item(), buf.Bytes()
-				if detail == listedItems {
+				if detail == Slim {
 					data = slim(o, data)
 				}
 				if err := o.Unmarshal(data); err != nil {
@@ -124,17 +139,9 @@ func readProtobufList(r *bufio.Reader, item func() unmarshaler, detail itemDetai
 	return about, err
 }
 
-// itemDetail is how much of the items of a list is read.
-type itemDetail bool
-
-const (
-	wholeItems  itemDetail = false
-	listedItems itemDetail = true
-)
-
 // slim is an item in protobuf without what no list shows, most of its bytes: which field
-// was written by whom, and the pod template of a Job. That of a job of the Python package
-// names its bucket.
+// was written by whom, and the pod template of a Job. That of a job of the Python tool
+// names its bucket, and stays.
 func slim(o runtime.Object, item []byte) []byte {
 	item = without(item, 1, 17) // metadata.managedFields
 	if _, isJob := o.(*batchv1.Job); isJob && bytes.Contains(item, []byte(api.AnnotationStore)) {

@@ -1,69 +1,73 @@
-package kube
+package itemlist
 
 import (
 	"bytes"
-	"net/http/httptest"
+	"errors"
+	"io"
 	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Thousands of objects come in protobuf, a page after another.
-func TestListOfManyJobs(t *testing.T) {
-	const number = 2*pageSize + 1
-	web := httptest.NewServer(newManyJobs(t, number))
-	defer web.Close()
-	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := New(c).List(t.Context(), api.TellStates)
-	if err != nil || len(records) != number {
-		t.Fatalf("%d records, %v; want %d", len(records), err, number)
-	}
-	for _, r := range records {
-		if r.Function != "train" || r.Node == "" || r.Status.State != api.Running {
-			t.Fatalf("got %+v", r)
-		}
+func newJob(name string) batchv1.Job {
+	labels := map[string]string{api.LabelJobID: name}
+	pod := corev1.PodSpec{Containers: []corev1.Container{{Name: "kinetic-worker", Image: "python:3.12"}}}
+	return batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{api.AnnotationStore: "gs://acme-jobs"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl-kinetic", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}},
+		Spec: batchv1.JobSpec{Completions: new(int32(1)), Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod}},
 	}
 }
 
 // A list that is cut anywhere is an error, never a shorter list.
 func TestReadListThatIsCut(t *testing.T) {
-	page := newManyJobs(t, 2)["jobs"][0]
+	scheme := runtime.NewScheme()
+	if err := batchv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	jobs := &batchv1.JobList{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "JobList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"},
+		Items: []batchv1.Job{newJob("a"), newJob("b")}}
+	page, err := runtime.Encode(protobuf.NewSerializer(scheme, scheme), jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
 	read := func(data []byte) (names []string, version string, err error) {
-		about, err := readList(bytes.NewReader(data), nil, &batchv1.JobList{}, wholeItems, func(o runtime.Object) { names = append(names, o.(*batchv1.Job).Name) })
+		about, err := Read(bytes.NewReader(data), nil, &batchv1.JobList{}, Whole, func(o runtime.Object) {
+			names = append(names, o.(*batchv1.Job).Name)
+		})
 		if err == nil {
 			version = about.GetResourceVersion()
 		}
 		return names, version, err
 	}
 	names, version, err := read(page)
-	if want := []string{"kinetic-many-0", "kinetic-many-1"}; err != nil || !slices.Equal(names, want) || version != "7" {
+	if want := []string{"a", "b"}; err != nil || !slices.Equal(names, want) || version != "7" {
 		t.Fatalf("got %v at %q, %v", names, version, err)
 	}
 	whole := len(page)
 	for n := len(protobufMark) + 2; n < whole; n++ {
 		names, _, err := read(page[:n])
-		// What comes after the items says nothing.
-		if err == nil && len(names) < 2 || err != nil && !transient(err) {
-			t.Fatalf("of %d bytes of %d it read %v, %v; want an error that passes", n, whole, names, err)
+		// What comes after the items tells nothing.
+		if err == nil && len(names) < 2 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("of %d bytes of %d it read %v, %v; want io.ErrUnexpectedEOF", n, whole, names, err)
 		}
 	}
 }
 
-// What a list doesn't show is not read, but the template of a job of the Python package.
+// What a list doesn't show is not read, but the template of a job of the Python tool.
 func TestSlimItems(t *testing.T) {
-	ours, pod := jobAndPod("many-0")
+	ours := newJob("a")
+	pod := corev1.Pod{ObjectMeta: ours.ObjectMeta, Spec: ours.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	python := *ours.DeepCopy()
-	delete(python.Annotations, api.AnnotationStore)
+	python.Annotations = nil
 	for name, tt := range map[string]struct {
 		object, into interface {
 			unmarshaler
