@@ -55,7 +55,8 @@ var mayImport = map[string]string{
 	"local":       "api homedir logs screen store /runner",
 	"status":      "api pattern",
 	"itemlist":    "api",
-	"kube":        "api backoff itemlist latest logs pattern screen status transport",
+	"apiserver":   "pattern transport",
+	"kube":        "api apiserver backoff itemlist latest logs screen status transport",
 	"job":         "api kube local logs nearest records screen shell store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
@@ -51,7 +52,7 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 		metav1.AddToGroupVersion(scheme, k.GroupVersion())
 		groups = append(groups, k.GroupVersion())
 	}
-	way, config := monitored(config, tell)
+	way, config := apiserver.Monitored(config, tell)
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing a client for %s: %w", config.Host, err)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -47,7 +48,7 @@ func (w *Cluster) createWorkload(ctx context.Context, workload *unstructured.Uns
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return w.taken(ctx, workload, tries > 1, err)
-	case tries > 1 || tries == 1 && !refused(err): // an answer was lost, or could not be read
+	case tries > 1 || tries == 1 && !apiserver.Refused(err): // an answer was lost, or could not be read
 		return nil, errors.Join(err, w.withdraw(ctx, workload))
 	}
 	return nil, err

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
 )
@@ -82,7 +83,7 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil && !transient(err) && !expired(err) {
+		if err != nil && !apiserver.Transient(err) && !expired(err) {
 			return err
 		}
 		if err := wait.Sleep(ctx); err != nil {
@@ -122,7 +123,7 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 		switch {
 		case ctx.Err() != nil:
 			return next, ctx.Err()
-		case err != nil && !transient(err):
+		case err != nil && !apiserver.Transient(err):
 			return next, err
 		case next != version:
 			wait = backoff.Timer{}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
@@ -69,9 +70,9 @@ func whyUnopened(err error) logs.Reason {
 		return logs.Gone
 	case apierrors.IsBadRequest(err):
 		return logs.Unready
-	case refused(err):
+	case apiserver.Refused(err):
 		return logs.Refused
-	case unanswered(err):
+	case apiserver.Unanswered(err):
 		return logs.Unanswered
 	}
 	return logs.Temporary

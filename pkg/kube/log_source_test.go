@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -210,8 +211,8 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 			done <- logs.Read(t.Context(), source, a, logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number}, screen.Both(out))
 		}()
 		synctest.Wait() // until all of them wait for the terminal
-		if n := sent.Load(); n == 0 || n > number*2*maxUnread {
-			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*maxUnread)
+		if n := sent.Load(); n == 0 || n > number*2*apiserver.MaxUnread {
+			t.Errorf("the hosts have sent %d bytes to a terminal that is stopped, want at most %d", n, number*2*apiserver.MaxUnread)
 		}
 		close(let)
 		if err := <-done; err != nil {

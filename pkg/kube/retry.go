@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
@@ -20,7 +21,7 @@ func retry(ctx context.Context, call func() error) error {
 		if sleepErr := wait.Sleep(ctx); sleepErr != nil {
 			return errors.Join(sleepErr, err)
 		}
-		if err = call(); err == nil || !transient(err) || ctx.Err() != nil {
+		if err = call(); err == nil || !apiserver.Transient(err) || ctx.Err() != nil {
 			return err
 		}
 	}

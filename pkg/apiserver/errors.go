@@ -1,0 +1,193 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/http2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+)
+
+// Request is what was asked of the API server, in the words of a Role.
+type Request struct {
+	Verb, Resource string
+	// Namespace is empty for all of them.
+	Namespace string
+}
+
+// Scope returns the request's namespace as messages name it.
+func (r Request) Scope() string {
+	if r.Namespace == "" {
+		return "all namespaces"
+	}
+	return "namespace " + r.Namespace
+}
+
+// Explain says what was being done, why it failed and what to do next. The cause stays, for
+// apierrors.
+func (r Request) Explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	doing += " in " + r.Scope()
+	why := r.answered(err)
+	if why == "" {
+		why = explainUnanswered(err)
+	}
+	if why == "" {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err}}
+}
+
+// explanation is an error in our words that still wraps its cause.
+type explanation struct{ transport.Explained }
+
+// Usage reports whether the command line named what the cluster does not have, so that
+// nothing was changed. pkg/cmd/process asks for it.
+func (e *explanation) Usage() bool { return lacksNamespace(e.Cause) }
+
+// answered explains what the API server says, "" where its own words do.
+func (r Request) answered(err error) string {
+	switch {
+	case apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return fmt.Sprintf("%s is being deleted: wait until it is gone, or choose another with --namespace", r.Scope())
+	case apierrors.IsForbidden(err) && lacksRight(err):
+		return r.forbidden(err)
+	case apierrors.IsUnauthorized(err):
+		return "the API server does not accept your credentials, which may have expired: " +
+			"log in again, on GKE with `gcloud auth login`; elsewhere get the kubeconfig again from where it came"
+	case lacksNamespace(err):
+		return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or make it with kubectl create namespace %s",
+			r.Namespace, r.Namespace)
+	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !Transient(err):
+		return fmt.Sprintf("this is no answer of an API server: %q: "+
+			"check the address, which kubectl cluster-info shows, and HTTPS_PROXY if there is a proxy", unexpected(err))
+	}
+	return ""
+}
+
+// forbidden names the right that is missing, and the Role that has it.
+func (r Request) forbidden(err error) string {
+	role := "kinetic-user"
+	if r.Resource == "configmaps" && r.Verb != "create" {
+		role = "kinetic-cleanup"
+	}
+	where, advice := "there", "ask an administrator for the Role "+role+", which is in manifests/rbac"
+	if r.Namespace == "" {
+		where, advice = "in the whole cluster", "without --all-namespaces one namespace is enough"
+	}
+	whom, more := "", ": "+err.Error()
+	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it says the same
+		whom, more = " to "+m[1], m[2]
+	}
+	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", whom, r.Verb, r.Resource, where, advice, more)
+}
+
+// rbacRefusal is what an API server says of a right that somebody hasn't got: whose it
+// is, and what a cluster adds to it.
+var rbacRefusal = pattern.Lazy(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
+
+// lacksRight reports whether somebody lacks a right, unlike other refusals, such as for
+// a quota, which a Role does not change.
+func lacksRight(err error) bool {
+	return strings.Contains(err.Error(), " cannot ")
+}
+
+// lacksNamespace reports whether an error is that the namespace does not exist, which
+// the API server says before it does anything.
+func lacksNamespace(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details != nil && details.Kind == "namespaces"
+}
+
+// unexpected is the beginning of an answer that was not Kubernetes' own.
+func unexpected(err error) string {
+	cause, _ := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	text := strings.Join(strings.Fields(cause.Message), " ")
+	const enough = 100
+	if len(text) > enough {
+		return text[:enough] + "…"
+	}
+	return text
+}
+
+// Transient reports whether the same call may succeed after a failure.
+func Transient(err error) bool {
+	return passes(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
+}
+
+// Refused reports whether a request failed for good: the API server said so, or will
+// not be reached. A connection that broke passes.
+func Refused(err error) bool {
+	var status apierrors.APIStatus
+	return (errors.As(err, &status) || Unanswered(err)) && !Transient(err)
+}
+
+// Unanswered reports whether a request did not get as far as an answer.
+func Unanswered(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request)
+}
+
+// explainUnanswered says why a request got no answer, "" where the error is of another
+// kind.
+func explainUnanswered(err error) string {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return ""
+	}
+	if why := credentials(request.Err); why != "" {
+		return why
+	}
+	return server.Explain(err)
+}
+
+// credentials explains a program that was to make them and failed. What it says
+// itself goes to standard error.
+func credentials(err error) string {
+	text, found := strings.CutPrefix(err.Error(), "getting credentials: ")
+	switch {
+	case strings.Contains(text, "gke-gcloud-auth-plugin"):
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with `gcloud auth login`", text)
+	case found:
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again; "+
+			"the program is the one that users[].user.exec of the kubeconfig names", text)
+	case strings.Contains(text, "id-token") || strings.Contains(text, "refresh token"):
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with your identity provider", text)
+	}
+	return ""
+}
+
+// passes reports whether an error is a failure of the way to a server that will be back.
+func passes(err error) bool {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return broken(err)
+	}
+	var final *transport.UnreachableError
+	return !errors.As(err, &final) && !transport.Untrusted(request.Err) && credentials(request.Err) == ""
+}
+
+// broken reports whether a connection broke while an answer was read.
+func broken(err error) bool {
+	var network net.Error
+	var stream http2.StreamError
+	return errors.As(err, &network) || errors.As(err, &stream) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+}

@@ -1,0 +1,68 @@
+// Package apiserver is the way to an API server of Kubernetes, and what its errors mean.
+package apiserver
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+)
+
+const (
+	// dialWithin bounds making a connection: a server behind a VPN that is off
+	// never answers.
+	dialWithin = 10 * time.Second
+	// MaxUnread is how much of an answer the server may send before it is read: as much
+	// is in memory of the log of each host while a terminal is stopped. Go's 4 MB
+	// would be a gigabyte for 256 hosts.
+	MaxUnread = 256 << 10
+)
+
+// server is how messages such as "the API server can't be reached" name it.
+var server = transport.Server{
+	Name:      "the API server",
+	Authority: "the authority that the kubeconfig names",
+	Advice:    "check the network, the VPN and HTTPS_PROXY if there is one",
+	NoHost:    "was the cluster deleted? kubectl config get-contexts shows others",
+	Refused:   "is the cluster running? kubectl config view --minify shows where its address comes from",
+	Silent:    "check the VPN if there is one, and that this machine is among the cluster's authorized networks",
+	Issuer: "another cluster has this address now, or something between intercepts the connection: " +
+		"get the context again, on GKE with `gcloud container clusters get-credentials`",
+	Hostname: "correct the address in the kubeconfig, or name the host with --tls-server-name",
+	Plain:    "correct the address in the kubeconfig, or HTTPS_PROXY if there is a proxy",
+}
+
+// Monitored returns a copy of a configuration whose requests go through a Monitor. tell,
+// which may be nil, gets a line when the server keeps somebody waiting.
+func Monitored(config *rest.Config, tell func(string)) (*transport.Monitor, *rest.Config) {
+	m := transport.NewMonitor(transport.New(nil), server.Name, tell)
+	config = rest.CopyConfig(config)
+	if config.Proxy != nil {
+		m.Proxy = config.Proxy
+	}
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: dialWithin}).DialContext
+	}
+	// Below what adds credentials: making them is not the server's time.
+	config.Wrap(func(base http.RoundTripper) http.RoundTripper {
+		limitUnread(base)
+		m.Base = base
+		return m
+	})
+	return m, config
+}
+
+// limitUnread finds the transport below what client-go has put around it, which has
+// sent nothing so far.
+func limitUnread(base http.RoundTripper) {
+	switch base := base.(type) {
+	case *http.Transport:
+		base.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: MaxUnread}
+	case utilnet.RoundTripperWrapper:
+		limitUnread(base.WrappedRoundTripper())
+	}
+}
