@@ -68,11 +68,11 @@ func (r Request) answered(err error) string {
 		return "the API server does not accept your credentials, which may have expired: " +
 			"log in again, on GKE with `gcloud auth login`; elsewhere get the kubeconfig again from where it came"
 	case lacksNamespace(err):
-		return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or make it with kubectl create namespace %s",
+		return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or create it with kubectl create namespace %s",
 			r.Namespace, r.Namespace)
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !Transient(err):
-		return fmt.Sprintf("this is no answer of an API server: %q: "+
-			"check the address, which kubectl cluster-info shows, and HTTPS_PROXY if there is a proxy", unexpected(err))
+		return fmt.Sprintf("not a Kubernetes API server response: %q: "+
+			"check the address (kubectl cluster-info) and HTTPS_PROXY if there is a proxy", unexpected(err))
 	}
 	return ""
 }
@@ -94,7 +94,7 @@ func (r Request) forbidden(err error) string {
 	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", whom, r.Verb, r.Resource, where, advice, more)
 }
 
-// rbacRefusal is what an API server says of a right that somebody hasn't got: whose it
+// rbacRefusal is what an API server says of a right that someone hasn't got: whose it
 // is, and what a cluster adds to it.
 var rbacRefusal = pattern.Lazy(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
 
@@ -166,8 +166,8 @@ func credentials(err error) string {
 	case strings.Contains(text, "gke-gcloud-auth-plugin"):
 		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with `gcloud auth login`", text)
 	case found:
-		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again; "+
-			"the program is the one that users[].user.exec of the kubeconfig names", text)
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again "+
+			"with the program in users[].user.exec of the kubeconfig", text)
 	case strings.Contains(text, "id-token") || strings.Contains(text, "refresh token"):
 		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with your identity provider", text)
 	}

@@ -56,7 +56,7 @@ func usage(err error) bool {
 	return errors.As(err, &of) && of.Usage()
 }
 
-// holdError holds what an error says, and whether the call would be repeated.
+// holdError checks what an error says, and whether the call would be repeated.
 func holdError(t *testing.T, err error, passes bool, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -98,15 +98,15 @@ func TestWhyAServerWasNotReached(t *testing.T) {
 		"nobody listens": {rest.Config{Host: "https://127.0.0.1:1"},
 			[]string{"list jobs in namespace research: the API server can't be reached: nothing listens at 127.0.0.1:1"}},
 		"no such host": {rest.Config{Host: "https://api.example", Dial: dialFails(&net.DNSError{Name: "api.example", Err: "no such host", IsNotFound: true})},
-			[]string{"no host has the name api.example", "kubectl config get-contexts"}},
+			[]string{"there is no host api.example", "kubectl config get-contexts"}},
 		"no name server": {rest.Config{Host: "https://api.example", Dial: dialFails(&net.DNSError{Name: "api.example", Err: "server misbehaving"})},
-			[]string{"the name api.example can't be looked up", "server misbehaving"}},
+			[]string{"can't look up the name api.example", "server misbehaving"}},
 		"no answer": {rest.Config{Host: "https://10.0.0.1", Dial: dialFails(slowDial{})},
 			[]string{"10.0.0.1 does not answer", "VPN", "authorized networks"}},
 		"no way": {rest.Config{Host: "https://10.0.0.1", Dial: dialFails(errors.New("network is unreachable"))},
 			[]string{"the API server at 10.0.0.1 can't be reached", "network is unreachable"}},
 		"another authority": {rest.Config{Host: secure.URL},
-			[]string{"was not issued by the authority that the kubeconfig names", "get-credentials"}},
+			[]string{"was not issued by the authority in the kubeconfig", "get-credentials"}},
 		"another name": {rest.Config{Host: secure.URL, TLSClientConfig: rest.TLSClientConfig{CAData: trusted, ServerName: "other.example"}},
 			[]string{"the certificate of another host", "other.example", "--tls-server-name"}},
 		"no TLS there": {rest.Config{Host: strings.Replace(plain.URL, "http:", "https:", 1)},
@@ -122,7 +122,7 @@ func TestWhyAServerWasNotReached(t *testing.T) {
 	}
 }
 
-// outOfDate serves with a certificate that ended an hour ago, and tells a time.
+// outOfDate serves with a certificate that ended an hour ago, and says a time.
 func outOfDate(t *testing.T, date string) *rest.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -201,7 +201,7 @@ func TestNoCredentials(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		"gke-gcloud-auth-plugin": "failed with exit code 3: log in again with `gcloud auth login`",
-		"vault-login":            "failed with exit code 3: log in again; the program is the one that users[].user.exec of the kubeconfig names",
+		"vault-login":            "failed with exit code 3: log in again with the program in users[].user.exec of the kubeconfig",
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(dir, name)
@@ -297,5 +297,5 @@ func TestSomethingElseAnswers(t *testing.T) {
 		http.Error(w, "<h1>Sign in\n to the hotel's network</h1>", http.StatusForbidden)
 	}))
 	defer s.Close()
-	holdError(t, listing(t, "research", &rest.Config{Host: s.URL}), false, "this is no answer of an API server", "Sign in to the hotel's network")
+	holdError(t, listing(t, "research", &rest.Config{Host: s.URL}), false, "not a Kubernetes API server response", "Sign in to the hotel's network")
 }

@@ -25,15 +25,15 @@ const (
 // server is how messages such as "the API server can't be reached" name it.
 var server = transport.Server{
 	Name:      "the API server",
-	Authority: "the authority that the kubeconfig names",
+	Authority: "the authority in the kubeconfig",
 	Advice:    "check the network, the VPN and HTTPS_PROXY if there is one",
-	NoHost:    "was the cluster deleted? kubectl config get-contexts shows others",
-	Refused:   "is the cluster running? kubectl config view --minify shows where its address comes from",
+	NoHost:    "was the cluster deleted? list others with kubectl config get-contexts",
+	Refused:   "is the cluster running? check its address with kubectl config view --minify",
 	Silent:    "check the VPN if there is one, and that this machine is among the cluster's authorized networks",
-	Issuer: "another cluster has this address now, or something between intercepts the connection: " +
+	Issuer: "another cluster has this address now, or a proxy intercepts the connection: " +
 		"get the context again, on GKE with `gcloud container clusters get-credentials`",
-	Hostname: "correct the address in the kubeconfig, or name the host with --tls-server-name",
-	Plain:    "correct the address in the kubeconfig, or HTTPS_PROXY if there is a proxy",
+	Hostname: "fix the address in the kubeconfig, or name the host with --tls-server-name",
+	Plain:    "fix the address in the kubeconfig, or HTTPS_PROXY if there is a proxy",
 }
 
 // Monitored returns a copy of a configuration whose requests go through a Monitor. tell,

@@ -140,7 +140,7 @@ func readProtobuf(r *bufio.Reader, item func() unmarshaler, detail Detail,
 }
 
 // slim is an item in protobuf without what no list shows, most of its bytes: which field
-// was written by whom, and the pod template of a Job. That of a job of the Python tool
+// was written by whom, and the pod template of a Job. That of a job of the Python package
 // names its bucket, and stays.
 func slim(o runtime.Object, item []byte) []byte {
 	item = without(item, 1, 17) // metadata.managedFields

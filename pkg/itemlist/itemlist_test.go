@@ -55,14 +55,14 @@ func TestReadListThatIsCut(t *testing.T) {
 	whole := len(page)
 	for n := len(protobufMark) + 2; n < whole; n++ {
 		names, _, err := read(page[:n])
-		// What comes after the items tells nothing.
+		// What comes after the items says nothing.
 		if err == nil && len(names) < 2 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("of %d bytes of %d it read %v, %v; want io.ErrUnexpectedEOF", n, whole, names, err)
 		}
 	}
 }
 
-// What a list doesn't show is not read, but the template of a job of the Python tool.
+// What a list doesn't show is not read, but the template of a job of the Python package.
 func TestSlimItems(t *testing.T) {
 	ours := newJob("a")
 	pod := corev1.Pod{ObjectMeta: ours.ObjectMeta, Spec: ours.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodRunning}}

@@ -38,7 +38,7 @@ func (w *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured
 func (w *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
 	err := w.create(ctx, o)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
-		w.client.transport.Say("warning: cannot check that ConfigMap %s is still there: %v", o.GetName(), err)
+		w.client.transport.Say("warning: cannot check that ConfigMap %s still exists: %v", o.GetName(), err)
 	}
 }
 
@@ -59,7 +59,7 @@ func (w *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructure
 	})
 	switch {
 	case apierrors.IsForbidden(err):
-		klog.V(1).Infof("ConfigMap %s is there already and was not compared: %v", o.GetName(), err)
+		klog.V(1).Infof("ConfigMap %s already exists and could not be compared: %v", o.GetName(), err)
 		return true, nil
 	case apierrors.IsNotFound(err):
 		return true, nil
@@ -68,7 +68,7 @@ func (w *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructure
 	}
 	for _, field := range []string{"data", "binaryData", "immutable"} {
 		if !reflect.DeepEqual(found.Object[field], o.Object[field]) {
-			return false, fmt.Errorf("ConfigMap %s in %s does not hold the runner that its name promises: its %s differs. Pods would run what is in it, so find out who changed it. To continue, delete it with kubectl delete configmap %s -n %s, and submit again",
+			return false, fmt.Errorf("ConfigMap %s in %s does not contain the runner it is named after: its %s differs. Pods would run what is in it, so find out who changed it. To continue, delete it with kubectl delete configmap %s -n %s, and submit again",
 				o.GetName(), w.client.requested("get", w.client.configMaps()).Scope(), field, o.GetName(), w.client.namespace)
 		}
 	}
@@ -85,7 +85,7 @@ const runnerAge = 7 * 24 * time.Hour
 func (w *Cluster) RemoveRunners(ctx context.Context) ([]string, error) {
 	removed, err := w.removeRunners(ctx)
 	if apierrors.IsForbidden(err) {
-		w.client.transport.Say("ConfigMaps of old runners stay: %v", err)
+		w.client.transport.Say("ConfigMaps of old runners were not deleted: %v", err)
 		return removed, nil
 	}
 	return removed, err

@@ -93,7 +93,7 @@ func (r *request) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// bucketMissing tells a 404 that is about the bucket from one about the object.
+// bucketMissing distinguishes a 404 that is about the bucket from one about the object.
 func (r *request) bucketMissing(message string) bool {
 	return r.need == toList || r.need == toCreate || strings.Contains(message, "bucket does not exist")
 }
@@ -113,7 +113,7 @@ func message(answer *googleapi.Error) string {
 // storage.objects.create access to …".
 var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
 
-// refusal tells answers that stay the same until somebody changes the bucket, or
+// refusal says answers that stay the same until someone changes the bucket, or
 // the account: a 404 here is about the bucket.
 func refusal(code int) bool {
 	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden
@@ -128,7 +128,7 @@ func (r *request) reason(answer *googleapi.Error) string {
 	bucket := r.store.bucket
 	switch answer.Code {
 	case http.StatusNotFound:
-		return fmt.Sprintf("there is no bucket %s%s; make it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
+		return fmt.Sprintf("there is no bucket %s%s; create it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
 	case http.StatusUnauthorized:
 		return fmt.Sprintf("the credentials were refused: %s; %s", text, login)
 	case http.StatusForbidden:

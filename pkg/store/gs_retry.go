@@ -41,7 +41,7 @@ func (p *patience) retry(err error) bool {
 	return p.now().Sub(p.since) < patienceLasts
 }
 
-// temporary tells trouble that passes from what is wrong for good. A server
+// temporary distinguishes trouble that passes from what is wrong for good. A server
 // that has never answered is a wrong address or no network, and said so at
 // once; one that has will be back.
 func (p *patience) temporary(err error) bool {

@@ -101,7 +101,7 @@ func (s *fileStore) explain(err error) error {
 	case errors.Is(err, syscall.ENOTDIR):
 		return unusable(fmt.Sprintf("the store %s has a file where a directory is needed: %v: move it away, or %s", s.dir, err, other), err)
 	case errors.Is(err, fs.ErrNotExist): // a place where no directory can be made
-		return unusable(fmt.Sprintf("the store %s can't be made: %v: %s", s.dir, err, other), err)
+		return unusable(fmt.Sprintf("the store %s can't be created: %v: %s", s.dir, err, other), err)
 	default:
 		return err
 	}

@@ -73,7 +73,7 @@ func AsClockError(err error, here time.Time) *ClockError {
 // validity says when the certificate is valid, what the clocks show, and what to do.
 func (e *ClockError) validity() string {
 	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	text := fmt.Sprintf("valid from %s to %s, and this machine's clock shows %s",
+	text := fmt.Sprintf("valid from %s to %s, but this machine's clock shows %s",
 		format(e.cert.NotBefore), format(e.cert.NotAfter), format(e.Here))
 	off := e.Here.Sub(e.There).Round(time.Minute)
 	switch {

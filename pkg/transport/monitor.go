@@ -57,7 +57,7 @@ func (m *Monitor) slow(host string) {
 	m.waiting = m.waiting || first
 	m.mu.Unlock()
 	if first {
-		m.Say("%s at %s does not answer so far", m.server, host)
+		m.Say("%s at %s does not answer yet", m.server, host)
 	}
 }
 

@@ -71,12 +71,12 @@ func TestASilentServerIsToldOnce(t *testing.T) {
 	w := NewMonitor(New(nil), "the API server", func(line string) { told = append(told, line) })
 	w.slow("api.example")
 	w.slow("api.example")
-	if len(told) != 1 || !strings.Contains(told[0], "api.example does not answer so far") {
+	if len(told) != 1 || !strings.Contains(told[0], "api.example does not answer yet") {
 		t.Errorf("said %q", told)
 	}
 }
 
-// Whoever reads may have stopped the terminal.
+// A user who reads may have stopped the terminal.
 func TestOthersGoOnWhileALineIsTold(t *testing.T) {
 	way := &dated{blocked: errRefused}
 	telling, read := make(chan struct{}), make(chan struct{})

@@ -59,10 +59,10 @@ func (s Server) untrusted(host string, err error) string {
 		return fmt.Sprintf("the certificate of %s at %s was not issued by %s: %s",
 			s.Name, host, s.Authority, cmp.Or(s.Issuer, s.Advice))
 	case errors.As(err, &hostname):
-		return fmt.Sprintf("%s at %s shows the certificate of another host: %v: %s",
+		return fmt.Sprintf("%s at %s has the certificate of another host: %v: %s",
 			s.Name, host, hostname, cmp.Or(s.Hostname, s.Advice))
 	}
-	return fmt.Sprintf("what listens at %s does not speak TLS: %s", host, cmp.Or(s.Plain, s.Advice))
+	return fmt.Sprintf("the server at %s does not speak TLS: %s", host, cmp.Or(s.Plain, s.Advice))
 }
 
 func (s Server) unreachable(host string, err error) string {
@@ -72,9 +72,9 @@ func (s Server) unreachable(host string, err error) string {
 	switch {
 	case errors.As(err, &op) && op.Op == "proxyconnect": // names and addresses are the proxy's
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Sprintf("%s can't be reached: no host has the name %s: %s", s.Name, dns.Name, cmp.Or(s.NoHost, s.Advice))
+		return fmt.Sprintf("%s can't be reached: there is no host %s: %s", s.Name, dns.Name, cmp.Or(s.NoHost, s.Advice))
 	case errors.As(err, &dns):
-		return fmt.Sprintf("%s can't be reached: the name %s can't be looked up: check the network: %v",
+		return fmt.Sprintf("%s can't be reached: can't look up the name %s: check the network: %v",
 			s.Name, dns.Name, dns)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("%s can't be reached: nothing listens at %s: %s", s.Name, host, cmp.Or(s.Refused, s.Advice))

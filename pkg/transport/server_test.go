@@ -17,7 +17,7 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string
 	}{
-		"advice for this":     {dial(noHost), "the server can't be reached: no host has the name a.example: was it deleted?"},
+		"advice for this":     {dial(noHost), "the server can't be reached: there is no host a.example: was it deleted?"},
 		"advice for anything": {dial(syscall.ECONNREFUSED), "the server can't be reached: nothing listens at a.example: check the network"},
 		"a proxy that is away": {&net.OpError{Op: "proxyconnect", Net: "tcp", Err: dial(syscall.ECONNREFUSED)},
 			"the server at a.example can't be reached: check the network: proxyconnect tcp: dial tcp: connection refused"},

@@ -70,7 +70,7 @@ func TestClockError(t *testing.T) {
 	if clock == nil || clock.Here.Sub(clock.There).Round(time.Minute) != ahead {
 		t.Fatalf("got %#v", err)
 	}
-	const valid = "valid from 2026-04-01T00:00:00Z to 2026-07-01T00:00:00Z, and this machine's clock shows 2026-08-01T12:00:00Z"
+	const valid = "valid from 2026-04-01T00:00:00Z to 2026-07-01T00:00:00Z, but this machine's clock shows 2026-08-01T12:00:00Z"
 	clock.Here = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	for there, want := range map[time.Time]string{
 		{}:                        ": set the clock, or have the certificate renewed",
