@@ -66,7 +66,7 @@ func (r Request) answered(err error) string {
 		return r.forbidden(err)
 	case apierrors.IsUnauthorized(err):
 		return "the API server does not accept your credentials, which may have expired: " +
-			"log in again, on GKE with `gcloud auth login`; elsewhere get the kubeconfig again from where it came"
+			"log in again, on GKE with `gcloud auth login`; elsewhere, get a new kubeconfig"
 	case lacksNamespace(err):
 		return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or create it with kubectl create namespace %s",
 			r.Namespace, r.Namespace)
