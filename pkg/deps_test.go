@@ -58,6 +58,7 @@ var mayImport = map[string]string{
 	"apiserver":   "pattern transport",
 	"kube":        "api apiserver backoff itemlist latest logs screen status transport",
 	"job":         "api kube local logs nearest records screen shell store",
+	"outputs":     "api job nearest store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 
 	"forward": "",
@@ -76,7 +77,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job kube local logs nearest pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call job kube local logs nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -168,23 +169,23 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []standing) error {
 		if ctx.Err() != nil {
 			return "", errNotBegun
 		}
-		outputs, err := j.Cleanup(ctx, o.Parts, removal.OfJob())
+		left, err := j.Cleanup(ctx, o.Parts, removal.OfJob())
 		if !o.Stored {
-			outputs = 0 // no one loses sight of them
+			left = 0 // no one loses sight of them
 		}
-		return "cleaned up" + staying(j, outputs), err
+		return "cleaned up" + staying(j, left), err
 	})
 	removal.Done()
 	return o.settle(jobs, errs)
 }
 
 // staying says what is left of a job whose records are gone, and how to remove it.
-func staying(j *job.Job, outputs int) string {
-	switch elsewhere, err := j.Outputs(); {
-	case outputs == 1:
+func staying(j *job.Job, left int) string {
+	switch elsewhere, err := outputs.Of(j); {
+	case left == 1:
 		return "; 1 output kept until: " + j.RemovalOfOutputs()
-	case outputs > 1:
-		return fmt.Sprintf("; %s kept until: %s", ui.Count(outputs, "output"), j.RemovalOfOutputs())
+	case left > 1:
+		return fmt.Sprintf("; %s kept until: %s", ui.Count(left, "output"), j.RemovalOfOutputs())
 	case j.Handle.OutputDir != "" && err == nil:
 		return "; what it wrote to " + elsewhere.URL() + " stays"
 	default:

@@ -111,7 +111,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	if !h.ByPythonTool() {
 		row("Log", "%s", logSize(d))
 	}
-	row("Outputs", "%s", outputs(d))
+	row("Outputs", "%s", outputCount(d))
 	switch {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
@@ -263,7 +263,7 @@ func runsOn(h api.Handle) string {
 	return fmt.Sprintf("%s, %s %s in namespace %s", h.Accelerator, kind, h.K8sName, h.Namespace)
 }
 
-func outputs(d job.Description) string {
+func outputCount(d job.Description) string {
 	if d.Outputs == 0 {
 		return "none"
 	}

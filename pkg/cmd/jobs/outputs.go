@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -62,11 +63,11 @@ func (c *command) outputs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			outputs, err := j.Outputs()
+			dir, err := outputs.Of(j)
 			if err != nil {
 				return err
 			}
-			return notThere(c.workOn(ctx, j, outputs, output, parsed.verb, parsed.args))
+			return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
 		}),
 	}, own, c.choice.section())
 }
@@ -126,28 +127,28 @@ func otherVerb(word string) string {
 
 // notThere gives errors about paths that were typed their exit code.
 func notThere(err error) error {
-	var unknown *job.PathError
+	var unknown *outputs.PathError
 	if errors.As(err, &unknown) {
 		return process.Usage(err)
 	}
 	return err
 }
 
-func (c *command) workOn(ctx context.Context, j *job.Job, o *job.Outputs, format, verb string, args []string) error {
+func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, format, verb string, args []string) error {
 	switch verb {
 	case "ls":
-		return c.listOutputs(ctx, j, o, format, strings.Join(args, ""))
+		return c.listOutputs(ctx, j, dir, format, strings.Join(args, ""))
 	case "cat":
-		return c.printOutputs(ctx, o, args)
+		return c.printOutputs(ctx, dir, args)
 	}
 	at, dest := "", args[len(args)-1]
 	if len(args) == 2 {
 		at = args[0]
 	}
 	if dest == "-" {
-		return c.printOutputs(ctx, o, []string{at})
+		return c.printOutputs(ctx, dir, []string{at})
 	}
-	err := c.copyOutputs(ctx, o, at, dest)
+	err := c.copyOutputs(ctx, dir, at, dest)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(c.streams.ErrOut, "interrupted; run the same command to continue")
 		return process.Exit(process.ExitInterrupted)
@@ -155,16 +156,16 @@ func (c *command) workOn(ctx context.Context, j *job.Job, o *job.Outputs, format
 	return err
 }
 
-func (c *command) listOutputs(ctx context.Context, j *job.Job, o *job.Outputs, format, at string) error {
-	files, err := o.List(ctx, at)
+func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format, at string) error {
+	files, err := dir.List(ctx, at)
 	if err != nil {
 		return err
 	}
 	if format == "json" {
-		return printJSON(c.streams.Out, map[string]any{"items": append([]job.Output{}, files...)})
+		return printJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
 	}
 	if len(files) == 0 {
-		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s\n", j.ID(), o.URL())
+		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s\n", j.ID(), dir.URL())
 		return err
 	}
 	if format == "name" {
@@ -191,32 +192,32 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, o *job.Outputs, f
 }
 
 // printOutputs finds all files before it prints the first.
-func (c *command) printOutputs(ctx context.Context, o *job.Outputs, paths []string) error {
-	files := make([]job.Output, len(paths))
+func (c *command) printOutputs(ctx context.Context, dir *outputs.Dir, paths []string) error {
+	files := make([]outputs.File, len(paths))
 	for i, at := range paths {
 		if at == "" {
 			return process.Usagef("DEST - takes one file: give its PATH")
 		}
 		var err error
-		if files[i], err = o.File(ctx, at); err != nil {
+		if files[i], err = dir.File(ctx, at); err != nil {
 			return err
 		}
 	}
 	for _, f := range files {
-		if err := o.Write(ctx, f, c.streams.Out); err != nil {
+		if err := dir.Write(ctx, f, c.streams.Out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *command) copyOutputs(ctx context.Context, o *job.Outputs, at, dest string) error {
-	files, err := o.List(ctx, at)
+func (c *command) copyOutputs(ctx context.Context, dir *outputs.Dir, at, dest string) error {
+	files, err := dir.List(ctx, at)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		return o.None()
+		return dir.None()
 	}
 	folder, plan, err := destinationOf(files, at, dest)
 	if err != nil {
@@ -236,7 +237,7 @@ func (c *command) copyOutputs(ctx context.Context, o *job.Outputs, at, dest stri
 	}
 	screen := ui.New(c.streams.ErrOut, c.clock.Now)
 	bar := screen.Progress("copying", total)
-	done, err := o.Copy(ctx, plan, root, bar.Add)
+	done, err := dir.Copy(ctx, plan, root, bar.Add)
 	bar.Done()
 	if err != nil {
 		return err
@@ -250,19 +251,19 @@ func (c *command) copyOutputs(ctx context.Context, o *job.Outputs, at, dest stri
 }
 
 // destinationOf is the folder that gets files, and what each is called there.
-func destinationOf(files []job.Output, at, dest string) (string, []job.Transfer, error) {
+func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Transfer, error) {
 	if at == "" || files[0].Name != at {
-		plan, err := job.Below(files, at)
+		plan, err := outputs.Below(files, at)
 		return dest, plan, err
 	}
 	info, err := os.Stat(dest)
 	switch {
 	case err == nil && info.IsDir(), strings.HasSuffix(dest, string(filepath.Separator)):
-		return dest, []job.Transfer{job.As(files[0], path.Base(at))}, nil
+		return dest, []outputs.Transfer{outputs.As(files[0], path.Base(at))}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("copying output %s: %w", at, err)
 	default:
-		return filepath.Dir(dest), []job.Transfer{job.As(files[0], filepath.Base(dest))}, nil
+		return filepath.Dir(dest), []outputs.Transfer{outputs.As(files[0], filepath.Base(dest))}, nil
 	}
 }
 
@@ -291,11 +292,11 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	outputs, err := j.Outputs()
+	dir, err := outputs.Of(j)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	names, err := outputs.Complete(ctx, word)
+	names, err := dir.Complete(ctx, word)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

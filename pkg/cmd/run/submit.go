@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -286,11 +287,11 @@ const outputsTime = 2 * time.Second
 func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
 	ctx, cancel := context.WithTimeout(ctx, outputsTime)
 	defer cancel()
-	outputs, err := j.Outputs()
+	dir, err := outputs.Of(j)
 	if err != nil {
 		return
 	}
-	files, err := outputs.List(ctx, "")
+	files, err := dir.List(ctx, "")
 	if err != nil || len(files) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package job
+package outputs
 
 import (
 	"context"
@@ -21,13 +21,13 @@ const copiers = 8
 
 // Transfer is a file on its way to this machine.
 type Transfer struct {
-	Output
+	File
 	to string // relative to the folder that gets it
 }
 
 // Below plans to copy files into a folder, under the names that they have below
 // a path. No name leads out of the folder.
-func Below(files []Output, at string) ([]Transfer, error) {
+func Below(files []File, at string) ([]Transfer, error) {
 	folder := ""
 	if at != "" {
 		folder = strings.TrimSuffix(at, "/") + "/"
@@ -44,7 +44,7 @@ func Below(files []Output, at string) ([]Transfer, error) {
 }
 
 // As plans to copy one file to a name in a folder.
-func As(f Output, name string) Transfer { return Transfer{f, name} }
+func As(f File, name string) Transfer { return Transfer{f, name} }
 
 // Copied counts what a copy has done.
 type Copied struct {
@@ -58,13 +58,13 @@ type Copied struct {
 // all, and one that is there with the same bytes stays, so that a copy that was cut
 // off continues where it stopped. progress hears of bytes that have arrived, or were
 // there, from several goroutines.
-func (o *Outputs) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
+func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
 	same := make([]bool, len(plan))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiers)
 	for i, t := range plan {
 		g.Go(func() (err error) {
-			same[i], err = o.copy(ctx, t, folder, progress)
+			same[i], err = d.copy(ctx, t, folder, progress)
 			if err != nil {
 				err = fmt.Errorf("copying output %s to %s: %w", t.Name, filepath.Join(folder.Name(), t.to), err)
 			}
@@ -86,8 +86,8 @@ func (o *Outputs) Copy(ctx context.Context, plan []Transfer, folder *os.Root, pr
 }
 
 // copy brings one file, unless it is there.
-func (o *Outputs) copy(ctx context.Context, t Transfer, folder *os.Root, progress func(int64)) (same bool, err error) {
-	if same, err = o.isThere(ctx, t, folder); err != nil || same {
+func (d *Dir) copy(ctx context.Context, t Transfer, folder *os.Root, progress func(int64)) (same bool, err error) {
+	if same, err = d.isThere(ctx, t, folder); err != nil || same {
 		progress(t.Size)
 		return same, err
 	}
@@ -100,7 +100,7 @@ func (o *Outputs) copy(ctx context.Context, t Transfer, folder *os.Root, progres
 	if err != nil {
 		return false, err
 	}
-	err = o.Write(ctx, t.Output, counted{file, progress})
+	err = d.Write(ctx, t.File, counted{file, progress})
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = folder.Rename(temp, t.to)
 	}
@@ -112,7 +112,7 @@ func (o *Outputs) copy(ctx context.Context, t Transfer, folder *os.Root, progres
 
 // isThere reports whether a folder has the bytes of a file under its name. What can't
 // be replaced by a file is an error.
-func (o *Outputs) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, error) {
+func (d *Dir) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, error) {
 	info, err := folder.Lstat(t.to)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -137,12 +137,12 @@ func (o *Outputs) isThere(ctx context.Context, t Transfer, folder *os.Root) (boo
 	}
 	if t.object.CRC32C == nil {
 		there := newChecksum()
-		if err := o.Write(ctx, t.Output, there); err != nil {
+		if err := d.Write(ctx, t.File, there); err != nil {
 			return false, err
 		}
 		return sum.crc.Sum32() == there.crc.Sum32(), nil
 	}
-	return sum.fits(t.Output), nil
+	return sum.fits(t.File), nil
 }
 
 // counted reports the bytes that are written.
@@ -172,6 +172,6 @@ func (c *checksum) Write(p []byte) (int, error) {
 	return c.crc.Write(p)
 }
 
-func (c *checksum) fits(f Output) bool {
+func (c *checksum) fits(f File) bool {
 	return c.n == f.Size && (f.object.CRC32C == nil || *f.object.CRC32C == c.crc.Sum32())
 }

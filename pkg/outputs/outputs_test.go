@@ -1,4 +1,4 @@
-package job
+package outputs
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -30,11 +31,11 @@ func TestOutputsAreWhereTheJobWrote(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := &Job{Handle: tt.handle, Store: named{url: "file:///store"}}
+			j := &job.Job{Handle: tt.handle, Store: named{url: "file:///store"}}
 			got := ""
-			o, err := j.Outputs()
+			dir, err := Of(j)
 			if err == nil {
-				got = o.URL()
+				got = dir.URL()
 			}
 			if got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)
@@ -64,7 +65,7 @@ func TestNoOutputLeavesItsFolder(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got string
-			plan, err := Below([]Output{{Name: tt.name}}, tt.at)
+			plan, err := Below([]File{{Name: tt.name}}, tt.at)
 			if err == nil {
 				got = plan[0].to
 			}

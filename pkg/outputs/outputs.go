@@ -1,4 +1,5 @@
-package job
+// Package outputs lists and copies what jobs wrote below their KINETIC_OUTPUT_DIR.
+package outputs
 
 import (
 	"context"
@@ -10,12 +11,13 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Output is a file that a job wrote below its KINETIC_OUTPUT_DIR.
-type Output struct {
+// File is a file that a job wrote below its KINETIC_OUTPUT_DIR.
+type File struct {
 	// Name is relative to that directory, its elements between slashes.
 	Name    string    `json:"name"`
 	Size    int64     `json:"size"`
@@ -25,42 +27,42 @@ type Output struct {
 	object store.Object
 }
 
-// Outputs is the place of what a job wrote below its KINETIC_OUTPUT_DIR.
-type Outputs struct {
-	job    *Job
+// Dir is where a job wrote below its KINETIC_OUTPUT_DIR.
+type Dir struct {
+	job    *job.Job
 	store  store.Store
 	prefix string // of the objects' names: empty, or ending in a slash
 }
 
-// Outputs says where the outputs of the job are: in its own place in the store,
-// or where --output-dir says. It contacts nothing.
-func (j *Job) Outputs() (*Outputs, error) {
+// Of returns where the outputs of a job are: in its own place in the store, or where
+// --output-dir says. It contacts nothing.
+func Of(j *job.Job) (*Dir, error) {
 	dir := j.Handle.OutputDir
 	switch {
 	case j.Handle.ByPythonTool():
-		return &Outputs{j, j.Store, store.PythonOutputs(j.ID())}, nil
+		return &Dir{j, j.Store, store.PythonOutputs(j.ID())}, nil
 	case dir == "":
-		return &Outputs{j, j.Store, store.Outputs(j.ID())}, nil
+		return &Dir{j, j.Store, store.Outputs(j.ID())}, nil
 	case strings.HasPrefix(dir, store.BucketScheme):
-		return j.outputsAt(dir)
+		return at(j, dir)
 	case j.Handle.Backend == api.BackendLocal:
-		return j.outputsAt(store.FileScheme + dir)
+		return at(j, store.FileScheme+dir)
 	default:
 		return nil, fmt.Errorf("job %s: its --output-dir, %s, was a directory in its containers: what it wrote is on the volume mounted there, or was deleted with the pod", j.ID(), dir)
 	}
 }
 
-func (j *Job) outputsAt(url string) (*Outputs, error) {
+func at(j *job.Job, url string) (*Dir, error) {
 	s, err := store.Open(url)
 	if err != nil {
 		return nil, fmt.Errorf("job %s: --output-dir: %w", j.ID(), err)
 	}
-	return &Outputs{job: j, store: s}, nil
+	return &Dir{job: j, store: s}, nil
 }
 
 // URL is where the outputs are.
-func (o *Outputs) URL() string {
-	return strings.TrimSuffix(o.store.URL()+"/"+o.prefix, "/")
+func (d *Dir) URL() string {
+	return strings.TrimSuffix(d.store.URL()+"/"+d.prefix, "/")
 }
 
 // PathError is a path that no output of the job has.
@@ -70,50 +72,50 @@ func (e *PathError) Error() string { return e.msg }
 
 // List says which files there are at or below a path, sorted by name; "" is all
 // of them, of which there may be none. A path that doesn't exist is a PathError.
-func (o *Outputs) List(ctx context.Context, at string) ([]Output, error) {
+func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
 	if at == "" {
-		return o.list(ctx, "")
+		return d.list(ctx, "")
 	}
 	if path.Clean("/"+at) != "/"+strings.TrimSuffix(at, "/") {
-		return nil, o.unknown(ctx, at)
+		return nil, d.unknown(ctx, at)
 	}
 	folder := strings.TrimSuffix(at, "/") + "/"
-	all, err := o.list(ctx, strings.TrimSuffix(at, "/"))
+	all, err := d.list(ctx, strings.TrimSuffix(at, "/"))
 	if err != nil {
 		return nil, err
 	}
-	var found []Output
+	var found []File
 	for _, f := range all {
 		if f.Name == at || strings.HasPrefix(f.Name, folder) {
 			found = append(found, f)
 		}
 	}
 	if len(found) == 0 {
-		return nil, o.unknown(ctx, at)
+		return nil, d.unknown(ctx, at)
 	}
 	return found, nil
 }
 
 // list says which files have names that begin with some text.
-func (o *Outputs) list(ctx context.Context, begin string) ([]Output, error) {
-	var files []Output
-	for object, err := range o.store.List(ctx, o.prefix+begin, "") {
+func (d *Dir) list(ctx context.Context, begin string) ([]File, error) {
+	var files []File
+	for object, err := range d.store.List(ctx, d.prefix+begin, "") {
 		if err != nil {
-			return nil, fmt.Errorf("job %s: %w", o.job.ID(), err)
+			return nil, fmt.Errorf("job %s: %w", d.job.ID(), err)
 		}
-		name := strings.TrimPrefix(object.Name, o.prefix)
+		name := strings.TrimPrefix(object.Name, d.prefix)
 		if name == "" || strings.HasSuffix(name, "/") || !strings.HasPrefix(name, begin) {
 			continue // a folder, as some tools mark it, or another name
 		}
-		files = append(files, Output{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: o.store.URL() + "/" + object.Name, object: object})
+		files = append(files, File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name, object: object})
 	}
 	return files, nil
 }
 
 // Complete offers what a path that was begun may continue with: files, and folders with
 // a slash at their ends.
-func (o *Outputs) Complete(ctx context.Context, begin string) ([]string, error) {
-	files, err := o.list(ctx, begin)
+func (d *Dir) Complete(ctx context.Context, begin string) ([]string, error) {
+	files, err := d.list(ctx, begin)
 	if err != nil {
 		return nil, err
 	}
@@ -132,24 +134,24 @@ func (o *Outputs) Complete(ctx context.Context, begin string) ([]string, error) 
 }
 
 // File is the one file of a path; a folder is a PathError too.
-func (o *Outputs) File(ctx context.Context, at string) (Output, error) {
-	found, err := o.List(ctx, at)
+func (d *Dir) File(ctx context.Context, at string) (File, error) {
+	found, err := d.List(ctx, at)
 	if err != nil {
-		return Output{}, err
+		return File{}, err
 	}
 	if found[0].Name != at {
-		return Output{}, &PathError{fmt.Sprintf("job %s: output %q is a directory: name one of its files", o.job.ID(), at)}
+		return File{}, &PathError{fmt.Sprintf("job %s: output %q is a directory: name one of its files", d.job.ID(), at)}
 	}
 	return found[0], nil
 }
 
-func (o *Outputs) unknown(ctx context.Context, at string) error {
-	all, err := o.list(ctx, "")
+func (d *Dir) unknown(ctx context.Context, at string) error {
+	all, err := d.list(ctx, "")
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		return o.None()
+		return d.None()
 	}
 	names := make([]string, len(all))
 	for i, f := range all {
@@ -157,30 +159,30 @@ func (o *Outputs) unknown(ctx context.Context, at string) error {
 	}
 	hint := nearest.Sentence(at, names)
 	if hint == "" {
-		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", o.job.ID(), o.job.PlaceFlag())
+		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", d.job.ID(), d.job.PlaceFlag())
 	}
-	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", o.job.ID(), at, hint)}
+	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", d.job.ID(), at, hint)}
 }
 
 // None says that the job has left no outputs.
-func (o *Outputs) None() error {
-	return fmt.Errorf("job %s has no outputs: nothing in %s, its KINETIC_OUTPUT_DIR", o.job.ID(), o.URL())
+func (d *Dir) None() error {
+	return fmt.Errorf("job %s has no outputs: nothing in %s, its KINETIC_OUTPUT_DIR", d.job.ID(), d.URL())
 }
 
 // Write copies the bytes of a file to w, and holds that they are those that were
 // listed.
-func (o *Outputs) Write(ctx context.Context, f Output, w io.Writer) (err error) {
-	r, err := o.store.Open(ctx, f.object.Name)
+func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
+	r, err := d.store.Open(ctx, f.object.Name)
 	if err != nil {
-		return fmt.Errorf("job %s: output %s: %w", o.job.ID(), f.Name, err)
+		return fmt.Errorf("job %s: output %s: %w", d.job.ID(), f.Name, err)
 	}
 	defer func() { _ = r.Close() }() // it was only read
 	sum := newChecksum()
 	if _, err := io.Copy(io.MultiWriter(w, sum), r); err != nil {
-		return fmt.Errorf("job %s: copying output %s: %w", o.job.ID(), f.Name, err)
+		return fmt.Errorf("job %s: copying output %s: %w", d.job.ID(), f.Name, err)
 	}
 	if !sum.fits(f) {
-		return fmt.Errorf("job %s: output %s has %d bytes instead of the %d listed: it is being written; try again", o.job.ID(), f.Name, sum.n, f.Size)
+		return fmt.Errorf("job %s: output %s has %d bytes instead of the %d listed: it is being written; try again", d.job.ID(), f.Name, sum.n, f.Size)
 	}
 	return nil
 }
