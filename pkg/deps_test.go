@@ -57,7 +57,8 @@ var mayImport = map[string]string{
 	"itemlist":    "api",
 	"apiserver":   "pattern transport",
 	"kube":        "api apiserver backoff itemlist latest logs screen status transport",
-	"job":         "api kube local logs nearest records screen shell store",
+	"job":         "api logs nearest records screen shell store",
+	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
 

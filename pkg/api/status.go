@@ -95,24 +95,35 @@ type Status struct {
 	Next string `json:"next,omitempty"`
 	// Hopeless says of a pending job that waiting will not help.
 	Hopeless bool `json:"hopeless,omitempty"`
-	// Ending says of a pending job that it was told to end, or that nothing of it will
-	// run any more: its workload has not come to know it yet.
-	Ending bool `json:"-"`
-	// StartsAgain says of a job on several hosts that its attempt is over, and another
-	// one comes.
-	StartsAgain bool `json:"-"`
 	// Holding says what the job keeps from others although it has ended, or may
 	// have: its workload could not be released.
 	Holding string `json:"holding,omitempty"`
-	// Pod is the UID of the pod that runs, "" where none does or it is not known.
-	Pod string `json:"-"`
-	// Late says of the pod that runs that it was made so long after its job that others
-	// may have run before it and be gone, so that Started may be too late.
-	Late bool `json:"-"`
 	// Elsewhere names the machine that a local job runs on, when it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
 	// Unread is why the cluster could not be asked; the rest is then what the store knows.
 	Unread string `json:"unread,omitempty"`
+}
+
+// WorkloadStatus is what the workload of a job says of it: its Status, as far as no record of the
+// store is needed for that, and what it takes to complete it.
+type WorkloadStatus struct {
+	Status
+	CurrentPod
+	// Ending says of a pending job that it was told to end, or that nothing of it will
+	// run any more: its workload has not come to know it yet.
+	Ending bool
+	// StartsAgain says of a job on several hosts that its attempt is over, and another
+	// one comes.
+	StartsAgain bool
+}
+
+// CurrentPod is the pod in which a job runs, zero where none does or it is not known.
+type CurrentPod struct {
+	// Pod is its UID.
+	Pod string
+	// MayHaveEarlierPods says that it was made so long after its job that others may have run
+	// before it and be gone, so that Status.Started may be too late.
+	MayHaveEarlierPods bool
 }
 
 // CancelledWord is Status.Word of a job that was cancelled: to people it has not failed.

@@ -38,9 +38,9 @@ func (a *additions) close() {
 
 // name asks the handles what jobs of the Python package run: their workloads don't
 // tell.
-func (a *additions) name(ctx context.Context, entries []Entry) {
-	unnamed := func(e Entry) bool { return e.Function == "" && e.State != api.NotFound }
-	a.ask(ctx, entries, unnamed, func(ctx context.Context, e *Entry, j *Job) {
+func (a *additions) name(ctx context.Context, entries []api.JobSummary) {
+	unnamed := func(e api.JobSummary) bool { return e.Function == "" && e.State != api.NotFound }
+	a.ask(ctx, entries, unnamed, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
 			e.Function, e.Accelerator = h.FuncName, h.Accelerator
 		}
@@ -48,36 +48,38 @@ func (a *additions) name(ctx context.Context, entries []Entry) {
 }
 
 // settle asks the store how those jobs have ended whose workloads can't tell.
-func (a *additions) settle(ctx context.Context, entries []Entry) {
-	a.ask(ctx, entries, func(e Entry) bool { return unsettled(e.Status) }, func(ctx context.Context, e *Entry, j *Job) {
+func (a *additions) settle(ctx context.Context, entries []api.JobSummary) {
+	a.ask(ctx, entries, func(e api.JobSummary) bool { return unsettled(e.Status) }, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		e.Status = j.settled(ctx, e.Status)
 		e.State = e.Status.State
 	})
 }
 
 // recall asks the store how those jobs ended whose workloads have just gone.
-func (a *additions) recall(ctx context.Context, entries []Entry) {
-	gone := func(e Entry) bool { return e.State == api.NotFound && e.Store != "" }
-	a.ask(ctx, entries, gone, func(ctx context.Context, e *Entry, j *Job) { e.Status = j.recalled(ctx, e.Status) })
+func (a *additions) recall(ctx context.Context, entries []api.JobSummary) {
+	gone := func(e api.JobSummary) bool { return e.State == api.NotFound && e.Store != "" }
+	a.ask(ctx, entries, gone, func(ctx context.Context, e *api.JobSummary, j *Job) { e.Status = j.recalled(ctx, e.Status) })
 }
 
 // complete asks the store for what workloads don't tell: when a job began whose first pods
 // are gone, and for a list that says reasons which attempt runs and what the handle says.
-func (a *additions) complete(ctx context.Context, entries []Entry, detail api.Detail) {
-	again := func(e Entry) bool { return e.Status.Pod != "" && (e.Status.Late || detail >= api.TellReasons) }
-	bare := func(e Entry) bool { return detail >= api.TellReasons && e.Store != "" && !e.known() }
-	either := func(e Entry) bool { return again(e) || bare(e) }
-	a.ask(ctx, entries, either, func(ctx context.Context, e *Entry, j *Job) {
+func (a *additions) complete(ctx context.Context, entries []api.JobSummary, detail api.Detail) {
+	again := func(e api.JobSummary) bool {
+		return e.Workload.Pod != "" && (e.Workload.MayHaveEarlierPods || detail >= api.TellReasons)
+	}
+	bare := func(e api.JobSummary) bool { return detail >= api.TellReasons && e.Store != "" && !e.Known() }
+	either := func(e api.JobSummary) bool { return again(e) || bare(e) }
+	a.ask(ctx, entries, either, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		if again(*e) {
 			if attempts, err := j.attempts(ctx); err == nil && len(attempts) > 0 {
-				e.Status = numbered(e.Status, attempts)
+				e.Status = numbered(e.Status, e.Workload.Pod, attempts)
 			}
 		}
 		if !bare(*e) {
 			return
 		}
 		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
-			e.Details = detailsOf(h)
+			e.JobDetails = h.Details()
 			if e.Hosts == 0 && h.Backend != api.BackendLocal {
 				e.Hosts = atATime(h)
 			}
@@ -86,19 +88,19 @@ func (a *additions) complete(ctx context.Context, entries []Entry, detail api.De
 }
 
 // ofUser returns the entries of the jobs that a user has submitted, which their handles tell.
-func (a *additions) ofUser(ctx context.Context, entries []Entry, user string) ([]Entry, error) {
+func (a *additions) ofUser(ctx context.Context, entries []api.JobSummary, user string) ([]api.JobSummary, error) {
 	errs := make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i := range entries {
 		e := &entries[i]
-		if e.known() {
+		if e.Known() {
 			continue
 		}
 		g.Go(func() error {
 			h, err := readHandle(ctx, a.storeAt(e.Store), e.ID)
 			if err == nil {
-				e.Details = detailsOf(h)
+				e.JobDetails = h.Details()
 			} else if !errors.Is(err, store.ErrNotFound) {
 				errs[i] = err
 			}
@@ -106,13 +108,13 @@ func (a *additions) ofUser(ctx context.Context, entries []Entry, user string) ([
 		})
 	}
 	_ = g.Wait() // errs has them all
-	mine := slices.DeleteFunc(entries, func(e Entry) bool { return e.User != user })
+	mine := slices.DeleteFunc(entries, func(e api.JobSummary) bool { return e.User != user })
 	return mine, oneOf(errs)
 }
 
 // ask calls do for each of the entries that is wanted, for some at the same time, with
 // what the store has of its job: where that can't be opened, every look fails.
-func (a *additions) ask(ctx context.Context, entries []Entry, wanted func(Entry) bool, do func(context.Context, *Entry, *Job)) {
+func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted func(api.JobSummary) bool, do func(context.Context, *api.JobSummary, *Job)) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	answered := map[string]bool{} // stores that are slow for so many jobs are not silent

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -23,13 +22,10 @@ func (j *Job) Retire(ctx context.Context) error {
 	if err != nil || collected {
 		return err
 	}
-	if err := j.stop(ctx, 0, nil); err != nil {
+	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{}); err != nil {
 		return err
 	}
-	if err := j.removePrepared(ctx); err != nil {
-		return err
-	}
-	record := api.Collected{Version: api.EndVersion, Time: timeOf(j.Workload, time.Now()).UTC().Truncate(time.Second)}
+	record := api.Collected{Version: api.EndVersion, Time: timeOf(j.Backend, time.Now()).UTC().Truncate(time.Second)}
 	data, err := json.Marshal(record)
 	if err != nil {
 		return err
@@ -77,14 +73,12 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 		return j.recalled(ctx, status), err
 	}
 	if status.Elsewhere != "" {
-		return status, j.stop(ctx, grace, nil) // says why it can't
+		return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace}) // says why it can't
 	}
 	end := api.End{State: api.Failed, Reason: api.Cancelled, Message: why, ExitCode: api.Cancelled.Code(),
-		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Workload, now).UTC(), By: "cancel"}
-	if err := j.stop(ctx, grace, func() error { return j.recordCancel(ctx, end) }); err != nil {
-		return status, err
-	}
-	return status, j.removePrepared(ctx)
+		Attempt: status.Attempt, Started: status.Started, Finished: timeOf(j.Backend, now).UTC(), By: "cancel"}
+	ending := func() error { return j.recordCancel(ctx, end) }
+	return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending})
 }
 
 // recordCancel records the end of a job that was told to end, and no earlier: a
@@ -106,15 +100,6 @@ func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	return j.recordEnd(ctx, end)
 }
 
-// stop makes sure that there is no workload.
-func (j *Job) stop(ctx context.Context, grace time.Duration, ending func() error) error {
-	err := j.Workload.Stop(ctx, j.ID(), grace, ending)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // recordEnd writes end.json unless someone knew earlier.
 func (j *Job) recordEnd(ctx context.Context, end api.End) error {
 	err := j.createEnd(ctx, end)
@@ -134,31 +119,6 @@ func (j *Job) createEnd(ctx context.Context, end api.End) error {
 	return j.Store.Create(ctx, store.End(j.ID()), bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
-// removePrepared removes what comes with a job on several hosts where it was prepared:
-// nothing owns it, so it doesn't go with the workload. A job that could not be stopped
-// still needs it.
-func (j *Job) removePrepared(ctx context.Context) error {
-	w, ok := j.Workload.(interface {
-		RemovePrepared(ctx context.Context, h api.Handle) error
-	})
-	if !ok {
-		return nil
-	}
-	return w.RemovePrepared(ctx, j.Handle)
-}
-
-// removeSecret removes the Secret of a job that was prepared: nothing owns it, so
-// it doesn't go with the workload.
-func (j *Job) removeSecret(ctx context.Context) error {
-	w, ok := j.Workload.(interface {
-		RemoveSecret(ctx context.Context, h api.Handle) error
-	})
-	if !ok || len(j.Handle.SecretEnv) == 0 && j.Handle.Hosts <= 1 {
-		return nil
-	}
-	return w.RemoveSecret(ctx, j.Handle)
-}
-
 // Parts says what a cleanup removes.
 type Parts struct {
 	// Workload is the process or the Kubernetes objects.
@@ -175,10 +135,7 @@ type Parts struct {
 // the store are gone. It returns how many outputs stay in the store.
 func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) (outputs int, err error) {
 	if p.Workload {
-		if err := j.stop(ctx, DefaultGrace, nil); err != nil {
-			return 0, err
-		}
-		if err := errors.Join(j.removePrepared(ctx), j.removeSecret(ctx)); err != nil {
+		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true}); err != nil {
 			return 0, err
 		}
 	}

@@ -14,39 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// prepared is a group whose manifests were applied by hand.
-type prepared struct {
-	steps
-	refusal error
-	removed *int
-}
-
-func (p prepared) Stop(context.Context, string, time.Duration, func() error) error { return p.refusal }
-
-func (p prepared) RemovePrepared(context.Context, api.Handle) error { *p.removed++; return nil }
-
-// What lets the hosts of a job find each other and end stays as long as they do.
-func TestAJobThatCanNotBeStoppedKeepsWhatCameWithIt(t *testing.T) {
-	forbidden := errors.New("forbidden")
-	ends := map[string]func(*Job) error{
-		"Cancel":  func(j *Job) error { _, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); return err },
-		"Cleanup": func(j *Job) error { _, err := j.Cleanup(t.Context(), Parts{Workload: true}, unseen); return err },
-		"Retire":  func(j *Job) error { return j.Retire(t.Context()) },
-	}
-	for name, end := range ends {
-		for want, refusal := range []error{forbidden, nil} {
-			t.Run(fmt.Sprintf("%s, %v", name, refusal), func(t *testing.T) {
-				removed := 0
-				j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, map[string]string{"a1/result.json": value("1")}),
-					Workload: prepared{steps{{State: api.Running}}, refusal, &removed}}
-				if err := end(j); !errors.Is(err, refusal) || removed != want {
-					t.Errorf("%v; removed %d times, want %d", err, removed, want)
-				}
-			})
-		}
-	}
-}
-
 // unseen is for a removal that no one watches.
 func unseen(int, int) {}
 
@@ -114,7 +81,7 @@ type removed struct {
 	stopped *int
 }
 
-func (r removed) Stop(context.Context, string, time.Duration, func() error) error {
+func (r removed) Delete(context.Context, api.Handle, api.DeleteOptions) error {
 	*r.stopped++
 	return nil
 }
@@ -135,7 +102,7 @@ func TestRetire(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			stopped := 0
-			j := &Job{Handle: api.Handle{JobID: "a1", Map: tt.ofMap}, Store: storeWith(t, nil), Workload: removed{steps{{State: api.NotFound}}, &stopped}}
+			j := &Job{Handle: api.Handle{JobID: "a1", Map: tt.ofMap}, Store: storeWith(t, nil), Backend: removed{steps{{State: api.NotFound}}, &stopped}}
 			want := []string{"call.json", "collected.json", "end.json", "handle.json"}
 			for name, text := range map[string]string{"handle.json": ourHandle, "call.json": "{}", "end.json": succeededEnd} {
 				put(t, j, "a1/"+name, text)
@@ -192,7 +159,7 @@ func TestStatusOfAJobThatIsGone(t *testing.T) {
 	for end, want := range map[string]string{
 		cancelledEnd: "NOT_FOUND CANCELLED cancelled", runnerEnd: "NOT_FOUND FAILED failed: the runner's word", succeededEnd: "NOT_FOUND SUCCEEDED succeeded", "": "NOT_FOUND  not found",
 	} {
-		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, map[string]string{"a1/handle.json": ourHandle}), Workload: steps{{State: api.NotFound}}}
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, map[string]string{"a1/handle.json": ourHandle}), Backend: steps{{State: api.NotFound}}}
 		if end != "" {
 			put(t, j, store.End("a1"), end)
 		}
@@ -203,7 +170,7 @@ func TestStatusOfAJobThatIsGone(t *testing.T) {
 		if s, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); err != nil || !strings.HasSuffix(want, " "+Outcome(s)) {
 			t.Errorf("cancelled again: %+v, %v; want %s", s, err, want)
 		}
-		p := Place{Store: j.Store, Workload: j.Workload, List: func(context.Context, api.Detail) ([]Found, error) { return nil, nil }}
+		p := Place{Store: j.Store, Backend: j.Backend}
 		entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates)
 		if err != nil || len(entries) != 1 || fmt.Sprint(entries[0].State, " ", entries[0].Status.Ended, " ", Outcome(entries[0].Status)) != want {
 			t.Errorf("listed as %+v, %v; want %s", entries, err, want)

@@ -22,7 +22,7 @@ type Event struct {
 // Description is all that there is to tell about a job.
 type Description struct {
 	Handle api.Handle
-	Details
+	api.JobDetails
 	// Status of the workload.
 	Status api.Status
 	// End as the store remembers it, nil before it has ended.
@@ -53,7 +53,7 @@ type Description struct {
 
 // Describe gathers everything that is known about the job.
 func (j *Job) Describe(ctx context.Context) (Description, error) {
-	d := Description{Handle: j.Handle, Details: detailsOf(j.Handle)}
+	d := Description{Handle: j.Handle, JobDetails: j.Handle.Details()}
 	var err error
 	if d.Status, err = j.Status(ctx); err != nil {
 		return d, err
@@ -82,44 +82,25 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if err != nil {
 		return d, err
 	}
-	var losses []api.Loss
-	if d.Status.Unread == "" {
-		if losses, err = j.losses(ctx, attempts); err != nil {
-			return d, err
-		}
-		if d.Hosts, err = j.withPods(ctx); err != nil {
+	var workload api.WorkloadDetail
+	// The pods of a map are no hosts, and a job that was collected has none.
+	if d.Status.Unread == "" && !d.Status.Collected && j.Handle.Map == nil {
+		if workload, err = j.Backend.Inspect(ctx, j.Handle, mayBeDisrupted(attempts)); err != nil {
 			return d, err
 		}
 	}
-	d.Timeline = timeline(d, attempts, losses)
+	d.Hosts, d.Timeline = workload.Hosts, timeline(d, attempts, workload.Disruptions)
 	if d.Status.State.Ended() && d.Status.Holding == "" {
 		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods go
 	}
 	return d, j.measure(ctx, &d)
 }
 
-// losses are what took the pods of attempts away that have not crashed, as far as the
-// cluster knows.
-func (j *Job) losses(ctx context.Context, attempts []api.Attempt) ([]api.Loss, error) {
-	w, ok := j.Workload.(interface {
-		Losses(ctx context.Context, id string) ([]api.Loss, error)
-	})
+// mayBeDisrupted reports whether there is an attempt, other than the last, that has not said how it
+// ended: a disruption may have taken its pods away.
+func mayBeDisrupted(attempts []api.Attempt) bool {
 	silent := slices.IndexFunc(attempts, func(a api.Attempt) bool { return a.Reason == "" })
-	if !ok || silent < 0 || silent == len(attempts)-1 {
-		return nil, nil
-	}
-	return w.Losses(ctx, j.ID())
-}
-
-// withPods are the hosts of the job that have a pod. The pods of a map are none.
-func (j *Job) withPods(ctx context.Context) ([]api.Host, error) {
-	w, ok := j.Workload.(interface {
-		Hosts(ctx context.Context, id string) ([]api.Host, error)
-	})
-	if !ok || j.Handle.Map != nil {
-		return nil, nil
-	}
-	return w.Hosts(ctx, j.ID())
+	return silent >= 0 && silent < len(attempts)-1
 }
 
 // optional turns an object that isn't there into nil.
@@ -167,7 +148,7 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 }
 
 // timeline puts what is known in the order in which it happened.
-func timeline(d Description, attempts []api.Attempt, losses []api.Loss) []Event {
+func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
 		by = "the kinetic Python package"
@@ -227,7 +208,7 @@ func ending(a api.Attempt, hosts int) string {
 
 // lost says of an attempt that has not crashed what took its pods away before the next
 // one began, as far as the cluster knows and the attempt has not said itself.
-func lost(a api.Attempt, next time.Time, losses []api.Loss) string {
+func lost(a api.Attempt, next time.Time, losses []api.Disruption) string {
 	if a.Reason != "" {
 		return ""
 	}

@@ -21,14 +21,14 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 	tests := map[string]struct {
 		hosts    int
 		attempts []api.Attempt
-		losses   []api.Loss
+		losses   []api.Disruption
 		want     []Event
 	}{
 		"none recorded": {1, nil, nil, []Event{{at(1), "started"}}},
 		"one":           {1, []api.Attempt{{Attempt: 1, Started: at(1)}}, nil, []Event{{at(1), "started"}}},
 		"a crash of a host": {4, []api.Attempt{told, last}, nil, []Event{{at(1), "started"}, {at(2), "attempt 1 ended: host 3: train.py:f was killed"},
 			{at(4), "started again, attempt 3"}}},
-		"a crash, then a pod that left no word": {1, []api.Attempt{crashed, silent, last}, []api.Loss{{Time: at(1), Why: "not this one"}, {Time: at(4), Why: "nor this"}}, []Event{
+		"a crash, then a pod that left no word": {1, []api.Attempt{crashed, silent, last}, []api.Disruption{{Time: at(1), Why: "not this one"}, {Time: at(4), Why: "nor this"}}, []Event{
 			{at(1), "started"}, {at(2), "attempt 1 ended: killed, probably out of memory"},
 			{at(3), "started again, attempt 2"},
 			{at(4), "started again, attempt 3; attempt 2 was deleted, or lost its node"}}},
@@ -36,11 +36,11 @@ func TestTimelineTellsEveryAttempt(t *testing.T) {
 			{at(3), "started again, attempt 2"}, {at(4), "attempt 2 was interrupted: host 1 was lost"}, {at(4), "started again, attempt 3"}}},
 		"a pod that was told to end": {1, []api.Attempt{interrupted, last}, nil, []Event{{at(3), "started"},
 			{at(4), "attempt 2 was interrupted by a preemption, a drain or a deletion"}, {at(4), "started again, attempt 3"}}},
-		"and the cluster knows by what": {1, []api.Attempt{interrupted, last}, []api.Loss{{Time: at(3), Why: "drained"}}, []Event{{at(3), "started"},
+		"and the cluster knows by what": {1, []api.Attempt{interrupted, last}, []api.Disruption{{Time: at(3), Why: "drained"}}, []Event{{at(3), "started"},
 			{at(4), "attempt 2 was interrupted by a preemption, a drain or a deletion"}, {at(4), "started again, attempt 3; attempt 2 was lost: drained"}}},
 		"the last is told by the end of the job": {1, []api.Attempt{interrupted}, nil, []Event{{at(3), "started"}}},
 		"losses that the cluster knows": {1, []api.Attempt{{Attempt: 1, Started: at(1).Add(time.Second / 2)}, silent, last},
-			[]api.Loss{{Time: at(1), Why: "preempted"}, {Time: at(3), Why: "drained"}, {Time: at(3), Why: "preempted"}}, []Event{
+			[]api.Disruption{{Time: at(1), Why: "preempted"}, {Time: at(3), Why: "drained"}, {Time: at(3), Why: "preempted"}}, []Event{
 				{at(1).Add(time.Second / 2), "started"},
 				{at(3), "started again, attempt 2; attempt 1 was lost: preempted"},
 				{at(4), "started again, attempt 3; attempt 2 was lost: drained"}}},
@@ -83,14 +83,16 @@ func TestTimelineNeverRunsBackwards(t *testing.T) {
 // what happened to others.
 type grouped struct {
 	steps
-	losses []api.Loss
+	disruptions []api.Disruption
 }
 
-func (grouped) Hosts(context.Context, string) ([]api.Host, error) {
-	return []api.Host{{Host: 0, State: api.Succeeded}, {Host: 1, State: api.Running}}, nil
+func (g grouped) Inspect(_ context.Context, _ api.Handle, disruptions bool) (api.WorkloadDetail, error) {
+	d := api.WorkloadDetail{Hosts: []api.Host{{Host: 0, State: api.Succeeded}, {Host: 1, State: api.Running}}}
+	if disruptions {
+		d.Disruptions = g.disruptions
+	}
+	return d, nil
 }
-
-func (g grouped) Losses(context.Context, string) ([]api.Loss, error) { return g.losses, nil }
 
 // The pods of a set outlive it by moments, in which they run nothing, unless it could
 // not be released.
@@ -111,7 +113,7 @@ func TestDescribeTellsNoHostAsRunningOfAJobThatHasEnded(t *testing.T) {
 		if tt.end != "" {
 			objects["a1/end.json"] = tt.end
 		}
-		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Workload: grouped{steps: steps{tt.status}}}
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Backend: grouped{steps: steps{tt.status}}}
 		d, err := j.Describe(t.Context())
 		if err != nil || len(d.Hosts) != tt.want {
 			t.Errorf("%s: %v, %v; want %d", name, d.Hosts, err, tt.want)
@@ -124,7 +126,7 @@ func TestDescribeTellsWhatTheClusterKnowsOfALoss(t *testing.T) {
 	j := &Job{Handle: api.Handle{JobID: "a1", Client: "v1", CreatedAt: at(0)},
 		Store: storeWith(t, map[string]string{"a1/attempts/1.json": `{"attempt":1,"started":"2026-01-01T00:00:01Z"}`,
 			"a1/attempts/2.json": `{"attempt":2,"started":"2026-01-01T00:00:03Z"}`}),
-		Workload: grouped{steps: steps{{State: api.Running}}, losses: []api.Loss{{Time: at(2), Why: "drained"}}}}
+		Backend: grouped{steps: steps{{State: api.Running}}, disruptions: []api.Disruption{{Time: at(2), Why: "drained"}}}}
 	d, err := j.Describe(t.Context())
 	want := []Event{{at(0), "submitted by kubectl kinetic v1"}, {at(1), "started"}, {at(3), "started again, attempt 2; attempt 1 was lost: drained"}}
 	if diff := cmp.Diff(want, d.Timeline); diff != "" || err != nil {

@@ -67,5 +67,5 @@ func (j *Job) vanished(ctx context.Context, last api.Status) (api.Status, error)
 		return api.Status{State: api.NotFound}, nil
 	}
 	return api.Status{State: api.Failed, Reason: api.Terminated, Message: "its workload was deleted by someone else (kubectl delete?)",
-		Attempt: last.Attempt, Started: last.Started, Finished: timeOf(j.Workload, time.Now()).UTC()}, err
+		Attempt: last.Attempt, Started: last.Started, Finished: timeOf(j.Backend, time.Now()).UTC()}, err
 }

@@ -7,14 +7,11 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -72,26 +69,6 @@ func (unwritable) Create(context.Context, string, io.Reader, map[string]string) 
 	return fs.ErrPermission
 }
 
-// steps is a workload whose job goes through some states.
-type steps []api.Status
-
-func (s steps) Watch(_ context.Context, _ string, seen func(api.Status)) (last api.Status, err error) {
-	for _, last = range s {
-		seen(last)
-	}
-	return last, nil
-}
-
-// thereNow is what the clock of a workload in steps shows.
-var thereNow = time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
-
-func (steps) ServerTime(time.Time) time.Time { return thereNow }
-
-func (steps) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
-func (steps) Stop(context.Context, string, time.Duration, func() error) error {
-	return nil
-}
-
 func TestWaitForAJobThatVanishes(t *testing.T) {
 	running, gone := api.Status{State: api.Running, Attempt: 1}, api.Status{State: api.NotFound}
 	deleted := api.Status{State: api.Failed, Reason: api.Terminated, Message: "its workload was deleted by someone else (kubectl delete?)", Attempt: 1}
@@ -107,7 +84,7 @@ func TestWaitForAJobThatVanishes(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, tt.objects), Workload: tt.steps}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, tt.objects), Backend: tt.steps}
 			got, err := j.Wait(t.Context(), func(api.Status) {})
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +97,7 @@ func TestWaitForAJobThatVanishes(t *testing.T) {
 			}
 		})
 	}
-	j := &Job{Handle: api.Handle{JobID: "job-1a2b3c4d", BucketName: "b"}, Store: storeWith(t, map[string]string{"job-1a2b3c4d/result.pkl": "x"}), Workload: steps{gone}}
+	j := &Job{Handle: api.Handle{JobID: "job-1a2b3c4d", BucketName: "b"}, Store: storeWith(t, map[string]string{"job-1a2b3c4d/result.pkl": "x"}), Backend: steps{gone}}
 	if url, err := j.PythonResult(t.Context()); err != nil || !strings.HasSuffix(url, "/job-1a2b3c4d/result.pkl") {
 		t.Errorf("the pickle lies in %q, %v", url, err)
 	}

@@ -101,7 +101,7 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			store := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"FAILED","host":1}`})
-			j := &Job{Handle: tt.handle, Store: store, Workload: slow{steps: steps{tt.status}}}
+			j := &Job{Handle: tt.handle, Store: store, Backend: slow{steps: steps{tt.status}}}
 			f, err := j.Failure(t.Context(), tt.status)
 			if err != nil || f.Printed != tt.want {
 				t.Errorf("got %q, %v, want %q", f.Printed, err, tt.want)
@@ -124,9 +124,9 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 	} {
 		status := api.Status{State: api.Failed, Reason: reason}
 		j := &Job{
-			Handle:   api.Handle{JobID: "a1", Hosts: 1, Namespace: "ml"},
-			Store:    storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"FAILED"}`}),
-			Workload: slow{steps: steps{status}},
+			Handle:  api.Handle{JobID: "a1", Hosts: 1, Namespace: "ml"},
+			Store:   storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"FAILED"}`}),
+			Backend: slow{steps: steps{status}},
 		}
 		f, err := j.Failure(t.Context(), status)
 		if err != nil || f.AfterLog != want || f.Next != "kubectl kinetic jobs logs a1 -n ml" {

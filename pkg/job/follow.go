@@ -140,7 +140,7 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error 
 }
 
 func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.Options, w screen.Streams) error {
-	o.Since = timeOf(j.Workload, o.Since)
+	o.Since = timeOf(j.Backend, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
 			return fmt.Errorf("the log of job %s was deleted with its pod: the kinetic Python package stores none", j.ID())
@@ -151,7 +151,7 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.
 	if !j.Handle.ByPythonTool() {
 		o.Hosts, o.Chunks = j.logged()
 	}
-	return j.Workload.Logs(ctx, a, o, w)
+	return j.Backend.Logs(ctx, j.Handle, a, o, w)
 }
 
 // logged is how many pods the job has a log of, and whether they are the chunks of

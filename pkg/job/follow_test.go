@@ -27,8 +27,8 @@ type slow struct {
 	asked   func() // when a stop is asked for, if set
 }
 
-func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
-	last, err := s.steps.Watch(ctx, id, seen)
+func (s slow) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	last, err := s.steps.Watch(ctx, h, seen)
 	if last.State.Ended() {
 		return last, err
 	}
@@ -36,7 +36,7 @@ func (s slow) Watch(ctx context.Context, id string, seen func(api.Status)) (api.
 	return last, ctx.Err()
 }
 
-func (slow) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, w screen.Streams) error {
+func (slow) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, w screen.Streams) error {
 	if _, err := io.WriteString(w.Out, "printed\n"); err != nil {
 		return err
 	}
@@ -46,14 +46,14 @@ func (slow) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, w screen.
 	return errors.New("the connection broke for good")
 }
 
-func (s slow) Stop(_ context.Context, _ string, _ time.Duration, ending func() error) error {
+func (s slow) Delete(_ context.Context, _ api.Handle, o api.DeleteOptions) error {
 	if s.asked != nil {
 		s.asked()
 	}
 	if s.refusal != nil {
 		return s.refusal
 	}
-	return errors.Join(ending(), s.unseen)
+	return errors.Join(o.Ending(), s.unseen)
 }
 
 func TestFollowEndsWithTheLog(t *testing.T) {
@@ -73,7 +73,7 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 			if tt.end != "" {
 				objects["a1/end.json"] = tt.end
 			}
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Workload: slow{steps: tt.steps}}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Backend: slow{steps: tt.steps}}
 			var out bytes.Buffer
 			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(&out), nil)
 			if got := fmt.Sprintf("%s, %v", Outcome(status), err); got != tt.want || out.String() != "printed\n" {
@@ -90,7 +90,7 @@ type chorus struct {
 	store store.Store
 }
 
-func (c chorus) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, _ screen.Streams) error {
+func (c chorus) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, _ screen.Streams) error {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { a.Ended(ctx) })
@@ -103,7 +103,7 @@ func (c chorus) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, _ scr
 // A call can print the line by which its log says the end.
 func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
-	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: chorus{slow{steps: steps{{State: api.Running}}}, s}}
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: chorus{slow{steps: steps{{State: api.Running}}}, s}}
 	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(io.Discard), nil)
 	if err != nil || status.State != api.Succeeded {
 		t.Errorf("got %+v, %v, want a success", status, err)
@@ -141,7 +141,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 				}
 			}
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s,
-				Workload: slow{steps: steps{{State: api.Running}}, refusal: tt.refusal, unseen: tt.unseen, asked: asked}}
+				Backend: slow{steps: steps{{State: api.Running}}, refusal: tt.refusal, unseen: tt.unseen, asked: asked}}
 			if _, err := j.Cancel(t.Context(), time.Second, time.Now(), Cancelled); !errors.Is(err, cmp.Or(tt.refusal, tt.unseen)) {
 				t.Errorf("got %v", err)
 			}
@@ -155,7 +155,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 // again is a cluster that sends its reader to the store three times.
 type again struct{ steps }
 
-func (again) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, w screen.Streams) error {
+func (again) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, w screen.Streams) error {
 	p := logs.Point{Pod: "of-2"}
 	for range 3 {
 		var err error
@@ -165,8 +165,6 @@ func (again) Logs(ctx context.Context, a *logs.Archive, _ logs.Options, w screen
 	}
 	return nil
 }
-
-func (again) Stop(context.Context, string, time.Duration, func() error) error { return nil }
 
 // asked is a store that remembers what was opened.
 type asked struct {
@@ -183,7 +181,7 @@ func (s *asked) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 func TestTheRecordsOfAttemptsAreReadOnce(t *testing.T) {
 	s := &asked{Store: storeWith(t, map[string]string{"a1/attempts/2.json": `{"attempt":2,"uid":"of-2"}`,
 		"a1/logs/0/2-1.log": "2026-01-01T00:00:01.000000Z hello\n"})}
-	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: again{steps{{State: api.Running}}}}
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: again{steps{{State: api.Running}}}}
 	var out bytes.Buffer
 	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, screen.Both(&out)); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
 		t.Errorf("%q, %v", out.String(), err)
@@ -197,8 +195,12 @@ func TestTheRecordsOfAttemptsAreReadOnce(t *testing.T) {
 // away is a cluster that can't be asked.
 type away struct{ steps }
 
-func (away) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
-	return api.Status{}, errors.New("dial tcp: i/o timeout")
+func (away) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{}, errors.New("dial tcp: i/o timeout")
+}
+
+func (away) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{}, errors.New("dial tcp: i/o timeout")
 }
 
 // The log of a job that has ended is read without its cluster where the store has all of it,
@@ -229,9 +231,9 @@ func TestFollowAJobThatHasEndedWithoutItsCluster(t *testing.T) {
 			if tt.result != "" {
 				objects["a1/result.json"] = tt.result
 			}
-			j := &Job{Handle: tt.handle, Store: storeWith(t, objects), Workload: slow{steps: steps{{State: api.Failed, Message: "exit code 1"}}}}
+			j := &Job{Handle: tt.handle, Store: storeWith(t, objects), Backend: slow{steps: steps{{State: api.Failed, Message: "exit code 1"}}}}
 			if tt.away {
-				j.Workload = away{}
+				j.Backend = away{}
 			}
 			var out bytes.Buffer
 			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Streams{Out: &out, Err: &out}, nil)

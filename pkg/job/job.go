@@ -9,24 +9,9 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
-
-// Workload is what runs jobs: processes of this machine, or a cluster.
-type Workload interface {
-	// Watch calls seen with the state at once and on every change, and returns
-	// the one that the job ended in. No workload is NotFound, not an error.
-	Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error)
-	// Logs writes what the job of an archive printed; with Follow until it has ended.
-	Logs(ctx context.Context, a *logs.Archive, o logs.Options, w screen.Streams) error
-	// Stop ends the job, giving it grace to save what it has, and removes the
-	// workload. ending, which may be nil, is called as soon as nothing can take it
-	// back that the job ends. Where there is no workload the error is fs.ErrNotExist.
-	Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error
-}
 
 // Cancelled is why a job ended that someone cancelled.
 const Cancelled = "cancelled"
@@ -36,9 +21,9 @@ const DefaultGrace = 30 * time.Second
 
 // Job is one job: its description, and where it lives.
 type Job struct {
-	Handle   api.Handle
-	Store    store.Store
-	Workload Workload
+	Handle  api.Handle
+	Store   store.Store
+	Backend Backend
 	// Flags are those of its Place.
 	Flags string
 }
@@ -99,32 +84,14 @@ func (j *Job) state(ctx context.Context) (api.Status, error) {
 	return end, nil
 }
 
-// look asks the workload for the job's state now. A cluster is read once, and not watched.
+// look asks the backend for the job's state now, and completes it from the store.
 func (j *Job) look(ctx context.Context) (api.Status, error) {
-	w, explains := j.Workload.(interface {
-		Explain(ctx context.Context, id string) (api.Status, error)
-	})
-	if explains {
-		s, err := w.Explain(ctx, j.ID())
-		if err != nil {
-			return s, err
-		}
-		var count counter
-		return j.settled(ctx, count.in(ctx, j, s)), nil
+	s, err := j.Backend.Status(ctx, j.Handle)
+	if err != nil {
+		return s.Status, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var first *api.Status
-	last, err := j.watch(ctx, func(s api.Status) {
-		if first == nil {
-			first = &s
-			cancel()
-		}
-	})
-	if first != nil {
-		return *first, nil
-	}
-	return last, err
+	var count counter
+	return j.settled(ctx, count.in(ctx, j, s)), nil
 }
 
 // Wait returns the state that the job ended in. The store is asked first: a job that has

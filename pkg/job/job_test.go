@@ -13,32 +13,32 @@ import (
 
 // deleted is a cluster that no one reaches any more.
 type deleted struct {
-	Workload
+	Backend
 	asked *int // how often someone tried
 }
 
 var errUnreachable = errors.New("the API server can't be reached")
 
-func (d deleted) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
+func (d deleted) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	*d.asked++
-	return api.Status{}, errUnreachable
+	return api.WorkloadStatus{}, errUnreachable
 }
 
-func (d deleted) Hosts(context.Context, string) ([]api.Host, error) {
+func (d deleted) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
 	*d.asked++
-	return nil, errUnreachable
+	return api.WorkloadStatus{}, errUnreachable
 }
 
-func (d deleted) Losses(context.Context, string) ([]api.Loss, error) {
+func (d deleted) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
 	*d.asked++
-	return nil, errUnreachable
+	return api.WorkloadDetail{}, errUnreachable
 }
 
 // Between the end of a job and the moment at which its cluster knows of it, a wait and a
 // status tell the same. A job that was cancelled may still be saving.
 func TestAJobThatItsClusterTakesForRunning(t *testing.T) {
 	for end, want := range map[string]api.State{succeededEnd: api.Succeeded, runnerEnd: api.Failed, cancelledEnd: api.Running, "": api.Running} {
-		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Workload: steps{{State: api.Running}}}
+		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Backend: steps{{State: api.Running}}}
 		if end != "" {
 			put(t, j, "a1/end.json", end)
 		}
@@ -63,7 +63,7 @@ func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 	asked := 0
 	newJob := func(backend api.Backend, objects map[string]string) *Job {
 		asked = 0
-		return &Job{Handle: api.Handle{JobID: "a1", Backend: backend, Hosts: 1}, Store: storeWith(t, objects), Workload: deleted{asked: &asked}}
+		return &Job{Handle: api.Handle{JobID: "a1", Backend: backend, Hosts: 1}, Store: storeWith(t, objects), Backend: deleted{asked: &asked}}
 	}
 	ended := map[string]string{"a1/end.json": succeededEnd, "a1/result.json": value("1"), "a1/logs/0/1-1.log": "2026-11-20T08:20:20.000000Z hello\n"}
 	for backend, want := range map[api.Backend]int{
@@ -103,10 +103,12 @@ type explained struct {
 	status api.Status
 }
 
-func (e explained) Explain(context.Context, string) (api.Status, error) { return e.status, nil }
+func (e explained) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{Status: e.status}, nil
+}
 
-func (e explained) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
-	return api.Status{}, errors.New("it is watched")
+func (e explained) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{}, errors.New("it is watched")
 }
 
 func TestStatusTellsWhyAJobWaits(t *testing.T) {
@@ -124,7 +126,7 @@ func TestStatusTellsWhyAJobWaits(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := &Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Hosts: 2}, Store: storeWith(t, nil), Workload: explained{status: tt.status}}
+			j := &Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Hosts: 2}, Store: storeWith(t, nil), Backend: explained{status: tt.status}}
 			s, err := j.Status(t.Context())
 			if got := Outcome(s) + "; " + s.Next; err != nil || got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)

@@ -93,7 +93,7 @@ func TestALargeMapTakesLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	j := &Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: manyInputs, Chunk: 10, Parallelism: 1}}, Store: s, Workload: steps{}}
+	j := &Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: manyInputs, Chunk: 10, Parallelism: 1}}, Store: s, Backend: steps{}}
 	before := heap()
 
 	progress, err := j.Progress(t.Context())

@@ -62,9 +62,9 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		"datasets/train.csv":              "x",
 		"other-store/one/handle.json":     handle("one", "ml", "main"),
 	}
-	running := Found{ID: "job-0a0a0a0a", Namespace: "ml", Bucket: "other-bucket", Store: "file:///other", Status: api.Status{State: api.Running}}
+	running := api.JobSummary{ID: "job-0a0a0a0a", Namespace: "ml", Workload: api.WorkloadFacts{ByPythonTool: true}, Store: "file:///other", Status: api.Status{State: api.Running}}
 	p := Place{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
-		List: func(context.Context, api.Detail) ([]Found, error) { return []Found{running}, nil },
+		Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return []api.JobSummary{running}, nil }),
 		OpenStore: func(string) (store.Store, error) {
 			return storeWith(t, map[string]string{"job-0a0a0a0a/handle.json": strings.ReplaceAll(pythonHandle, "1a2b3c4d", "0a0a0a0a")}), nil
 		}}
@@ -136,14 +136,15 @@ func (silent) List(ctx context.Context, _, _ string) iter.Seq2[store.Object, err
 // What only a store could add to a list is missing then. It is waited for once.
 func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		killed := api.Status{State: api.Failed, Reason: api.Killed, Pod: "p", Late: true}
-		var found []Found
+		late := api.CurrentPod{Pod: "p", MayHaveEarlierPods: true}
+		killed := api.Status{State: api.Failed, Reason: api.Killed}
+		var found []api.JobSummary
 		for _, id := range []string{"a", "b", "job-0a0a0a0a"} {
-			found = append(found, Found{ID: id, Store: "file:///other", Status: killed})
+			found = append(found, api.JobSummary{ID: id, Store: "file:///other", Status: killed, Workload: api.WorkloadFacts{CurrentPod: late}})
 		}
 		opened := 0
 		p := Place{Namespace: "ml", Store: storeWith(t, nil),
-			List: func(context.Context, api.Detail) ([]Found, error) { return found, nil },
+			Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil }),
 			OpenStore: func(string) (store.Store, error) {
 				opened++
 				return silent{store.None(nil)}, nil
@@ -179,15 +180,15 @@ func (s sluggish) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 // A store that can't answer for all jobs in time is asked about the next ones all the same.
 func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 	objects := map[string]string{}
-	var entries []Entry
+	var entries []api.JobSummary
 	for i := range 10 * readers {
 		id := fmt.Sprintf("cpu-%d", i)
 		objects[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann"}`, id)
-		entries = append(entries, Entry{ID: id, Store: "file:///slow", Hosts: 1})
+		entries = append(entries, api.JobSummary{ID: id, Store: "file:///slow", Hosts: 1})
 	}
 	s := storeWith(t, objects)
 	synctest.Test(t, func(t *testing.T) {
-		p := Place{Store: store.None(nil), Backend: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return sluggish{s}, nil }}
+		p := Place{Store: store.None(nil), Kind: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return sluggish{s}, nil }}
 		more := p.additions()
 		more.complete(t.Context(), entries, api.TellReasons)
 		if entries[0].User != "ann" || entries[len(entries)-1].User != "" {
@@ -205,8 +206,9 @@ func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 // reasons asks for those alone of which it is likely.
 func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	running := func(id, pod string) Found {
-		return Found{ID: id, Status: api.Status{State: api.Running, Attempt: 1, Pod: pod, Late: id == "late"}}
+	running := func(id, pod string) api.JobSummary {
+		return api.JobSummary{ID: id, Status: api.Status{State: api.Running, Attempt: 1},
+			Workload: api.WorkloadFacts{CurrentPod: api.CurrentPod{Pod: pod, MayHaveEarlierPods: id == "late"}}}
 	}
 	p := Place{Store: storeWith(t, map[string]string{
 		"again/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
@@ -215,11 +217,11 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 		"late/attempts/2.json":  `{"version":1,"attempt":2,"uid":"b"}`,
 		"fresh/attempts/1.json": `{"version":1,"attempt":1,"uid":"a"}`,
 	})}
-	found := []Found{running("again", "b"), running("late", "b"), running("fresh", "b"), running("silent", "b"), {ID: "waits", Status: api.Status{State: api.Pending, Attempt: 3}}}
+	found := []api.JobSummary{running("again", "b"), running("late", "b"), running("fresh", "b"), running("silent", "b"), {ID: "waits", Status: api.Status{State: api.Pending, Attempt: 3}}}
 	for i := range found {
 		found[i].Store = p.Store.URL()
 	}
-	p.List = func(context.Context, api.Detail) ([]Found, error) { return found, nil }
+	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil })
 	for detail, want := range map[api.Detail]map[string]int{
 		api.TellStates:  {"again": 1, "late": 2, "fresh": 1, "silent": 1, "waits": 3},
 		api.TellReasons: {"again": 2, "late": 2, "fresh": 2, "silent": 1, "waits": 3},
@@ -247,9 +249,9 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 		"set/handle.json": `{"version":1,"job_id":"set","backend":"pathways","hosts":4}`,
 		"map/handle.json": `{"version":1,"job_id":"map","backend":"gke","hosts":1,"map":{"inputs":9,"chunk":3,"parallelism":2}}`,
 	})}
-	p.List = func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{ID: "set", Store: p.Store.URL()}, {ID: "one", Store: p.Store.URL(), Hosts: 1}}, nil
-	}
+	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+		return []api.JobSummary{{ID: "set", Store: p.Store.URL()}, {ID: "one", Store: p.Store.URL(), Hosts: 1}}, nil
+	})
 	for detail, want := range map[api.Detail]map[string]int{
 		api.TellStates:  {"set": 0, "one": 1, "map": 2},
 		api.TellReasons: {"set": 4, "one": 1, "map": 2},
@@ -269,9 +271,9 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
 	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
 	p := Place{Store: storeWith(t, nil), Flags: " --context dev"}
-	p.List = func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{ID: "a1", Namespace: "ml", Store: p.Store.URL(), Status: waits}}, nil
-	}
+	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+		return []api.JobSummary{{ID: "a1", Namespace: "ml", Store: p.Store.URL(), Status: waits}}, nil
+	})
 	entries, err := p.Entries(t.Context(), Filter{}, api.TellReasons)
 	if err != nil || len(entries) != 1 {
 		t.Fatal(entries, err)

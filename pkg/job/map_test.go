@@ -26,7 +26,7 @@ import (
 // aMap is a map of so many inputs with some results.
 func aMap(t *testing.T, inputs int, results map[int]string) *Job {
 	t.Helper()
-	j := &Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: inputs, Chunk: 10, Parallelism: 1}}, Store: storeWith(t, nil), Workload: steps{}}
+	j := &Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: inputs, Chunk: 10, Parallelism: 1}}, Store: storeWith(t, nil), Backend: steps{}}
 	for input, text := range results {
 		put(t, j, store.ResultOf(j.ID(), input), text)
 	}
@@ -357,7 +357,7 @@ func TestAttemptsOf(t *testing.T) {
 // What one pod of a map printed last says nothing about its end.
 func TestFailureOfAMapShowsNoLog(t *testing.T) {
 	j := aMap(t, 2, nil)
-	j.Workload = steps{{State: api.NotFound}}
+	j.Backend = steps{{State: api.NotFound}}
 	put(t, j, store.LogPart(j.ID(), 0, 1, 1), "2026-11-20T08:20:20.000000Z input 0\n")
 	for _, m := range []*api.Map{j.Handle.Map, nil} {
 		j.Handle.Map = m

@@ -21,14 +21,14 @@ var ErrNoJob = errors.New("no jobs found")
 // workload. It reads no more handles than it has to: most ids tell when their jobs were
 // submitted. The error is ErrNoJob where there is none.
 func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
-	found, unread := p.List(ctx, api.TellNames)
+	found, unread := p.list(ctx, api.TellNames)
 	candidates, err := p.byAge(ctx, found)
 	if err != nil && (len(found) == 0 || !errors.Is(err, store.ErrNone)) {
 		return nil, errors.Join(unread, err)
 	}
 	more := p.additions()
 	defer more.close()
-	var newest *Entry
+	var newest *api.JobSummary
 	var unreadable error
 	for batch := range slices.Chunk(candidates, readers) {
 		if newest != nil && newest.Created.After(batch[0].Created) && !batch[0].Created.IsZero() {
@@ -54,32 +54,32 @@ func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
 
 // byAge returns the jobs that have a workload or lie in the store, the newest first. In front
 // stand those whose age only their handles tell.
-func (p Place) byAge(ctx context.Context, found []Found) ([]Entry, error) {
-	var entries []Entry
+func (p Place) byAge(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
+	var entries []api.JobSummary
 	known := map[string]bool{}
 	for _, w := range found {
 		known[w.ID] = true
-		entries = append(entries, Entry{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: w.Created, labels: w.Labels})
+		entries = append(entries, api.JobSummary{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: w.Created, Workload: w.Workload})
 	}
 	dirs, err := p.Store.Dirs(ctx)
 	for _, id := range dirs {
 		if !known[id] && store.CheckID(id) == nil {
-			entries = append(entries, Entry{ID: id, Store: p.Store.URL(), State: api.NotFound, Created: store.TimeOf(id)})
+			entries = append(entries, api.JobSummary{ID: id, Store: p.Store.URL(), State: api.NotFound, Created: store.TimeOf(id)})
 		}
 	}
-	rank := func(e Entry) int64 {
+	rank := func(e api.JobSummary) int64 {
 		if e.Created.IsZero() {
 			return math.MaxInt64
 		}
 		return e.Created.Unix()
 	}
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(entries, func(a, b api.JobSummary) int { return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.ID, b.ID)) })
 	return entries, err
 }
 
 // readHandles completes entries with their handles. What is no job of this place loses its
 // id. The error is about handles that can't be read.
-func (p Place) readHandles(ctx context.Context, entries []Entry, more *additions) error {
+func (p Place) readHandles(ctx context.Context, entries []api.JobSummary, more *additions) error {
 	errs := make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(readers)
@@ -89,9 +89,9 @@ func (p Place) readHandles(ctx context.Context, entries []Entry, more *additions
 			h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
 			exists := e.State != api.NotFound
 			if err == nil && p.has(h, exists) == nil {
-				e.Details = detailsOf(h)
+				e.JobDetails = h.Details()
 				if !exists {
-					e.Namespace, e.Created, e.labels = h.Namespace, h.CreatedAt, h.Labels
+					e.Namespace, e.Created, e.Workload.Labels = h.Namespace, h.CreatedAt, h.Labels
 				}
 				return nil
 			}

@@ -4,58 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Found is a workload that exists.
-type Found struct {
-	ID          string
-	Namespace   string // empty for a local job
-	Store       string // URL
-	Function    string
-	Accelerator string
-	// Bucket is that of a job of the Python package, "" for any other.
-	Bucket string
-	// Hosts is how many there are at a time, 0 where that is not known.
-	Hosts int
-	// Map says that the job calls its function once for each of many inputs.
-	Map     bool
-	Node    string
-	Pods    []string // the newest of each host
-	Labels  map[string]string
-	Created time.Time
-	Status  api.Status
-}
-
 // Place is where jobs live: their workloads, and the stores they use.
 type Place struct {
-	Workload Workload
-	// OfJobs is Workload for what is known to be a Job of Kubernetes: to look for one
-	// takes no right to see LeaderWorkerSets. nil where there is no difference.
-	OfJobs Workload
-	// Backend is that of the workloads.
-	Backend api.Backend
+	Backend Backend
+	// Kind is that of the backend.
+	Kind api.Backend
 	// Namespace and Cluster are where workloads are looked for, "" for all of
 	// them and for local jobs. Cluster is "" also where its name is only supposed.
 	Namespace, Cluster string
 	// ClusterID distinguishes the cluster from any other, whatever it is called, and Server is
 	// the URL of its API server; "" for local jobs.
 	ClusterID, Server string
-	// List says which workloads exist, in any order. Next to an error it gives
-	// those that it could read.
-	List func(ctx context.Context, detail api.Detail) ([]Found, error)
-	// Watch calls seen with all workloads, then with those that may have
-	// changed, until ctx is over, seen fails, or the place can't be read. One
-	// that is gone is NotFound.
-	Watch func(ctx context.Context, detail api.Detail, seen func([]Found) error) error
-	// RemoveRunners removes runners that no job needs any more, and returns their
-	// names; nil where jobs share none.
-	RemoveRunners func(ctx context.Context) ([]string, error)
 	// OpenStore opens the store of a workload, by its URL.
 	OpenStore func(url string) (store.Store, error)
 	// Store is where jobs are looked for that have no workload any more.
@@ -67,7 +33,7 @@ type Place struct {
 
 // Job is the job that a handle describes and whose records are in the usual store.
 func (p Place) Job(h api.Handle) *Job {
-	return &Job{Handle: h, Store: p.Store, Workload: p.workloadOf(h), Flags: p.Flags}
+	return &Job{Handle: h, Store: p.Store, Backend: p.Backend, Flags: p.Flags}
 }
 
 // NewJob is a job that is to be submitted here.
@@ -80,12 +46,22 @@ func (p Place) NewJob(s api.Spec) *Job {
 	return p.Job(h)
 }
 
-// workloadOf is what runs the job that a handle describes.
-func (p Place) workloadOf(h api.Handle) Workload {
-	if p.OfJobs != nil && strings.HasPrefix(h.K8sName, api.JobNamePrefix) {
-		return p.OfJobs
+// list describes the workloads that exist. Those that don't name their store are looked for in
+// the usual one.
+func (p Place) list(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
+	found, err := p.Backend.List(ctx, detail)
+	return p.inStores(found), err
+}
+
+// inStores are jobs with their stores, but for those that are gone.
+func (p Place) inStores(found []api.JobSummary) []api.JobSummary {
+	found = slices.Clone(found)
+	for i := range found {
+		if found[i].Store == "" && found[i].Status.State != api.NotFound {
+			found[i].Store = p.Store.URL()
+		}
 	}
-	return p.Workload
+	return found
 }
 
 // Exact is the job whose whole id was given and whose handle lies in the usual
@@ -102,8 +78,8 @@ func (p Place) Exact(ctx context.Context, id string) *Job {
 }
 
 // Open is AttachAll for a job that was listed.
-func (p Place) Open(ctx context.Context, e Entry) (*Job, error) {
-	j := p.Job(api.Handle{JobID: e.ID, Backend: p.Backend, Namespace: e.Namespace})
+func (p Place) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
+	j := p.Job(api.Handle{JobID: e.ID, Backend: p.Kind, Namespace: e.Namespace})
 	if e.Store != p.Store.URL() {
 		var err error
 		if j.Store, err = p.OpenStore(e.Store); err != nil {
@@ -123,7 +99,7 @@ func (p Place) recall(ctx context.Context, j *Job) (bool, error) {
 		return false, err
 	}
 	if err == nil {
-		j.Handle, j.Workload = handle, p.workloadOf(handle)
+		j.Handle = handle
 	}
 	return err == nil, nil
 }

@@ -43,12 +43,12 @@ func (c counting) Dirs(ctx context.Context) ([]string, error) {
 }
 
 func TestAttachAllLooksOnce(t *testing.T) {
-	lists, dirs := 0, 0
+	listed, dirs := 0, 0
 	p := Place{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/call.json": "{}"}), &dirs},
-		List: func(context.Context, api.Detail) ([]Found, error) {
-			lists++
-			return []Found{{ID: "c3", Store: "gs://other"}, {ID: "d4", Store: "gs://other"}}, nil
-		},
+		Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+			listed++
+			return []api.JobSummary{{ID: "c3", Store: "gs://other"}, {ID: "d4", Store: "gs://other"}}, nil
+		}),
 		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil },
 	}
 	jobs, failed := p.AttachAll(t.Context(), []string{"d", "a1", "b2", "c3", "a"})
@@ -62,8 +62,8 @@ func TestAttachAllLooksOnce(t *testing.T) {
 	if want := []string{"d4", "a1", "b2", "c3"}; !slices.Equal(ids, want) {
 		t.Errorf("found %v, want %v", ids, want)
 	}
-	if lists != 1 || dirs != 1 {
-		t.Errorf("listed %d times in the cluster and %d times in the store, want once each", lists, dirs)
+	if listed != 1 || dirs != 1 {
+		t.Errorf("listed %d times in the cluster and %d times in the store, want once each", listed, dirs)
 	}
 	if jobs[0].Store != jobs[3].Store {
 		t.Error("a store was opened twice")
@@ -99,7 +99,7 @@ func TestAttachAllToRemnants(t *testing.T) {
 			for _, o := range tt.objects {
 				objects[o] = "{}"
 			}
-			p := Place{Store: storeWith(t, objects), List: func(context.Context, api.Detail) ([]Found, error) { return nil, nil }}
+			p := Place{Store: storeWith(t, objects), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, nil })}
 			_, failed := p.AttachAll(t.Context(), []string{tt.id})
 			err := errors.Join(failed...)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -132,9 +132,9 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 func TestPlaceWithoutAStore(t *testing.T) {
 	why := errors.New("set KINETIC_STORE")
 	theirs := storeWith(t, map[string]string{"a1/handle.json": ourHandle})
-	p := Place{Store: store.None(why), List: func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{ID: "a1", Store: theirs.URL(), Status: api.Status{State: api.Running}}}, nil
-	}, OpenStore: func(string) (store.Store, error) { return theirs, nil }}
+	p := Place{Store: store.None(why), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+		return []api.JobSummary{{ID: "a1", Store: theirs.URL(), Status: api.Status{State: api.Running}}}, nil
+	}), OpenStore: func(string) (store.Store, error) { return theirs, nil }}
 	for _, id := range []string{"a1", "a"} {
 		if j, err := p.Attach(t.Context(), id); err != nil || j.ID() != "a1" || j.Store != theirs {
 			t.Errorf("attaching to %s: %v", id, err)
@@ -151,35 +151,6 @@ func TestPlaceWithoutAStore(t *testing.T) {
 	}
 	if entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates); !errors.Is(err, why) || len(entries) != 1 {
 		t.Errorf("listing what is stored, too: %v, %v", entries, err)
-	}
-}
-
-// Who looks for a Job of Kubernetes needs no right to see what else runs jobs.
-func TestAJobOfKubernetesIsLookedForAmongThose(t *testing.T) {
-	handle := func(id, name string) string {
-		return `{"version":1,"job_id":"` + id + `","backend":"gke","k8s_name":"` + name + `"}`
-	}
-	any, jobs := &steps{}, &steps{}
-	p := Place{Workload: any, OfJobs: jobs, Backend: api.BackendGKE, Store: storeWith(t, map[string]string{
-		"one/handle.json": handle("one", "kinetic-one"),
-		"set/handle.json": handle("set", "keras-pathways-set"),
-	}), List: func(context.Context, api.Detail) ([]Found, error) { return []Found{{ID: "bare"}}, nil }}
-	p.OpenStore = func(string) (store.Store, error) { return p.Store, nil }
-	for id, want := range map[string]Workload{"one": jobs, "on": jobs, "set": any, "bare": any} {
-		j, err := p.Attach(t.Context(), id)
-		if err != nil || j.Workload != want {
-			t.Errorf("attached to %s: %v, or to the wrong workload", id, err)
-		}
-		all, failed := p.AttachAll(t.Context(), []string{id})
-		if len(failed) > 0 || all[0].Workload != want {
-			t.Errorf("attached to %s, among all: %v, or to the wrong workload", id, failed)
-		}
-	}
-	for id, want := range map[string]Workload{"one": jobs, "set": any} {
-		j, err := p.Open(t.Context(), Entry{ID: id, Store: p.Store.URL()})
-		if err != nil || j.Workload != want {
-			t.Errorf("opened %s: %v, or the wrong workload", id, err)
-		}
 	}
 }
 
@@ -212,9 +183,9 @@ func TestPlaceTellsClustersApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Place{Namespace: "ml", Cluster: tt.cluster, ClusterID: tt.id, Store: storeWith(t, objects)}
-			p.List = func(context.Context, api.Detail) ([]Found, error) {
-				return []Found{{ID: "rotated", Namespace: "ml", Store: p.Store.URL(), Status: api.Status{State: api.Running}}}, nil
-			}
+			p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+				return []api.JobSummary{{ID: "rotated", Namespace: "ml", Store: p.Store.URL(), Status: api.Status{State: api.Running}}}, nil
+			})
 			entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates)
 			if err != nil {
 				t.Fatal(err)

@@ -30,7 +30,7 @@ type resolver struct {
 	unended bool
 
 	looked    bool
-	workloads map[string]Found
+	workloads map[string]api.JobSummary
 	unread    error
 	ids       []string // of the store too; nil until they are needed
 	stores    map[string]store.Store
@@ -68,7 +68,7 @@ func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	switch {
 	case err == nil:
-		j.Handle, j.Workload = handle, p.workloadOf(handle)
+		j.Handle = handle
 		return j, p.has(handle, found)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
@@ -90,13 +90,16 @@ func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool
 	if err != nil {
 		return nil, false, err
 	}
-	j = r.place.Job(api.Handle{JobID: id, Backend: r.place.Backend, Namespace: r.place.Namespace})
+	j = r.place.Job(api.Handle{JobID: id, Backend: r.place.Kind, Namespace: r.place.Namespace})
 	w, found := r.workloads[id]
 	if !found {
 		return j, false, nil // if it could not be read, asking for it will say so
 	}
 	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
-	j.Handle.Namespace, j.Handle.BucketName = w.Namespace, w.Bucket
+	j.Handle.Namespace = w.Namespace
+	if w.Workload.ByPythonTool {
+		j.Handle.BucketName = strings.TrimPrefix(w.Store, store.BucketScheme)
+	}
 	j.Store, err = r.storeAt(w.Store)
 	return j, true, err
 }
@@ -107,8 +110,8 @@ func (r *resolver) look(ctx context.Context) {
 		return
 	}
 	r.looked = true
-	found, unread := r.place.List(ctx, api.TellNames)
-	r.workloads, r.unread = make(map[string]Found, len(found)), unread
+	found, unread := r.place.list(ctx, api.TellNames)
+	r.workloads, r.unread = make(map[string]api.JobSummary, len(found)), unread
 	for _, w := range found {
 		r.workloads[w.ID] = w
 	}
@@ -142,7 +145,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 		return "", errors.Join(&IDError{unknownID(word, r.ids)}, r.unread)
 	}
 	candidates := r.candidates(ctx, hits)
-	if running := slices.DeleteFunc(slices.Clone(candidates), func(e Entry) bool { return e.State.Ended() }); r.unended && len(running) > 0 {
+	if running := slices.DeleteFunc(slices.Clone(candidates), func(e api.JobSummary) bool { return e.State.Ended() }); r.unended && len(running) > 0 {
 		candidates = running
 	}
 	if len(candidates) == 1 {
@@ -212,16 +215,16 @@ const manyHits = 200
 
 // candidates returns the jobs with these ids and their states, the newest first; nothing when
 // they are too many. What can't be read is left out.
-func (r *resolver) candidates(ctx context.Context, ids []string) []Entry {
+func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummary {
 	if len(ids) > manyHits {
 		return nil
 	}
-	found, _ := r.place.List(ctx, api.TellStates)
-	found = slices.DeleteFunc(slices.Clone(found), func(w Found) bool { return !slices.Contains(ids, w.ID) })
+	found, _ := r.place.list(ctx, api.TellStates)
+	found = slices.DeleteFunc(slices.Clone(found), func(w api.JobSummary) bool { return !slices.Contains(ids, w.ID) })
 	more := r.place.additions()
 	defer more.close()
 	entries, _ := r.place.entries(ctx, found, Filter{}, more)
-	stored := make([]*Entry, len(ids))
+	stored := make([]*api.JobSummary, len(ids))
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i, id := range ids {
@@ -256,7 +259,7 @@ func (r *resolver) storeAt(url string) (store.Store, error) {
 
 // ids lists every job that has a workload or lies in the store. Next to an error it
 // gives those that have a workload.
-func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error) {
+func (p Place) ids(ctx context.Context, found map[string]api.JobSummary) ([]string, error) {
 	stored, err := p.Store.Dirs(ctx)
 	ids := slices.Collect(maps.Keys(found))
 	for _, id := range stored {
@@ -272,7 +275,7 @@ func (p Place) ids(ctx context.Context, found map[string]Found) ([]string, error
 const shownCandidates = 10
 
 // ambiguousID says which jobs a word may mean. candidates are those of which more is known.
-func ambiguousID(word string, hits []string, candidates []Entry, now time.Time) string {
+func ambiguousID(word string, hits []string, candidates []api.JobSummary, now time.Time) string {
 	if len(candidates) == 0 {
 		return fmt.Sprintf("job %q: %d jobs match, such as %s; be more specific", word, len(hits), strings.Join(hits[:min(len(hits), 3)], ", "))
 	}

@@ -13,20 +13,20 @@ import (
 )
 
 // listing is a place whose workloads have these ids, and whose store is empty.
-func listing(t *testing.T, found ...Found) Place {
+func listing(t *testing.T, found ...api.JobSummary) Place {
 	p := Place{Store: storeWith(t, nil)}
 	for i := range found {
 		found[i].Store = p.Store.URL()
 	}
-	p.List = func(context.Context, api.Detail) ([]Found, error) { return found, nil }
+	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil })
 	return p
 }
 
 func TestResolveID(t *testing.T) {
 	const first, second = "cpu-stub-20260101-000000-aaaaaaa", "cpu-stub-20260102-000000-bbbbbbb"
-	var found []Found
+	var found []api.JobSummary
 	for _, id := range []string{"cpu-eval-1", "cpu-train-1", "cpu-train-12", "l4-train-1", first, second, "bbbbbbb-mine", "my-1234567", "job-1a2b3c4d"} {
-		found = append(found, Found{ID: id})
+		found = append(found, api.JobSummary{ID: id})
 	}
 	p := listing(t, found...)
 	tests := map[string]struct {
@@ -77,13 +77,13 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	now := time.Now()
 	handle := `{"version":1,"job_id":"cpu-a-2","backend":"gke","created_at":"2026-01-01T00:00:00Z"}`
 	p := Place{Store: storeWith(t, map[string]string{"cpu-a-2/handle.json": handle, "cpu-a-2/end.json": `{"version":1,"state":"FAILED","reason":"Cancelled"}`})}
-	p.List = func(_ context.Context, detail api.Detail) ([]Found, error) {
-		w := Found{ID: "cpu-a-10", Store: p.Store.URL(), Created: now.Add(-5 * time.Minute)}
+	p.Backend = lists(func(_ context.Context, detail api.Detail) ([]api.JobSummary, error) {
+		w := api.JobSummary{ID: "cpu-a-10", Store: p.Store.URL(), Created: now.Add(-5 * time.Minute)}
 		if detail >= api.TellStates {
 			w.Status.State = api.Running
 		}
-		return []Found{w}, nil
-	}
+		return []api.JobSummary{w}, nil
+	})
 	_, err := p.Attach(t.Context(), "cpu-a")
 	if err == nil {
 		t.Fatal("found one")
@@ -92,9 +92,9 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	if len(lines) != 3 || lines[1] != "  cpu-a-10  RUNNING    5m" || !strings.HasPrefix(lines[2], "  cpu-a-2   CANCELLED  ") {
 		t.Errorf("said:\n%s", err)
 	}
-	var many []Found
+	var many []api.JobSummary
 	for i := range 15 {
-		many = append(many, Found{ID: fmt.Sprintf("cpu-%d", i), Status: api.Status{State: api.Running}})
+		many = append(many, api.JobSummary{ID: fmt.Sprintf("cpu-%d", i), Status: api.Status{State: api.Running}})
 	}
 	if _, err := listing(t, many...).Attach(t.Context(), "cpu"); err == nil || !strings.HasSuffix(err.Error(), "\n  and 5 more") {
 		t.Errorf("of many it said:\n%v", err)
@@ -103,7 +103,9 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 
 // Only what has not ended can be cancelled: a word that one such job matches names it.
 func TestAttachUnended(t *testing.T) {
-	state := func(id string, s api.State) Found { return Found{ID: id, Status: api.Status{State: s}} }
+	state := func(id string, s api.State) api.JobSummary {
+		return api.JobSummary{ID: id, Status: api.Status{State: s}}
+	}
 	p := listing(t, state("cpu-a-1", api.Succeeded), state("cpu-a-2", api.Running), state("cpu-a-3", api.Failed),
 		state("cpu-b-1", api.Running), state("cpu-b-2", api.Pending), state("cpu-b-3", api.Failed), state("cpu-c-1", api.Failed), state("cpu-c-2", api.Succeeded))
 	for word, want := range map[string]string{
@@ -137,9 +139,9 @@ func TestAttachByAPrefix(t *testing.T) {
 		"cpu-b-1/handle.json": handle("cpu-b-1", "ml"), "cpu-b-2/handle.json": handle("cpu-b-2", "ml"),
 		"cpu-c-1/handle.json": handle("cpu-c-1", "other"),
 		"cpu-d-1/handle.json": handle("cpu-d-1", "other"),
-	}), List: func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{ID: "cpu-d-2", Namespace: "ml"}}, nil
-	}}
+	}), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+		return []api.JobSummary{{ID: "cpu-d-2", Namespace: "ml"}}, nil
+	})}
 	p.OpenStore = func(string) (store.Store, error) { return storeWith(t, nil), nil }
 	for prefix, want := range map[string]string{
 		"cpu-a": "cpu-a-1",
@@ -162,16 +164,16 @@ func TestAttachByAPrefix(t *testing.T) {
 
 // One look at the place serves all words, and each has its own error.
 func TestAttachEach(t *testing.T) {
-	lists := 0
-	p := listing(t, Found{ID: "cpu-a-1"}, Found{ID: "cpu-b-1"})
-	list := p.List
-	p.List = func(ctx context.Context, d api.Detail) ([]Found, error) {
-		lists++
+	listed := 0
+	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-1"})
+	list := p.Backend.List
+	p.Backend = lists(func(ctx context.Context, d api.Detail) ([]api.JobSummary, error) {
+		listed++
 		return list(ctx, d)
-	}
+	})
 	jobs, errs := p.AttachEach(t.Context(), []string{"cpu-b", "nope", "cpu-a-1"})
-	if lists != 1 || errs[0] != nil || errs[2] != nil || jobs[0].ID() != "cpu-b-1" || jobs[2].ID() != "cpu-a-1" {
-		t.Errorf("listed %d times, found %v, %v", lists, jobs, errs)
+	if listed != 1 || errs[0] != nil || errs[2] != nil || jobs[0].ID() != "cpu-b-1" || jobs[2].ID() != "cpu-a-1" {
+		t.Errorf("listed %d times, found %v, %v", listed, jobs, errs)
 	}
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), `job "nope" not found`) {
 		t.Errorf("a job that is not there: %v", errs[1])

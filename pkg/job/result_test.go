@@ -66,7 +66,7 @@ func (r meteredReader) Read(p []byte) (int, error) {
 func TestDescribeReadsNoValue(t *testing.T) {
 	const head = `{"version":1,"ok":true,"pickle":null,"error":null,"warnings":["value.loss is NaN"],"differs":true,"value":`
 	read := 0
-	j := &Job{Handle: api.Handle{JobID: "a1"}, Workload: steps{{State: api.Succeeded}},
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Backend: steps{{State: api.Succeeded}},
 		Store: metered{storeWith(t, map[string]string{"a1/result.json": head + `"` + strings.Repeat("x", 10<<20) + `"}`}), &read}}
 	d, err := j.Describe(t.Context())
 	if err != nil || !d.HasResult || !slices.Equal(d.Warnings, []string{"value.loss is NaN"}) {

@@ -13,12 +13,14 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 	defer cancel()
 	var over *api.Status
 	var count counter
-	last, err := j.Workload.Watch(ctx, j.ID(), func(s api.Status) {
+	last, err := j.Backend.Watch(ctx, j.Handle, func(now api.WorkloadStatus) {
 		if over != nil {
 			return
 		}
-		s = count.in(ctx, j, s)
-		s = j.settled(ctx, s)
+		s := j.settled(ctx, count.in(ctx, j, now))
+		if now.Ending && s.State == api.Pending && !s.Hopeless {
+			s.Message, s.Next = "", "" // it waits for nothing any more
+		}
 		seen(s)
 		if s.State.Ended() {
 			over = &s
@@ -28,7 +30,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 	if over != nil {
 		return *over, nil
 	}
-	return last, err
+	return last.Status, err
 }
 
 // settled is a status with the end that the store says, if the workload can't.
@@ -53,17 +55,11 @@ func unsettled(s api.Status) bool {
 // Release frees the hosts of a job that has ended and still holds them, which its
 // runner was not allowed to do.
 func (j *Job) Release(ctx context.Context) error {
-	w, ok := j.Workload.(interface {
-		Release(ctx context.Context, id string, end api.End) error
-	})
-	if !ok {
-		return nil
-	}
 	end, err := j.end(ctx)
 	if err != nil {
 		return err
 	}
-	return w.Release(ctx, j.ID(), end)
+	return j.Backend.Release(ctx, j.Handle, end)
 }
 
 // counter says which attempt a pod is. The pods of earlier ones may be gone, so
@@ -75,24 +71,24 @@ type counter struct {
 
 // in is a status with the attempt that it reports: what the workload says, where no
 // pod runs or the store can't be read.
-func (c *counter) in(ctx context.Context, j *Job, s api.Status) api.Status {
+func (c *counter) in(ctx context.Context, j *Job, s api.WorkloadStatus) api.Status {
 	if s.Pod == "" || j.Handle.ByPythonTool() {
-		return s
+		return s.Status
 	}
 	if s.Pod != c.pod {
 		attempts, err := j.attempts(ctx)
 		if err != nil {
-			return s
+			return s.Status
 		}
 		c.pod, c.attempts = s.Pod, attempts
 	}
-	return numbered(s, c.attempts)
+	return numbered(s.Status, s.Pod, c.attempts)
 }
 
-// numbered sets the attempt number of the status's pod, and the start of the first
+// numbered sets the attempt number of the pod that runs, and the start of the first
 // recorded attempt.
-func numbered(s api.Status, attempts []api.Attempt) api.Status {
-	if s.Attempt = numberOf(attempts, s.Pod); s.Attempt > 1 {
+func numbered(s api.Status, pod string, attempts []api.Attempt) api.Status {
+	if s.Attempt = numberOf(attempts, pod); s.Attempt > 1 {
 		s.Started = attempts[0].Started
 	}
 	return s

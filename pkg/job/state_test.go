@@ -16,7 +16,7 @@ type group struct {
 	released *api.End
 }
 
-func (g group) Release(_ context.Context, _ string, end api.End) error {
+func (g group) Release(_ context.Context, _ api.Handle, end api.End) error {
 	*g.released = end
 	return nil
 }
@@ -40,14 +40,14 @@ func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var released api.End
 			s := storeWith(t, tt.objects)
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Workload: group{slow{steps: steps{tt.status}}, &released}}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: group{slow{steps: steps{tt.status}}, &released}}
 			status, err := j.Status(t.Context())
 			if got := Outcome(status); err != nil || got != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
-			p := Place{Store: s, Workload: j.Workload, List: func(context.Context, api.Detail) ([]Found, error) {
-				return []Found{{ID: "a1", Store: s.URL(), Status: tt.status}}, nil
-			}}
+			p := Place{Store: s, Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+				return []api.JobSummary{{ID: "a1", Store: s.URL(), Status: tt.status}}, nil
+			})}
 			entries, err := p.Entries(t.Context(), Filter{}, api.TellStates)
 			if err != nil || len(entries) != 1 || Outcome(entries[0].Status) != tt.want || entries[0].State != status.State {
 				t.Errorf("listed as %+v, %v; want %s", entries, err, tt.want)
@@ -64,22 +64,25 @@ func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 
 func TestTheAttemptThatRuns(t *testing.T) {
 	record := func(n int, pod string) string { return fmt.Sprintf(`{"version":1,"attempt":%d,"uid":%q}`, n, pod) }
+	runs := func(pod string, attempt int) api.WorkloadStatus {
+		return api.WorkloadStatus{Status: api.Status{State: api.Running, Attempt: attempt}, CurrentPod: api.CurrentPod{Pod: pod}}
+	}
 	two := map[string]string{"a1/attempts/1.json": record(1, "gone"), "a1/attempts/2.json": record(2, "b")}
 	tests := map[string]struct {
 		objects map[string]string
 		python  bool
-		steps   steps
+		steps   []api.WorkloadStatus
 		want    []int
 	}{
-		"none is recorded":             {nil, false, steps{{State: api.Running, Pod: "a", Attempt: 1}}, []int{1}},
-		"whose earlier pods are gone":  {two, false, steps{{State: api.Running, Pod: "b", Attempt: 1}}, []int{2}},
-		"that has not recorded itself": {two, false, steps{{State: api.Running, Pod: "c", Attempt: 1}}, []int{3}},
-		"one after the other":          {two, false, steps{{State: api.Running, Pod: "b", Attempt: 1}, {State: api.Pending, Attempt: 1}, {State: api.Running, Pod: "c", Attempt: 2}}, []int{2, 1, 3}},
-		"of the Python tool":           {two, true, steps{{State: api.Running, Pod: "b", Attempt: 1}}, []int{1}},
+		"none is recorded":             {nil, false, []api.WorkloadStatus{runs("a", 1)}, []int{1}},
+		"whose earlier pods are gone":  {two, false, []api.WorkloadStatus{runs("b", 1)}, []int{2}},
+		"that has not recorded itself": {two, false, []api.WorkloadStatus{runs("c", 1)}, []int{3}},
+		"one after the other":          {two, false, []api.WorkloadStatus{runs("b", 1), {Status: api.Status{State: api.Pending, Attempt: 1}}, runs("c", 2)}, []int{2, 1, 3}},
+		"of the Python tool":           {two, true, []api.WorkloadStatus{runs("b", 1)}, []int{1}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, tt.objects), Workload: tt.steps}
+			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, tt.objects), Backend: inPods{statuses: tt.steps}}
 			if tt.python {
 				j.Handle.BucketName = "bucket"
 			}
@@ -91,5 +94,20 @@ func TestTheAttemptThatRuns(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A pending job that ends waits for nothing, whatever its last pod says.
+func TestWatchOfAJobThatEnds(t *testing.T) {
+	waits := api.WorkloadStatus{Status: api.Status{State: api.Pending, Message: "out of memory", Next: "kubectl describe pod"}}
+	ends := waits
+	ends.Ending = true
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Backend: inPods{statuses: []api.WorkloadStatus{waits, ends}}}
+	var got []string
+	if _, err := j.watch(t.Context(), func(s api.Status) { got = append(got, s.Message+s.Next) }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"out of memorykubectl describe pod", ""}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -9,15 +9,15 @@ import (
 // WatchEntries calls seen with what Entries would list, then with each job that
 // appears, changes or goes, until ctx is over or seen fails. Jobs that leave the
 // states that the filter asks for are told as well.
-func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, seen func([]Entry) error) error {
-	told, others := map[jobKey]Entry{}, map[jobKey]bool{}
+func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, seen func([]api.JobSummary) error) error {
+	told, others := map[jobKey]api.JobSummary{}, map[jobKey]bool{}
 	first := true
 	more := p.additions()
 	defer more.close()
-	return p.Watch(ctx, detail, func(found []Found) error {
+	return p.Backend.WatchList(ctx, detail, func(found []api.JobSummary) error {
 		stored := f
 		stored.Stored = f.Stored && first
-		entries, err := p.entries(ctx, found, stored, more)
+		entries, err := p.entries(ctx, p.inStores(found), stored, more)
 		if err != nil {
 			return err
 		}
@@ -47,8 +47,8 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 
 // selected returns the entries that the filter chooses by labels and user. A job that was told
 // is one of them; others are known to be someone else's.
-func (a *additions) selected(ctx context.Context, f Filter, entries []Entry, told map[jobKey]Entry, others map[jobKey]bool) ([]Entry, error) {
-	var chosen, unknown []Entry
+func (a *additions) selected(ctx context.Context, f Filter, entries []api.JobSummary, told map[jobKey]api.JobSummary, others map[jobKey]bool) ([]api.JobSummary, error) {
+	var chosen, unknown []api.JobSummary
 	for _, e := range entries {
 		key := keyOf(e)
 		_, known := told[key]
@@ -77,12 +77,12 @@ func (a *additions) selected(ctx context.Context, f Filter, entries []Entry, tol
 // jobKey distinguishes jobs of several namespaces.
 type jobKey struct{ namespace, id string }
 
-func keyOf(e Entry) jobKey { return jobKey{e.Namespace, e.ID} }
+func keyOf(e api.JobSummary) jobKey { return jobKey{e.Namespace, e.ID} }
 
 // changed returns the entries that differ from what was told, and updates that. Of a job
 // whose workload is gone nothing is kept: a watch may run for weeks.
-func (f Filter) changed(told map[jobKey]Entry, now []Entry) []Entry {
-	var changes []Entry
+func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) []api.JobSummary {
+	var changes []api.JobSummary
 	for _, e := range now {
 		was, known := told[keyOf(e)]
 		if e.State == api.NotFound {
@@ -90,7 +90,7 @@ func (f Filter) changed(told map[jobKey]Entry, now []Entry) []Entry {
 				continue // its last pods go
 			}
 			delete(told, keyOf(e))
-			if e = was.gone(e.Status); f.wantsState(e.State) || f.wantsState(was.State) {
+			if e = gone(was, e.Status); f.wantsState(e.State) || f.wantsState(was.State) {
 				changes = append(changes, e)
 			}
 			continue
@@ -107,7 +107,7 @@ func (f Filter) changed(told map[jobKey]Entry, now []Entry) []Entry {
 }
 
 // gone is the entry of a job whose workload, which told what it was, is gone.
-func (e Entry) gone(s api.Status) Entry {
+func gone(e api.JobSummary, s api.Status) api.JobSummary {
 	e.State, e.Status, e.Node = api.NotFound, s, ""
 	return e
 }

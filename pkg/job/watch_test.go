@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-func found(id string, state api.State, message string) Found {
-	return Found{ID: id, Namespace: "ml", Function: "train", Hosts: 1, Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+func found(id string, state api.State, message string) api.JobSummary {
+	return api.JobSummary{ID: id, Namespace: "ml", Function: "train", Hosts: 1, Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		Status: api.Status{State: state, Message: message}}
 }
 
@@ -21,38 +21,38 @@ func TestWatchEntries(t *testing.T) {
 	running, waiting := found("a", api.Running, ""), found("b", api.Pending, "no node")
 	tests := map[string]struct {
 		filter Filter
-		steps  [][]Found
+		steps  [][]api.JobSummary
 		want   [][]string // what is told: id, function, state, outcome
 	}{
-		"nothing changes": {steps: [][]Found{{running}, {running}}, want: [][]string{{"a train RUNNING running"}}},
-		"a state changes": {steps: [][]Found{{running, waiting}, {found("a", api.Succeeded, "")}},
+		"nothing changes": {steps: [][]api.JobSummary{{running}, {running}}, want: [][]string{{"a train RUNNING running"}}},
+		"a state changes": {steps: [][]api.JobSummary{{running, waiting}, {found("a", api.Succeeded, "")}},
 			want: [][]string{{"a train RUNNING running", "b train PENDING waiting: no node"}, {"a train SUCCEEDED succeeded"}}},
-		"another reason to wait": {steps: [][]Found{{waiting}, {found("b", api.Pending, "no quota")}},
+		"another reason to wait": {steps: [][]api.JobSummary{{waiting}, {found("b", api.Pending, "no quota")}},
 			want: [][]string{{"b train PENDING waiting: no node"}, {"b train PENDING waiting: no quota"}}},
-		"one appears": {steps: [][]Found{nil, {running}}, want: [][]string{nil, {"a train RUNNING running"}}},
+		"one appears": {steps: [][]api.JobSummary{nil, {running}}, want: [][]string{nil, {"a train RUNNING running"}}},
 		"one goes, which is told once and with its name": {
-			steps: [][]Found{{running}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}},
+			steps: [][]api.JobSummary{{running}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}},
 			want:  [][]string{{"a train RUNNING running"}, {"a train NOT_FOUND not found"}}},
-		"the last pods of one that was gone before": {steps: [][]Found{nil, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}}, want: [][]string{nil}},
+		"the last pods of one that was gone before": {steps: [][]api.JobSummary{nil, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}}, want: [][]string{nil}},
 		"only what enters or leaves the chosen states": {filter: Filter{States: failed},
-			steps: [][]Found{{running, waiting}, {found("a", api.Failed, "no")}, {found("a", api.Running, "")}, {found("b", api.Running, "")}},
+			steps: [][]api.JobSummary{{running, waiting}, {found("a", api.Failed, "no")}, {found("a", api.Running, "")}, {found("b", api.Running, "")}},
 			want:  [][]string{nil, {"a train FAILED failed: no"}, {"a train RUNNING running"}}},
-		"the limit is for the beginning": {filter: Filter{Limit: 1}, steps: [][]Found{{running, waiting}, {found("b", api.Running, "")}},
+		"the limit is for the beginning": {filter: Filter{Limit: 1}, steps: [][]api.JobSummary{{running, waiting}, {found("b", api.Running, "")}},
 			want: [][]string{{"a train RUNNING running"}, {"b train RUNNING running"}}},
 	}
 	over := errors.New("over")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := Place{Watch: func(_ context.Context, _ api.Detail, seen func([]Found) error) error {
+			p := Place{Store: storeWith(t, nil), Backend: watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
 				for _, step := range tt.steps {
 					if err := seen(step); err != nil {
 						return err
 					}
 				}
 				return over
-			}}
+			})}
 			var got [][]string
-			err := p.WatchEntries(t.Context(), tt.filter, api.TellReasons, func(entries []Entry) error {
+			err := p.WatchEntries(t.Context(), tt.filter, api.TellReasons, func(entries []api.JobSummary) error {
 				var lines []string
 				for _, e := range entries {
 					lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+Outcome(e.Status))
@@ -72,17 +72,17 @@ func TestWatchEntries(t *testing.T) {
 
 // Jobs come and go while a watch runs for weeks.
 func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
-	told := map[jobKey]Entry{}
+	told := map[jobKey]api.JobSummary{}
 	for _, id := range []string{"a", "b", "c"} {
-		running := Entry{ID: id, Namespace: "ml", State: api.Running}
-		gone := Entry{ID: id, Namespace: "ml", State: api.NotFound}
-		if changes := (Filter{}).changed(told, []Entry{running}); len(changes) != 1 {
+		running := api.JobSummary{ID: id, Namespace: "ml", State: api.Running}
+		gone := api.JobSummary{ID: id, Namespace: "ml", State: api.NotFound}
+		if changes := (Filter{}).changed(told, []api.JobSummary{running}); len(changes) != 1 {
 			t.Errorf("%s runs: told %v", id, changes)
 		}
-		if changes := (Filter{}).changed(told, []Entry{gone}); len(changes) != 1 {
+		if changes := (Filter{}).changed(told, []api.JobSummary{gone}); len(changes) != 1 {
 			t.Errorf("%s is gone: told %v", id, changes)
 		}
-		if changes := (Filter{}).changed(told, []Entry{gone}); len(changes) != 0 {
+		if changes := (Filter{}).changed(told, []api.JobSummary{gone}); len(changes) != 0 {
 			t.Errorf("%s is gone: told again %v", id, changes)
 		}
 	}
@@ -96,11 +96,11 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	p := Place{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
 	running := found("a", api.Running, "")
 	running.Store = p.Store.URL()
-	p.Watch = func(_ context.Context, _ api.Detail, seen func([]Found) error) error {
-		return errors.Join(seen([]Found{running}), seen([]Found{{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}))
-	}
-	var last Entry
-	err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []Entry) error {
+	p.Backend = watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+		return errors.Join(seen([]api.JobSummary{running}), seen([]api.JobSummary{{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}))
+	})
+	var last api.JobSummary
+	err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []api.JobSummary) error {
 		last = entries[0]
 		return nil
 	})
@@ -111,25 +111,26 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 
 // A watch says as a list does when a job began whose first pods are gone.
 func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
-	late := Found{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running, Pod: "b", Late: true}}
+	late := api.JobSummary{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running},
+		Workload: api.WorkloadFacts{CurrentPod: api.CurrentPod{Pod: "b", MayHaveEarlierPods: true}}}
 	p := Place{Store: storeWith(t, map[string]string{
 		"late/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
 		"late/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
 	})}
 	late.Store = p.Store.URL()
 	over := errors.New("over")
-	for name, steps := range map[string][][]Found{"at first": {{late}}, "later": {nil, {late}}} {
+	for name, steps := range map[string][][]api.JobSummary{"at first": {{late}}, "later": {nil, {late}}} {
 		t.Run(name, func(t *testing.T) {
-			p.Watch = func(_ context.Context, _ api.Detail, seen func([]Found) error) error {
+			p.Backend = watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
 				for _, step := range steps {
 					if err := seen(step); err != nil {
 						return err
 					}
 				}
 				return over
-			}
+			})
 			var got time.Time
-			err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []Entry) error {
+			err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []api.JobSummary) error {
 				for _, e := range entries {
 					got = e.Status.Started
 				}

@@ -190,7 +190,7 @@ func (s *snapshot) list() []corev1.Pod {
 }
 
 // waits reports whether there is a job of which something has yet to start.
-func (s *snapshot) waits() bool { return s.Waits(s.State(s.list()), s.list()) }
+func (s *snapshot) waits() bool { return s.Waits(s.State(s.list()).Status, s.list()) }
 
 // observed is the snapshot with all that says why the job waits.
 func (s *snapshot) observed(now time.Time) status.Observation {

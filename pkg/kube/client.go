@@ -29,10 +29,8 @@ type Client struct {
 	versions map[schema.GroupVersion]rest.Interface
 
 	namespace string
-	// jobsOnly says that Jobs are the only workloads that are looked for.
-	jobsOnly bool
-	codec    runtime.ParameterCodec
-	decoder  runtime.Decoder
+	codec     runtime.ParameterCodec
+	decoder   runtime.Decoder
 	// transport knows whether the server can be reached, and its time.
 	transport *transport.Monitor
 }

@@ -11,28 +11,38 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Cluster is the jobs of a cluster: it watches and ends them by id. A Submission starts one.
+// Cluster is the jobs of a cluster: it lists, watches and ends them. A Submission starts one.
 type Cluster struct {
 	client *Client
 	// discovered is where objects of rare kinds go.
 	discovered map[schema.GroupVersionKind]collection
 
 	mu      sync.Mutex
-	watches map[string]*sharedWatch // by the ids of jobs
+	watches map[watched]*sharedWatch
 }
 
 // New makes a Cluster.
 func New(c *Client) *Cluster {
-	return &Cluster{client: c, discovered: map[schema.GroupVersionKind]collection{}, watches: map[string]*sharedWatch{}}
+	return &Cluster{client: c, discovered: map[schema.GroupVersionKind]collection{}, watches: map[watched]*sharedWatch{}}
+}
+
+// Status reads once how a job stands, with what says why it waits. Who may not
+// read events or queues is told what the job and its pods say.
+func (w *Cluster) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
+	s, err := w.client.explained(ctx, h)
+	if err != nil {
+		return api.WorkloadStatus{}, err
+	}
+	return w.status(s), nil
 }
 
 // Watch calls seen with the job's status at once and on every change, and
 // returns the one that it ended in.
-func (w *Cluster) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
-	var last, over api.Status
+func (w *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	var last, over api.WorkloadStatus
 	told := false
-	err := w.observe(ctx, id, func(s snapshot) bool {
-		var now api.Status
+	err := w.observe(ctx, h, func(s snapshot) bool {
+		var now api.WorkloadStatus
 		now, over = status.Recall(over, w.status(s))
 		if !told || !same(last, now) {
 			told, last = true, now
@@ -48,9 +58,9 @@ func (w *Cluster) Watch(ctx context.Context, id string, seen func(api.Status)) (
 func (w *Cluster) ServerTime(here time.Time) time.Time { return w.client.transport.ServerTime(here) }
 
 // status is the job's, with why it waits where it does.
-func (w *Cluster) status(s snapshot) api.Status { return s.observed(w.client.now()).Status() }
+func (w *Cluster) status(s snapshot) api.WorkloadStatus { return s.observed(w.client.now()).Status() }
 
-func same(a, b api.Status) bool {
+func same(a, b api.WorkloadStatus) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
 		a.Pod == b.Pod && a.Ending == b.Ending && a.Holding == b.Holding && a.Hopeless == b.Hopeless
 }

@@ -577,7 +577,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("with a Job of that name: %v", err)
 	}
 	for range 2 {
-		if err := w.RemoveSecret(t.Context(), api.Handle{JobID: "a1", SecretEnv: []string{"TOKEN"}}); err != nil {
+		if err := w.removeSecret(t.Context(), api.Handle{JobID: "a1", SecretEnv: []string{"TOKEN"}}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -58,7 +58,7 @@ func TestListOfANamespaceThatIsNotThere(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 			enough := errors.New("enough")
-			err = New(c).WatchList(t.Context(), api.TellNames, func([]Record) error { return enough })
+			err = New(c).WatchList(t.Context(), api.TellNames, func([]api.JobSummary) error { return enough })
 			if errors.Is(err, enough) != (tt.want == "") || tt.want != "" && !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("watching: got %v, want %q", err, tt.want)
 			}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,37 +15,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Record is what a cluster says about one job.
-type Record struct {
-	ID, Namespace string
-	// Store is the URL of the job's store, "" where the Job doesn't tell.
-	Store string
-	// Function and Accelerator are "" for a job of the Python package.
-	Function    string
-	Accelerator string
-	// Python says that the Python package made the job.
-	Python bool
-	// Hosts is how many pods the job has at a time, 0 where that is not known: of a
-	// LeaderWorkerSet only its pods tell.
-	Hosts int
-	// Map says that the job calls its function once for each of many inputs.
-	Map bool
-	// Node is that of host 0's newest pod, "" before it is placed and after it is gone.
-	Node string
-	// Pods are the names of the newest pod of each host that has one.
-	Pods []string
-	// Labels are those of the workload.
-	Labels  map[string]string
-	Created time.Time
-	Status  api.Status
-}
-
 // allJobs selects the objects of all jobs.
 const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
 
 // List describes all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
-func (w *Cluster) List(ctx context.Context, detail api.Detail) ([]Record, error) {
+func (w *Cluster) List(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
 	known := newCache()
 	if err := w.client.readInto(ctx, known, w.listed(detail)); err != nil {
 		return nil, err
@@ -62,7 +36,7 @@ func (w *Cluster) List(ctx context.Context, detail api.Detail) ([]Record, error)
 			}
 		}
 	}
-	return w.records(known, known.all(), detail), nil
+	return w.summaries(known, known.all(), detail), nil
 }
 
 // waiting reports whether there is a job of which something has yet to start, and whether
@@ -76,25 +50,25 @@ func (c *cache) waiting() (waits, queued bool) {
 	return waits, queued
 }
 
-// records describes some jobs; one that has no workload any more is NotFound.
-func (w *Cluster) records(known *cache, keys []key, detail api.Detail) []Record {
-	records := make([]Record, 0, len(keys))
+// summaries describe some jobs; one that has no workload any more is NotFound.
+func (w *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.JobSummary {
+	summaries := make([]api.JobSummary, 0, len(keys))
 	for _, k := range keys {
 		s := known.snapshot(k)
 		if !s.Exists() {
-			records = append(records, Record{ID: k.id, Namespace: k.namespace, Status: api.Status{State: api.NotFound}})
+			summaries = append(summaries, api.JobSummary{ID: k.id, Namespace: k.namespace, State: api.NotFound, Status: api.Status{State: api.NotFound}})
 			continue
 		}
-		var now api.Status
+		var now api.WorkloadStatus
 		switch {
 		case detail >= api.TellReasons:
 			now = w.status(s)
 		case detail >= api.TellStates:
 			now = s.State(s.list())
 		}
-		records = append(records, newRecord(s.Workload, s.list(), now))
+		summaries = append(summaries, newSummary(s.Workload, s.list(), now))
 	}
-	return records
+	return summaries
 }
 
 // leftOut says that a list of all jobs may be one without those on several hosts.
@@ -187,10 +161,10 @@ func trimmedContainers(all []corev1.Container) []corev1.Container {
 	return all
 }
 
-// newRecord describes a job.
-func newRecord(w status.Workload, pods []corev1.Pod, now api.Status) Record {
+// newSummary describes a job.
+func newSummary(w status.Workload, pods []corev1.Pod, now api.WorkloadStatus) api.JobSummary {
 	m := w.Meta()
-	r := Record{
+	r := api.JobSummary{
 		ID: m.Labels[api.LabelJobID], Namespace: m.Namespace,
 		Store:       m.Annotations[api.AnnotationStore],
 		Function:    m.Annotations[api.AnnotationFunction],
@@ -198,16 +172,17 @@ func newRecord(w status.Workload, pods []corev1.Pod, now api.Status) Record {
 		Created:     m.CreationTimestamp.UTC(),
 		Hosts:       w.AtATime(pods),
 		Map:         w.IsMap(),
-		Labels:      m.Labels,
-		Status:      now,
+		State:       now.State,
+		Status:      now.Status,
+		Workload:    api.WorkloadFacts{Labels: m.Labels, ByPythonTool: w.ByPythonTool(), CurrentPod: now.CurrentPod},
 	}
 	if !r.Map { // which may have thousands, that come and go
 		for _, p := range status.NewestOfHosts(pods) {
 			r.Pods = append(r.Pods, p.Name)
 		}
 	}
-	if w.ByPythonTool() {
-		r.Python, r.Store = true, w.PythonStore()
+	if r.Workload.ByPythonTool {
+		r.Store = w.PythonStore()
 	}
 	if pods = status.Leaders(pods); len(pods) > 0 {
 		r.Node = pods[len(pods)-1].Spec.NodeName

@@ -93,30 +93,34 @@ func TestList(t *testing.T) {
 		return stamp
 	}
 	one := 1
-	ours := Record{ID: "l4-train-20260417-153012-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "l4", Hosts: 1, Created: at("15:30:12")}
-	others := Record{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Hosts: 1, Created: at("15:31:00")}
-	python := Record{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Python: true, Hosts: 1, Created: at("15:29:00")}
-	group := Record{ID: "v6e16-train-20260417-152800-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "v6e-16", Created: at("15:28:00")}
-	labels := func(r *Record, app string) {
-		r.Labels = map[string]string{api.LabelApp: app, api.LabelJobID: r.ID}
+	ours := api.JobSummary{ID: "l4-train-20260417-153012-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "l4", Hosts: 1, Created: at("15:30:12")}
+	others := api.JobSummary{ID: "cpu-f-20260417-153100-abc1234", Namespace: "other", Store: "gs://team", Function: "f", Accelerator: "cpu", Hosts: 1, Created: at("15:31:00")}
+	python := api.JobSummary{ID: "job-1a2b3c4d", Namespace: "ml", Store: "gs://acme-kn-main-jobs", Hosts: 1, Created: at("15:29:00")}
+	group := api.JobSummary{ID: "v6e16-train-20260417-152800-abc1234", Namespace: "ml", Store: "gs://team", Function: "train", Accelerator: "v6e-16", Created: at("15:28:00")}
+	labels := func(r *api.JobSummary, app string) {
+		r.Workload.Labels = map[string]string{api.LabelApp: app, api.LabelJobID: r.ID}
 	}
 	labels(&ours, api.AppSingleHost)
 	labels(&others, api.AppSingleHost)
 	labels(&python, api.AppSingleHost)
 	labels(&group, api.AppPathways)
-	ours.Labels[api.LabelAccelerator] = "gpu"
-	names := []Record{others, python, ours, group}
+	ours.Workload.Labels[api.LabelAccelerator] = "gpu"
+	python.Workload.ByPythonTool = true
+	names := []api.JobSummary{others, python, ours, group}
 
 	ours.Status, ours.Pods = api.Status{State: api.Pending, Attempt: 1}, []string{"kinetic-l4-train-20260417-153012-abc1234-x7x7x"}
 	others.Status = api.Status{State: api.Succeeded, Reason: api.Completed, Finished: at("15:32:00")}
 	python.Node, python.Pods = "gke-main-gpu-l4-3f2c-0", []string{"kinetic-job-1a2b3c4d-8f8f8"}
 	python.Status = api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &one, Attempt: 1, Started: at("15:29:30"), Finished: at("15:29:40")}
 	group.Status = api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: &one, Attempt: 2, Started: at("15:28:30"), Finished: at("15:30:00")}
-	states := []Record{others, python, ours, group}
+	states := []api.JobSummary{others, python, ours, group}
+	for i := range states {
+		states[i].State = states[i].Status.State
+	}
 
 	for name, tt := range map[string]struct {
 		detail api.Detail
-		want   []Record
+		want   []api.JobSummary
 		asked  []string
 	}{
 		"names need no pods":      {api.TellNames, names, []string{"jobs", "leaderworkersets"}},
@@ -129,7 +133,7 @@ func TestList(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.SortFunc(got, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
+			slices.SortFunc(got, func(a, b api.JobSummary) int { return cmp.Compare(a.ID, b.ID) })
 			if tt.detail == api.TellReasons {
 				if why := got[2].Status.Message; !strings.Contains(why, "gke-main-gpu-l4-3f2c") {
 					t.Errorf("it waits because %q, want the scale-up", why)

@@ -17,19 +17,19 @@ import (
 )
 
 // Logs writes what the pods of the job of an archive printed, as logs.Read does.
-func (w *Cluster) Logs(ctx context.Context, a *logs.Archive, o logs.Options, out screen.Streams) error {
-	return logs.Read(ctx, logSource{w, a.JobID}, a, o, out)
+func (w *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out screen.Streams) error {
+	return logs.Read(ctx, logSource{w, h}, a, o, out)
 }
 
 // logSource is the pods of one job, for package logs.
 type logSource struct {
 	cluster *Cluster
-	id      string
+	handle  api.Handle
 }
 
 // Pods implements logs.Source.
 func (s logSource) Pods(ctx context.Context) (logs.Pods, error) {
-	now, err := s.cluster.client.snapshot(ctx, s.id)
+	now, err := s.cluster.client.snapshot(ctx, s.handle)
 	if err != nil {
 		return logs.Pods{}, err
 	}
@@ -38,7 +38,7 @@ func (s logSource) Pods(ctx context.Context) (logs.Pods, error) {
 
 // WatchPods implements logs.Source.
 func (s logSource) WatchPods(ctx context.Context, seen func(logs.Pods) bool) error {
-	return s.cluster.observe(ctx, s.id, func(now snapshot) bool { return seen(logPods(now)) })
+	return s.cluster.observe(ctx, s.handle, func(now snapshot) bool { return seen(logPods(now)) })
 }
 
 // Open implements logs.Source.

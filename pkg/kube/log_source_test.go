@@ -47,7 +47,7 @@ func TestTheRequestForALog(t *testing.T) {
 				got = r.URL.Query()
 				_, _ = io.WriteString(w, r.URL.Path)
 			})
-			body, err := logSource{New(c), "a1"}.Open(t.Context(), logs.Pod{Name: "p"}, tt.o)
+			body, err := logSource{New(c), handleOf("a1")}.Open(t.Context(), logs.Pod{Name: "p"}, tt.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestWhyALogCannotBeOpened(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				source := logSource{New(c), "a1"}
+				source := logSource{New(c), handleOf("a1")}
 				if tt.reached {
 					if _, err := source.Open(t.Context(), logs.Pod{Name: "p"}, logs.OpenOptions{}); err != nil {
 						t.Fatal(err)
@@ -199,7 +199,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 				log = log[n:]
 			}
 		})
-		source := fixedPods{logSource: logSource{New(client), "cpu-f"}}
+		source := fixedPods{logSource: logSource{New(client), handleOf("cpu-f")}}
 		for host := range number {
 			name := fmt.Sprintf("h%d-1", host)
 			source.pods.List = append(source.pods.List, logs.Pod{Name: name, UID: name, Host: host, Created: at(1).Time, Started: at(2).Time, Running: true})

@@ -19,6 +19,9 @@ func at(second int) metav1.Time {
 
 // pod is one attempt, made at a second, whose container is in a state. A
 // sidecar comes first, as on GKE with FUSE.
+// handleOf is the handle of a job of which no more is known.
+func handleOf(id string) api.Handle { return api.Handle{JobID: id} }
+
 func pod(name string, made int, state corev1.ContainerState) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: at(made)},

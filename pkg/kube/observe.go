@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,9 +17,12 @@ import (
 )
 
 // ofJob are the selections of one job, whose pods are kept without what has nothing to do with
-// how they stand.
-func (c *Client) ofJob(id string) []selection {
-	parts := c.selections(api.LabelJobID + "=" + id)
+// how they stand. Who is known to have a Job needs no right to see LeaderWorkerSets.
+func (c *Client) ofJob(h api.Handle) []selection {
+	parts := c.selections(api.LabelJobID + "=" + h.JobID)
+	if isJob(h) {
+		parts = slices.DeleteFunc(parts, func(s selection) bool { return s.kind.workload != nil && s.kind.workload != status.Job })
+	}
 	for i := range parts {
 		if parts[i].kind == c.pods() {
 			parts[i].keep = trimmed
@@ -27,21 +31,14 @@ func (c *Client) ofJob(id string) []selection {
 	return parts
 }
 
-// OfJobs returns a Cluster that looks only for Jobs, not for LeaderWorkerSets, and
-// that can't start anything.
-func (w *Cluster) OfJobs() *Cluster {
-	c := *w.client
-	c.jobsOnly = true
-	return New(&c)
-}
+// isJob reports whether a handle returns that of a Job of Kubernetes. One that was lost does not say.
+func isJob(h api.Handle) bool { return strings.HasPrefix(h.K8sName, api.JobNamePrefix) }
 
 // selections are the workloads and pods of jobs whose objects have the labels.
 func (c *Client) selections(labels string) []selection {
 	var all []selection
 	for _, k := range status.Kinds {
-		if !c.jobsOnly || k == status.Job {
-			all = append(all, selection{kind: c.workloads(k), labels: labels, list: listOf(k)})
-		}
+		all = append(all, selection{kind: c.workloads(k), labels: labels, list: listOf(k)})
 	}
 	return append(all, selection{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }})
 }
@@ -83,7 +80,7 @@ func (c *Client) reasonsOf(known *cache, job key) []selection {
 
 // observe calls seen with a job's objects, at first when all of the parts have been
 // read, then after every change, until seen returns true.
-func (c *Client) observe(ctx context.Context, id string, parts []selection, seen func(snapshot) bool) error {
+func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, seen func(snapshot) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
@@ -93,7 +90,7 @@ func (c *Client) observe(ctx context.Context, id string, parts []selection, seen
 		unread[s.kind] = true
 		c.send(ctx, s, changes, failed)
 	}
-	known, job := newCache(), key{c.namespace, id}
+	known, job := newCache(), key{c.namespace, h.JobID}
 	there := false // a job was seen, which may go
 	why := &reasons{client: c, failed: failed, stop: func() {}}
 	for {
@@ -216,10 +213,10 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 }
 
 // snapshot reads a job's objects once, but for what says why it waits.
-func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
+func (c *Client) snapshot(ctx context.Context, h api.Handle) (snapshot, error) {
 	known := newCache()
-	err := c.readInto(ctx, known, c.ofJob(id))
-	now := known.snapshot(key{c.namespace, id})
+	err := c.readInto(ctx, known, c.ofJob(h))
+	now := known.snapshot(key{c.namespace, h.JobID})
 	if err != nil {
 		return now, err
 	}
@@ -228,9 +225,9 @@ func (c *Client) snapshot(ctx context.Context, id string) (snapshot, error) {
 
 // explained reads a job's objects once and, where it waits, what says why. Who may not read
 // events or queues gets what can be read.
-func (c *Client) explained(ctx context.Context, id string) (snapshot, error) {
-	known, job := newCache(), key{c.namespace, id}
-	if err := c.readInto(ctx, known, c.ofJob(id)); err != nil {
+func (c *Client) explained(ctx context.Context, h api.Handle) (snapshot, error) {
+	known, job := newCache(), key{c.namespace, h.JobID}
+	if err := c.readInto(ctx, known, c.ofJob(h)); err != nil {
 		return snapshot{}, err
 	}
 	now := known.snapshot(job)

@@ -143,7 +143,7 @@ func until(t *testing.T, seen <-chan snapshot, wanted func(snapshot) bool) snaps
 func observed(ctx context.Context, w *Cluster) (seen <-chan snapshot, over <-chan error) {
 	snapshots, end := make(chan snapshot), make(chan error, 1)
 	go func() {
-		end <- w.observe(ctx, "a1", func(now snapshot) bool {
+		end <- w.observe(ctx, handleOf("a1"), func(now snapshot) bool {
 			select {
 			case snapshots <- now:
 			case <-ctx.Done():
@@ -218,7 +218,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 	stopReading()
 	<-read
 	await(s.ended, "jobs", "pods")
-	if err := w.observe(t.Context(), "a1", anything); err != nil || s.listed("jobs") != 2 {
+	if err := w.observe(t.Context(), handleOf("a1"), anything); err != nil || s.listed("jobs") != 2 {
 		t.Errorf("after all have left the Job was listed %d times, %v", s.listed("jobs"), err)
 	}
 }
@@ -281,7 +281,7 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 			}
 		})
 		looks, run := 0, 0
-		err := c.observe(t.Context(), "a1", c.ofJob("a1"), func(s snapshot) bool {
+		err := c.observe(t.Context(), handleOf("a1"), c.ofJob(handleOf("a1")), func(s snapshot) bool {
 			looks, run = looks+1, 0
 			for _, p := range s.list() {
 				if !status.StartOf(status.WorkerOf(p)).IsZero() {
@@ -337,8 +337,8 @@ func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []api.Status
-	_, _ = New(c).Watch(ctx, "a1", func(s api.Status) {
+	var told []api.WorkloadStatus
+	_, _ = New(c).Watch(ctx, handleOf("a1"), func(s api.WorkloadStatus) {
 		switch {
 		case s.Hopeless:
 			cancel()

@@ -3,13 +3,14 @@ package kube
 import (
 	"context"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // RunningPod names the pod in which host 0 of a job runs now, "" where there is
 // none.
-func (w *Cluster) RunningPod(ctx context.Context, id string) (string, error) {
-	s, err := w.client.snapshot(ctx, id)
+func (w *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) {
+	s, err := w.client.snapshot(ctx, h)
 	if err != nil {
 		return "", err
 	}

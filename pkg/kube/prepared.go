@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// RemovePrepared removes what the hosts of a job need of each other where no one owns
+// removePrepared removes what the hosts of a job need of each other where no one owns
 // it, because its manifests were applied by hand. What a start makes is owned by the
 // workload, and goes with it.
-func (w *Cluster) RemovePrepared(ctx context.Context, h api.Handle) error {
+func (w *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range status.Extras(h) {
 		g.Go(func() error { return w.removeUnowned(ctx, collection{r.GroupVersion(), r.Resource}, h) })

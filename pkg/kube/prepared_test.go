@@ -3,8 +3,10 @@ package kube
 import (
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,7 +63,7 @@ func TestRemovePrepared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := New(client).RemovePrepared(t.Context(), c.handle); err != nil {
+			if err := New(client).removePrepared(t.Context(), c.handle); err != nil {
 				t.Error(err)
 			}
 			var left []string
@@ -74,6 +76,54 @@ func TestRemovePrepared(t *testing.T) {
 			}
 			if c.handle.Hosts == 1 && len(s.asked) > 0 {
 				t.Errorf("asked %q", s.asked)
+			}
+		})
+	}
+}
+
+// What lets the hosts of a job find each other and end stays as long as they do. The Secret goes
+// only where it is asked for, and where the job may have one.
+func TestDeleteRemovesWhatCameWithAJobOnceThatIsStopped(t *testing.T) {
+	set := api.Handle{JobID: "x", Backend: api.BackendPathways, K8sName: "keras-pathways-x", Hosts: 2}
+	one := api.Handle{JobID: "x", Hosts: 1}
+	for name, tt := range map[string]struct {
+		handle  api.Handle
+		options api.DeleteOptions
+		refuse  bool
+		want    []string // the resources of which an object is asked for
+	}{
+		"refused":             {set, api.DeleteOptions{Secret: true}, true, []string{"leaderworkersets"}},
+		"accepted":            {set, api.DeleteOptions{}, false, []string{"leaderworkersets", "rolebindings", "roles"}},
+		"with its Secret":     {set, api.DeleteOptions{Secret: true}, false, []string{"leaderworkersets", "rolebindings", "roles", "secrets"}},
+		"which it can't have": {one, api.DeleteOptions{Secret: true}, false, []string{"leaderworkersets"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &oneSet{}
+			var asked sync.Map
+			w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+				resource := path.Base(path.Dir(r.URL.Path))
+				if path.Base(r.URL.Path) != "x" && !strings.HasSuffix(r.URL.Path, "-x") && !strings.HasSuffix(r.URL.Path, "-x-env") {
+					s.ServeHTTP(w, r) // a list
+					return
+				}
+				asked.Store(resource, true)
+				switch {
+				case resource != "leaderworkersets":
+					fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+				case tt.refuse:
+					fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+				default:
+					s.ServeHTTP(w, r)
+				}
+			}))
+			if err := w.Delete(t.Context(), tt.handle, tt.options); (err != nil) != tt.refuse {
+				t.Errorf("got %v", err)
+			}
+			var got []string
+			asked.Range(func(resource, _ any) bool { got = append(got, resource.(string)); return true })
+			slices.Sort(got)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("asked for %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -118,7 +118,7 @@ func TestKueueWorkloadsAreReadForJobsInQueues(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			err = c.observe(ctx, "a1", c.ofJob("a1"), func(now snapshot) bool {
+			err = c.observe(ctx, handleOf("a1"), c.ofJob(handleOf("a1")), func(now snapshot) bool {
 				return len(now.kueueWorkloads) > 0 || tt.want != "waiting in queue mine: no room"
 			})
 			if err != nil {
@@ -127,7 +127,7 @@ func TestKueueWorkloadsAreReadForJobsInQueues(t *testing.T) {
 			if asked := s.wasAsked("workloads"); asked != tt.asks {
 				t.Errorf("it asked for Workloads: %v, want %v", asked, tt.asks)
 			}
-			status, err := New(c).Explain(t.Context(), "a1")
+			status, err := New(c).Status(t.Context(), handleOf("a1"))
 			if err != nil || status.Message != tt.want {
 				t.Errorf("one job: %q, %v; want %q", status.Message, err, tt.want)
 			}

@@ -68,7 +68,7 @@ func clusterOfOneSet(t *testing.T) (*oneSet, *Cluster) {
 
 func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
 	s, w := clusterOfOneSet(t)
-	if err := w.Release(t.Context(), "x", api.End{State: api.Succeeded, Reason: api.Completed, By: "runner"}); err != nil {
+	if err := w.Release(t.Context(), handleOf("x"), api.End{State: api.Succeeded, Reason: api.Completed, By: "runner"}); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.asked) != 1 {
@@ -114,14 +114,14 @@ func TestReleaseIsOfTheSetThatWasSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, w := clusterOfOneSet(t)
 			s.refusal = tt.refusal
-			if err := w.Release(t.Context(), "x", api.End{}); (err != nil) != tt.fails {
+			if err := w.Release(t.Context(), handleOf("x"), api.End{}); (err != nil) != tt.fails {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 }
 
-func TestStopRemovesASetAndWaitsForItsPods(t *testing.T) {
+func TestDeleteRemovesASetAndWaitsForItsPods(t *testing.T) {
 	for name, tt := range map[string]struct {
 		grace  time.Duration
 		policy metav1.DeletionPropagation
@@ -131,7 +131,7 @@ func TestStopRemovesASetAndWaitsForItsPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w := clusterOfOneSet(t)
-			if err := w.Stop(t.Context(), "x", tt.grace, nil); err != nil {
+			if err := w.Delete(t.Context(), handleOf("x"), api.DeleteOptions{Grace: tt.grace}); err != nil {
 				t.Fatal(err)
 			}
 			removed := slices.ContainsFunc(s.asked, func(a string) bool {

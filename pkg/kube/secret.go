@@ -80,10 +80,10 @@ func (w *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error
 // maxConflicts is how many submits of the same job may get in each other's way.
 const maxConflicts = 10
 
-// RemoveSecret removes the Secret that Prepare made, if there is one. That of a
+// removeSecret removes the Secret that Prepare made, if there is one. That of a
 // job which was started goes with its Job. Who may not remove a Secret may have made a job
 // whose own has only the key of its hosts.
-func (w *Cluster) RemoveSecret(ctx context.Context, h api.Handle) error {
+func (w *Cluster) removeSecret(ctx context.Context, h api.Handle) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
 	err := retry(ctx, func() error {
 		return w.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)

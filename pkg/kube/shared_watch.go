@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/latest"
 )
 
@@ -15,11 +16,19 @@ type sharedWatch struct {
 	readers   int // guarded by the mutex of the Cluster
 }
 
+// watched says what is watched: a job, and whether it is known to be a Job of Kubernetes.
+type watched struct {
+	id    string
+	isJob bool
+}
+
+func watchedAs(h api.Handle) watched { return watched{h.JobID, isJob(h)} }
+
 // observe is that of the client, but shared: seen gets the newest snapshot each
 // time, and misses one while it takes longer than the next change.
-func (w *Cluster) observe(ctx context.Context, id string, seen func(snapshot) bool) error {
-	shared := w.join(ctx, id)
-	defer w.leave(id, shared)
+func (w *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot) bool) error {
+	shared := w.join(ctx, h)
+	defer w.leave(h, shared)
 	for {
 		now, changed := shared.snapshots.Get()
 		if now.Closed {
@@ -37,16 +46,17 @@ func (w *Cluster) observe(ctx context.Context, id string, seen func(snapshot) bo
 }
 
 // join finds the watch of a job, or begins it.
-func (w *Cluster) join(ctx context.Context, id string) *sharedWatch {
+func (w *Cluster) join(ctx context.Context, h api.Handle) *sharedWatch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	shared := w.watches[id]
+	job := watchedAs(h)
+	shared := w.watches[job]
 	if shared == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // who begins it may leave first
 		shared = &sharedWatch{snapshots: latest.New(snapshot{}), stop: stop}
-		w.watches[id] = shared
+		w.watches[job] = shared
 		go func() {
-			shared.snapshots.Close(w.client.observe(ctx, id, w.client.ofJob(id), shared.post))
+			shared.snapshots.Close(w.client.observe(ctx, h, w.client.ofJob(h), shared.post))
 		}()
 	}
 	shared.readers++
@@ -61,11 +71,11 @@ func (w *sharedWatch) post(s snapshot) (enough bool) {
 }
 
 // leave ends the watch with its last reader.
-func (w *Cluster) leave(id string, shared *sharedWatch) {
+func (w *Cluster) leave(h api.Handle, shared *sharedWatch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if shared.readers--; shared.readers == 0 {
 		shared.stop()
-		delete(w.watches, id)
+		delete(w.watches, watchedAs(h))
 	}
 }

@@ -9,7 +9,7 @@ import (
 // WatchList calls seen with all jobs of the namespace, then with those that may
 // have changed, until ctx is over, seen fails, or the cluster refuses. A job
 // whose Job was removed is NotFound.
-func (w *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]Record) error) error {
+func (w *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
@@ -46,7 +46,7 @@ func (w *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]
 					return err
 				}
 			}
-			if err := seen(w.records(known, keys, detail)); err != nil {
+			if err := seen(w.summaries(known, keys, detail)); err != nil {
 				return err
 			}
 		}

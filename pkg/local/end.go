@@ -26,8 +26,8 @@ func (r Record) newEnd(reason api.Reason, message, by string) api.End {
 }
 
 // end reads how the job ended; store.ErrNotFound if no one has recorded that.
-func (w *Workload) end(ctx context.Context, r Record) (api.End, error) {
-	s, err := w.config.OpenStore(r.Store)
+func (m *Machine) end(ctx context.Context, r Record) (api.End, error) {
+	s, err := m.config.OpenStore(r.Store)
 	if err != nil {
 		return api.End{}, err
 	}
@@ -36,8 +36,8 @@ func (w *Workload) end(ctx context.Context, r Record) (api.End, error) {
 
 // record records how the job ended, unless someone has done that already, and
 // returns what is recorded.
-func (w *Workload) record(ctx context.Context, r Record, e api.End) (api.End, error) {
-	s, err := w.config.OpenStore(r.Store)
+func (m *Machine) record(ctx context.Context, r Record, e api.End) (api.End, error) {
+	s, err := m.config.OpenStore(r.Store)
 	if err != nil {
 		return e, err
 	}
@@ -70,9 +70,9 @@ func readEnd(ctx context.Context, s store.Store, id string) (api.End, error) {
 
 // obituary is the message of a job whose runner ended without a word in the
 // store. An interpreter that crashed has left some in its own output.
-func (w *Workload) obituary(id string) string {
+func (m *Machine) obituary(id string) string {
 	message := "the runner was killed or crashed before it could record how the job ended"
-	if words := lastWords(filepath.Join(w.dir(id), outFile)); words != "" {
+	if words := lastWords(filepath.Join(m.dir(id), outFile)); words != "" {
 		message += "; it said: " + words
 	}
 	return message

@@ -30,16 +30,16 @@ const (
 
 // install makes sure that the runner and boot.py are in a directory below the
 // state directory, one for each version, and returns its path.
-func (w *Workload) install() (string, error) {
-	files := map[string][]byte{bootFile: bootSource, runner.File: w.config.Runner()}
-	dir := filepath.Join(w.config.StateDir, runnerName(files))
+func (m *Machine) install() (string, error) {
+	files := map[string][]byte{bootFile: bootSource, runner.File: m.config.Runner()}
+	dir := filepath.Join(m.config.StateDir, runnerName(files))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	now := time.Now()
 	err := os.Chtimes(dir, now, now) // no other start removes it now
 	for name, content := range files {
-		err = errors.Join(err, w.installFile(filepath.Join(dir, name), content))
+		err = errors.Join(err, m.installFile(filepath.Join(dir, name), content))
 	}
 	return dir, err
 }
@@ -53,11 +53,11 @@ func runnerName(files map[string][]byte) string {
 	return fmt.Sprintf("%s%x", runnerPrefix, all.Sum(nil))
 }
 
-func (w *Workload) installFile(path string, content []byte) error {
+func (m *Machine) installFile(path string, content []byte) error {
 	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, content) {
 		return nil
 	}
-	temp, err := os.CreateTemp(w.config.StateDir, scratchPrefix)
+	temp, err := os.CreateTemp(m.config.StateDir, scratchPrefix)
 	if err != nil {
 		return err
 	}
@@ -72,15 +72,15 @@ func (w *Workload) installFile(path string, content []byte) error {
 // sweep removes what starts and stops that were cut off left behind, and versions
 // of the runner other than current that no job needs. It is no part of what was
 // asked for: what cannot be removed stays.
-func (w *Workload) sweep(current string) {
-	for _, path := range w.outdated(scratchPrefix) {
+func (m *Machine) sweep(current string) {
+	for _, path := range m.outdated(scratchPrefix) {
 		_ = os.RemoveAll(path)
 	}
-	runners := append(w.outdated(runnerPrefix), w.outdated(sourcesPrefix)...)
+	runners := append(m.outdated(runnerPrefix), m.outdated(sourcesPrefix)...)
 	if len(runners) == 0 {
 		return
 	}
-	needed, err := w.runnersInUse()
+	needed, err := m.runnersInUse()
 	if err != nil {
 		return
 	}
@@ -96,9 +96,9 @@ func (w *Workload) sweep(current string) {
 
 // outdated lists what has a name with this prefix and was not touched for
 // scratchAge.
-func (w *Workload) outdated(prefix string) []string {
+func (m *Machine) outdated(prefix string) []string {
 	var old []string
-	found, _ := filepath.Glob(filepath.Join(w.config.StateDir, prefix+"*"))
+	found, _ := filepath.Glob(filepath.Join(m.config.StateDir, prefix+"*"))
 	for _, path := range found {
 		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > scratchAge {
 			old = append(old, path)
@@ -108,11 +108,11 @@ func (w *Workload) outdated(prefix string) []string {
 }
 
 // runnersInUse returns the Record.Runner of all jobs that may be running.
-func (w *Workload) runnersInUse() (map[string]bool, error) {
+func (m *Machine) runnersInUse() (map[string]bool, error) {
 	used := map[string]bool{}
-	records, _ := filepath.Glob(filepath.Join(w.config.StateDir, "*", recordFile))
+	records, _ := filepath.Glob(filepath.Join(m.config.StateDir, "*", recordFile))
 	for _, path := range records {
-		r, err := w.read(filepath.Base(filepath.Dir(path)))
+		r, err := m.read(filepath.Base(filepath.Dir(path)))
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 		case err != nil:

@@ -24,13 +24,15 @@ import (
 
 const jobID = "cpu-train-20261120-082019-abc1234"
 
+var aHandle = api.Handle{JobID: jobID}
+
 // patience is how long a test waits for what has to come: only a failing test
 // takes that long.
 const patience = 30 * time.Second
 
 // fixture is a machine of its own with a store.
 type fixture struct {
-	*Workload
+	*Machine
 	stateDir, storeDir string
 }
 
@@ -41,7 +43,7 @@ func newFixture(t *testing.T) fixture {
 		t.Fatal(err)
 	}
 	f := fixture{stateDir: filepath.Join(t.TempDir(), "state"), storeDir: t.TempDir()}
-	f.Workload = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
+	f.Machine = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
 	return f
 }
 
@@ -65,15 +67,15 @@ func (f fixture) start(t *testing.T, words ...string) {
 	if err := f.Start(t.Context(), f.spec(words...), nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Stop(context.Background(), jobID, 0, nil) })
+	t.Cleanup(func() { _ = f.Delete(context.Background(), aHandle, api.DeleteOptions{}) })
 }
 
 // watch waits for the job's end.
-func (f fixture) watch(t *testing.T) (seen []api.State, last api.Status) {
+func (f fixture) watch(t *testing.T) (seen []api.State, last api.WorkloadStatus) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	last, err := f.Watch(ctx, jobID, func(s api.Status) { seen = append(seen, s.State) })
+	last, err := f.Watch(ctx, aHandle, func(s api.WorkloadStatus) { seen = append(seen, s.State) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func (f fixture) log(t *testing.T, o logs.Options) string {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var out bytes.Buffer
-	if err := f.Logs(ctx, &logs.Archive{JobID: jobID}, o, screen.Both(&out)); err != nil {
+	if err := f.Logs(ctx, aHandle, nil, o, screen.Both(&out)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -117,7 +119,7 @@ func (f fixture) until(t *testing.T, text string) {
 	defer cancel()
 	w := &waiter{text: text, reached: make(chan struct{})}
 	done := make(chan error, 1)
-	go func() { done <- f.Logs(ctx, &logs.Archive{JobID: jobID}, wholeLog, screen.Both(w)) }()
+	go func() { done <- f.Logs(ctx, aHandle, nil, wholeLog, screen.Both(w)) }()
 	select {
 	case <-w.reached:
 		cancel()
@@ -221,6 +223,6 @@ func startAndLeave(f fixture) error {
 	if err != nil {
 		return err
 	}
-	f.Workload = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
+	f.Machine = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
 	return f.Start(context.Background(), f.spec(strings.Fields(os.Getenv("KINETIC_TEST_WORDS"))...), nil)
 }

@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// Logs writes the log of the job of an archive to out; with Follow it returns when the job has
+// Logs writes the job's log to out; with Follow it returns when the job has
 // ended and all was written. A job that is not on this machine is an error that
 // is fs.ErrNotExist: its log may be in the store.
-func (w *Workload) Logs(ctx context.Context, a *logs.Archive, o logs.Options, out screen.Streams) error {
-	r, err := w.read(a.JobID)
+func (m *Machine) Logs(ctx context.Context, h api.Handle, _ *logs.Archive, o logs.Options, out screen.Streams) error {
+	r, err := m.read(h.JobID)
 	if err != nil {
 		return err
 	}
 	if o.Host > 0 || o.Attempt > 1 {
-		return fmt.Errorf("reading the log of local job %s: it has one host, 0, and one attempt, 1", a.JobID)
+		return fmt.Errorf("reading the log of local job %s: it has one host, 0, and one attempt, 1", h.JobID)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -30,5 +31,5 @@ func (w *Workload) Logs(ctx context.Context, a *logs.Archive, o logs.Options, ou
 			}
 		}()
 	}
-	return logs.File(ctx, filepath.Join(w.dir(a.JobID), logFile), over, o, out)
+	return logs.File(ctx, filepath.Join(m.dir(h.JobID), logFile), over, o, out)
 }

@@ -38,22 +38,22 @@ type Record struct {
 	Status api.Status `json:"-"`
 }
 
-// Get reports one job. One that is not on this machine is an error that is
+// get returns the record of one job. One that is not on this machine is an error that is
 // fs.ErrNotExist; if the Record is there but how the job ended cannot be read or
-// recorded, Get returns the Record and that error.
-func (w *Workload) Get(ctx context.Context, id string) (Record, error) {
-	r, err := w.read(id)
+// recorded, get returns the Record and that error.
+func (m *Machine) get(ctx context.Context, id string) (Record, error) {
+	r, err := m.read(id)
 	if err != nil {
 		return Record{}, err
 	}
-	r.Status, err = w.status(ctx, r)
+	r.Status, err = m.status(ctx, r)
 	return r, err
 }
 
-// List reports all jobs of this machine, newest first. What cannot be read
+// records returns those of all jobs of this machine, newest first. What cannot be read
 // does not hide the rest: the error, if there is one, names it.
-func (w *Workload) List(ctx context.Context) ([]Record, error) {
-	entries, err := os.ReadDir(w.config.StateDir)
+func (m *Machine) records(ctx context.Context) ([]Record, error) {
+	entries, err := os.ReadDir(m.config.StateDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (w *Workload) List(ctx context.Context) ([]Record, error) {
 		if store.CheckID(e.Name()) != nil || !e.IsDir() {
 			continue
 		}
-		r, err := w.Get(ctx, e.Name())
+		r, err := m.get(ctx, e.Name())
 		if r.ID != "" {
 			records = append(records, r)
 		}
@@ -81,8 +81,8 @@ func (w *Workload) List(ctx context.Context) ([]Record, error) {
 }
 
 // Count returns how many jobs of this machine there are, without reading any.
-func (w *Workload) Count() int {
-	entries, err := os.ReadDir(w.config.StateDir)
+func (m *Machine) Count() int {
+	entries, err := os.ReadDir(m.config.StateDir)
 	if err != nil {
 		return 0
 	}
@@ -96,15 +96,15 @@ func (w *Workload) Count() int {
 }
 
 // read reads workload.json.
-func (w *Workload) read(id string) (Record, error) {
+func (m *Machine) read(id string) (Record, error) {
 	var r Record
 	if err := store.CheckID(id); err != nil {
 		return r, err
 	}
-	path := filepath.Join(w.dir(id), recordFile)
+	path := filepath.Join(m.dir(id), recordFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, fmt.Errorf("there is no local job %s below %s: %w", id, w.config.StateDir, fs.ErrNotExist)
+		return r, fmt.Errorf("there is no local job %s below %s: %w", id, m.config.StateDir, fs.ErrNotExist)
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading local job %s: %w", id, err)

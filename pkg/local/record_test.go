@@ -21,7 +21,7 @@ import (
 func TestGet(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "pause")
-	got, err := f.Get(t.Context(), jobID)
+	got, err := f.get(t.Context(), jobID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,18 +32,18 @@ func TestGet(t *testing.T) {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	for _, id := range []string{"cpu-other", "../" + jobID, ""} {
-		if _, err := f.Get(t.Context(), id); err == nil || !strings.Contains(err.Error(), id) {
+		if _, err := f.get(t.Context(), id); err == nil || !strings.Contains(err.Error(), id) {
 			t.Errorf("Get(%q): got %v, want an error that names it", id, err)
 		}
 	}
-	if _, err := f.Get(t.Context(), "cpu-other"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.get(t.Context(), "cpu-other"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want an error that is fs.ErrNotExist", err)
 	}
 }
 
 func TestList(t *testing.T) {
 	f := newFixture(t)
-	if records, err := f.List(t.Context()); len(records) > 0 || err != nil {
+	if records, err := f.List(t.Context(), api.TellStates); len(records) > 0 || err != nil {
 		t.Errorf("before any job: got %v, %v", records, err)
 	}
 	var want []string
@@ -53,8 +53,8 @@ func TestList(t *testing.T) {
 		if err := f.Start(t.Context(), spec, nil); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = f.Stop(context.Background(), id, 0, nil) })
-		if _, err := f.Watch(t.Context(), id, func(api.Status) {}); err != nil {
+		t.Cleanup(func() { _ = f.Delete(context.Background(), api.Handle{JobID: id}, api.DeleteOptions{}) })
+		if _, err := f.Watch(t.Context(), api.Handle{JobID: id}, func(api.WorkloadStatus) {}); err != nil {
 			t.Fatal(err)
 		}
 		want = append([]string{id + " FAILED ExitCode"}, want...)
@@ -66,7 +66,7 @@ func TestList(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(broken, recordFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	records, err := f.List(t.Context())
+	records, err := f.List(t.Context(), api.TellStates)
 	if err == nil || !strings.Contains(err.Error(), "cpu-broken") {
 		t.Errorf("got %v, want an error that names what cannot be read", err)
 	}
@@ -91,7 +91,7 @@ func TestRecordOfANewerVersion(t *testing.T) {
 	if err := os.WriteFile(path, []byte(newer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Get(t.Context(), jobID); err == nil || !strings.Contains(err.Error(), "upgrade") {
+	if _, err := f.get(t.Context(), jobID); err == nil || !strings.Contains(err.Error(), "upgrade") {
 		t.Errorf("got %v, want it to say upgrade", err)
 	}
 }

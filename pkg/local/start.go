@@ -31,48 +31,48 @@ const (
 // environment of this one, then spec.Env, then secrets, whose values are nowhere
 // else; it does not end with the terminal. A job of this id that is here already
 // is an error that is fs.ErrExist. A start that fails leaves nothing.
-func (w *Workload) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
-	if err := w.start(ctx, spec, secrets); err != nil {
+func (m *Machine) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+	if err := m.start(ctx, spec, secrets); err != nil {
 		return fmt.Errorf("starting local job %s: %w", spec.ID, err)
 	}
 	return nil
 }
 
-func (w *Workload) start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	if err := errors.Join(supported(), store.CheckID(spec.ID), ctx.Err()); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(w.dir(spec.ID)); err == nil {
-		return fmt.Errorf("%s: %w", w.dir(spec.ID), fs.ErrExist)
+	if _, err := os.Lstat(m.dir(spec.ID)); err == nil {
+		return fmt.Errorf("%s: %w", m.dir(spec.ID), fs.ErrExist)
 	}
 	env, err := environment(spec, secrets)
 	if err != nil {
 		return err
 	}
-	python, err := w.python()
+	python, err := m.python()
 	if err != nil {
 		return err
 	}
-	program, err := w.install()
+	program, err := m.install()
 	if err != nil {
 		return err
 	}
-	w.sweep(program)
-	scratch, err := os.MkdirTemp(w.config.StateDir, scratchPrefix)
+	m.sweep(program)
+	scratch, err := os.MkdirTemp(m.config.StateDir, scratchPrefix)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(scratch) // not there any more after success
 	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile), filepath.Join(program, runner.File)},
-		w.arguments(spec, env))...)
-	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, w.config.StateDir, ownSession()
-	return w.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
+		m.arguments(spec, env))...)
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, m.config.StateDir, ownSession()
+	return m.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
 		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program)})
 }
 
 // launch starts the process, which waits for its first byte of input, makes the
 // job visible, and lets the process go on.
-func (w *Workload) launch(cmd *exec.Cmd, scratch string, r Record) error {
+func (m *Machine) launch(cmd *exec.Cmd, scratch string, r Record) error {
 	out, err := os.OpenFile(filepath.Join(scratch, outFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (w *Workload) launch(cmd *exec.Cmd, scratch string, r Record) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if err := w.commit(cmd.Process.Pid, scratch, r); err != nil {
+	if err := m.commit(cmd.Process.Pid, scratch, r); err != nil {
 		_ = killSession(cmd.Process.Pid) // it would end by itself: the gate closes
 		_ = cmd.Wait()
 		return err
@@ -99,7 +99,7 @@ func (w *Workload) launch(cmd *exec.Cmd, scratch string, r Record) error {
 }
 
 // commit writes the job's directory and gives it its name.
-func (w *Workload) commit(pid int, scratch string, r Record) error {
+func (m *Machine) commit(pid int, scratch string, r Record) error {
 	var err error
 	if r.Process, err = newProcess(pid); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (w *Workload) commit(pid int, scratch string, r Record) error {
 	if err := os.Mkdir(filepath.Join(scratch, workDir), 0o700); err != nil {
 		return err
 	}
-	return os.Rename(scratch, w.dir(r.ID)) // fails if another start was faster
+	return os.Rename(scratch, m.dir(r.ID)) // fails if another start was faster
 }
 
 // interpreterFlags are those of the runner's own interpreter. It does without
@@ -124,8 +124,8 @@ func interpreterFlags(spec api.Spec) []string {
 }
 
 // arguments is the runner's command line. env is the environment of the job.
-func (w *Workload) arguments(spec api.Spec, env []string) []string {
-	dir := w.dir(spec.ID)
+func (m *Machine) arguments(spec api.Spec, env []string) []string {
+	dir := m.dir(spec.ID)
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
 		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
 		"--log-file", filepath.Join(dir, logFile), "--termination-log", ""}
@@ -193,8 +193,8 @@ func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 }
 
 // python is the absolute path of the interpreter.
-func (w *Workload) python() (string, error) {
-	name := w.config.Python
+func (m *Machine) python() (string, error) {
+	name := m.config.Python
 	if name == "" {
 		name = "python3"
 	}

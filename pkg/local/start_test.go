@@ -72,7 +72,7 @@ func TestCommandLine(t *testing.T) {
 			if diff := cmp.Diff(append(base[:len(base):len(base)], tt.want...), got); diff != "" {
 				t.Errorf("the runner's arguments (-want +got):\n%s", diff)
 			}
-			if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
+			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -191,7 +191,7 @@ func TestStartingTwiceAtOnce(t *testing.T) {
 		t.Errorf("the job printed %q, want that once", got)
 	}
 	f.watch(t)
-	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.noTraces(t)
@@ -256,8 +256,8 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the starter: %v: %s", err, out)
 	}
-	t.Cleanup(func() { _ = f.Stop(context.Background(), jobID, 0, nil) })
-	if r, err := f.Get(t.Context(), jobID); err != nil || r.Status.State != api.Running {
+	t.Cleanup(func() { _ = f.Delete(context.Background(), aHandle, api.DeleteOptions{}) })
+	if r, err := f.get(t.Context(), jobID); err != nil || r.Status.State != api.Running {
 		t.Fatalf("after the starter has ended: %+v, %v", r, err)
 	}
 	open(t, gate)
@@ -274,14 +274,14 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 func TestProcess(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "line:ready", "pause")
-	r, err := f.Get(t.Context(), jobID)
+	r, err := f.get(t.Context(), jobID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if session, err := unix.Getsid(r.Process.PID); err != nil || session != r.Process.PID {
 		t.Errorf("the session of process %d is %d, %v, want its own", r.Process.PID, session, err)
 	}
-	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(patience); unix.Kill(r.Process.PID, 0) == nil; runtime.Gosched() {
@@ -295,7 +295,7 @@ func TestStartNeedsNoStore(t *testing.T) {
 	f := newFixture(t)
 	f.config.OpenStore = func(string) (store.Store, error) { return nil, errors.New("out of reach") }
 	f.start(t, "line:a")
-	if _, err := f.Watch(t.Context(), jobID, func(api.Status) {}); err == nil || !strings.Contains(err.Error(), "out of reach") {
+	if _, err := f.Watch(t.Context(), aHandle, func(api.WorkloadStatus) {}); err == nil || !strings.Contains(err.Error(), "out of reach") {
 		t.Errorf("got %v, want the store's error", err)
 	}
 	f.config.OpenStore = store.OpenFile

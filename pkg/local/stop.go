@@ -10,29 +10,46 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Stop ends the job and removes it from this machine; what it left in its store
+// Delete ends the job and removes it from this machine; what it left in its store
 // stays. The runner gets SIGTERM and the time of grace to save what there is,
 // then its whole session SIGKILL; without grace at once. A job that is not here
-// is an error that is fs.ErrNotExist, one that runs on another machine an error.
-// With an error of ctx the job may continue. ending, which may be nil, records the
-// end of a job that was told to end, in place of a record that says no more.
-func (w *Workload) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
-	r, err := w.read(id)
+// is no error, one that runs on another machine is. With an error of ctx the job may continue.
+// o.Ending, which may be nil, records the end of a job that was told to end, in place of a
+// record that says no more.
+func (m *Machine) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
+	r, err := m.read(h.JobID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if err := w.stop(ctx, r, grace, ending); err != nil {
-		return fmt.Errorf("stopping local job %s: %w", id, err)
+	if err := m.stop(ctx, r, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("stopping local job %s: %w", r.ID, err)
 	}
 	return nil
 }
 
-func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, ending func() error) error {
+// Inspect knows no more of a job than its status.
+func (m *Machine) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
+	return api.WorkloadDetail{}, nil
+}
+
+// Release does nothing: a job that has ended holds nothing.
+func (m *Machine) Release(context.Context, api.Handle, api.End) error { return nil }
+
+// RemoveRunners removes nothing: Start removes the runners of old versions.
+func (m *Machine) RemoveRunners(context.Context) ([]string, error) { return nil, nil }
+
+// ServerTime is the same time: jobs run by our clock.
+func (m *Machine) ServerTime(here time.Time) time.Time { return here }
+
+func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, ending func() error) error {
 	told, killed := ending, ending
 	if ending == nil {
 		told = func() error { return nil } // the runner's own record says how it ended
 		killed = func() error {
-			_, err := w.record(ctx, r, r.newEnd(api.Cancelled, "cancelled", "cancel"))
+			_, err := m.record(ctx, r, r.newEnd(api.Cancelled, "cancelled", "cancel"))
 			return err
 		}
 	}
@@ -41,14 +58,14 @@ func (w *Workload) stop(ctx context.Context, r Record, grace time.Duration, endi
 			return err
 		}
 	}
-	s, err := w.status(ctx, r)
+	s, err := m.status(ctx, r)
 	if err != nil {
 		return err
 	}
 	if !s.State.Ended() {
-		return fmt.Errorf("%s: stop it there, or if that machine is gone, delete %s", s.Message, w.dir(r.ID))
+		return fmt.Errorf("%s: stop it there, or if that machine is gone, delete %s", s.Message, m.dir(r.ID))
 	}
-	if err := w.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another was faster
+	if err := m.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another was faster
 		return err
 	}
 	return nil

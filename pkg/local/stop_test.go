@@ -5,7 +5,6 @@ package local
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,10 +32,10 @@ func TestStop(t *testing.T) {
 			r := reader(t, pipe)
 			f.start(t, append([]string{"child:" + pipe}, tt.words...)...)
 			f.until(t, "ready")
-			watched := make(chan api.Status, 1)
+			watched := make(chan api.WorkloadStatus, 1)
 			running := make(chan struct{}, 1)
 			go func() {
-				last, err := New(f.config).Watch(t.Context(), jobID, func(api.Status) {
+				last, err := New(f.config).Watch(t.Context(), aHandle, func(api.WorkloadStatus) {
 					select {
 					case running <- struct{}{}:
 					default:
@@ -48,7 +47,7 @@ func TestStop(t *testing.T) {
 				watched <- last
 			}()
 			<-running
-			if err := f.Stop(t.Context(), jobID, tt.grace, nil); err != nil {
+			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: tt.grace}); err != nil {
 				t.Fatal(err)
 			}
 			endOf(t, r)
@@ -67,7 +66,7 @@ func TestStopOfARunnerThatIsTooYoungToRecordIt(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "young", "line:ready", "pause")
 	f.until(t, "ready")
-	if err := f.Stop(t.Context(), jobID, patience, nil); err != nil {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: patience}); err != nil {
 		t.Fatal(err)
 	}
 	if end := f.end(t); end == nil || end.Reason != api.Cancelled || end.By != "cancel" {
@@ -96,7 +95,7 @@ func TestStopWithAnEnding(t *testing.T) {
 				end := `{"version":1,"state":"FAILED","reason":"Cancelled","message":"by its owner","by":"cancel"}`
 				return errors.Join(os.MkdirAll(filepath.Dir(theirs), 0o700), os.WriteFile(own, []byte(end), 0o600), os.Rename(own, theirs))
 			}
-			if err := f.Stop(t.Context(), jobID, tt.grace, ending); err != nil {
+			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: tt.grace, Ending: ending}); err != nil {
 				t.Fatal(err)
 			}
 			f.noTraces(t)
@@ -114,7 +113,7 @@ func TestStopWithAnEndingThatFails(t *testing.T) {
 			f.start(t, "line:ready", "pause")
 			f.until(t, "ready")
 			refused := errors.New("forbidden")
-			if err := f.Stop(t.Context(), jobID, grace, func() error { return refused }); !errors.Is(err, refused) {
+			if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: grace, Ending: func() error { return refused }}); !errors.Is(err, refused) {
 				t.Errorf("got %v, want %v", err, refused)
 			}
 			if record, err := f.read(jobID); err != nil || record.Process.life() == alive {
@@ -128,15 +127,15 @@ func TestStopOfAnEndedJobRemovesIt(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "exit:3")
 	f.watch(t)
-	if err := f.Stop(t.Context(), jobID, patience, nil); err != nil {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{Grace: patience}); err != nil {
 		t.Fatal(err)
 	}
 	f.noTraces(t)
 	if end := f.end(t); end == nil || end.Reason != api.ExitCode {
 		t.Errorf("recorded %+v, want the job's own end", end)
 	}
-	if err := f.Stop(t.Context(), jobID, 0, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the second time: got %v, want an error that is fs.ErrNotExist", err)
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
+		t.Errorf("the second time: got %v, want nothing to do", err)
 	}
 }
 
@@ -146,10 +145,10 @@ func TestStopEndsWithItsContext(t *testing.T) {
 	f.until(t, "ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.Stop(ctx, jobID, patience, nil); !errors.Is(err, context.Canceled) {
+	if err := f.Delete(ctx, aHandle, api.DeleteOptions{Grace: patience}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	if _, err := f.Get(t.Context(), jobID); err != nil {
+	if _, err := f.get(t.Context(), jobID); err != nil {
 		t.Errorf("the job is lost: %v", err)
 	}
 }
@@ -161,7 +160,7 @@ func TestStopWhenTheStoreIsGone(t *testing.T) {
 	if err := os.RemoveAll(f.storeDir); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.noTraces(t)

@@ -15,46 +15,59 @@ import (
 // gone is the message of a job without a workload.
 const gone = "it is not on this machine"
 
+func notFound() api.WorkloadStatus {
+	return api.WorkloadStatus{Status: api.Status{State: api.NotFound, Message: gone}}
+}
+
+// Status returns the job's status now. A job that is not on this machine is NOT_FOUND.
+func (m *Machine) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
+	r, err := m.get(ctx, h.JobID)
+	if r.ID == "" && errors.Is(err, fs.ErrNotExist) {
+		return notFound(), nil
+	}
+	return api.WorkloadStatus{Status: r.Status}, err
+}
+
 // Watch calls seen with the job's status and with each change of it, and returns
 // the last. A job that is not on this machine is NOT_FOUND. With an error of ctx
 // the job continues.
-func (w *Workload) Watch(ctx context.Context, id string, seen func(api.Status)) (api.Status, error) {
-	r, err := w.read(id)
+func (m *Machine) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	r, err := m.read(h.JobID)
 	if errors.Is(err, fs.ErrNotExist) {
-		s := api.Status{State: api.NotFound, Message: gone}
-		seen(s)
-		return s, nil
+		seen(notFound())
+		return notFound(), nil
 	}
 	if err != nil {
-		return api.Status{}, err
+		return api.WorkloadStatus{}, err
 	}
 	if r.Process.life() == alive {
-		s := r.running()
+		s := api.WorkloadStatus{Status: r.running()}
 		seen(s)
 		if err := waitExit(ctx, r.Process); err != nil {
-			return s, fmt.Errorf("waiting for local job %s: %w", id, err)
+			return s, fmt.Errorf("waiting for local job %s: %w", r.ID, err)
 		}
 	}
-	s, err := w.status(ctx, r)
+	now, err := m.status(ctx, r)
+	s := api.WorkloadStatus{Status: now}
 	if err != nil {
 		return s, err
 	}
 	seen(s)
 	if !s.State.Ended() {
-		return s, fmt.Errorf("waiting for local job %s: it runs on %s: wait for it there", id, r.Process.Machine)
+		return s, fmt.Errorf("waiting for local job %s: it runs on %s: wait for it there", r.ID, r.Process.Machine)
 	}
 	return s, nil
 }
 
 // status says how the job is now.
-func (w *Workload) status(ctx context.Context, r Record) (api.Status, error) {
+func (m *Machine) status(ctx context.Context, r Record) (api.Status, error) {
 	switch r.Process.life() {
 	case alive:
 		return r.running(), nil
 	case elsewhere:
-		return w.statusElsewhere(ctx, r)
+		return m.statusElsewhere(ctx, r)
 	default:
-		s, err := w.settle(ctx, r)
+		s, err := m.settle(ctx, r)
 		if err != nil {
 			err = fmt.Errorf("reading how local job %s ended: %w", r.ID, err)
 		}
@@ -62,8 +75,8 @@ func (w *Workload) status(ctx context.Context, r Record) (api.Status, error) {
 	}
 }
 
-func (w *Workload) statusElsewhere(ctx context.Context, r Record) (api.Status, error) {
-	end, err := w.end(ctx, r)
+func (m *Machine) statusElsewhere(ctx context.Context, r Record) (api.Status, error) {
+	end, err := m.end(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		s := r.running()
 		s.Elsewhere = r.Process.Machine
@@ -75,20 +88,20 @@ func (w *Workload) statusElsewhere(ctx context.Context, r Record) (api.Status, e
 
 // settle clears up behind a job that has ended and says how. The first to see
 // that the runner could not record it does so in its place.
-func (w *Workload) settle(ctx context.Context, r Record) (api.Status, error) {
-	work := filepath.Join(w.dir(r.ID), workDir)
+func (m *Machine) settle(ctx context.Context, r Record) (api.Status, error) {
+	work := filepath.Join(m.dir(r.ID), workDir)
 	if _, err := os.Lstat(work); err == nil { // no one has cleared up yet
 		// What outlives its runner would run unseen, as no process of a pod does.
 		if err := r.Process.kill(); err != nil {
 			return api.Status{}, err
 		}
 	}
-	end, err := w.end(ctx, r)
+	end, err := m.end(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
-		if _, err := os.Lstat(w.dir(r.ID)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(m.dir(r.ID)); errors.Is(err, fs.ErrNotExist) {
 			return api.Status{State: api.NotFound, Message: gone}, nil // and cleaned up
 		}
-		end, err = w.record(ctx, r, r.newEnd(api.Killed, w.obituary(r.ID), "client"))
+		end, err = m.record(ctx, r, r.newEnd(api.Killed, m.obituary(r.ID), "client"))
 	}
 	if err != nil {
 		return api.Status{}, err

@@ -43,7 +43,7 @@ func TestWatch(t *testing.T) {
 			gate := fifo(t)
 			f.start(t, append([]string{"wait:" + gate}, tt.words...)...)
 			var seen []api.State
-			last, err := f.Watch(t.Context(), jobID, func(s api.Status) {
+			last, err := f.Watch(t.Context(), aHandle, func(s api.WorkloadStatus) {
 				if seen = append(seen, s.State); s.State == api.Running {
 					open(t, gate)
 				}
@@ -88,11 +88,11 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "line:ready", "pause")
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := f.Watch(ctx, jobID, func(api.Status) { cancel() })
+	_, err := f.Watch(ctx, aHandle, func(api.WorkloadStatus) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	if r, err := f.Get(t.Context(), jobID); err != nil || r.Status.State != api.Running {
+	if r, err := f.get(t.Context(), jobID); err != nil || r.Status.State != api.Running {
 		t.Errorf("the job did not go on: %+v, %v", r.Status, err)
 	}
 }
@@ -104,13 +104,13 @@ func TestManyWatchers(t *testing.T) {
 	gate := fifo(t)
 	f.start(t, "lines:5", "wait:"+gate, "kill")
 	var group sync.WaitGroup
-	ends := make([]api.Status, 8)
+	ends := make([]api.WorkloadStatus, 8)
 	running := make(chan struct{}, len(ends))
 	for i := range ends {
 		group.Go(func() {
-			other := fixture{Workload: New(f.config)}
+			other := fixture{Machine: New(f.config)}
 			var err error
-			ends[i], err = other.Watch(t.Context(), jobID, func(s api.Status) {
+			ends[i], err = other.Watch(t.Context(), aHandle, func(s api.WorkloadStatus) {
 				if s.State == api.Running {
 					running <- struct{}{}
 				}
@@ -129,7 +129,7 @@ func TestManyWatchers(t *testing.T) {
 	open(t, gate)
 	group.Wait()
 	for _, s := range ends {
-		if diff := cmp.Diff(f.end(t).Status(), s); diff != "" {
+		if diff := cmp.Diff(f.end(t).Status(), s.Status); diff != "" {
 			t.Errorf("recorded and seen (-recorded +seen):\n%s", diff)
 		}
 	}
@@ -173,7 +173,7 @@ func TestReusedPID(t *testing.T) {
 	if _, last := f.watch(t); last.State != api.Failed || last.Reason != api.Killed {
 		t.Errorf("got %+v, want FAILED", last)
 	}
-	if err := f.Stop(t.Context(), jobID, 0, nil); err != nil {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 	if err := in.Close(); err != nil {
@@ -243,14 +243,14 @@ func TestProcessesThatHaveEnded(t *testing.T) {
 func TestAnotherMachine(t *testing.T) {
 	f := newFixture(t)
 	f.plant(t, Process{PID: os.Getpid(), Start: "1", Boot: "another", Machine: "login2"})
-	records, err := f.List(t.Context())
+	records, err := f.List(t.Context(), api.TellStates)
 	if err != nil || len(records) != 1 || records[0].Status.State != api.Running || !strings.Contains(records[0].Status.Message, "login2") {
 		t.Errorf("List: %+v, %v", records, err)
 	}
-	if _, err := f.Watch(t.Context(), jobID, func(api.Status) {}); err == nil || !strings.Contains(err.Error(), "login2") {
+	if _, err := f.Watch(t.Context(), aHandle, func(api.WorkloadStatus) {}); err == nil || !strings.Contains(err.Error(), "login2") {
 		t.Errorf("Watch: got %v, want an error that names the machine", err)
 	}
-	if err := f.Stop(t.Context(), jobID, 0, nil); err == nil || !strings.Contains(err.Error(), "login2") {
+	if err := f.Delete(t.Context(), aHandle, api.DeleteOptions{}); err == nil || !strings.Contains(err.Error(), "login2") {
 		t.Errorf("Stop: got %v, want an error that names the machine", err)
 	}
 	if end := f.end(t); end != nil {
@@ -288,11 +288,11 @@ func TestLogs(t *testing.T) {
 		})
 	}
 	for _, o := range []logs.Options{{Tail: -1, Host: 1}, {Tail: -1, Host: -1, Attempt: 2}} {
-		if err := f.Logs(t.Context(), &logs.Archive{JobID: jobID}, o, screen.Both(&strings.Builder{})); err == nil || !strings.Contains(err.Error(), "one host, 0, and one attempt, 1") {
+		if err := f.Logs(t.Context(), aHandle, nil, o, screen.Both(&strings.Builder{})); err == nil || !strings.Contains(err.Error(), "one host, 0, and one attempt, 1") {
 			t.Errorf("%+v: got %v, want an error", o, err)
 		}
 	}
-	if err := f.Logs(t.Context(), &logs.Archive{JobID: "cpu-other"}, wholeLog, screen.Both(&strings.Builder{})); !errors.Is(err, fs.ErrNotExist) {
+	if err := f.Logs(t.Context(), api.Handle{JobID: "cpu-other"}, nil, wholeLog, screen.Both(&strings.Builder{})); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of a job that is not here: got %v", err)
 	}
 }

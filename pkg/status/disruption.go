@@ -90,19 +90,19 @@ func often(n int) string {
 // Disruptions are the times when pods of the job were taken away, and why, in that order: as
 // far as the pods that are there say, and the events, which a cluster keeps for an hour or so.
 // The word of a pod comes before that of an event of the same second, which says less.
-func (s Observation) Disruptions() []api.Loss {
-	var all []api.Loss
+func (s Observation) Disruptions() []api.Disruption {
+	var all []api.Disruption
 	for _, p := range byAge(s.Pods) {
 		if why := disruption(p); why != "" {
-			all = append(all, api.Loss{Time: podCondition(p, corev1.DisruptionTarget).LastTransitionTime.UTC(), Why: why})
+			all = append(all, api.Disruption{Time: podCondition(p, corev1.DisruptionTarget).LastTransitionTime.UTC(), Why: why})
 		}
 	}
 	for _, e := range s.Events {
 		if why := disruptionIn(e); why != "" {
-			all = append(all, api.Loss{Time: eventTime(&e).UTC(), Why: why})
+			all = append(all, api.Disruption{Time: eventTime(&e).UTC(), Why: why})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b api.Loss) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b api.Disruption) int { return a.Time.Compare(b.Time) })
 	return all
 }
 

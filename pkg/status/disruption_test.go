@@ -26,7 +26,7 @@ func TestDisruptions(t *testing.T) {
 		s.Events = append(s.Events, corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: e.kind}, Reason: e.reason, Message: e.message,
 			LastTimestamp: metav1.NewTime(at(i).Time)})
 	}
-	want := []api.Loss{
+	want := []api.Disruption{
 		{Time: at(0).UTC(), Why: "preempted by a pod of higher priority"},
 		{Time: at(1).UTC(), Why: "its node was lost or became unavailable"},
 		{Time: at(3).UTC(), Why: "evicted by Kueue: Preempted to accommodate a workload due to prioritization in the ClusterQueue"},

@@ -24,22 +24,22 @@ type jobRules struct{}
 // state implements rules. The pods are ahead of the Job, whose controller looks at them in
 // steps of a second: a runner that has said how the call ended has ended the job. Of several
 // hosts it is host 0 that says so.
-func (jobRules) state(w Workload, pods []corev1.Pod) api.Status {
+func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	if w.IsMap() {
-		return w.stateOfMap(pods)
+		return api.WorkloadStatus{Status: w.stateOfMap(pods)}
 	}
 	leaders := byAge(pods)
 	if w.isMultiHost() {
 		leaders = Leaders(pods)
 	}
-	s := api.Status{State: api.Pending, Attempt: len(leaders)}
+	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders)}}
 	for i, p := range leaders {
 		worker := WorkerOf(p)
 		if i == 0 {
 			s.Started = StartOf(worker)
 		}
 		if t := worker.State.Terminated; t != nil && isFinal(t.ExitCode) {
-			return ended(t, i+1, s.Started)
+			return api.WorkloadStatus{Status: ended(t, i+1, s.Started)}
 		}
 	}
 	var last corev1.Pod
@@ -51,13 +51,13 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.Status {
 			s.State, s.Message = api.Running, ending // it will say why
 			return s
 		}
-		return w.endedBy(end, pods, len(leaders))
+		return api.WorkloadStatus{Status: w.endedBy(end, pods, len(leaders))}
 	}
 	switch {
 	case w.isDeleted() && slices.ContainsFunc(leaders, HasStarted): // no other attempt follows, even if this one's container has ended
 		s.State, s.Message = api.Running, ending
 	case WorkerOf(last).State.Running != nil:
-		s.State, s.Pod, s.Late = api.Running, string(last.UID), mayHaveEarlier(leaders[0], w.meta)
+		s.State, s.CurrentPod = api.Running, api.CurrentPod{Pod: string(last.UID), MayHaveEarlierPods: mayHaveEarlier(leaders[0], w.meta)}
 	}
 	return s
 }

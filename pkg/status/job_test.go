@@ -20,6 +20,19 @@ func at(second int) metav1.Time {
 
 // pod is one attempt, made at a second, whose container is in a state. A
 // sidecar comes first, as on GKE with FUSE.
+// plain is a status of which nothing else is known.
+func plain(s api.Status) api.WorkloadStatus { return api.WorkloadStatus{Status: s} }
+
+// inPod is the status of a job that runs in a pod.
+func inPod(pod string, s api.Status) api.WorkloadStatus {
+	return api.WorkloadStatus{Status: s, CurrentPod: api.CurrentPod{Pod: pod}}
+}
+
+// inLatePod is that of a pod which may not be the first.
+func inLatePod(pod string, s api.Status) api.WorkloadStatus {
+	return api.WorkloadStatus{Status: s, CurrentPod: api.CurrentPod{Pod: pod, MayHaveEarlierPods: true}}
+}
+
 func pod(name string, made int, state corev1.ContainerState) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: at(made)},
@@ -68,23 +81,23 @@ func TestStateOfMap(t *testing.T) {
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
-		want api.Status
+		want api.WorkloadStatus
 	}{
-		"no pod yet":              {aMap(0), nil, api.Status{State: api.Pending}},
-		"pods that wait":          {aMap(0), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, api.Status{State: api.Pending, Attempt: 1}},
-		"a pod is done, of many":  {aMap(1), []corev1.Pod{done}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 1 of 4 chunks done"}},
-		"between two pods":        {aMap(2), nil, api.Status{State: api.Running, Message: "map, 2 of 4 chunks done"}},
-		"the earliest pod counts": {aMap(0), []corev1.Pod{pod("b", 1, running(7)), done, pod("c", 1, waiting("x"))}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 0 of 4 chunks done"}},
-		"being removed":           {deleted(aMap(1)), []corev1.Pod{done}, api.Status{State: api.Running, Attempt: 1, Started: two, Message: ending}},
+		"no pod yet":              {aMap(0), nil, plain(api.Status{State: api.Pending})},
+		"pods that wait":          {aMap(0), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, plain(api.Status{State: api.Pending, Attempt: 1})},
+		"a pod is done, of many":  {aMap(1), []corev1.Pod{done}, plain(api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 1 of 4 chunks done"})},
+		"between two pods":        {aMap(2), nil, plain(api.Status{State: api.Running, Message: "map, 2 of 4 chunks done"})},
+		"the earliest pod counts": {aMap(0), []corev1.Pod{pod("b", 1, running(7)), done, pod("c", 1, waiting("x"))}, plain(api.Status{State: api.Running, Attempt: 1, Started: two, Message: "map, 0 of 4 chunks done"})},
+		"being removed":           {deleted(aMap(1)), []corev1.Pod{done}, plain(api.Status{State: api.Running, Attempt: 1, Started: two, Message: ending})},
 		"chunks failed, whose pods are gone": {brokenMap(), []corev1.Pod{done},
-			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, Message: "3 of 4 chunks failed: 0,2-3"}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, Message: "3 of 4 chunks failed: 0,2-3"})},
 		"chunks failed, and the first pod tells": {brokenMap(), []corev1.Pod{indexed(3, terminated(125, "Error", "")), indexed(2, terminated(137, "OOMKilled", "")), indexed(1, terminated(0, "Completed", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(137),
-				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: out of memory: it used all of its 2Gi; request more with --memory"}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(137),
+				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: out of memory: it used all of its 2Gi; request more with --memory"})},
 		"a chunk that took too long": {brokenMap(), []corev1.Pod{indexed(2, terminated(124, "Error", `{"state":"FAILED","reason":"DeadlineExceeded","message":"f.py:f ran longer than the 3 seconds of --max-runtime","exit_code":124}`))},
-			api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(124),
-				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: f.py:f ran longer than the 3 seconds of --max-runtime, which is for a whole chunk"}},
-		"all done": {aMap(4, complete), []corev1.Pod{done}, api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: 1, Started: two, Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Attempt: 1, Started: two, Finished: nine, ExitCode: new(124),
+				Message: "3 of 4 chunks failed: 0,2-3; chunk 2: f.py:f ran longer than the 3 seconds of --max-runtime, which is for a whole chunk"})},
+		"all done": {aMap(4, complete), []corev1.Pod{done}, plain(api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: 1, Started: two, Finished: nine})},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -116,45 +129,45 @@ func TestStateOf(t *testing.T) {
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
-		want api.Status
+		want api.WorkloadStatus
 	}{
-		"no Job":        {nil, []corev1.Pod{pod("a", 1, running(2))}, api.Status{State: api.NotFound}},
-		"no pod yet":    {job(), nil, api.Status{State: api.Pending}},
-		"not scheduled": {job(), []corev1.Pod{{}}, api.Status{State: api.Pending, Attempt: 1}},
-		"being created": {job(), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, api.Status{State: api.Pending, Attempt: 1}},
-		"running":       {job(), []corev1.Pod{pod("a", 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "a"}},
+		"no Job":        {nil, []corev1.Pod{pod("a", 1, running(2))}, plain(api.Status{State: api.NotFound})},
+		"no pod yet":    {job(), nil, plain(api.Status{State: api.Pending})},
+		"not scheduled": {job(), []corev1.Pod{{}}, plain(api.Status{State: api.Pending, Attempt: 1})},
+		"being created": {job(), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, plain(api.Status{State: api.Pending, Attempt: 1})},
+		"running":       {job(), []corev1.Pod{pod("a", 1, running(2))}, inPod("a", api.Status{State: api.Running, Attempt: 1, Started: two})},
 		"over before the Job controller knows": {job(), []corev1.Pod{pod("a", 1, terminated(0, "Completed", ""))},
-			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five})},
 		"the runner's own words": {job(), []corev1.Pod{pod("a", 1, terminated(1, "Error",
 			`{"version":1,"state":"FAILED","reason":"Exception","message":"ValueError: bad","exit_code":1,"attempt":3,"started":"2026-01-01T00:00:01Z","finished":"2026-01-01T00:00:04.5Z"}`))},
-			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: code(1), Attempt: 3, Started: at(1).UTC(), Finished: five.Add(-500 * time.Millisecond)}},
+			plain(api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: code(1), Attempt: 3, Started: at(1).UTC(), Finished: five.Add(-500 * time.Millisecond)})},
 		"words that contradict the exit code are nobody's": {job(), []corev1.Pod{pod("a", 1, terminated(7, "Error", `{"state":"SUCCEEDED"}`))},
-			api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(7), Attempt: 1, Started: two, Finished: five}},
+			plain(api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(7), Attempt: 1, Started: two, Finished: five})},
 		"told to end, and saving": {deleted(job()), []corev1.Pod{pod("a", 1, running(2))},
-			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+			plain(api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two})},
 		"told to end, and its container has ended": {deleted(job()), []corev1.Pod{pod("a", 1, terminated(143, "Error", ""))},
-			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+			plain(api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two})},
 		"told to end, and done before": {deleted(job()), []corev1.Pod{pod("a", 1, terminated(0, "Completed", ""))},
-			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five})},
 		"told to end, and its pod has not begun": {deleted(job()), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))},
-			api.Status{State: api.Pending, Attempt: 1}},
-		"told to end, nothing has run": {deleted(job()), nil, api.Status{State: api.Pending}},
+			plain(api.Status{State: api.Pending, Attempt: 1})},
+		"told to end, nothing has run": {deleted(job()), nil, plain(api.Status{State: api.Pending})},
 		"killed, and will start again": {job(), []corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Pending, Attempt: 1, Started: two}},
+			plain(api.Status{State: api.Pending, Attempt: 1, Started: two})},
 		"a pod that is so late may not be the first": {job(), []corev1.Pod{pod("b", 20, running(21))},
-			api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC(), Pod: "b", Late: true}},
+			inLatePod("b", api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC()})},
 		"the second attempt runs": {job(), []corev1.Pod{pod("b", 6, running(7)), pod("a", 1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Running, Attempt: 2, Started: two, Pod: "b"}},
+			inPod("b", api.Status{State: api.Running, Attempt: 2, Started: two})},
 		"the second attempt ended it": {job(), []corev1.Pod{pod("a", 1, terminated(143, "Error", "")), pod("b", 6, terminated(0, "Completed", ""))},
-			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five}},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five})},
 		"retries used up": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
 			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, later)},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; request more with --memory",
-				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; request more with --memory",
+				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine})},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
-			api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit was exceeded", Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit was exceeded", Finished: nine})},
 		"complete, its pods gone": {job(failedCondition(batchv1.JobComplete, "", "")), nil,
-			api.Status{State: api.Succeeded, Reason: api.Completed, Finished: nine}},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, Finished: nine})},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

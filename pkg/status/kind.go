@@ -51,7 +51,7 @@ type maker struct {
 // rules are how the controller of a kind treats workloads.
 type rules interface {
 	// state derives a job's state from its objects.
-	state(w Workload, pods []corev1.Pod) api.Status
+	state(w Workload, pods []corev1.Pod) api.WorkloadStatus
 	// hosts is how many pods take part in one call.
 	hosts(w Workload, pods []corev1.Pod) int
 	// heldBack reports whether the workload may not have pods yet, or none that run.

@@ -39,12 +39,12 @@ type lwsRules struct{}
 // writes the outcome on it. A runner that may not closes its port all
 // the same, or does not open it where the job has ended before: a leader that runs and
 // is not ready has ended, if the store says so.
-func (lwsRules) state(w Workload, pods []corev1.Pod) api.Status {
+func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	if end, ok := outcome(w.meta); ok {
-		return end.Status()
+		return api.WorkloadStatus{Status: end.Status()}
 	}
 	leaders := Leaders(pods)
-	s := api.Status{State: api.Pending, Attempt: len(leaders)}
+	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders)}}
 	if len(leaders) == 0 {
 		return s
 	}
@@ -54,7 +54,7 @@ func (lwsRules) state(w Workload, pods []corev1.Pod) api.Status {
 	case w.isDeleted() && slices.ContainsFunc(leaders, HasStarted):
 		s.State, s.Message = api.Running, ending
 	case WorkerOf(last).State.Running != nil:
-		s.Pod, s.Late = string(last.UID), mayHaveEarlier(leaders[0], w.meta)
+		s.CurrentPod = api.CurrentPod{Pod: string(last.UID), MayHaveEarlierPods: mayHaveEarlier(leaders[0], w.meta)}
 		if !startsAgain(pods) {
 			s.State = api.Running
 		}
@@ -131,18 +131,18 @@ func holding(pods []corev1.Pod) string {
 type pythonLWSRules struct{ lwsRules }
 
 // state implements rules: how the pods ended last counts.
-func (pythonLWSRules) state(w Workload, pods []corev1.Pod) api.Status {
+func (pythonLWSRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	leaders := Leaders(pods)
-	s := api.Status{State: api.Pending, Attempt: len(leaders)}
+	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders)}}
 	if len(leaders) == 0 {
 		return s
 	}
 	leader := WorkerOf(leaders[len(leaders)-1])
 	if t := lastEnd(leader); t != nil {
-		s = ended(t, s.Attempt, t.StartedAt.UTC())
+		s.Status = ended(t, s.Attempt, t.StartedAt.UTC())
 		for _, p := range NewestOfHosts(pods) {
 			if other := lastEnd(WorkerOf(p)); s.State == api.Succeeded && other != nil && other.ExitCode != 0 {
-				s = ended(other, s.Attempt, t.StartedAt.UTC())
+				s.Status = ended(other, s.Attempt, t.StartedAt.UTC())
 				s.Message = fmt.Sprintf("host %d: exit code %d", HostOf(p), other.ExitCode)
 			}
 		}

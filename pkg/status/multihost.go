@@ -77,7 +77,7 @@ const (
 // that does not change while the pods go, and take with them what they say. told is the
 // status that had it, and next the one to recall from now on: none once another attempt
 // has something to say.
-func Recall(told, s api.Status) (now, next api.Status) {
+func Recall(told, s api.WorkloadStatus) (now, next api.WorkloadStatus) {
 	switch {
 	case s.StartsAgain && (told.Message == "" || told.Message == lostSomehow+startAgain):
 		return s, s
@@ -85,7 +85,7 @@ func Recall(told, s api.Status) (now, next api.Status) {
 		s.Message = told.Message
 		return s, told
 	case s.Message != "" || s.State == api.Running && s.Pod != told.Pod:
-		return s, api.Status{}
+		return s, api.WorkloadStatus{}
 	}
 	return s, told
 }

@@ -74,38 +74,38 @@ func TestStateOfSet(t *testing.T) {
 	tests := map[string]struct {
 		set  *metav1.PartialObjectMetadata
 		pods []corev1.Pod
-		want api.Status
+		want api.WorkloadStatus
 	}{
-		"no pod yet":            {lws(), nil, api.Status{State: api.Pending}},
-		"a worker goes ahead":   {lws(), []corev1.Pod{member(0, 1, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 1}},
-		"the leader runs":       {lws(), []corev1.Pod{member(1, 2, waiting("")), member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
-		"the group began again": {lws(), []corev1.Pod{member(0, 1, running(2)), member(0, 6, waiting("")), member(1, 2, running(2))}, api.Status{State: api.Pending, Attempt: 2, Started: two}},
+		"no pod yet":            {lws(), nil, plain(api.Status{State: api.Pending})},
+		"a worker goes ahead":   {lws(), []corev1.Pod{member(0, 1, waiting("")), member(1, 2, running(2))}, plain(api.Status{State: api.Pending, Attempt: 1})},
+		"the leader runs":       {lws(), []corev1.Pod{member(1, 2, waiting("")), member(0, 1, running(2))}, inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two})},
+		"the group began again": {lws(), []corev1.Pod{member(0, 1, running(2)), member(0, 6, waiting("")), member(1, 2, running(2))}, plain(api.Status{State: api.Pending, Attempt: 2, Started: two})},
 		"an attempt is over, and its container started again": {lws(), []corev1.Pod{restarted(member(0, 1, running(7)), 137), member(1, 1, running(2))},
-			api.Status{State: api.Pending, Attempt: 1, Started: at(7).UTC(), Pod: "h0-1"}},
+			inPod("h0-1", api.Status{State: api.Pending, Attempt: 1, Started: at(7).UTC()})},
 		"an attempt is over by a worker's crash": {lws(), []corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "Error", ""))},
-			api.Status{State: api.Pending, Attempt: 1, Started: two, Pod: "h0-1"}},
+			inPod("h0-1", api.Status{State: api.Pending, Attempt: 1, Started: two})},
 		"the leader that has ended before, and closed": {lws(), []corev1.Pod{unready(restarted(member(0, 1, running(2)), 137)), member(1, 2, running(2))},
-			api.Status{State: api.Pending, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
+			inPod("h0-1", api.Status{State: api.Pending, Attempt: 1, Started: two, Holding: "2 hosts"})},
 		"the leader has closed": {lws(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), withChips(member(1, 2, running(2)), "4")},
-			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "8 chips"}},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "8 chips"})},
 		"the leader never opened, on cpus": {lws(), []corev1.Pod{unready(member(0, 1, running(2))), member(1, 2, running(2))},
-			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "2 hosts"}},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "2 hosts"})},
 		"the leader has closed, and another has no node": {lws(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), unplaced(withChips(member(1, 2, waiting("")), "4"))},
-			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "4 chips"}},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "4 chips"})},
 		"the leader has closed, and is alone": {lws(), []corev1.Pod{unready(member(0, 1, running(2)))},
-			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1", Holding: "1 host"}},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "1 host"})},
 		"the outcome is known": {lws(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
-			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five}},
-		"a late leader may not be the first": {lws(), []corev1.Pod{member(1, 20, running(21)), member(0, 20, running(21))}, api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC(), Pod: "h0-20", Late: true}},
-		"an outcome that is none":            {lws(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0-1"}},
-		"told to end early":                  {deletedSet(), []corev1.Pod{member(0, 1, waiting(""))}, api.Status{State: api.Pending, Attempt: 1}},
-		"told to end":                        {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five})},
+		"a late leader may not be the first": {lws(), []corev1.Pod{member(1, 20, running(21)), member(0, 20, running(21))}, inLatePod("h0-20", api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC()})},
+		"an outcome that is none":            {lws(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two})},
+		"told to end early":                  {deletedSet(), []corev1.Pod{member(0, 1, waiting(""))}, plain(api.Status{State: api.Pending, Attempt: 1})},
+		"told to end":                        {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, plain(api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two})},
 
-		"Python: runs": {pythonSet(), []corev1.Pod{member(0, 1, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
+		"Python: runs": {pythonSet(), []corev1.Pod{member(0, 1, running(2))}, plain(api.Status{State: api.Running, Attempt: 1, Started: two})},
 		"Python: done, and started again": {pythonSet(), []corev1.Pod{restarted(member(0, 1, running(7)), 0), member(1, 1, running(2))},
-			api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five}},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 1, Started: two, Finished: five})},
 		"Python: a worker failed": {pythonSet(), []corev1.Pod{restarted(member(0, 1, running(7)), 0), restarted(member(1, 1, running(2)), 1)},
-			api.Status{State: api.Failed, Reason: api.ExitCode, Message: "host 1: exit code 1", ExitCode: code(1), Attempt: 1, Started: two, Finished: five}},
+			plain(api.Status{State: api.Failed, Reason: api.ExitCode, Message: "host 1: exit code 1", ExitCode: code(1), Attempt: 1, Started: two, Finished: five})},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -142,26 +142,26 @@ func TestStateOfAGroupThatIsAJob(t *testing.T) {
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
-		want api.Status
+		want api.WorkloadStatus
 	}{
-		"one attempt, however many pods": {groupJob(), []corev1.Pod{indexed(1, running(2)), indexed(0, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
-		"a worker that ended is no end":  {groupJob(), []corev1.Pod{indexed(1, terminated(0, "Completed", "")), indexed(0, running(2))}, api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
+		"one attempt, however many pods": {groupJob(), []corev1.Pod{indexed(1, running(2)), indexed(0, running(2))}, inPod("h0", api.Status{State: api.Running, Attempt: 1, Started: two})},
+		"a worker that ended is no end":  {groupJob(), []corev1.Pod{indexed(1, terminated(0, "Completed", "")), indexed(0, running(2))}, inPod("h0", api.Status{State: api.Running, Attempt: 1, Started: two})},
 		"nor is its failure, of which host 0 will tell": {groupJob(), []corev1.Pod{indexed(1, terminated(1, "Error", "")), indexed(0, running(2))},
-			api.Status{State: api.Running, Attempt: 1, Started: two, Pod: "h0"}},
+			inPod("h0", api.Status{State: api.Running, Attempt: 1, Started: two})},
 		"host 0 tells": {groupJob(), []corev1.Pod{indexed(1, terminated(1, "Error", "")), indexed(0, told)},
-			api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad, on host 1", ExitCode: &one, Attempt: 1, Started: two, Finished: five}},
+			plain(api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad, on host 1", ExitCode: &one, Attempt: 1, Started: two, Finished: five})},
 		"host 1 is lost, of which host 0 will tell": {groupJob(failedCondition(batchv1.JobFailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit")), []corev1.Pod{indexed(0, running(2))},
-			api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two}},
+			plain(api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two})},
 		"host 1 crashed, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(0, terminated(143, "Error", "")), indexed(1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine})},
 		"host 1 crashed, and another was killed because it did not end": {groupJob(broken), []corev1.Pod{killedLater, indexed(1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Attempt: 1, Started: two, Finished: nine})},
 		"host 0 is gone, and the others were ended": {groupJob(broken), []corev1.Pod{indexed(1, ended)},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 0 was lost: its pod is gone", Attempt: 0, Started: two, Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "host 0 was lost: its pod is gone", Attempt: 0, Started: two, Finished: nine})},
 		"host 0 is gone, after host 1 crashed": {groupJob(broken), []corev1.Pod{indexed(1, terminated(137, "OOMKilled", ""))},
-			api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Started: two, Finished: nine}},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "host 1: out of memory: it used all of its 2Gi; request more with --memory", ExitCode: new(137), Started: two, Finished: nine})},
 
-		"a map goes on after a call": {aMap, []corev1.Pod{indexed(0, terminated(0, "Completed", ""))}, api.Status{State: api.Running, Attempt: 1, Started: two}},
+		"a map goes on after a call": {aMap, []corev1.Pod{indexed(0, terminated(0, "Completed", ""))}, plain(api.Status{State: api.Running, Attempt: 1, Started: two})},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -256,30 +256,32 @@ func TestWhyAGroupWaits(t *testing.T) {
 // Pods that go take with them what they tell, and what took their place has not run.
 func TestACauseIsRecalled(t *testing.T) {
 	const over, other, unknown = "host 1: exit code 137" + startAgain, "host 2: exit code 137 (SIGKILL)" + startAgain, lostSomehow + startAgain
-	waits := func(message string) api.Status { return api.Status{State: api.Pending, Message: message} }
-	again := func(pod, message string) api.Status {
-		s := api.Status{State: api.Pending, Pod: pod}
+	waits := func(message string) api.WorkloadStatus {
+		return plain(api.Status{State: api.Pending, Message: message})
+	}
+	again := func(pod, message string) api.WorkloadStatus {
+		s := inPod(pod, api.Status{State: api.Pending})
 		Diagnosis{Sentence: message, StartsAgain: true}.addTo(&s)
 		return s
 	}
-	runs := func(pod string) api.Status { return api.Status{State: api.Running, Pod: pod} }
+	runs := func(pod string) api.WorkloadStatus { return inPod(pod, api.Status{State: api.Running}) }
 	for name, tt := range map[string]struct {
-		seen []api.Status
+		seen []api.WorkloadStatus
 		want string // the last message
 	}{
-		"it is gone":                    {[]api.Status{again("", over), again("", unknown)}, over},
-		"another pod ends":              {[]api.Status{again("", over), again("", unknown), again("", other)}, over},
-		"there was none":                {[]api.Status{waits(""), again("", unknown)}, unknown},
-		"it was of another kind":        {[]api.Status{waits("no node has room"), again("", unknown)}, unknown},
-		"there is another":              {[]api.Status{again("", unknown), again("", over)}, over},
-		"it is of the past":             {[]api.Status{again("", over), waits("")}, ""},
-		"nobody tells for a while":      {[]api.Status{again("", over), waits(""), again("", other)}, over},
-		"its leader runs for a while":   {[]api.Status{runs("a"), again("a", over), runs("a"), again("", other)}, over},
-		"another attempt ran":           {[]api.Status{again("a", over), runs("b"), again("", other)}, other},
-		"an error in the same words":    {[]api.Status{waits("image x" + startAgain), again("", other)}, other},
-		"another attempt did not begin": {[]api.Status{again("", over), waits("no node has room"), again("", other)}, other},
+		"it is gone":                    {[]api.WorkloadStatus{again("", over), again("", unknown)}, over},
+		"another pod ends":              {[]api.WorkloadStatus{again("", over), again("", unknown), again("", other)}, over},
+		"there was none":                {[]api.WorkloadStatus{waits(""), again("", unknown)}, unknown},
+		"it was of another kind":        {[]api.WorkloadStatus{waits("no node has room"), again("", unknown)}, unknown},
+		"there is another":              {[]api.WorkloadStatus{again("", unknown), again("", over)}, over},
+		"it is of the past":             {[]api.WorkloadStatus{again("", over), waits("")}, ""},
+		"nobody tells for a while":      {[]api.WorkloadStatus{again("", over), waits(""), again("", other)}, over},
+		"its leader runs for a while":   {[]api.WorkloadStatus{runs("a"), again("a", over), runs("a"), again("", other)}, over},
+		"another attempt ran":           {[]api.WorkloadStatus{again("a", over), runs("b"), again("", other)}, other},
+		"an error in the same words":    {[]api.WorkloadStatus{waits("image x" + startAgain), again("", other)}, other},
+		"another attempt did not begin": {[]api.WorkloadStatus{again("", over), waits("no node has room"), again("", other)}, other},
 	} {
-		var now, told api.Status
+		var now, told api.WorkloadStatus
 		for _, s := range tt.seen {
 			now, told = Recall(told, s)
 		}
@@ -346,7 +348,7 @@ func TestAGroupWithAHostThatIsRefused(t *testing.T) {
 		if want := "1 of 2 hosts are running; " + tt.want; r.Sentence != want || r.Hopeless != tt.hopeless {
 			t.Errorf("%s: got %q, hopeless %v", name, r.Sentence, r.Hopeless)
 		}
-		s := api.Status{State: api.Running}
+		s := plain(api.Status{State: api.Running})
 		if r.addTo(&s); s.Hopeless != tt.hopeless {
 			t.Errorf("%s: given up: %v", name, s.Hopeless)
 		}

@@ -27,9 +27,9 @@ type Observation struct {
 func (s Observation) meta() *metav1.ObjectMeta { return s.Workload.meta }
 
 // Status is the job's state and, of one that waits in whole or in part, why it does.
-func (s Observation) Status() api.Status {
+func (s Observation) Status() api.WorkloadStatus {
 	status := s.Workload.State(s.Pods)
-	if s.Workload.Waits(status, s.Pods) {
+	if s.Workload.Waits(status.Status, s.Pods) {
 		s.Explain().addTo(&status)
 		status.Ending = s.isEnding()
 	}
@@ -38,7 +38,7 @@ func (s Observation) Status() api.Status {
 
 // addTo adds to a status why the job waits, or why a part of it does: hosts that run wait
 // for the others, and hold their accelerators meanwhile.
-func (d Diagnosis) addTo(s *api.Status) {
+func (d Diagnosis) addTo(s *api.WorkloadStatus) {
 	s.Message, s.Next, s.StartsAgain, s.Hopeless = d.Sentence, d.Next, d.StartsAgain, d.Hopeless
 }
 

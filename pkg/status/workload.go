@@ -75,9 +75,9 @@ func (w Workload) PythonStore() string {
 func (w Workload) IsMap() bool { return w.job != nil && w.job.Spec.BackoffLimitPerIndex != nil }
 
 // State derives a job's state from its objects, without what takes events to explain.
-func (w Workload) State(pods []corev1.Pod) api.Status {
+func (w Workload) State(pods []corev1.Pod) api.WorkloadStatus {
 	if !w.Exists() {
-		return api.Status{State: api.NotFound}
+		return api.WorkloadStatus{Status: api.Status{State: api.NotFound}}
 	}
 	return w.kind.rules.state(w, pods)
 }

@@ -8,18 +8,19 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // workload stands for a cluster: start and ready say what it does.
-type workload struct{ start, ready func() error }
+type workload struct {
+	jobtest.Backend
+	start, ready func() error
+}
 
 func (w workload) steps() Steps {
 	return Steps{
@@ -28,25 +29,13 @@ func (w workload) steps() Steps {
 	}
 }
 
-func (w workload) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
-	return api.Status{State: api.NotFound}, nil
-}
-
-func (w workload) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error {
-	return nil
-}
-
-func (w workload) Stop(context.Context, string, time.Duration, func() error) error {
-	return fs.ErrNotExist
-}
-
 // apply carries a plan out in a place of a workload, prepare for someone else to apply it.
 func apply(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
-	return Apply(ctx, p, place, place.Workload.(workload).steps(), nil)
+	return Apply(ctx, p, place, place.Backend.(workload).steps(), nil)
 }
 
 func prepare(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
-	steps := place.Workload.(workload).steps()
+	steps := place.Backend.(workload).steps()
 	return Apply(ctx, p, place, Steps{Start: steps.Start}, nil)
 }
 
@@ -71,7 +60,7 @@ func place(t *testing.T, w workload) job.Place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return job.Place{Workload: w, Backend: api.BackendGKE, Store: s}
+	return job.Place{Backend: w, Kind: api.BackendGKE, Store: s}
 }
 
 // stored is the text of an object, "" if there is none.
@@ -113,7 +102,7 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := place(t, workload{func() error { return tt.fails }, well})
+			p := place(t, workload{start: func() error { return tt.fails }, ready: well})
 			_, err := apply(t.Context(), planned(t, "{}"), p)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %q in it", err, tt.says)
@@ -132,7 +121,7 @@ func TestApplyDescribesBeforeItStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var p job.Place
 			seen := ""
-			p = place(t, workload{func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, well})
+			p = place(t, workload{start: func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, ready: well})
 			if _, err := do(t.Context(), planned(t, `{"call":1}`), p); err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +134,7 @@ func TestApplyDescribesBeforeItStarts(t *testing.T) {
 
 // What can't be made ready stops the submit before it is described.
 func TestApplyStopsWhereTheClusterIsNotReady(t *testing.T) {
-	p := place(t, workload{func() error { return errors.New("it was started") }, func() error { return errors.New("no such namespace") }})
+	p := place(t, workload{start: func() error { return errors.New("it was started") }, ready: func() error { return errors.New("no such namespace") }})
 	_, err := apply(t.Context(), planned(t, "{}"), p)
 	if err == nil || err.Error() != "no such namespace" || stored(t, p, store.Handle("a1")) != "" {
 		t.Errorf("got %v", err)
@@ -154,7 +143,7 @@ func TestApplyStopsWhereTheClusterIsNotReady(t *testing.T) {
 
 // A call without a handle is left by a submit that was cut off, or lost a race.
 func TestApplyReplacesACallThatNobodyOwns(t *testing.T) {
-	p := place(t, workload{well, well})
+	p := place(t, workload{start: well, ready: well})
 	write(t, p, store.Call("a1"), `{"another":"call"}`)
 	if _, err := apply(t.Context(), planned(t, "{}"), p); err != nil {
 		t.Fatal(err)
@@ -196,7 +185,7 @@ func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 
 // A submit is repeated with the records that its first try left.
 func TestApplyAdoptsItsOwnRecords(t *testing.T) {
-	p := place(t, workload{well, well})
+	p := place(t, workload{start: well, ready: well})
 	first := planned(t, "{}")
 	if _, err := prepare(t.Context(), first, p); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package submit
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -12,20 +11,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
-
-// mapState is the workload of a map in a state.
-type mapState struct {
-	workload
-	state api.State
-}
-
-func (m mapState) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
-	s := api.Status{State: m.state}
-	seen(s)
-	return s, nil
-}
 
 // A plan waits for what the older map says, and takes the values that it has.
 func TestResolve(t *testing.T) {
@@ -44,9 +32,8 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1, Parallelism: 1}
-			at := place(t, workload{well, well})
-			at.Workload = mapState{state: tt.state}
-			at.List = func(context.Context, api.Detail) ([]job.Found, error) { return nil, nil }
+			at := place(t, workload{start: well, ready: well})
+			at.Backend = jobtest.Backend{State: tt.state}
 			handle, err := json.Marshal(api.Handle{Version: api.HandleVersion, JobID: "m1", Backend: api.BackendGKE, CallSHA256: "call", Map: &m})
 			if err != nil {
 				t.Fatal(err)

@@ -32,7 +32,7 @@ func ClusterPlace(c *connect.Flags, where target.Target, namespace string) (job.
 	if err != nil {
 		return job.Place{}, nil, err
 	}
-	workload, err := workload(c, config, namespace)
+	cluster, err := newCluster(c, config, namespace)
 	if err != nil {
 		return job.Place{}, nil, err
 	}
@@ -44,11 +44,9 @@ func ClusterPlace(c *connect.Flags, where target.Target, namespace string) (job.
 	if err != nil {
 		return job.Place{}, nil, process.Usage(err)
 	}
-	place := job.Place{Workload: workload, OfJobs: workload.OfJobs(), Backend: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
-		ClusterID: clusterID(config, server), Server: server.String(),
-		List: listCluster(workload, s.URL()), Watch: watchCluster(workload, s.URL()), RemoveRunners: workload.RemoveRunners, OpenStore: store.Open, Store: s,
-		Flags: c.Given()}
-	return place, workload, nil
+	place := job.Place{Backend: cluster, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+		ClusterID: clusterID(config, server), Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
+	return place, cluster, nil
 }
 
 // JobsPlace is the jobs that exist in the cluster's namespace, or in all of them. It
@@ -77,21 +75,42 @@ func StoredPlace(c *connect.Flags, why error) (job.Place, error) {
 	if err != nil {
 		return job.Place{}, process.Usage(err)
 	}
-	return job.Place{Workload: noCluster{why}, Backend: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
+	return job.Place{Backend: noCluster{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
 }
 
 // noCluster stands for the workloads of a cluster that the kubeconfig does not lead to.
 type noCluster struct{ why error }
 
-func (n noCluster) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
-	return api.Status{}, n.why
-}
+// List implements job.Backend, as all below.
+func (n noCluster) List(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, n.why }
 
-func (n noCluster) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error {
+func (n noCluster) WatchList(context.Context, api.Detail, func([]api.JobSummary) error) error {
 	return n.why
 }
 
-func (n noCluster) Stop(context.Context, string, time.Duration, func() error) error { return n.why }
+func (n noCluster) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{}, n.why
+}
+
+func (n noCluster) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{}, n.why
+}
+
+func (n noCluster) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
+	return api.WorkloadDetail{}, n.why
+}
+
+func (n noCluster) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, screen.Streams) error {
+	return n.why
+}
+
+func (n noCluster) Delete(context.Context, api.Handle, api.DeleteOptions) error { return n.why }
+
+func (n noCluster) Release(context.Context, api.Handle, api.End) error { return n.why }
+
+func (n noCluster) RemoveRunners(context.Context) ([]string, error) { return nil, n.why }
+
+func (n noCluster) ServerTime(here time.Time) time.Time { return here }
 
 // openStore opens the usual store, if there is one.
 func openStore(url string) (store.Store, error) {
@@ -109,17 +128,17 @@ func knownCluster(where target.Target) string {
 	return where.Cluster
 }
 
-// ClusterWorkload is what runs the jobs of a cluster's namespace, without the
-// store. It contacts nothing.
-func ClusterWorkload(c *connect.Flags, where target.Target, namespace string) (*kube.Cluster, error) {
+// Cluster is what runs the jobs of a cluster's namespace, without the store. It contacts
+// nothing.
+func Cluster(c *connect.Flags, where target.Target, namespace string) (*kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return nil, err
 	}
-	return workload(c, config, namespace)
+	return newCluster(c, config, namespace)
 }
 
-func workload(c *connect.Flags, config *rest.Config, namespace string) (*kube.Cluster, error) {
+func newCluster(c *connect.Flags, config *rest.Config, namespace string) (*kube.Cluster, error) {
 	client, err := kube.NewClient(config, namespace, c.Tell)
 	if err != nil {
 		return nil, process.Usage(fmt.Errorf("%w: %s", err, connect.SettingHint))

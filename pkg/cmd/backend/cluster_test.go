@@ -114,7 +114,7 @@ func TestClusterThatNoClientCanReach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = ClusterWorkload(c, where, "")
+		_, err = Cluster(c, where, "")
 		if err == nil || !strings.Contains(err.Error(), want) || process.CodeOf(err) != process.ExitUsage {
 			t.Errorf("%s: got exit code %d, %v, want %q in it", context, process.CodeOf(err), err, want)
 		}

@@ -20,12 +20,12 @@ const (
 
 // OfferIDs completes a word with the ids of the jobs of some places that are wanted,
 // with what they run and how they stand. Of a place that can't be reached there are none.
-func OfferIDs(ctx context.Context, word string, wanted func(job.Entry) bool, places ...func() (job.Place, error)) []string {
+func OfferIDs(ctx context.Context, word string, wanted func(api.JobSummary) bool, places ...func() (job.Place, error)) []string {
 	ctx, cancel := context.WithTimeout(ctx, OfferTime)
 	defer cancel()
 	var ids []string
 	for _, place := range places {
-		for _, e := range offered(ctx, place, func(e job.Entry) bool { return strings.HasPrefix(e.ID, word) && wanted(e) }) {
+		for _, e := range offered(ctx, place, func(e api.JobSummary) bool { return strings.HasPrefix(e.ID, word) && wanted(e) }) {
 			if id := fmt.Sprintf("%s\t%s %s", e.ID, e.Function, e.State); !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
@@ -35,12 +35,12 @@ func OfferIDs(ctx context.Context, word string, wanted func(job.Entry) bool, pla
 }
 
 // offered are the newest of the jobs of a place that are wanted.
-func offered(ctx context.Context, place func() (job.Place, error), wanted func(job.Entry) bool) []job.Entry {
+func offered(ctx context.Context, place func() (job.Place, error), wanted func(api.JobSummary) bool) []api.JobSummary {
 	p, err := place()
 	if err != nil {
 		return nil
 	}
 	entries, _ := p.Entries(ctx, job.Filter{Stored: true}, api.TellStates)
-	entries = slices.DeleteFunc(entries, func(e job.Entry) bool { return !wanted(e) })
+	entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return !wanted(e) })
 	return entries[:min(len(entries), maxOffers)]
 }

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -19,25 +19,25 @@ func TestOfferIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := func(found ...job.Found) func() (job.Place, error) {
+	place := func(found ...api.JobSummary) func() (job.Place, error) {
 		return func() (job.Place, error) {
-			return job.Place{Store: records, List: func(context.Context, api.Detail) ([]job.Found, error) { return found, nil }}, nil
+			return job.Place{Store: records, Backend: jobtest.Backend{Jobs: found}}, nil
 		}
 	}
 	gone := func() (job.Place, error) { return job.Place{}, errors.New("no kubeconfig") }
-	of := func(id string, isMap bool) job.Found {
-		return job.Found{ID: id, Function: "f", Map: isMap, Status: api.Status{State: api.Succeeded}}
+	of := func(id string, isMap bool) api.JobSummary {
+		return api.JobSummary{ID: id, Function: "f", Map: isMap, Status: api.Status{State: api.Succeeded}}
 	}
-	var many []job.Found
+	var many []api.JobSummary
 	for i := range 2 * maxOffers {
 		many = append(many, of(fmt.Sprintf("job-%03d", i), true))
 		many[i].Created = time.Unix(int64(i), 0)
 	}
-	all := func(job.Entry) bool { return true }
-	maps := func(e job.Entry) bool { return e.Map }
+	all := func(api.JobSummary) bool { return true }
+	maps := func(e api.JobSummary) bool { return e.Map }
 	tests := map[string]struct {
 		word   string
-		wanted func(job.Entry) bool
+		wanted func(api.JobSummary) bool
 		places []func() (job.Place, error)
 		want   []string
 	}{

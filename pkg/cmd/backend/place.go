@@ -16,9 +16,9 @@ import (
 
 // LocalPlace is the jobs of this machine. storeURL is the store of new jobs, and
 // of those that have no workload any more. python, when set, takes the place of
-// the first python3 on PATH.
-func LocalPlace(storeURL, python string) (job.Place, error) {
-	return localPlace(storeURL, python, func(error) {})
+// the first python3 on PATH. The second result is what runs them.
+func LocalPlace(storeURL, python string) (job.Place, *local.Machine, error) {
+	return localPlace(storeURL, python, nil)
 }
 
 // LocalJobsPlace is LocalPlace for jobs that exist. Warnings go where TellOn says.
@@ -27,20 +27,21 @@ func LocalJobsPlace(c *connect.Flags) (job.Place, error) {
 	if err != nil {
 		return job.Place{}, process.Usage(err)
 	}
-	return localPlace(where.Store, "", func(err error) { c.Tell("warning: " + err.Error()) })
+	place, _, err := localPlace(where.Store, "", func(err error) { c.Tell("warning: " + err.Error()) })
+	return place, err
 }
 
-func localPlace(storeURL, python string, warn func(error)) (job.Place, error) {
+func localPlace(storeURL, python string, warn func(error)) (job.Place, *local.Machine, error) {
 	s, err := store.OpenFile(storeURL)
 	if err != nil {
-		return job.Place{}, process.Usage(fmt.Errorf("--store: %w", err))
+		return job.Place{}, nil, process.Usage(fmt.Errorf("--store: %w", err))
 	}
-	workload, err := LocalWorkload(python)
+	dir, err := local.StateDir()
 	if err != nil {
-		return job.Place{}, err
+		return job.Place{}, nil, err
 	}
-	return job.Place{Workload: workload, Backend: api.BackendLocal, Store: s, OpenStore: store.OpenFile,
-		List: listLocal(workload), Watch: watchLocal(workload, warn)}, nil
+	machine := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Zip, OpenStore: store.OpenFile, Warn: warn})
+	return job.Place{Backend: machine, Kind: api.BackendLocal, Store: s, OpenStore: store.OpenFile}, machine, nil
 }
 
 // LocalJobs returns how many jobs of this machine there are. It reads none of them.
@@ -50,13 +51,4 @@ func LocalJobs() int {
 		return 0
 	}
 	return local.New(local.Config{StateDir: dir}).Count()
-}
-
-// LocalWorkload is what runs the jobs of this machine, with python as for LocalPlace.
-func LocalWorkload(python string) (*local.Workload, error) {
-	dir, err := local.StateDir()
-	if err != nil {
-		return nil, err
-	}
-	return local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Zip, OpenStore: store.OpenFile}), nil
 }

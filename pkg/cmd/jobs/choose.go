@@ -222,7 +222,7 @@ func (c *command) flagged(ctx context.Context, f job.Filter) (found []*job.Job, 
 // whereOf says where the jobs of a place are: " in namespace ml".
 func whereOf(place job.Place) string {
 	switch {
-	case place.Backend == api.BackendLocal:
+	case place.Kind == api.BackendLocal:
 		return " on this machine"
 	case place.Namespace == "":
 		return " in any namespace"
@@ -251,7 +251,7 @@ func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 
 // localHint says how many local jobs there are, for a list of a cluster's jobs that is empty.
 func localHint(place job.Place) string {
-	if place.Backend == api.BackendLocal {
+	if place.Kind == api.BackendLocal {
 		return ""
 	}
 	switch n := backend.LocalJobs(); n {

@@ -195,10 +195,10 @@ func staying(j *job.Job, left int) string {
 
 // removeRunners removes the runners of old versions, which no job needs any more.
 func (o *cleanupOptions) removeRunners(ctx context.Context, place job.Place) error {
-	if o.olderThan == 0 || !o.Workload || o.preview || place.RemoveRunners == nil {
+	if o.olderThan == 0 || !o.Workload || o.preview {
 		return nil
 	}
-	removed, err := place.RemoveRunners(ctx)
+	removed, err := place.Backend.RemoveRunners(ctx)
 	for _, name := range removed {
 		fmt.Fprintf(o.streams.ErrOut, "deleted ConfigMap %s: no job needs this version of the runner\n", name)
 	}
@@ -287,7 +287,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []s
 	}
 	entries, err := place.Entries(ctx, filter, api.TellStates)
 	var unread *job.UnreadError
-	if err != nil && (len(entries) == 0 || place.Backend != api.BackendLocal && errors.As(err, &unread)) {
+	if err != nil && (len(entries) == 0 || place.Kind != api.BackendLocal && errors.As(err, &unread)) {
 		return nil, false, err
 	}
 	if err != nil {
@@ -337,7 +337,7 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []sta
 // open makes jobs of what was listed, and says what can't be opened. A list may lack
 // jobs that no one lets us see: before the records of one go whose workload stays, its
 // state is asked for.
-func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []job.Entry) (found []standing, unopened []error) {
+func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []api.JobSummary) (found []standing, unopened []error) {
 	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(atATime)
@@ -358,7 +358,7 @@ func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []jo
 	return found, unopened
 }
 
-func openOne(ctx context.Context, place job.Place, e job.Entry, sure bool) (standing, error) {
+func openOne(ctx context.Context, place job.Place, e api.JobSummary, sure bool) (standing, error) {
 	j, err := place.Open(ctx, e)
 	if err != nil || !sure || e.EndKnown() {
 		return standing{j, statusOf(e), e.Created}, err

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -119,29 +120,21 @@ func TestQuestionOf(t *testing.T) {
 	}
 }
 
-// unseen are workloads that no one lets us see: the jobs that a place lists are those of
+// errDenied is of workloads that no one lets us see: the jobs that a backend lists are those of
 // another kind.
-type unseen struct{ parked }
-
 var errDenied = errors.New("you need the verb list on leaderworkersets")
-
-func (unseen) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
-	return api.Status{}, errDenied
-}
 
 // What can't be read may run, and needs its records.
 func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 	handle := func(id string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z"}`
 	}
-	away := func(context.Context, api.Detail) ([]job.Found, error) {
-		return nil, errors.New("dial tcp: i/o timeout")
-	}
-	empty := func(context.Context, api.Detail) ([]job.Found, error) { return nil, nil }
+	away := jobtest.Backend{Unseen: errDenied, Unread: errors.New("dial tcp: i/o timeout")}
+	empty := jobtest.Backend{Unseen: errDenied}
 	unended := map[string]string{"a1/handle.json": handle("a1"), "a1/call.json": "{}"}
 	both := map[string]string{"a1/handle.json": handle("a1"), "b2/handle.json": handle("b2"), "b2/end.json": `{"version":1,"state":"FAILED"}`}
 	for name, tt := range map[string]struct {
-		list    func(context.Context, api.Detail) ([]job.Found, error)
+		backend jobtest.Backend
 		objects map[string]string
 		flags   cleanupFlags
 		wantErr string // "" is an exit code that was told
@@ -166,7 +159,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 			}
 			var said bytes.Buffer
 			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}}
-			place := job.Place{Backend: api.BackendGKE, Namespace: "ml", Store: s, Workload: unseen{}, List: tt.list}
+			place := job.Place{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: tt.backend}
 			o, err := tt.flags.toOptions(c, nil)
 			if err != nil {
 				t.Fatal(err)

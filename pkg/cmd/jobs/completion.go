@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -21,7 +21,7 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	unended := sub.Name() == "cancel" || sub.Name() == "wait"
-	wanted := func(e job.Entry) bool {
+	wanted := func(e api.JobSummary) bool {
 		return !slices.Contains(args, e.ID) && (!unended || !e.State.Ended())
 	}
 	ids := backend.OfferIDs(sub.Context(), word, wanted, c.place, c.localPlace)

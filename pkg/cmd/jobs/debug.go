@@ -143,7 +143,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 		return nil, err
 	}
 	namespace := cmp.Or(j.Handle.Namespace, where.Namespace)
-	workload, err := backend.ClusterWorkload(c.connection, where, namespace)
+	cluster, err := backend.Cluster(c.connection, where, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 		return nil, process.Usage(err)
 	}
 	s := &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now)}
-	s.pod = func(ctx context.Context) (string, error) { return workload.RunningPod(ctx, j.ID()) }
+	s.pod = func(ctx context.Context) (string, error) { return cluster.RunningPod(ctx, j.Handle) }
 	s.dial = func(ctx context.Context) (*forward.Conn, error) {
 		pod, err := s.pod(ctx)
 		if err != nil {
@@ -162,7 +162,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 			return nil, errNoPod
 		}
 		conn, err := forward.Dial(ctx, config, forward.Port{Namespace: namespace, Pod: pod, Number: api.DebugPort})
-		return conn, workload.ExplainForward(pod, err)
+		return conn, cluster.ExplainForward(pod, err)
 	}
 	return s, nil
 }

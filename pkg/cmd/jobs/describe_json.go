@@ -18,7 +18,7 @@ type description struct {
 	Spot        bool         `json:"spot,omitempty"`
 	Created     time.Time    `json:"created"`
 	Store       string       `json:"store"`
-	job.Details
+	api.JobDetails
 	Backend api.Backend `json:"backend"`
 	// Workload is the name of the Job or LeaderWorkerSet.
 	Workload  string     `json:"workload,omitempty"`
@@ -61,7 +61,7 @@ type end struct {
 func describeJSON(d job.Description) description {
 	h := d.Handle
 	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
-		Created: h.CreatedAt, Store: h.Store, Details: d.Details, Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
+		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails, Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
 		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
 		Outputs: d.Outputs, OutputBytes: d.OutputBytes}

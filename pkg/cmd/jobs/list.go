@@ -143,7 +143,7 @@ func (f *listFlags) detail() api.Detail {
 
 func (o *listOptions) run(ctx context.Context) error {
 	if o.watch {
-		err := o.place.WatchEntries(ctx, o.filter, o.detail, func(entries []job.Entry) error {
+		err := o.place.WatchEntries(ctx, o.filter, o.detail, func(entries []api.JobSummary) error {
 			err := o.print(entries)
 			o.release(ctx, entries)
 			return err
@@ -168,7 +168,7 @@ func (o *listOptions) run(ctx context.Context) error {
 
 // release frees the hosts of jobs that have ended and still hold them, after a list
 // that has told so.
-func (o *listOptions) release(ctx context.Context, entries []job.Entry) {
+func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	for _, e := range entries {
@@ -210,7 +210,7 @@ type entryPrinter struct {
 
 func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
 
-func (p *entryPrinter) print(entries []job.Entry) error {
+func (p *entryPrinter) print(entries []api.JobSummary) error {
 	switch p.output {
 	case "json":
 		return printJSON(p.out, map[string]any{"items": listed(entries)})
@@ -234,10 +234,10 @@ func (p *entryPrinter) print(entries []job.Entry) error {
 }
 
 // listed are the entries as programs read them: none are an empty list, not null.
-func listed(entries []job.Entry) []job.Entry { return append([]job.Entry{}, entries...) }
+func listed(entries []api.JobSummary) []api.JobSummary { return append([]api.JobSummary{}, entries...) }
 
 // rows adds rows to the table; the first ones come below its headers.
-func (p *entryPrinter) rows(entries []job.Entry) error {
+func (p *entryPrinter) rows(entries []api.JobSummary) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (p *entryPrinter) rows(entries []job.Entry) error {
 }
 
 // holds reports a job that has ended and still holds its hosts.
-func holds(e job.Entry) bool { return e.Status.Holding != "" }
+func holds(e api.JobSummary) bool { return e.Status.Holding != "" }
 
 // usualID is the length of most ids: the time and the digits that make one unique are
 // 23 characters of it.
@@ -286,7 +286,7 @@ func (p *entryPrinter) columns() []string {
 	return columns
 }
 
-func (p *entryPrinter) row(e job.Entry) []string {
+func (p *entryPrinter) row(e api.JobSummary) []string {
 	row := []string{e.ID, word(e), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
 	if p.namespaces {
 		row = append([]string{e.Namespace}, row...)
@@ -304,17 +304,17 @@ func (p *entryPrinter) row(e job.Entry) []string {
 }
 
 // word is the state of a job as people read it.
-func word(e job.Entry) string { return statusOf(e).Word() }
+func word(e api.JobSummary) string { return statusOf(e).Word() }
 
 // statusOf is the status of a job in a list.
-func statusOf(e job.Entry) api.Status {
+func statusOf(e api.JobSummary) api.Status {
 	s := e.Status
 	s.State = e.State
 	return s
 }
 
 // workload says whether that of a job is there, and if not whether it was collected.
-func workload(e job.Entry) string {
+func workload(e api.JobSummary) string {
 	switch {
 	case e.State != api.NotFound:
 		return "exists"

@@ -11,8 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -20,11 +19,11 @@ import (
 func TestColumnsOfAWatchStay(t *testing.T) {
 	var out bytes.Buffer
 	p := entryPrinter{watched: true, now: time.Now, out: &out}
-	for _, e := range []job.Entry{
+	for _, e := range []api.JobSummary{
 		{ID: "a1", State: api.Failed, Function: "here"},
 		{ID: "v5e1-train-model-20260417-153012-abc1234", State: api.Succeeded, Function: "here"},
 	} {
-		if err := p.print([]job.Entry{e}); err != nil {
+		if err := p.print([]api.JobSummary{e}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,23 +36,16 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 // parked are jobs that have ended and hold two hosts each. All are released at the same
 // time or not at all.
 type parked struct {
+	jobtest.Backend
 	begun   *sync.WaitGroup
 	printed *bytes.Buffer
 	before  *string // what was printed before they were released
 }
 
-func (parked) Watch(context.Context, string, func(api.Status)) (api.Status, error) {
-	return api.Status{}, nil
-}
-
-func (parked) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
-
-func (parked) Stop(context.Context, string, time.Duration, func() error) error { return nil }
-
-func (p parked) Release(_ context.Context, id string, _ api.End) error {
+func (p parked) Release(_ context.Context, h api.Handle, _ api.End) error {
 	p.begun.Done()
 	p.begun.Wait()
-	if id == "a1" {
+	if h.JobID == "a1" {
 		*p.before = p.printed.String()
 	}
 	return nil
@@ -65,19 +57,18 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := job.Found{ID: "r1", Store: s.URL(), Created: time.Unix(9, 0), Status: api.Status{State: api.Running}}
-	found := []job.Found{running}
+	running := api.JobSummary{ID: "r1", Store: s.URL(), Created: time.Unix(9, 0), Status: api.Status{State: api.Running}}
+	found := []api.JobSummary{running}
 	for _, id := range []string{"a1", "b2", "c3"} {
 		if err := s.Create(t.Context(), store.End(id), strings.NewReader(`{"version":1,"state":"SUCCEEDED"}`), nil); err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, job.Found{ID: id, Store: s.URL(), Status: api.Status{State: api.Running, Holding: "16 chips"}})
+		found = append(found, api.JobSummary{ID: id, Store: s.URL(), Status: api.Status{State: api.Running, Holding: "16 chips"}})
 	}
 	var out bytes.Buffer
 	begun, before := &sync.WaitGroup{}, ""
 	begun.Add(3)
-	o := listOptions{errOut: io.Discard, entryPrinter: entryPrinter{now: time.Now, out: &out}, place: job.Place{Store: s, Workload: parked{begun, &out, &before},
-		List: func(context.Context, api.Detail) ([]job.Found, error) { return found, nil }}}
+	o := listOptions{errOut: io.Discard, entryPrinter: entryPrinter{now: time.Now, out: &out}, place: job.Place{Store: s, Backend: parked{jobtest.Backend{Jobs: found}, begun, &out, &before}}}
 	if err := o.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +86,7 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	}
 	out.Reset()
 	o.table = nil
-	if err := o.print([]job.Entry{{ID: "r1", State: api.Running}}); err != nil || strings.Contains(out.String(), "OUTCOME") {
+	if err := o.print([]api.JobSummary{{ID: "r1", State: api.Running}}); err != nil || strings.Contains(out.String(), "OUTCOME") {
 		t.Errorf("%v, of what holds nothing:\n%s", err, &out)
 	}
 }
@@ -104,12 +95,12 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 func TestAListOfJobsThatAreGone(t *testing.T) {
 	var out bytes.Buffer
 	p := entryPrinter{workloads: true, now: time.Now, out: &out}
-	gone := func(id, ended string, reason api.Reason) job.Entry {
-		return job.Entry{ID: id, State: api.NotFound, Status: api.Status{State: api.NotFound, Ended: ended, Reason: reason}}
+	gone := func(id, ended string, reason api.Reason) api.JobSummary {
+		return api.JobSummary{ID: id, State: api.NotFound, Status: api.Status{State: api.NotFound, Ended: ended, Reason: reason}}
 	}
 	collected := gone("a1", "SUCCEEDED", api.Completed)
 	collected.Status.Collected = true
-	err := p.print([]job.Entry{collected, gone("b2", "CANCELLED", api.Cancelled), gone("c3", "FAILED", api.Killed), gone("d4", "", ""),
+	err := p.print([]api.JobSummary{collected, gone("b2", "CANCELLED", api.Cancelled), gone("c3", "FAILED", api.Killed), gone("d4", "", ""),
 		{ID: "e5", State: api.Running}, {ID: "f6", State: api.Failed, Status: api.Status{State: api.Failed, Reason: api.Cancelled}}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -125,11 +125,9 @@ func TestWarningsOfAValueAreToldOnce(t *testing.T) {
 	}
 }
 
-// kept is a workload that no one here may remove.
-type kept struct{ job.Workload }
-
-func (kept) Stop(context.Context, string, time.Duration, func() error) error {
-	return errors.New("you need the verb delete on jobs")
+// kept is a backend whose workloads may not be removed.
+func kept() jobtest.Backend {
+	return jobtest.Backend{Deleted: func(api.Handle) error { return errors.New("you need the verb delete on jobs") }}
 }
 
 // A value that has reached its reader is no failure, whatever becomes of the rest.
@@ -138,7 +136,7 @@ func TestAWorkloadThatStaysIsAWarning(t *testing.T) {
 	t.Run("a call", func(t *testing.T) {
 		streams, _, out, said := genericiooptions.NewTestIOStreams()
 		j := collectable(t, `{"version":1,"ok":true,"value":7}`)
-		j.Workload = kept{}
+		j.Backend = kept()
 		if err := Collect(t.Context(), streams, j, Collection{Cleanup: RemoveWorkload}); err != nil || out.String() != "7\n" || said.String() != want {
 			t.Errorf("%v, printed %q, said %q", err, out, said)
 		}
@@ -146,7 +144,7 @@ func TestAWorkloadThatStaysIsAWarning(t *testing.T) {
 	t.Run("a map", func(t *testing.T) {
 		streams, _, _, said := genericiooptions.NewTestIOStreams()
 		j := collectable(t, "")
-		j.Handle.Map, j.Workload = &api.Map{Inputs: 1, Chunk: 1}, kept{}
+		j.Handle.Map, j.Backend = &api.Map{Inputs: 1, Chunk: 1}, kept()
 		end := MapEnd{Status: api.Status{State: api.Succeeded}}
 		if err := SettleMap(t.Context(), streams, ui.New(streams.ErrOut, time.Now), j, end, RemoveWorkload); err != nil || said.String() != want {
 			t.Errorf("%v, said %q", err, said)

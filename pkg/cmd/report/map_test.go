@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -29,25 +30,6 @@ func TestInterruptedMap(t *testing.T) {
 	}
 }
 
-// standing is a workload that stands in a state.
-type standing struct {
-	job.Workload
-	state api.State
-	err   error // of a look at it
-}
-
-func (w standing) Watch(ctx context.Context, _ string, seen func(api.Status)) (api.Status, error) {
-	s := api.Status{State: w.state}
-	if w.err != nil {
-		return s, w.err
-	}
-	if seen(s); s.State.Ended() {
-		return s, nil
-	}
-	<-ctx.Done()
-	return s, ctx.Err()
-}
-
 // Where the reader of a map goes away, it stays or continues, and its values with it.
 func TestUnreadMap(t *testing.T) {
 	for state, want := range map[api.State]string{
@@ -58,7 +40,7 @@ func TestUnreadMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: kept, Workload: standing{state: state}}
+		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: kept, Backend: jobtest.Backend{State: state}}
 		if err := kept.Create(t.Context(), store.ResultOf("a1", 0), strings.NewReader(`{"version":1,"ok":true,"value":1}`), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +59,7 @@ func TestUnreadMap(t *testing.T) {
 // Where no one can tell whether a job has ended, it isn't said to continue.
 func TestUnreadOfAJobThatCannotBeSeen(t *testing.T) {
 	var said bytes.Buffer
-	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Store: store.None(errors.New("none")), Workload: standing{err: errors.New("connection refused")}}
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}, Store: store.None(errors.New("none")), Backend: jobtest.Backend{Unseen: errors.New("connection refused")}}
 	err := Unread(t.Context(), &said, j, syscall.EPIPE)
 	const want = "output closed; job a1 may still be running: kubectl kinetic jobs logs -f a1 -n ml\n"
 	if !errors.Is(err, syscall.EPIPE) || said.String() != want {
@@ -96,8 +78,6 @@ func (s interrupting) Delete(ctx context.Context, _ string) error {
 	return ctx.Err()
 }
 
-func (standing) Stop(context.Context, string, time.Duration, func() error) error { return nil }
-
 // A user who interrupts the removal of a map that was collected hears what removes the rest.
 func TestInterruptedRelease(t *testing.T) {
 	kept, err := store.OpenFile("file://" + t.TempDir())
@@ -105,7 +85,7 @@ func TestInterruptedRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: interrupting{kept, cancel}, Workload: standing{}}
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 1, Chunk: 1}}, Store: interrupting{kept, cancel}, Backend: jobtest.Backend{}}
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
 	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, DeleteResult)
 	const want = "interrupted; job a1 was collected; delete what is left with kubectl kinetic jobs cleanup a1 -n ml\n"

@@ -42,10 +42,9 @@ func withoutDigits(text string) string {
 // NewTeller says on u.
 func NewTeller(u *ui.UI) *Teller { return &Teller{ui: u} }
 
-// Waiting says what the job waits for, and what fixes it. Of any other job, and of one
-// that ends, it says nothing.
+// Waiting says what the job waits for, and what fixes it. Of any other job it says nothing.
 func (t *Teller) Waiting(s api.Status) {
-	if s.State == api.Pending && s.Message != "" && !s.Ending {
+	if s.State == api.Pending && s.Message != "" {
 		t.state(s, job.Outcome(s))
 	}
 }

@@ -23,7 +23,6 @@ func TestTeller(t *testing.T) {
 		"what mends it":        {[]api.Status{pulls}, pulled},
 		"in a queue":           {[]api.Status{{State: api.Pending, Message: "waiting in queue mine: no room"}}, "pending     waiting in queue mine: no room\n"},
 		"nobody knows why":     {[]api.Status{{State: api.Pending}}, ""},
-		"it ends":              {[]api.Status{{State: api.Pending, Message: "out of memory", Ending: true}}, ""},
 		"a part of it is lost": {[]api.Status{{State: api.Running, Message: "its node is silent", Next: "kubectl get node"}}, "running     its node is silent\n"},
 		"it has failed by now": {[]api.Status{{State: api.Failed, Message: "out of memory"}}, ""},
 		"the same again":       {[]api.Status{pulls, pulls, {State: api.Pending}, pulls}, pulled},

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -45,6 +46,6 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 // completeMaps offers the maps that have ended, whose values can be taken over.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	place := func() (job.Place, error) { return backend.JobsPlace(f.connection, false) }
-	ended := func(e job.Entry) bool { return e.Map && e.State.Ended() }
+	ended := func(e api.JobSummary) bool { return e.Map && e.State.Ended() }
 	return backend.OfferIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,27 +12,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
-
-// ended is the workload of a job that has succeeded.
-type ended struct{ stopped *bool }
-
-func (ended) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
-	s := api.Status{State: api.Succeeded}
-	seen(s)
-	return s, nil
-}
-
-func (ended) Logs(context.Context, *logs.Archive, logs.Options, screen.Streams) error { return nil }
-
-func (e ended) Stop(context.Context, string, time.Duration, func() error) error {
-	*e.stopped = true
-	return nil
-}
 
 // An older map of which nothing is missing is only read: it stays, as who ran it
 // has left it, unless its removal is asked for.
@@ -53,7 +35,10 @@ func TestResumedMapWithNothingMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stopped bool
-			old := &job.Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 2, Chunk: 1}}, Store: kept, Workload: ended{&stopped}}
+			old := &job.Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 2, Chunk: 1}}, Store: kept, Backend: jobtest.Backend{State: api.Succeeded, Deleted: func(api.Handle) error {
+				stopped = true
+				return nil
+			}}}
 			for input := range 2 {
 				result := strings.NewReader(fmt.Sprintf(`{"version":1,"ok":true,"value":%d}`, input))
 				if err := kept.Create(t.Context(), store.ResultOf("m1", input), result, nil); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // serverDryRun prints what the API server would make of the objects.
 func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered render.Rendered) error {
-	cluster, err := backend.ClusterWorkload(o.connection, o.place, p.Spec.Namespace)
+	cluster, err := backend.Cluster(o.connection, o.place, p.Spec.Namespace)
 	if err != nil {
 		return err
 	}

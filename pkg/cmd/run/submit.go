@@ -44,7 +44,7 @@ type destination struct {
 	place job.Place
 	// One of them makes the workload.
 	cluster *kube.Cluster
-	machine *local.Workload
+	machine *local.Machine
 }
 
 // destination opens what the plan names. It contacts nothing.
@@ -53,10 +53,7 @@ func (o *options) destination(p submit.Planned) (to destination, err error) {
 		to.place, to.cluster, err = backend.ClusterPlace(o.connection, o.place, p.Spec.Namespace)
 		return to, err
 	}
-	if to.machine, err = backend.LocalWorkload(p.Python); err != nil {
-		return to, err
-	}
-	to.place, err = backend.LocalPlace(p.Spec.Store, p.Python)
+	to.place, to.machine, err = backend.LocalPlace(p.Spec.Store, p.Python)
 	return to, err
 }
 

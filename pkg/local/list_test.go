@@ -1,7 +1,6 @@
-package backend
+package local
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,14 +8,12 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // A record that can't be read hides no other job from a watch, as from a list. It is told
 // once, not at every look.
-func TestWatchLocalContinuesAfterAnUnreadableRecord(t *testing.T) {
+func TestWatchListContinuesAfterAnUnreadableRecord(t *testing.T) {
 	dir := t.TempDir()
 	record := func(id, text string) {
 		if err := errors.Join(os.MkdirAll(filepath.Join(dir, id), 0o700), os.WriteFile(filepath.Join(dir, id, "workload.json"), []byte(text), 0o600)); err != nil {
@@ -28,11 +25,11 @@ func TestWatchLocalContinuesAfterAnUnreadableRecord(t *testing.T) {
 	}
 	record("good-1", elsewhere("good-1"))
 	record("odd-1", "not JSON")
-	w := local.New(local.Config{StateDir: dir, OpenStore: store.OpenFile})
 	var warned []string
+	m := New(Config{StateDir: dir, OpenStore: store.OpenFile, Warn: func(err error) { warned = append(warned, err.Error()) }})
 	looks := 0
 	enough := errors.New("enough")
-	err := watchLocal(w, func(err error) { warned = append(warned, err.Error()) })(t.Context(), api.TellStates, func(found []job.Found) error {
+	err := m.WatchList(t.Context(), api.TellStates, func(found []api.JobSummary) error {
 		if len(found) != 1 || found[0].ID != "good-1" {
 			t.Errorf("found %v", found)
 		}
@@ -47,8 +44,8 @@ func TestWatchLocalContinuesAfterAnUnreadableRecord(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "good-1")); err != nil {
 		t.Fatal(err)
 	}
-	never := func([]job.Found) error { return errors.New("something was found") }
-	if err := watchLocal(w, func(error) {})(context.Background(), api.TellStates, never); err == nil || !strings.Contains(err.Error(), "odd-1") {
+	never := func([]api.JobSummary) error { return errors.New("something was found") }
+	if err := m.WatchList(t.Context(), api.TellStates, never); err == nil || !strings.Contains(err.Error(), "odd-1") {
 		t.Errorf("where nothing can be read: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ import (
 
 // What is removed is the Job that was looked at: one that has its name meanwhile
 // is another's.
-func TestStopRemovesTheJobItSaw(t *testing.T) {
+func TestDeleteRemovesTheJobItSaw(t *testing.T) {
 	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "the-one-it-saw", Labels: map[string]string{api.LabelJobID: "a1"}}}
 	var removed []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func TestStopRemovesTheJobItSaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := New(client).Stop(t.Context(), "a1", 0, nil); err != nil {
+	if err := New(client).Delete(t.Context(), handleOf("a1"), api.DeleteOptions{}); err != nil {
 		t.Errorf("got %v", err)
 	}
 	if !bytes.Contains(removed, []byte("the-one-it-saw")) {
@@ -107,11 +107,11 @@ func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 // A user who may not see LeaderWorkerSets can't tell that there is none.
 func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	w := clusterWithoutSets(t)
-	_, watched := w.Watch(t.Context(), "a1", func(s api.Status) { t.Errorf("it was told: %+v", s) })
-	_, hosts := w.Hosts(t.Context(), "a1")
+	_, watched := w.Watch(t.Context(), handleOf("a1"), func(s api.WorkloadStatus) { t.Errorf("it was told: %+v", s) })
+	_, inspected := w.Inspect(t.Context(), handleOf("a1"), false)
 	for name, err := range map[string]error{
-		"Stop": w.Stop(t.Context(), "a1", 0, nil), "Watch": watched, "Hosts": hosts,
-		"Release": w.Release(t.Context(), "a1", api.End{}), "Logs": w.Logs(t.Context(), &logs.Archive{JobID: "a1", WithoutLog: true}, logs.Options{}, screen.Both(io.Discard)),
+		"Delete": w.Delete(t.Context(), handleOf("a1"), api.DeleteOptions{}), "Watch": watched, "Inspect": inspected,
+		"Release": w.Release(t.Context(), handleOf("a1"), api.End{}), "Logs": w.Logs(t.Context(), handleOf("a1"), &logs.Archive{JobID: "a1", WithoutLog: true}, logs.Options{}, screen.Both(io.Discard)),
 	} {
 		if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "you need the verb list on leaderworkersets") {
 			t.Errorf("%s: %v, want the right that is missing", name, err)
@@ -121,27 +121,28 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 
 // One that is known to be a Job is missing all the same.
 func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
-	w := clusterWithoutSets(t).OfJobs()
-	last, watched := w.Watch(t.Context(), "a1", func(api.Status) {})
-	_, hosts := w.Hosts(t.Context(), "a1")
-	if err := errors.Join(watched, hosts); err != nil || last.State != api.NotFound {
+	w := clusterWithoutSets(t)
+	h := api.Handle{JobID: "a1", K8sName: api.JobNamePrefix + "a1"}
+	last, watched := w.Watch(t.Context(), h, func(api.WorkloadStatus) {})
+	_, inspected := w.Inspect(t.Context(), h, true)
+	if err := errors.Join(watched, inspected); err != nil || last.State != api.NotFound {
 		t.Errorf("%s, %v; want that it is not found", last.State, err)
 	}
-	if err := w.Stop(t.Context(), "a1", 0, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Stop: %v, want that there is none", err)
+	if err := w.Delete(t.Context(), h, api.DeleteOptions{}); err != nil {
+		t.Errorf("Delete: %v, want nothing to do", err)
 	}
 }
 
 // It does not matter for a Job.
 func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
 	w := clusterWithoutSets(t, listOfOneJob().Items[0])
-	if s, err := w.Explain(t.Context(), "a1"); err != nil || s.State != api.Running {
+	if s, err := w.Status(t.Context(), handleOf("a1")); err != nil || s.State != api.Running {
 		t.Errorf("%+v, %v; want it to run", s, err)
 	}
 }
 
 // Also when it goes faster than it can be looked at.
-func TestStopOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
+func TestDeleteOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 	gone := false
 	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
 		jobs := listOfOneJob().Items
@@ -159,7 +160,7 @@ func TestStopOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 		}
 	}))
-	if err := w.Stop(t.Context(), "a1", time.Second, nil); err != nil {
+	if err := w.Delete(t.Context(), handleOf("a1"), api.DeleteOptions{Grace: time.Second}); err != nil {
 		t.Error(err)
 	}
 }
@@ -182,7 +183,7 @@ func TestASetIsNotGoneBecauseTheRightToSeeItIs(t *testing.T) {
 			watched[resource]()
 		}
 	}))
-	if last, err := w.Watch(t.Context(), "x", func(api.Status) {}); !apierrors.IsForbidden(err) {
+	if last, err := w.Watch(t.Context(), handleOf("x"), func(api.WorkloadStatus) {}); !apierrors.IsForbidden(err) {
 		t.Errorf("%s, %v; want that it is forbidden to watch it", last.State, err)
 	}
 }

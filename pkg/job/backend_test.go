@@ -13,7 +13,7 @@ import (
 
 // late is a workload whose clock is three hours behind ours.
 type late struct {
-	Workload
+	Backend
 	since time.Time // that it was asked for lines of
 }
 
@@ -21,13 +21,11 @@ const lateBy = 3 * time.Hour
 
 func (*late) ServerTime(here time.Time) time.Time { return here.Add(-lateBy) }
 
-func (*late) Watch(_ context.Context, _ string, seen func(api.Status)) (api.Status, error) {
-	s := api.Status{State: api.Running}
-	seen(s)
-	return s, nil
+func (*late) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{Status: api.Status{State: api.Running}}, nil
 }
 
-func (l *late) Logs(_ context.Context, _ *logs.Archive, o logs.Options, _ screen.Streams) error {
+func (l *late) Logs(_ context.Context, _ api.Handle, _ *logs.Archive, o logs.Options, _ screen.Streams) error {
 	l.since = o.Since
 	return nil
 }
@@ -40,7 +38,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &late{}
-			if err := (&Job{Workload: w}).Logs(t.Context(), logs.Options{Since: tt.since}, screen.Both(io.Discard)); err != nil {
+			if err := (&Job{Backend: w}).Logs(t.Context(), logs.Options{Since: tt.since}, screen.Both(io.Discard)); err != nil {
 				t.Fatal(err)
 			}
 			if !w.since.Equal(tt.want) {
@@ -52,9 +50,9 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 
 func TestOldIsByTheClockOfTheCluster(t *testing.T) {
 	created := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
-	p := Place{Workload: &late{}, List: func(context.Context, api.Detail) ([]Found, error) {
-		return []Found{{Function: "f", ID: "a", Created: created}}, nil
-	}}
+	p := Place{Store: storeWith(t, nil), Backend: &late{Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+		return []api.JobSummary{{Function: "f", ID: "a", Created: created}}, nil
+	})}}
 	for name, tt := range map[string]struct {
 		before time.Time
 		want   int

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Config is what a Workload needs to know.
+// Config is what a Machine needs to know.
 type Config struct {
 	// StateDir holds one directory for each job; see StateDir.
 	StateDir string
@@ -19,15 +19,17 @@ type Config struct {
 	Runner func() []byte
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
+	// Warn, which may be nil, is told of jobs that WatchList can't read.
+	Warn func(error)
 }
 
-// Workload is the jobs of this machine: it starts, watches and ends them by id.
-type Workload struct {
+// Machine is the jobs of this machine: it starts, lists, watches and ends them.
+type Machine struct {
 	config Config
 }
 
-// New makes a Workload. It touches nothing.
-func New(c Config) *Workload { return &Workload{config: c} }
+// New makes a Machine. It touches nothing.
+func New(c Config) *Machine { return &Machine{config: c} }
 
 // StateDir is where local jobs are kept: kinetic/local below XDG_STATE_HOME, by
 // default ~/.local/state. As the XDG specification says, a relative
@@ -58,13 +60,13 @@ func Workspace(stateDir, id string) string {
 	return filepath.Join(stateDir, id, workDir, "workspace")
 }
 
-func (w *Workload) dir(id string) string { return filepath.Join(w.config.StateDir, id) }
+func (m *Machine) dir(id string) string { return filepath.Join(m.config.StateDir, id) }
 
 // remove takes a job's directory away: from sight at once, then from the disk.
-func (w *Workload) remove(id string) error {
-	trash, err := os.MkdirTemp(w.config.StateDir, scratchPrefix)
+func (m *Machine) remove(id string) error {
+	trash, err := os.MkdirTemp(m.config.StateDir, scratchPrefix)
 	if err == nil {
-		err = os.Rename(w.dir(id), filepath.Join(trash, id))
+		err = os.Rename(m.dir(id), filepath.Join(trash, id))
 	}
 	return errors.Join(err, os.RemoveAll(trash))
 }

@@ -26,18 +26,31 @@ const noticeTime = 15 * time.Second
 // do both for a job that was cancelled while it began.
 const podTime = 200 * time.Millisecond
 
-// Stop tells the job's pods to end, and removes the workload with all it owns. With
+// Delete makes sure that a job has no workload, and nothing that came with it and that nobody
+// owns. A job that could not be stopped still needs that.
+func (w *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
+	if err := w.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := w.removePrepared(ctx, h)
+	if !o.Secret || len(h.SecretEnv) == 0 && h.Hosts <= 1 {
+		return err
+	}
+	return errors.Join(err, w.removeSecret(ctx, h))
+}
+
+// stop tells the job's pods to end, and removes the workload with all it owns. With
 // grace that stays until its pods are gone, so that everybody sees that
 // something still runs, and that is waited for, as long as the pods' own grace
 // allows. ending, which may be nil, is called once the cluster has accepted the
 // removal. No workload is an error that is fs.ErrNotExist.
-func (w *Cluster) Stop(ctx context.Context, id string, grace time.Duration, ending func() error) error {
-	s, err := w.client.snapshot(ctx, id)
+func (w *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
+	s, err := w.client.snapshot(ctx, h)
 	if err != nil {
 		return err
 	}
 	if !s.Exists() {
-		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", id, w.client.namespace, fs.ErrNotExist)
+		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", h.JobID, w.client.namespace, fs.ErrNotExist)
 	}
 	policy := metav1.DeletePropagationBackground
 	if grace > 0 {
@@ -56,8 +69,8 @@ func (w *Cluster) Stop(ctx context.Context, id string, grace time.Duration, endi
 	if grace <= 0 {
 		return unrecorded
 	}
-	if err := w.waitGone(ctx, id, s.Workload, deleteTimeout(s, grace)); err != nil {
-		return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", id, err))
+	if err := w.waitGone(ctx, h, s.Workload, deleteTimeout(s, grace)); err != nil {
+		return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, err))
 	}
 	return unrecorded
 }
@@ -65,8 +78,8 @@ func (w *Cluster) Stop(ctx context.Context, id string, grace time.Duration, endi
 // Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the
 // end on it in the same step: its runner may not have been allowed to. One that is gone
 // meanwhile holds nothing.
-func (w *Cluster) Release(ctx context.Context, id string, end api.End) error {
-	s, err := w.client.snapshot(ctx, id)
+func (w *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error {
+	s, err := w.client.snapshot(ctx, h)
 	if err != nil || !s.Exists() || !s.Kind().ScaledToZero {
 		return err
 	}
@@ -108,12 +121,12 @@ func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 
 // waitGone waits until nothing is left of a job, of which it need not be asked any
 // more what it is.
-func (w *Cluster) waitGone(ctx context.Context, id string, was status.Workload, limit time.Duration) error {
+func (w *Cluster) waitGone(ctx context.Context, h api.Handle, was status.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var left []corev1.Pod
-	parts := slices.DeleteFunc(w.client.ofJob(id), func(s selection) bool { return s.kind.rare && s.kind.workload != was.Kind() })
-	err := w.client.observe(waiting, id, parts, func(s snapshot) bool {
+	parts := slices.DeleteFunc(w.client.ofJob(h), func(s selection) bool { return s.kind.rare && s.kind.workload != was.Kind() })
+	err := w.client.observe(waiting, h, parts, func(s snapshot) bool {
 		left = s.list()
 		return !s.Exists() && len(left) == 0
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 // Of a job that is gone nothing is asked that needs its object.
-func TestLossesOfAJobThatIsGone(t *testing.T) {
+func TestDisruptionsOfAJobThatIsGone(t *testing.T) {
 	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
 		switch path.Base(r.URL.Path) {
 		case "jobs":
@@ -30,7 +30,7 @@ func TestLossesOfAJobThatIsGone(t *testing.T) {
 			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 		}
 	}))
-	if found, err := w.Losses(t.Context(), "a1"); len(found) > 0 || err != nil {
+	if found, err := w.Inspect(t.Context(), handleOf("a1"), true); len(found.Disruptions) > 0 || err != nil {
 		t.Errorf("%v, %v; want none", found, err)
 	}
 }
@@ -107,7 +107,7 @@ func TestReasonsThatAreRead(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := New(clientOf(t, "ml", tt.cluster.ServeHTTP))
-			if _, err := w.Explain(t.Context(), "a1"); err != nil {
+			if _, err := w.Status(t.Context(), handleOf("a1")); err != nil {
 				t.Fatal(err)
 			}
 			got := strings.Join(slices.DeleteFunc(tt.cluster.asked, func(what string) bool {

@@ -1,0 +1,84 @@
+// Package jobtest has a job.Backend for tests.
+package jobtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+)
+
+// Backend is a job.Backend whose jobs all are in one state, and print nothing. The jobs of the zero
+// Backend are not found.
+type Backend struct {
+	// State is that of every job. Those that have not ended stay as they are.
+	State api.State
+	// Unseen is the error of every look at a job.
+	Unseen error
+	// Jobs are listed, next to Unread.
+	Jobs   []api.JobSummary
+	Unread error
+	// Deleted, which may be nil, is called for a job that is deleted.
+	Deleted func(api.Handle) error
+}
+
+// List implements job.Backend.
+func (b Backend) List(context.Context, api.Detail) ([]api.JobSummary, error) {
+	return b.Jobs, b.Unread
+}
+
+// WatchList implements job.Backend.
+func (b Backend) WatchList(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+	return seen(b.Jobs)
+}
+
+// Status implements job.Backend.
+func (b Backend) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+	state := b.State
+	if state == "" {
+		state = api.NotFound
+	}
+	return api.WorkloadStatus{Status: api.Status{State: state}}, b.Unseen
+}
+
+// Watch implements job.Backend.
+func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	now, err := b.Status(ctx, h)
+	if err != nil {
+		return now, err
+	}
+	if seen(now); now.State.Ended() {
+		return now, nil
+	}
+	<-ctx.Done()
+	return now, ctx.Err()
+}
+
+// Inspect implements job.Backend.
+func (Backend) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
+	return api.WorkloadDetail{}, nil
+}
+
+// Logs implements job.Backend.
+func (Backend) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, screen.Streams) error {
+	return nil
+}
+
+// Delete implements job.Backend.
+func (b Backend) Delete(_ context.Context, h api.Handle, _ api.DeleteOptions) error {
+	if b.Deleted == nil {
+		return nil
+	}
+	return b.Deleted(h)
+}
+
+// Release implements job.Backend.
+func (Backend) Release(context.Context, api.Handle, api.End) error { return nil }
+
+// RemoveRunners implements job.Backend.
+func (Backend) RemoveRunners(context.Context) ([]string, error) { return nil, nil }
+
+// ServerTime implements job.Backend.
+func (Backend) ServerTime(here time.Time) time.Time { return here }

@@ -1,0 +1,61 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// Inspect describes the hosts of a job that have a pod. With disruptions it also says when pods
+// were taken away, and why: as far as the pods that are there say, and the events, which a
+// cluster keeps for an hour or so.
+func (w *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error) {
+	known, job := newCache(), key{w.client.namespace, h.JobID}
+	if err := w.client.readInto(ctx, known, w.client.ofJob(h)); err != nil {
+		return api.WorkloadDetail{}, err
+	}
+	s := known.snapshot(job)
+	if err := s.unseen(); err != nil {
+		return api.WorkloadDetail{}, err
+	}
+	var detail api.WorkloadDetail
+	for _, p := range status.NewestOfHosts(s.list()) {
+		detail.Hosts = append(detail.Hosts, hostAs(p))
+	}
+	if !disruptions || !s.Exists() {
+		return detail, nil
+	}
+	events := w.client.reasons(false)
+	events[0].keep = about(s.Meta())
+	if err := w.client.readInto(ctx, known, events); err != nil {
+		return api.WorkloadDetail{}, err
+	}
+	s = known.snapshot(job)
+	detail.Disruptions = s.observed(w.client.now()).Disruptions()
+	return detail, nil
+}
+
+// hostAs describes what a pod is doing.
+func hostAs(p corev1.Pod) api.Host {
+	h := api.Host{Host: status.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
+	switch worker := status.WorkerOf(p); {
+	case worker.State.Terminated != nil && worker.State.Terminated.ExitCode == 0:
+		h.State = api.Succeeded
+	case worker.State.Terminated != nil:
+		h.State, h.Message = api.Failed, fmt.Sprintf("exit code %d", worker.State.Terminated.ExitCode)
+	case worker.State.Running != nil:
+		h.State = api.Running
+	case p.Spec.NodeName == "":
+		h.Message = "no node yet"
+	case worker.State.Waiting != nil:
+		h.Message = worker.State.Waiting.Reason
+	}
+	if p.DeletionTimestamp != nil {
+		h.Message = "being deleted"
+	}
+	return h
+}

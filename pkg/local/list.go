@@ -1,0 +1,74 @@
+package local
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// List describes all jobs of this machine, newest first. What cannot be read does not hide the
+// rest: the error, if there is one, names it.
+func (m *Machine) List(ctx context.Context, _ api.Detail) ([]api.JobSummary, error) {
+	records, err := m.records(ctx)
+	jobs := make([]api.JobSummary, 0, len(records))
+	for _, r := range records {
+		jobs = append(jobs, api.JobSummary{ID: r.ID, State: r.Status.State, Function: r.Name, Accelerator: r.Accelerator,
+			Created: r.Created, Store: r.Store, Status: r.Status})
+	}
+	return jobs, err
+}
+
+// lookEvery is how often local jobs are looked at: the kernel reports nothing
+// about processes that aren't one's own children.
+const lookEvery = 200 * time.Millisecond
+
+// WatchList calls seen with all jobs again and again, and with those that are gone. What can't be
+// read hides no other job, as in a list: Config.Warn hears of it once.
+func (m *Machine) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
+	known, unread := map[string]bool{}, ""
+	for first := true; ; first = false {
+		jobs, err := m.List(ctx, detail)
+		switch {
+		case err == nil:
+			unread = ""
+		case ctx.Err() != nil || first && len(jobs) == 0:
+			return err
+		case err.Error() != unread:
+			unread = err.Error()
+			if m.config.Warn != nil {
+				m.config.Warn(err)
+			}
+		}
+		if err := seen(append(jobs, missing(known, jobs)...)); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-again.C:
+		}
+	}
+}
+
+// missing are the jobs that were known and are not found any more; known becomes those that
+// were found.
+func missing(known map[string]bool, found []api.JobSummary) []api.JobSummary {
+	now := map[string]bool{}
+	for _, f := range found {
+		now[f.ID] = true
+	}
+	var gone []api.JobSummary
+	for id := range known {
+		if !now[id] {
+			gone = append(gone, api.JobSummary{ID: id, State: api.NotFound, Status: api.Status{State: api.NotFound}})
+		}
+	}
+	clear(known)
+	for id := range now {
+		known[id] = true
+	}
+	return gone
+}
