@@ -18,14 +18,14 @@ import (
 // checkKueue says of a job in a queue where the cluster has no queues, so that its
 // label means nothing, or a Kueue too new to be read. A queue that doesn't exist is
 // told by the job that waits in it.
-func (w *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstructured) {
+func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstructured) {
 	queue := workload.GetLabels()[api.LabelQueue]
 	if queue == "" {
 		return
 	}
 	var group metav1.APIGroup
 	err := retry(ctx, func() error {
-		data, err := answered(w.client.asJSON(w.client.core.Get(), "/apis", status.KueueVersion.Group).Do(ctx))
+		data, err := answered(c.client.asJSON(c.client.core.Get(), "/apis", status.KueueVersion.Group).Do(ctx))
 		if err != nil {
 			return err
 		}
@@ -37,24 +37,24 @@ func (w *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	}
 	switch {
 	case apierrors.IsNotFound(err): // of any other failure the next request says
-		w.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
+		c.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
 	case err == nil && !slices.Contains(versions, status.KueueVersion.Version) && !slices.Contains(versions, status.NewerKueueVersion.Version):
-		w.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
+		c.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
 			queue, strings.Join(versions, " and "), status.KueueVersion.Version, status.NewerKueueVersion.Version)
 	}
 }
 
 // checkQuotas finds out early that the quotas of the namespace never let a job run, which is
 // an error, or not now. Who can't read quotas hears of them when a pod is refused.
-func (w *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
+func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
 	var quotas corev1.ResourceQuotaList
-	err := w.client.list(ctx, kind{client: w.client.core, resource: "resourcequotas"}, metav1.ListOptions{}, &quotas)
+	err := c.client.list(ctx, kind{client: c.client.core, resource: "resourcequotas"}, metav1.ListOptions{}, &quotas)
 	if err != nil {
 		return nil //nolint:nilerr // the server itself refuses what doesn't fit
 	}
 	warning, err := status.CheckQuotas(quotas.Items, workload)
 	if warning != "" {
-		w.client.transport.Say("%s", warning)
+		c.client.transport.Say("%s", warning)
 	}
 	return err
 }

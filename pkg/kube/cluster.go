@@ -28,22 +28,22 @@ func New(c *Client) *Cluster {
 
 // Status reads once how a job stands, with what says why it waits. Who may not
 // read events or queues is told what the job and its pods say.
-func (w *Cluster) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
-	s, err := w.client.explained(ctx, h)
+func (c *Cluster) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
+	s, err := c.client.explained(ctx, h)
 	if err != nil {
 		return api.WorkloadStatus{}, err
 	}
-	return w.status(s), nil
+	return c.status(s), nil
 }
 
 // Watch calls seen with the job's status at once and on every change, and
 // returns the one that it ended in.
-func (w *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+func (c *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	var last, over api.WorkloadStatus
 	told := false
-	err := w.observe(ctx, h, func(s snapshot) bool {
+	err := c.observe(ctx, h, func(s snapshot) bool {
 		var now api.WorkloadStatus
-		now, over = status.Recall(over, w.status(s))
+		now, over = status.Recall(over, c.status(s))
 		if !told || !same(last, now) {
 			told, last = true, now
 			seen(now)
@@ -55,10 +55,10 @@ func (w *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 
 // ServerTime is the time by the clock of the API server when it is here by ours:
 // the same, until it has answered.
-func (w *Cluster) ServerTime(here time.Time) time.Time { return w.client.transport.ServerTime(here) }
+func (c *Cluster) ServerTime(here time.Time) time.Time { return c.client.transport.ServerTime(here) }
 
 // status is the job's, with why it waits where it does.
-func (w *Cluster) status(s snapshot) api.WorkloadStatus { return s.observed(w.client.now()).Status() }
+func (c *Cluster) status(s snapshot) api.WorkloadStatus { return s.observed(c.client.now()).Status() }
 
 func same(a, b api.WorkloadStatus) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&

@@ -59,23 +59,23 @@ func (c collection) kind() kind {
 }
 
 // collectionOf is where an object of a kind that was located goes.
-func (w *Cluster) collectionOf(o *unstructured.Unstructured) collection {
+func (c *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 	gvk := o.GroupVersionKind()
 	if plural, known := plurals[gvk.GroupKind().String()]; known {
 		return collection{gvk.GroupVersion(), plural}
 	}
-	return w.discovered[gvk]
+	return c.discovered[gvk]
 }
 
 // locate finds out where the objects to apply go. A group costs a request, once,
 // if a kind of it is not in the table.
-func (w *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructured) error {
+func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, o := range objects {
-		if w.collectionOf(o).plural != "" {
+		if c.collectionOf(o).plural != "" {
 			continue
 		}
 		gvk := o.GroupVersionKind()
-		switch err := w.discover(ctx, gvk); {
+		switch err := c.discover(ctx, gvk); {
 		case err == nil:
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
@@ -89,10 +89,10 @@ func (w *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 }
 
 // discover asks the cluster about the group of a kind.
-func (w *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
+func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
 	version := gvk.GroupVersion()
 	var list metav1.APIResourceList
-	err := retry(ctx, func() error { return w.client.discover(ctx, version, &list) })
+	err := retry(ctx, func() error { return c.client.discover(ctx, version, &list) })
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -100,10 +100,10 @@ func (w *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 	for _, r := range list.APIResources {
 		known = known || r.Kind == gvk.Kind
 		if r.Namespaced && !strings.Contains(r.Name, "/") { // else a part of an object, such as its status
-			w.discovered[version.WithKind(r.Kind)] = collection{version, r.Name}
+			c.discovered[version.WithKind(r.Kind)] = collection{version, r.Name}
 		}
 	}
-	if _, found := w.discovered[gvk]; found {
+	if _, found := c.discovered[gvk]; found {
 		return nil
 	}
 	if known {

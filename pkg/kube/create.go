@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-func (w *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if !isWorkload(o) && !isShared(o) {
-		made, _, err := w.ensure(ctx, o, modeDryRun)
+		made, _, err := c.ensure(ctx, o, modeDryRun)
 		return made, err
 	}
-	made, err := w.client.createObject(ctx, w.collectionOf(o), o, modeDryRun)
+	made, err := c.client.createObject(ctx, c.collectionOf(o), o, modeDryRun)
 	switch {
 	case apierrors.IsAlreadyExists(err) && isShared(o):
 		return o, nil
@@ -35,31 +35,31 @@ func (w *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*un
 // createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that
 // is there may be what was just asked for. One of another submit that runs the same call
 // is returned beside the error.
-func (w *Cluster) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (c *Cluster) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	var made *unstructured.Unstructured
 	tries := 0
 	err := retry(ctx, func() (err error) {
 		tries++
-		made, err = w.client.createObject(ctx, w.collectionOf(workload), workload, modeCreate)
+		made, err = c.client.createObject(ctx, c.collectionOf(workload), workload, modeCreate)
 		return err
 	})
 	switch {
 	case err == nil:
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
-		return w.taken(ctx, workload, tries > 1, err)
+		return c.taken(ctx, workload, tries > 1, err)
 	case tries > 1 || tries == 1 && !apiserver.Refused(err): // an answer was lost, or could not be read
-		return nil, errors.Join(err, w.withdraw(ctx, workload))
+		return nil, errors.Join(err, c.withdraw(ctx, workload))
 	}
 	return nil, err
 }
 
 // taken looks at the workload that has the name already: it may be ours.
-func (w *Cluster) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
+func (c *Cluster) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
 	refusal = fmt.Errorf("job %s: %w", workload.GetName(), errors.Join(fs.ErrExist, refusal))
 	var found *unstructured.Unstructured
 	err := retry(ctx, func() (err error) {
-		found, err = w.client.getObject(ctx, w.collectionOf(workload), workload.GetName())
+		found, err = c.client.getObject(ctx, c.collectionOf(workload), workload.GetName())
 		return err
 	})
 	switch {
@@ -93,17 +93,17 @@ const undoTime = 10 * time.Second
 
 // withdraw removes a workload whose creation was not answered: no one knows whether
 // there is one.
-func (w *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
+func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	var found *unstructured.Unstructured
 	err := retry(bounded, func() (err error) {
-		found, err = w.client.getObject(bounded, w.collectionOf(workload), workload.GetName())
+		found, err = c.client.getObject(bounded, c.collectionOf(workload), workload.GetName())
 		return err
 	})
 	switch {
 	case err == nil && sameCall(found, workload):
-		return w.undo(ctx, found)
+		return c.undo(ctx, found)
 	case err == nil || apierrors.IsNotFound(err):
 		return nil
 	}
@@ -111,11 +111,11 @@ func (w *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructu
 }
 
 // undo removes a workload that was made, and what it owns.
-func (w *Cluster) undo(ctx context.Context, workload *unstructured.Unstructured) error {
+func (c *Cluster) undo(ctx context.Context, workload *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	err := retry(ctx, func() error {
-		return w.client.removeObject(ctx, w.collectionOf(workload), workload.GetName(), workload.GetUID(), metav1.DeletePropagationBackground)
+		return c.client.removeObject(ctx, c.collectionOf(workload), workload.GetName(), workload.GetUID(), metav1.DeletePropagationBackground)
 	})
 	if err == nil || isGone(err) {
 		return nil

@@ -28,15 +28,15 @@ const podTime = 200 * time.Millisecond
 
 // Delete makes sure that a job has no workload, and nothing that came with it and that nobody
 // owns. A job that could not be stopped still needs that.
-func (w *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
-	if err := w.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
+	if err := c.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err := w.removePrepared(ctx, h)
+	err := c.removePrepared(ctx, h)
 	if !o.Secret || len(h.SecretEnv) == 0 && h.Hosts <= 1 {
 		return err
 	}
-	return errors.Join(err, w.removeSecret(ctx, h))
+	return errors.Join(err, c.removeSecret(ctx, h))
 }
 
 // stop tells the job's pods to end, and removes the workload with all it owns. With
@@ -44,20 +44,20 @@ func (w *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 // something still runs, and that is waited for, as long as the pods' own grace
 // allows. ending, which may be nil, is called once the cluster has accepted the
 // removal. No workload is an error that is fs.ErrNotExist.
-func (w *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
-	s, err := w.client.snapshot(ctx, h)
+func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
+	s, err := c.client.snapshot(ctx, h)
 	if err != nil {
 		return err
 	}
 	if !s.Exists() {
-		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", h.JobID, w.client.namespace, fs.ErrNotExist)
+		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", h.JobID, c.client.namespace, fs.ErrNotExist)
 	}
 	policy := metav1.DeletePropagationBackground
 	if grace > 0 {
 		policy = metav1.DeletePropagationForeground
 	}
 	err = retry(ctx, func() error {
-		return w.client.removeObject(ctx, w.client.workloads(s.Kind()).collection(), s.Meta().Name, s.Meta().UID, policy)
+		return c.client.removeObject(ctx, c.client.workloads(s.Kind()).collection(), s.Meta().Name, s.Meta().UID, policy)
 	})
 	if err != nil && !isGone(err) {
 		return err
@@ -69,7 +69,7 @@ func (w *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 	if grace <= 0 {
 		return unrecorded
 	}
-	if err := w.waitGone(ctx, h, s.Workload, deleteTimeout(s, grace)); err != nil {
+	if err := c.waitGone(ctx, h, s.Workload, deleteTimeout(s, grace)); err != nil {
 		return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, err))
 	}
 	return unrecorded
@@ -78,8 +78,8 @@ func (w *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 // Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the
 // end on it in the same step: its runner may not have been allowed to. One that is gone
 // meanwhile holds nothing.
-func (w *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error {
-	s, err := w.client.snapshot(ctx, h)
+func (c *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error {
+	s, err := c.client.snapshot(ctx, h)
 	if err != nil || !s.Exists() || !s.Kind().ScaledToZero {
 		return err
 	}
@@ -95,7 +95,7 @@ func (w *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error 
 	if err != nil {
 		return err
 	}
-	kind := w.client.workloads(s.Kind())
+	kind := c.client.workloads(s.Kind())
 	err = retry(ctx, func() error {
 		return kind.client.Patch(types.MergePatchType).Namespace(s.Meta().Namespace).Resource(kind.resource).Name(s.Meta().Name).
 			Body(patch).Do(ctx).Error()
@@ -103,7 +103,7 @@ func (w *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error 
 	if isGone(err) || isAnother(err) {
 		return nil
 	}
-	return w.client.explain("patch", kind, s.Meta().Name, err)
+	return c.client.explain("patch", kind, s.Meta().Name, err)
 }
 
 // isAnother reports whether a patch with a UID failed because another object has the name now.
@@ -121,12 +121,12 @@ func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 
 // waitGone waits until nothing is left of a job, of which it need not be asked any
 // more what it is.
-func (w *Cluster) waitGone(ctx context.Context, h api.Handle, was status.Workload, limit time.Duration) error {
+func (c *Cluster) waitGone(ctx context.Context, h api.Handle, was status.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var left []corev1.Pod
-	parts := slices.DeleteFunc(w.client.ofJob(h), func(s selection) bool { return s.kind.rare && s.kind.workload != was.Kind() })
-	err := w.client.observe(waiting, h, parts, func(s snapshot) bool {
+	parts := slices.DeleteFunc(c.client.ofJob(h), func(s selection) bool { return s.kind.rare && s.kind.workload != was.Kind() })
+	err := c.client.observe(waiting, h, parts, func(s snapshot) bool {
 		left = s.list()
 		return !s.Exists() && len(left) == 0
 	})

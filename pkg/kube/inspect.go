@@ -13,9 +13,9 @@ import (
 // Inspect describes the hosts of a job that have a pod. With disruptions it also says when pods
 // were taken away, and why: as far as the pods that are there say, and the events, which a
 // cluster keeps for an hour or so.
-func (w *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error) {
-	known, job := newCache(), key{w.client.namespace, h.JobID}
-	if err := w.client.readInto(ctx, known, w.client.ofJob(h)); err != nil {
+func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error) {
+	known, job := newCache(), key{c.client.namespace, h.JobID}
+	if err := c.client.readInto(ctx, known, c.client.ofJob(h)); err != nil {
 		return api.WorkloadDetail{}, err
 	}
 	s := known.snapshot(job)
@@ -29,13 +29,13 @@ func (w *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 	if !disruptions || !s.Exists() {
 		return detail, nil
 	}
-	events := w.client.reasons(false)
+	events := c.client.reasons(false)
 	events[0].keep = about(s.Meta())
-	if err := w.client.readInto(ctx, known, events); err != nil {
+	if err := c.client.readInto(ctx, known, events); err != nil {
 		return api.WorkloadDetail{}, err
 	}
 	s = known.snapshot(job)
-	detail.Disruptions = s.observed(w.client.now()).Disruptions()
+	detail.Disruptions = s.observed(c.client.now()).Disruptions()
 	return detail, nil
 }
 

@@ -14,13 +14,13 @@ import (
 // mayPutKey reports whether the Secret can be made from which the hosts of a workload take
 // their key. The server is asked, and keeps nothing. It is false where no host takes one, and
 // where the server can't say.
-func (w *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstructured) bool {
+func (c *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstructured) bool {
 	if len(keyRefs(workload)) == 0 {
 		return false
 	}
 	probe := secretOf(specOf(workload), workload, nil)
 	err := retry(ctx, func() error {
-		_, err := w.client.createObject(ctx, w.collectionOf(probe), probe, modeDryRun)
+		_, err := c.client.createObject(ctx, c.collectionOf(probe), probe, modeDryRun)
 		return err
 	})
 	if err != nil && !apierrors.IsAlreadyExists(err) {

@@ -20,23 +20,23 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 
 // List describes all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
-func (w *Cluster) List(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
+func (c *Cluster) List(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
 	known := newCache()
-	if err := w.client.readInto(ctx, known, w.listed(detail)); err != nil {
+	if err := c.client.readInto(ctx, known, c.listed(detail)); err != nil {
 		return nil, err
 	}
-	w.leftOut(known.denied)
+	c.leftOut(known.denied)
 	if len(known.workloads) == 0 {
-		return nil, w.client.missingNamespace(ctx)
+		return nil, c.client.missingNamespace(ctx)
 	}
 	if detail >= api.TellReasons {
 		if waits, queued := known.waiting(); waits {
-			if err := w.client.readInto(ctx, known, w.explaining(queued)); err != nil {
+			if err := c.client.readInto(ctx, known, c.explaining(queued)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return w.summaries(known, known.all(), detail), nil
+	return c.summaries(known, known.all(), detail), nil
 }
 
 // waiting reports whether there is a job of which something has yet to start, and whether
@@ -51,7 +51,7 @@ func (c *cache) waiting() (waits, queued bool) {
 }
 
 // summaries describe some jobs; one that has no workload any more is NotFound.
-func (w *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.JobSummary {
+func (c *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.JobSummary {
 	summaries := make([]api.JobSummary, 0, len(keys))
 	for _, k := range keys {
 		s := known.snapshot(k)
@@ -62,7 +62,7 @@ func (w *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.J
 		var now api.WorkloadStatus
 		switch {
 		case detail >= api.TellReasons:
-			now = w.status(s)
+			now = c.status(s)
 		case detail >= api.TellStates:
 			now = s.State(s.list())
 		}
@@ -72,18 +72,18 @@ func (w *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.J
 }
 
 // leftOut says that a list of all jobs may be one without those on several hosts.
-func (w *Cluster) leftOut(denied error) {
+func (c *Cluster) leftOut(denied error) {
 	if denied != nil {
-		w.client.transport.Say("jobs on several hosts, if any, are not listed: %v", denied)
+		c.client.transport.Say("jobs on several hosts, if any, are not listed: %v", denied)
 	}
 }
 
 // listed are the kinds of objects that tell as much as detail asks for. No more is
 // kept of any than a list shows.
-func (w *Cluster) listed(detail api.Detail) []selection {
-	objects := w.client.selections(allJobs)
+func (c *Cluster) listed(detail api.Detail) []selection {
+	objects := c.client.selections(allJobs)
 	if detail == api.TellNames {
-		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == w.client.pods() })
+		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == c.client.pods() })
 	}
 	for i := range objects {
 		objects[i].keep, objects[i].detail = trimmed, itemlist.Slim
@@ -92,8 +92,8 @@ func (w *Cluster) listed(detail api.Detail) []selection {
 }
 
 // explaining is what says why jobs wait, some of them in queues.
-func (w *Cluster) explaining(queued bool) []selection {
-	all := w.client.reasons(queued)
+func (c *Cluster) explaining(queued bool) []selection {
+	all := c.client.reasons(queued)
 	for i := range all {
 		all[i].keep = trimmed
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // Logs writes what the pods of the job of an archive printed, as logs.Read does.
-func (w *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out screen.Streams) error {
-	return logs.Read(ctx, logSource{w, h}, a, o, out)
+func (c *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out screen.Streams) error {
+	return logs.Read(ctx, logSource{c, h}, a, o, out)
 }
 
 // logSource is the pods of one job, for package logs.

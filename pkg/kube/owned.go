@@ -18,14 +18,14 @@ import (
 
 // own makes an object that goes with its owner. One that other jobs own already
 // goes with the last of them; one that someone else made stays.
-func (w *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
+func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
 	with := o.DeepCopy()
 	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
-	found, existed, err := w.ensure(ctx, with, modeCreate)
+	found, existed, err := c.ensure(ctx, with, modeCreate)
 	if err != nil || !existed || !ownedByJobs(found) || ownedBy(found, owner.UID) {
 		return err
 	}
-	return retry(ctx, func() error { return w.client.addOwner(ctx, w.collectionOf(o), o.GetName(), owner) })
+	return retry(ctx, func() error { return c.client.addOwner(ctx, c.collectionOf(o), o.GetName(), owner) })
 }
 
 // isRelease reports whether an object is the Role or the RoleBinding with which the leader
@@ -35,11 +35,11 @@ func isRelease(o *unstructured.Unstructured, workload *unstructured.Unstructured
 }
 
 // allowRelease makes them. Who may not do that has a job all the same.
-func (w *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
+func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
 	for _, o := range rights {
-		err := w.own(ctx, o, owner)
+		err := c.own(ctx, o, owner)
 		if apierrors.IsForbidden(err) {
-			w.client.transport.Say("you may not create the %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command releases them", o.GetKind())
+			c.client.transport.Say("you may not create the %s that lets the job release its hosts when it ends: unless its service account has the Role kinetic-release of manifests/rbac, the next kubectl kinetic jobs command releases them", o.GetKind())
 			return nil
 		}
 		if err != nil {
@@ -50,17 +50,17 @@ func (w *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 }
 
 // ensure creates an object, or finds one of that name that will do as well.
-func (w *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
-	where := w.collectionOf(o)
+func (c *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
+	where := c.collectionOf(o)
 	err = retry(ctx, func() (err error) {
-		made, err = w.client.createObject(ctx, where, o, mode)
+		made, err = c.client.createObject(ctx, where, o, mode)
 		return err
 	})
 	if !apierrors.IsAlreadyExists(err) {
 		return made, false, err
 	}
 	err = retry(ctx, func() (err error) {
-		made, err = w.client.getObject(ctx, where, o.GetName())
+		made, err = c.client.getObject(ctx, where, o.GetName())
 		return err
 	})
 	switch {
@@ -71,13 +71,13 @@ func (w *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode
 	case slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ownedBy(made, r.UID) }):
 		return made, true, nil // the answer to its creation was lost, or the submit that made it cut off
 	}
-	same, err := w.sameContent(ctx, made, o)
+	same, err := c.sameContent(ctx, made, o)
 	switch {
 	case err != nil:
 		return nil, true, err
 	case !same:
 		return nil, true, fmt.Errorf("%s %s already exists in namespace %s with different content: rename yours, or delete the other with kubectl delete %s %s -n %s",
-			o.GetKind(), o.GetName(), w.client.namespace, where.kind().resource, o.GetName(), w.client.namespace)
+			o.GetKind(), o.GetName(), c.client.namespace, where.kind().resource, o.GetName(), c.client.namespace)
 	}
 	return made, true, nil
 }
@@ -95,10 +95,10 @@ func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
 // sameContent reports whether an object of the cluster has all that another says: then
 // the server changes nothing when it is told that once more. Only the server knows what
 // it makes of a text, such as 1024Mi.
-func (w *Cluster) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
+func (c *Cluster) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
 	var merged *unstructured.Unstructured
 	err := retry(ctx, func() (err error) {
-		merged, err = w.client.tryMerge(ctx, w.collectionOf(want), want.GetName(), content(want))
+		merged, err = c.client.tryMerge(ctx, c.collectionOf(want), want.GetName(), content(want))
 		return err
 	})
 	if apierrors.IsInvalid(err) { // it would have to change what can't be changed

@@ -9,8 +9,8 @@ import (
 
 // RunningPod names the pod in which host 0 of a job runs now, "" where there is
 // none.
-func (w *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) {
-	s, err := w.client.snapshot(ctx, h)
+func (c *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) {
+	s, err := c.client.snapshot(ctx, h)
 	if err != nil {
 		return "", err
 	}
@@ -26,6 +26,6 @@ func (w *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) 
 }
 
 // ExplainForward says why a port of a pod could not be forwarded.
-func (w *Cluster) ExplainForward(pod string, err error) error {
-	return w.client.explain("create", kind{resource: "pods/portforward"}, pod, err)
+func (c *Cluster) ExplainForward(pod string, err error) error {
+	return c.client.explain("create", kind{resource: "pods/portforward"}, pod, err)
 }

@@ -14,28 +14,28 @@ import (
 // removePrepared removes what the hosts of a job need of each other where no one owns
 // it, because its manifests were applied by hand. What a start makes is owned by the
 // workload, and goes with it.
-func (w *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
+func (c *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range status.Extras(h) {
-		g.Go(func() error { return w.removeUnowned(ctx, collection{r.GroupVersion(), r.Resource}, h) })
+		g.Go(func() error { return c.removeUnowned(ctx, collection{r.GroupVersion(), r.Resource}, h) })
 	}
 	return g.Wait()
 }
 
 // removeUnowned removes an object of a job that has no owner. Who may not is told
 // what stays, or may stay; it does no harm.
-func (w *Cluster) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
+func (c *Cluster) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
 	err := retry(ctx, func() error {
-		found, err := w.client.getObject(ctx, where, h.K8sName)
+		found, err := c.client.getObject(ctx, where, h.K8sName)
 		if apierrors.IsForbidden(err) {
-			w.client.transport.Say("%s %s is kept if kubectl created it: %v", where.plural, h.K8sName, err)
+			c.client.transport.Say("%s %s is kept if kubectl created it: %v", where.plural, h.K8sName, err)
 		}
 		if err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID {
 			return err
 		}
-		err = w.client.removeObject(ctx, where, h.K8sName, found.GetUID(), metav1.DeletePropagationBackground)
+		err = c.client.removeObject(ctx, where, h.K8sName, found.GetUID(), metav1.DeletePropagationBackground)
 		if apierrors.IsForbidden(err) {
-			w.client.transport.Say("%s %s was not deleted: %v", where.plural, h.K8sName, err)
+			c.client.transport.Say("%s %s was not deleted: %v", where.plural, h.K8sName, err)
 		}
 		return err
 	})

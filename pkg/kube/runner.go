@@ -25,36 +25,36 @@ import (
 // createRunner creates the runner's ConfigMap. Jobs share it: one that is there
 // already must hold the same. It may be old enough for a cleanup to remove it
 // before there is a workload that needs it; mayGo reports that.
-func (w *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
-	err = w.create(ctx, o)
+func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+	err = c.create(ctx, o)
 	if apierrors.IsAlreadyExists(err) {
-		return w.compareRunner(ctx, o)
+		return c.compareRunner(ctx, o)
 	}
 	return false, err
 }
 
 // keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job
 // is there by then: a failure is reported and does not undo it.
-func (w *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
-	err := w.create(ctx, o)
+func (c *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
+	err := c.create(ctx, o)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
-		w.client.transport.Say("warning: cannot check that ConfigMap %s still exists: %v", o.GetName(), err)
+		c.client.transport.Say("warning: cannot check that ConfigMap %s still exists: %v", o.GetName(), err)
 	}
 }
 
-func (w *Cluster) create(ctx context.Context, o *unstructured.Unstructured) error {
+func (c *Cluster) create(ctx context.Context, o *unstructured.Unstructured) error {
 	return retry(ctx, func() error {
-		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
+		_, err := c.client.createObject(ctx, c.collectionOf(o), o, modeCreate)
 		return err
 	})
 }
 
 // compareRunner rejects a ConfigMap that has the name of the runner and is not
 // the runner: pods would run whatever it holds. Not everybody may read it.
-func (w *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
+func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
 	var found *unstructured.Unstructured
 	err = retry(ctx, func() (err error) {
-		found, err = w.client.getObject(ctx, w.collectionOf(o), o.GetName())
+		found, err = c.client.getObject(ctx, c.collectionOf(o), o.GetName())
 		return err
 	})
 	switch {
@@ -69,10 +69,10 @@ func (w *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructure
 	for _, field := range []string{"data", "binaryData", "immutable"} {
 		if !reflect.DeepEqual(found.Object[field], o.Object[field]) {
 			return false, fmt.Errorf("ConfigMap %s in %s does not contain the runner it is named after: its %s differs. Pods would run what is in it, so find out who changed it. To continue, delete it with kubectl delete configmap %s -n %s, and submit again",
-				o.GetName(), w.client.requested("get", w.client.configMaps()).Scope(), field, o.GetName(), w.client.namespace)
+				o.GetName(), c.client.requested("get", c.client.configMaps()).Scope(), field, o.GetName(), c.client.namespace)
 		}
 	}
-	return w.client.now().Sub(found.GetCreationTimestamp().Time) > runnerAge-time.Hour, nil
+	return c.client.now().Sub(found.GetCreationTimestamp().Time) > runnerAge-time.Hour, nil
 }
 
 // runnerAge is how old the ConfigMap of a runner must be before it is removed: a
@@ -82,21 +82,21 @@ const runnerAge = 7 * 24 * time.Hour
 // RemoveRunners removes the ConfigMaps of runners that are older than a week and
 // that no Job, LeaderWorkerSet or pod of the namespace names, and returns their
 // names. Without the right to do that it says so, and removes none.
-func (w *Cluster) RemoveRunners(ctx context.Context) ([]string, error) {
-	removed, err := w.removeRunners(ctx)
+func (c *Cluster) RemoveRunners(ctx context.Context) ([]string, error) {
+	removed, err := c.removeRunners(ctx)
 	if apierrors.IsForbidden(err) {
-		w.client.transport.Say("ConfigMaps of old runners were not deleted: %v", err)
+		c.client.transport.Say("ConfigMaps of old runners were not deleted: %v", err)
 		return removed, nil
 	}
 	return removed, err
 }
 
-func (w *Cluster) removeRunners(ctx context.Context) ([]string, error) {
-	old, err := w.client.oldRunners(ctx)
+func (c *Cluster) removeRunners(ctx context.Context) ([]string, error) {
+	old, err := c.client.oldRunners(ctx)
 	if err != nil || len(old) == 0 {
 		return nil, err
 	}
-	used, err := w.client.usedRunners(ctx)
+	used, err := c.client.usedRunners(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (w *Cluster) removeRunners(ctx context.Context) ([]string, error) {
 		if used[m.Name] {
 			continue
 		}
-		switch err := w.client.removeUnchanged(ctx, m); {
+		switch err := c.client.removeUnchanged(ctx, m); {
 		case err == nil:
 			removed = append(removed, m.Name)
 		case !isGone(err):

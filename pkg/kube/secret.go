@@ -28,18 +28,18 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 // putSecret makes a Secret, instead of one that --prepare made, or a start
 // that was cut off. No one needs the right to read it for that. Another submit of
 // the same job may make its own in between.
-func (w *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
-	where := w.collectionOf(secret)
+func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
+	where := c.collectionOf(secret)
 	for try := 1; ; try++ {
 		err := retry(ctx, func() error {
-			_, err := w.client.createObject(ctx, where, secret, modeCreate)
+			_, err := c.client.createObject(ctx, where, secret, modeCreate)
 			return err
 		})
 		if !apierrors.IsAlreadyExists(err) || try > maxConflicts {
 			return err
 		}
 		err = retry(ctx, func() error {
-			return w.client.removeObject(ctx, where, secret.GetName(), "", metav1.DeletePropagationBackground)
+			return c.client.removeObject(ctx, where, secret.GetName(), "", metav1.DeletePropagationBackground)
 		})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
@@ -66,9 +66,9 @@ func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstru
 }
 
 // share makes an object unless it is there.
-func (w *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error {
+func (c *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error {
 	err := retry(ctx, func() error {
-		_, err := w.client.createObject(ctx, w.collectionOf(o), o, modeCreate)
+		_, err := c.client.createObject(ctx, c.collectionOf(o), o, modeCreate)
 		return err
 	})
 	if apierrors.IsAlreadyExists(err) {
@@ -83,10 +83,10 @@ const maxConflicts = 10
 // removeSecret removes the Secret that Prepare made, if there is one. That of a
 // job which was started goes with its Job. Who may not remove a Secret may have made a job
 // whose own has only the key of its hosts.
-func (w *Cluster) removeSecret(ctx context.Context, h api.Handle) error {
+func (c *Cluster) removeSecret(ctx context.Context, h api.Handle) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
 	err := retry(ctx, func() error {
-		return w.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)
+		return c.client.removeObject(ctx, where, api.Spec{ID: h.JobID}.SecretName(), "", metav1.DeletePropagationBackground)
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && len(h.SecretEnv) == 0 {
 		return nil

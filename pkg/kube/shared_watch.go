@@ -26,9 +26,9 @@ func watchedAs(h api.Handle) watched { return watched{h.JobID, isJob(h)} }
 
 // observe is that of the client, but shared: seen gets the newest snapshot each
 // time, and misses one while it takes longer than the next change.
-func (w *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot) bool) error {
-	shared := w.join(ctx, h)
-	defer w.leave(h, shared)
+func (c *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot) bool) error {
+	shared := c.join(ctx, h)
+	defer c.leave(h, shared)
 	for {
 		now, changed := shared.snapshots.Get()
 		if now.Closed {
@@ -46,17 +46,17 @@ func (w *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot)
 }
 
 // join finds the watch of a job, or begins it.
-func (w *Cluster) join(ctx context.Context, h api.Handle) *sharedWatch {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (c *Cluster) join(ctx context.Context, h api.Handle) *sharedWatch {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	job := watchedAs(h)
-	shared := w.watches[job]
+	shared := c.watches[job]
 	if shared == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // who begins it may leave first
 		shared = &sharedWatch{snapshots: latest.New(snapshot{}), stop: stop}
-		w.watches[job] = shared
+		c.watches[job] = shared
 		go func() {
-			shared.snapshots.Close(w.client.observe(ctx, h, w.client.ofJob(h), shared.post))
+			shared.snapshots.Close(c.client.observe(ctx, h, c.client.ofJob(h), shared.post))
 		}()
 	}
 	shared.readers++
@@ -71,11 +71,11 @@ func (w *sharedWatch) post(s snapshot) (enough bool) {
 }
 
 // leave ends the watch with its last reader.
-func (w *Cluster) leave(h api.Handle, shared *sharedWatch) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (c *Cluster) leave(h api.Handle, shared *sharedWatch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if shared.readers--; shared.readers == 0 {
 		shared.stop()
-		delete(w.watches, watchedAs(h))
+		delete(c.watches, watchedAs(h))
 	}
 }

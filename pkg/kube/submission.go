@@ -32,8 +32,8 @@ type Submission struct {
 }
 
 // Submission is the job that objects describe. It contacts nothing.
-func (w *Cluster) Submission(objects []*unstructured.Unstructured) *Submission {
-	return &Submission{Cluster: w, objects: objects}
+func (c *Cluster) Submission(objects []*unstructured.Unstructured) *Submission {
+	return &Submission{Cluster: c, objects: objects}
 }
 
 // parts are the objects to apply, by what becomes of them.

@@ -9,19 +9,19 @@ import (
 // WatchList calls seen with all jobs of the namespace, then with those that may
 // have changed, until ctx is over, seen fails, or the cluster refuses. A job
 // whose Job was removed is NotFound.
-func (w *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
+func (c *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	selections := w.listed(detail)
+	selections := c.listed(detail)
 	if detail >= api.TellReasons {
-		selections = append(selections, w.explaining(true)...) // a job may come to a queue later
+		selections = append(selections, c.explaining(true)...) // a job may come to a queue later
 	}
 	failed := make(chan error)
 	unread := map[kind]bool{}
 	for _, s := range selections {
 		unread[s.kind] = true
-		w.client.send(ctx, s, changes, failed)
+		c.client.send(ctx, s, changes, failed)
 	}
 	known := newCache()
 	for {
@@ -31,7 +31,7 @@ func (w *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]
 		case err := <-failed:
 			return err
 		case ch := <-changes:
-			w.leftOut(ch.denied)
+			c.leftOut(ch.denied)
 			keys := known.apply(ch)
 			first := unread[ch.kind]
 			delete(unread, ch.kind)
@@ -42,11 +42,11 @@ func (w *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]
 				keys = known.all()
 			}
 			if first && len(keys) == 0 {
-				if err := w.client.missingNamespace(ctx); err != nil {
+				if err := c.client.missingNamespace(ctx); err != nil {
 					return err
 				}
 			}
-			if err := seen(w.summaries(known, keys, detail)); err != nil {
+			if err := seen(c.summaries(known, keys, detail)); err != nil {
 				return err
 			}
 		}
