@@ -63,11 +63,11 @@ func (a *additions) recall(ctx context.Context, entries []api.JobSummary) {
 
 // complete asks the store for what workloads don't tell: when a job began whose first pods
 // are gone, and for a list that says reasons which attempt runs and what the handle says.
-func (a *additions) complete(ctx context.Context, entries []api.JobSummary, detail api.Detail) {
+func (a *additions) complete(ctx context.Context, entries []api.JobSummary, level api.ListLevel) {
 	again := func(e api.JobSummary) bool {
-		return e.Workload.Pod != "" && (e.Workload.MayHaveEarlierPods || detail >= api.TellReasons)
+		return e.Workload.Pod != "" && (e.Workload.MayHaveEarlierPods || level >= api.ListReasons)
 	}
-	bare := func(e api.JobSummary) bool { return detail >= api.TellReasons && e.Store != "" && !e.Known() }
+	bare := func(e api.JobSummary) bool { return level >= api.ListReasons && e.Store != "" && !e.Known() }
 	either := func(e api.JobSummary) bool { return again(e) || bare(e) }
 	a.ask(ctx, entries, either, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		if again(*e) {

@@ -15,10 +15,10 @@ import (
 type Backend interface {
 	// List describes all jobs, in any order. Next to an error it returns those that it could
 	// read. A Store that the workload doesn't name is empty.
-	List(ctx context.Context, detail api.Detail) ([]api.JobSummary, error)
+	List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error)
 	// WatchList calls seen with all jobs, then with those that may have changed, until ctx is
 	// over, seen fails, or jobs can't be read. One that is gone is NotFound.
-	WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error
+	WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error
 	// Status reads once how a job stands, with what says why it waits.
 	Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error)
 	// Watch calls seen with the status at once and on every change, and returns the one that

@@ -50,7 +50,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 
 func TestOldIsByTheClockOfTheCluster(t *testing.T) {
 	created := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
-	p := Place{Store: storeWith(t, nil), Backend: &late{Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+	p := Place{Store: storeWith(t, nil), Backend: &late{Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{Function: "f", ID: "a", Created: created}}, nil
 	})}}
 	for name, tt := range map[string]struct {
@@ -61,7 +61,7 @@ func TestOldIsByTheClockOfTheCluster(t *testing.T) {
 		"old":                    {created.Add(4 * time.Hour), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := p.Entries(t.Context(), Filter{Before: tt.before}, api.TellStates)
+			got, err := p.Entries(t.Context(), Filter{Before: tt.before}, api.ListStates)
 			if err != nil || len(got) != tt.want {
 				t.Errorf("%d jobs, %v; want %d", len(got), err, tt.want)
 			}

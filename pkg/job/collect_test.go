@@ -171,7 +171,7 @@ func TestStatusOfAJobThatIsGone(t *testing.T) {
 			t.Errorf("cancelled again: %+v, %v; want %s", s, err, want)
 		}
 		p := Place{Store: j.Store, Backend: j.Backend}
-		entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates)
+		entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.ListStates)
 		if err != nil || len(entries) != 1 || fmt.Sprint(entries[0].State, " ", entries[0].Status.Ended, " ", Outcome(entries[0].Status)) != want {
 			t.Errorf("listed as %+v, %v; want %s", entries, err, want)
 		}

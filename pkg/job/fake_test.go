@@ -32,9 +32,11 @@ var thereNow = time.Date(2026, 4, 17, 15, 30, 0, 0, time.UTC)
 
 func (steps) ServerTime(time.Time) time.Time { return thereNow }
 
-func (steps) List(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, nil }
+func (steps) List(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil }
 
-func (steps) WatchList(context.Context, api.Detail, func([]api.JobSummary) error) error { return nil }
+func (steps) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
+	return nil
+}
 
 func (steps) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
 	return api.WorkloadDetail{}, nil
@@ -66,24 +68,24 @@ func (p inPods) Watch(_ context.Context, _ api.Handle, seen func(api.WorkloadSta
 // lister is a backend that lists jobs, by our clock.
 type lister struct {
 	steps
-	list  func(context.Context, api.Detail) ([]api.JobSummary, error)
-	watch func(context.Context, api.Detail, func([]api.JobSummary) error) error
+	list  func(context.Context, api.ListLevel) ([]api.JobSummary, error)
+	watch func(context.Context, api.ListLevel, func([]api.JobSummary) error) error
 }
 
-func (l lister) List(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
-	return l.list(ctx, detail)
+func (l lister) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	return l.list(ctx, level)
 }
 
-func (l lister) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
-	return l.watch(ctx, detail, seen)
+func (l lister) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
+	return l.watch(ctx, level, seen)
 }
 
 func (lister) ServerTime(here time.Time) time.Time { return here }
 
-func lists(list func(context.Context, api.Detail) ([]api.JobSummary, error)) lister {
+func lists(list func(context.Context, api.ListLevel) ([]api.JobSummary, error)) lister {
 	return lister{list: list}
 }
 
-func watches(watch func(context.Context, api.Detail, func([]api.JobSummary) error) error) lister {
+func watches(watch func(context.Context, api.ListLevel, func([]api.JobSummary) error) error) lister {
 	return lister{watch: watch}
 }

@@ -60,8 +60,8 @@ func (e *UnreadError) Unwrap() error { return e.err }
 // error, which is an UnreadError where workloads could not be listed, it gives those
 // that could be read. A job without a workload is then among them only if it is known
 // to have ended.
-func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]api.JobSummary, error) {
-	found, unread := p.list(ctx, detail)
+func (p Place) Entries(ctx context.Context, f Filter, level api.ListLevel) ([]api.JobSummary, error) {
+	found, unread := p.list(ctx, level)
 	f.Before, f.Remnants = p.Time(f.Before), p.Time(f.Remnants)
 	more := p.additions()
 	defer more.close()
@@ -79,7 +79,7 @@ func (p Place) Entries(ctx context.Context, f Filter, detail api.Detail) ([]api.
 		err = errors.Join(err, unknown)
 	}
 	chosen := f.choose(entries)
-	more.complete(ctx, chosen, detail)
+	more.complete(ctx, chosen, level)
 	return chosen, err
 }
 

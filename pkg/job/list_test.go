@@ -64,13 +64,13 @@ func TestEntriesOfASharedStore(t *testing.T) {
 	}
 	running := api.JobSummary{ID: "job-0a0a0a0a", Namespace: "ml", Workload: api.WorkloadFacts{ByPythonTool: true}, Store: "file:///other", Status: api.Status{State: api.Running}}
 	p := Place{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
-		Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return []api.JobSummary{running}, nil }),
+		Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return []api.JobSummary{running}, nil }),
 		OpenStore: func(string) (store.Store, error) {
 			return storeWith(t, map[string]string{"job-0a0a0a0a/handle.json": strings.ReplaceAll(pythonHandle, "1a2b3c4d", "0a0a0a0a")}), nil
 		}}
 	list := func(f Filter) []string {
 		t.Helper()
-		entries, err := p.Entries(t.Context(), f, api.TellStates)
+		entries, err := p.Entries(t.Context(), f, api.ListStates)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,13 +144,13 @@ func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 		}
 		opened := 0
 		p := Place{Namespace: "ml", Store: storeWith(t, nil),
-			Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil }),
+			Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil }),
 			OpenStore: func(string) (store.Store, error) {
 				opened++
 				return silent{store.None(nil)}, nil
 			}}
 		start := time.Now()
-		entries, err := p.Entries(t.Context(), Filter{}, api.TellReasons)
+		entries, err := p.Entries(t.Context(), Filter{}, api.ListReasons)
 		if err != nil || len(entries) != len(found) {
 			t.Errorf("%d entries, want %d: %v", len(entries), len(found), err)
 		}
@@ -190,11 +190,11 @@ func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := Place{Store: store.None(nil), Kind: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return sluggish{s}, nil }}
 		more := p.additions()
-		more.complete(t.Context(), entries, api.TellReasons)
+		more.complete(t.Context(), entries, api.ListReasons)
 		if entries[0].User != "ann" || entries[len(entries)-1].User != "" {
 			t.Fatalf("the first is of %q, the last of %q", entries[0].User, entries[len(entries)-1].User)
 		}
-		more.complete(t.Context(), entries[len(entries)-1:], api.TellReasons)
+		more.complete(t.Context(), entries[len(entries)-1:], api.ListReasons)
 		if got := entries[len(entries)-1].User; got != "ann" {
 			t.Errorf("asked again, the last is of %q", got)
 		}
@@ -221,10 +221,10 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 	for i := range found {
 		found[i].Store = p.Store.URL()
 	}
-	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil })
-	for detail, want := range map[api.Detail]map[string]int{
-		api.TellStates:  {"again": 1, "late": 2, "fresh": 1, "silent": 1, "waits": 3},
-		api.TellReasons: {"again": 2, "late": 2, "fresh": 2, "silent": 1, "waits": 3},
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil })
+	for detail, want := range map[api.ListLevel]map[string]int{
+		api.ListStates:  {"again": 1, "late": 2, "fresh": 1, "silent": 1, "waits": 3},
+		api.ListReasons: {"again": 2, "late": 2, "fresh": 2, "silent": 1, "waits": 3},
 	} {
 		entries, err := p.Entries(t.Context(), Filter{}, detail)
 		if err != nil {
@@ -249,12 +249,12 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 		"set/handle.json": `{"version":1,"job_id":"set","backend":"pathways","hosts":4}`,
 		"map/handle.json": `{"version":1,"job_id":"map","backend":"gke","hosts":1,"map":{"inputs":9,"chunk":3,"parallelism":2}}`,
 	})}
-	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "set", Store: p.Store.URL()}, {ID: "one", Store: p.Store.URL(), Hosts: 1}}, nil
 	})
-	for detail, want := range map[api.Detail]map[string]int{
-		api.TellStates:  {"set": 0, "one": 1, "map": 2},
-		api.TellReasons: {"set": 4, "one": 1, "map": 2},
+	for detail, want := range map[api.ListLevel]map[string]int{
+		api.ListStates:  {"set": 0, "one": 1, "map": 2},
+		api.ListReasons: {"set": 4, "one": 1, "map": 2},
 	} {
 		entries, err := p.Entries(t.Context(), Filter{Stored: true}, detail)
 		got := map[string]int{}
@@ -271,10 +271,10 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
 	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
 	p := Place{Store: storeWith(t, nil), Flags: " --context dev"}
-	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "a1", Namespace: "ml", Store: p.Store.URL(), Status: waits}}, nil
 	})
-	entries, err := p.Entries(t.Context(), Filter{}, api.TellReasons)
+	entries, err := p.Entries(t.Context(), Filter{}, api.ListReasons)
 	if err != nil || len(entries) != 1 {
 		t.Fatal(entries, err)
 	}

@@ -21,7 +21,7 @@ var ErrNoJob = errors.New("no jobs found")
 // workload. It reads no more handles than it has to: most ids tell when their jobs were
 // submitted. The error is ErrNoJob where there is none.
 func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
-	found, unread := p.list(ctx, api.TellNames)
+	found, unread := p.list(ctx, api.ListNames)
 	candidates, err := p.byAge(ctx, found)
 	if err != nil && (len(found) == 0 || !errors.Is(err, store.ErrNone)) {
 		return nil, errors.Join(unread, err)

@@ -40,7 +40,7 @@ func TestNewest(t *testing.T) {
 		"cpu-f-20260101-140000-ddddddd/call.json": "{}",
 		"job-1a2b3c4d/handle.json":                pythonHandle,
 	})}
-	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "runs", Namespace: "ml", Store: p.Store.URL(), Created: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC), Workload: api.WorkloadFacts{Labels: map[string]string{"app": "b"}}},
 			{ID: "bare", Namespace: "ml", Store: p.Store.URL(), Created: time.Date(2026, 1, 1, 11, 0, 0, 0, time.UTC)}}, nil
 	})
@@ -81,7 +81,7 @@ func TestNewest(t *testing.T) {
 // That a job can't be seen does not mean that there is none.
 func TestNewestWhereTheClusterIsAway(t *testing.T) {
 	away := errors.New("dial tcp: i/o timeout")
-	p := Place{Store: storeWith(t, nil), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, away })}
+	p := Place{Store: storeWith(t, nil), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, away })}
 	if _, err := p.Newest(t.Context(), Filter{}); !errors.Is(err, away) || errors.Is(err, ErrNoJob) {
 		t.Errorf("got %v", err)
 	}
@@ -99,7 +99,7 @@ func TestNewestReadsFewHandles(t *testing.T) {
 		objects[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann","created_at":"2026-01-%02dT0%d:00:00Z"}`, id, i/10+1, i%10)
 	}
 	names := make(chan string, 1000)
-	p := Place{Store: opened{storeWith(t, objects), names}, Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, nil })}
+	p := Place{Store: opened{storeWith(t, objects), names}, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
 	j, err := p.Newest(t.Context(), Filter{User: "ann"})
 	if err != nil || j.ID() != "cpu-f-20260110-090000-aaaaaaa" {
 		t.Fatalf("got %v, %v", j, err)
@@ -119,17 +119,17 @@ func TestEntriesOfAUser(t *testing.T) {
 		return api.JobSummary{ID: id, Store: p.Store.URL(), Status: api.Status{State: api.Running}}
 	}
 	found := []api.JobSummary{running("a1"), running("b2"), running("bare")}
-	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil })
-	entries, err := p.Entries(t.Context(), Filter{User: "ann", Stored: true}, api.TellStates)
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil })
+	entries, err := p.Entries(t.Context(), Filter{User: "ann", Stored: true}, api.ListStates)
 	if err != nil || len(entries) != 2 || entries[0].ID+entries[1].ID != "a1c3" && entries[0].ID+entries[1].ID != "c3a1" {
 		t.Errorf("got %v, %v", entries, err)
 	}
-	entries, err = p.Entries(t.Context(), Filter{User: "ann"}, api.TellReasons)
+	entries, err = p.Entries(t.Context(), Filter{User: "ann"}, api.ListReasons)
 	if want := (api.JobDetails{User: "ann", Image: "python", CPU: "1", MaxAttempts: 3}); err != nil || len(entries) != 1 || fmt.Sprint(entries[0].JobDetails) != fmt.Sprint(want) {
 		t.Errorf("got %+v, %v; want %+v", entries, err, want)
 	}
 	found = append(found, running("odd"))
-	entries, err = p.Entries(t.Context(), Filter{User: "ann"}, api.TellStates)
+	entries, err = p.Entries(t.Context(), Filter{User: "ann"}, api.ListStates)
 	if err == nil || !strings.Contains(err.Error(), "odd") || len(entries) != 1 {
 		t.Errorf("beside a handle that can't be read: %v, %v", entries, err)
 	}
@@ -149,7 +149,7 @@ func TestWatchEntriesOfAUser(t *testing.T) {
 	steps := [][]api.JobSummary{{state("a1", api.Pending), state("b2", api.Pending)}, {state("a1", api.Running), state("b2", api.Running)},
 		{state("c3", api.Pending)}, {gone("a1"), gone("b2")}}
 	over := errors.New("over")
-	p.Backend = watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+	p.Backend = watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 		for _, step := range steps {
 			if err := seen(step); err != nil {
 				return err
@@ -158,7 +158,7 @@ func TestWatchEntriesOfAUser(t *testing.T) {
 		return over
 	})
 	var got []string
-	err := p.WatchEntries(t.Context(), Filter{User: "ann"}, api.TellStates, func(entries []api.JobSummary) error {
+	err := p.WatchEntries(t.Context(), Filter{User: "ann"}, api.ListStates, func(entries []api.JobSummary) error {
 		for _, e := range entries {
 			got = append(got, e.ID+" "+string(e.State))
 		}

@@ -48,8 +48,8 @@ func (p Place) NewJob(s api.Spec) *Job {
 
 // list describes the workloads that exist. Those that don't name their store are looked for in
 // the usual one.
-func (p Place) list(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
-	found, err := p.Backend.List(ctx, detail)
+func (p Place) list(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	found, err := p.Backend.List(ctx, level)
 	return p.inStores(found), err
 }
 

@@ -45,7 +45,7 @@ func (c counting) Dirs(ctx context.Context) ([]string, error) {
 func TestAttachAllLooksOnce(t *testing.T) {
 	listed, dirs := 0, 0
 	p := Place{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/call.json": "{}"}), &dirs},
-		Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+		Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 			listed++
 			return []api.JobSummary{{ID: "c3", Store: "gs://other"}, {ID: "d4", Store: "gs://other"}}, nil
 		}),
@@ -99,7 +99,7 @@ func TestAttachAllToRemnants(t *testing.T) {
 			for _, o := range tt.objects {
 				objects[o] = "{}"
 			}
-			p := Place{Store: storeWith(t, objects), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, nil })}
+			p := Place{Store: storeWith(t, objects), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
 			_, failed := p.AttachAll(t.Context(), []string{tt.id})
 			err := errors.Join(failed...)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -132,7 +132,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 func TestPlaceWithoutAStore(t *testing.T) {
 	why := errors.New("set KINETIC_STORE")
 	theirs := storeWith(t, map[string]string{"a1/handle.json": ourHandle})
-	p := Place{Store: store.None(why), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+	p := Place{Store: store.None(why), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "a1", Store: theirs.URL(), Status: api.Status{State: api.Running}}}, nil
 	}), OpenStore: func(string) (store.Store, error) { return theirs, nil }}
 	for _, id := range []string{"a1", "a"} {
@@ -146,10 +146,10 @@ func TestPlaceWithoutAStore(t *testing.T) {
 	if _, err := p.Attach(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("a job without a workload: %v", err)
 	}
-	if entries, err := p.Entries(t.Context(), Filter{}, api.TellStates); err != nil || len(entries) != 1 {
+	if entries, err := p.Entries(t.Context(), Filter{}, api.ListStates); err != nil || len(entries) != 1 {
 		t.Errorf("listing: %v, %v", entries, err)
 	}
-	if entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates); !errors.Is(err, why) || len(entries) != 1 {
+	if entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.ListStates); !errors.Is(err, why) || len(entries) != 1 {
 		t.Errorf("listing what is stored, too: %v, %v", entries, err)
 	}
 }
@@ -183,10 +183,10 @@ func TestPlaceTellsClustersApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Place{Namespace: "ml", Cluster: tt.cluster, ClusterID: tt.id, Store: storeWith(t, objects)}
-			p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+			p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 				return []api.JobSummary{{ID: "rotated", Namespace: "ml", Store: p.Store.URL(), Status: api.Status{State: api.Running}}}, nil
 			})
-			entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.TellStates)
+			entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.ListStates)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -110,7 +110,7 @@ func (r *resolver) look(ctx context.Context) {
 		return
 	}
 	r.looked = true
-	found, unread := r.place.list(ctx, api.TellNames)
+	found, unread := r.place.list(ctx, api.ListNames)
 	r.workloads, r.unread = make(map[string]api.JobSummary, len(found)), unread
 	for _, w := range found {
 		r.workloads[w.ID] = w
@@ -219,7 +219,7 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 	if len(ids) > manyHits {
 		return nil
 	}
-	found, _ := r.place.list(ctx, api.TellStates)
+	found, _ := r.place.list(ctx, api.ListStates)
 	found = slices.DeleteFunc(slices.Clone(found), func(w api.JobSummary) bool { return !slices.Contains(ids, w.ID) })
 	more := r.place.additions()
 	defer more.close()

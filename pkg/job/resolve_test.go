@@ -18,7 +18,7 @@ func listing(t *testing.T, found ...api.JobSummary) Place {
 	for i := range found {
 		found[i].Store = p.Store.URL()
 	}
-	p.Backend = lists(func(context.Context, api.Detail) ([]api.JobSummary, error) { return found, nil })
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil })
 	return p
 }
 
@@ -77,9 +77,9 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	now := time.Now()
 	handle := `{"version":1,"job_id":"cpu-a-2","backend":"gke","created_at":"2026-01-01T00:00:00Z"}`
 	p := Place{Store: storeWith(t, map[string]string{"cpu-a-2/handle.json": handle, "cpu-a-2/end.json": `{"version":1,"state":"FAILED","reason":"Cancelled"}`})}
-	p.Backend = lists(func(_ context.Context, detail api.Detail) ([]api.JobSummary, error) {
+	p.Backend = lists(func(_ context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 		w := api.JobSummary{ID: "cpu-a-10", Store: p.Store.URL(), Created: now.Add(-5 * time.Minute)}
-		if detail >= api.TellStates {
+		if level >= api.ListStates {
 			w.Status.State = api.Running
 		}
 		return []api.JobSummary{w}, nil
@@ -139,7 +139,7 @@ func TestAttachByAPrefix(t *testing.T) {
 		"cpu-b-1/handle.json": handle("cpu-b-1", "ml"), "cpu-b-2/handle.json": handle("cpu-b-2", "ml"),
 		"cpu-c-1/handle.json": handle("cpu-c-1", "other"),
 		"cpu-d-1/handle.json": handle("cpu-d-1", "other"),
-	}), Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+	}), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "cpu-d-2", Namespace: "ml"}}, nil
 	})}
 	p.OpenStore = func(string) (store.Store, error) { return storeWith(t, nil), nil }
@@ -167,7 +167,7 @@ func TestAttachEach(t *testing.T) {
 	listed := 0
 	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-1"})
 	list := p.Backend.List
-	p.Backend = lists(func(ctx context.Context, d api.Detail) ([]api.JobSummary, error) {
+	p.Backend = lists(func(ctx context.Context, d api.ListLevel) ([]api.JobSummary, error) {
 		listed++
 		return list(ctx, d)
 	})

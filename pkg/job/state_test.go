@@ -45,10 +45,10 @@ func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 			if got := Outcome(status); err != nil || got != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
-			p := Place{Store: s, Backend: lists(func(context.Context, api.Detail) ([]api.JobSummary, error) {
+			p := Place{Store: s, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 				return []api.JobSummary{{ID: "a1", Store: s.URL(), Status: tt.status}}, nil
 			})}
-			entries, err := p.Entries(t.Context(), Filter{}, api.TellStates)
+			entries, err := p.Entries(t.Context(), Filter{}, api.ListStates)
 			if err != nil || len(entries) != 1 || Outcome(entries[0].Status) != tt.want || entries[0].State != status.State {
 				t.Errorf("listed as %+v, %v; want %s", entries, err, tt.want)
 			}

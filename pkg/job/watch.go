@@ -9,12 +9,12 @@ import (
 // WatchEntries calls seen with what Entries would list, then with each job that
 // appears, changes or goes, until ctx is over or seen fails. Jobs that leave the
 // states that the filter asks for are told as well.
-func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, seen func([]api.JobSummary) error) error {
+func (p Place) WatchEntries(ctx context.Context, f Filter, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	told, others := map[jobKey]api.JobSummary{}, map[jobKey]bool{}
 	first := true
 	more := p.additions()
 	defer more.close()
-	return p.Backend.WatchList(ctx, detail, func(found []api.JobSummary) error {
+	return p.Backend.WatchList(ctx, level, func(found []api.JobSummary) error {
 		stored := f
 		stored.Stored = f.Stored && first
 		entries, err := p.entries(ctx, p.inStores(found), stored, more)
@@ -32,14 +32,14 @@ func (p Place) WatchEntries(ctx context.Context, f Filter, detail api.Detail, se
 				}
 			}
 			chosen := f.choose(entries)
-			more.complete(ctx, chosen, detail)
+			more.complete(ctx, chosen, level)
 			return seen(chosen)
 		}
 		changes := Filter{}.choose(f.changed(told, entries))
 		if len(changes) == 0 {
 			return nil
 		}
-		more.complete(ctx, changes, detail)
+		more.complete(ctx, changes, level)
 		more.recall(ctx, changes)
 		return seen(changes)
 	})

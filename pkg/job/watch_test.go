@@ -43,7 +43,7 @@ func TestWatchEntries(t *testing.T) {
 	over := errors.New("over")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := Place{Store: storeWith(t, nil), Backend: watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+			p := Place{Store: storeWith(t, nil), Backend: watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 				for _, step := range tt.steps {
 					if err := seen(step); err != nil {
 						return err
@@ -52,7 +52,7 @@ func TestWatchEntries(t *testing.T) {
 				return over
 			})}
 			var got [][]string
-			err := p.WatchEntries(t.Context(), tt.filter, api.TellReasons, func(entries []api.JobSummary) error {
+			err := p.WatchEntries(t.Context(), tt.filter, api.ListReasons, func(entries []api.JobSummary) error {
 				var lines []string
 				for _, e := range entries {
 					lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+Outcome(e.Status))
@@ -96,11 +96,11 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	p := Place{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
 	running := found("a", api.Running, "")
 	running.Store = p.Store.URL()
-	p.Backend = watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+	p.Backend = watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 		return errors.Join(seen([]api.JobSummary{running}), seen([]api.JobSummary{{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}))
 	})
 	var last api.JobSummary
-	err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []api.JobSummary) error {
+	err := p.WatchEntries(t.Context(), Filter{}, api.ListStates, func(entries []api.JobSummary) error {
 		last = entries[0]
 		return nil
 	})
@@ -121,7 +121,7 @@ func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 	over := errors.New("over")
 	for name, steps := range map[string][][]api.JobSummary{"at first": {{late}}, "later": {nil, {late}}} {
 		t.Run(name, func(t *testing.T) {
-			p.Backend = watches(func(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+			p.Backend = watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 				for _, step := range steps {
 					if err := seen(step); err != nil {
 						return err
@@ -130,7 +130,7 @@ func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 				return over
 			})
 			var got time.Time
-			err := p.WatchEntries(t.Context(), Filter{}, api.TellStates, func(entries []api.JobSummary) error {
+			err := p.WatchEntries(t.Context(), Filter{}, api.ListStates, func(entries []api.JobSummary) error {
 				for _, e := range entries {
 					got = e.Status.Started
 				}

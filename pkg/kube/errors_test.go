@@ -53,12 +53,12 @@ func TestListOfANamespaceThatIsNotThere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = New(c).List(t.Context(), api.TellNames)
+			_, err = New(c).List(t.Context(), api.ListNames)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 			enough := errors.New("enough")
-			err = New(c).WatchList(t.Context(), api.TellNames, func([]api.JobSummary) error { return enough })
+			err = New(c).WatchList(t.Context(), api.ListNames, func([]api.JobSummary) error { return enough })
 			if errors.Is(err, enough) != (tt.want == "") || tt.want != "" && !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("watching: got %v, want %q", err, tt.want)
 			}

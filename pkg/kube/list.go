@@ -20,23 +20,23 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 
 // List describes all jobs of the namespace. Each kind of object is listed
 // once, all at the same time, and of each object no more is kept than is told.
-func (c *Cluster) List(ctx context.Context, detail api.Detail) ([]api.JobSummary, error) {
+func (c *Cluster) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	known := newCache()
-	if err := c.client.readInto(ctx, known, c.listed(detail)); err != nil {
+	if err := c.client.readInto(ctx, known, c.listed(level)); err != nil {
 		return nil, err
 	}
 	c.leftOut(known.denied)
 	if len(known.workloads) == 0 {
 		return nil, c.client.missingNamespace(ctx)
 	}
-	if detail >= api.TellReasons {
+	if level >= api.ListReasons {
 		if waits, queued := known.waiting(); waits {
 			if err := c.client.readInto(ctx, known, c.explaining(queued)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return c.summaries(known, known.all(), detail), nil
+	return c.summaries(known, known.all(), level), nil
 }
 
 // waiting reports whether there is a job of which something has yet to start, and whether
@@ -51,7 +51,7 @@ func (c *cache) waiting() (waits, queued bool) {
 }
 
 // summaries describe some jobs; one that has no workload any more is NotFound.
-func (c *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.JobSummary {
+func (c *Cluster) summaries(known *cache, keys []key, level api.ListLevel) []api.JobSummary {
 	summaries := make([]api.JobSummary, 0, len(keys))
 	for _, k := range keys {
 		s := known.snapshot(k)
@@ -61,9 +61,9 @@ func (c *Cluster) summaries(known *cache, keys []key, detail api.Detail) []api.J
 		}
 		var now api.WorkloadStatus
 		switch {
-		case detail >= api.TellReasons:
+		case level >= api.ListReasons:
 			now = c.status(s)
-		case detail >= api.TellStates:
+		case level >= api.ListStates:
 			now = s.State(s.list())
 		}
 		summaries = append(summaries, newSummary(s.Workload, s.list(), now))
@@ -78,11 +78,11 @@ func (c *Cluster) leftOut(denied error) {
 	}
 }
 
-// listed are the kinds of objects that tell as much as detail asks for. No more is
+// listed are the kinds of objects that tell as much as level asks for. No more is
 // kept of any than a list shows.
-func (c *Cluster) listed(detail api.Detail) []selection {
+func (c *Cluster) listed(level api.ListLevel) []selection {
 	objects := c.client.selections(allJobs)
-	if detail == api.TellNames {
+	if level == api.ListNames {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == c.client.pods() })
 	}
 	for i := range objects {

@@ -110,7 +110,7 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		records, err := New(c).List(b.Context(), api.TellStates)
+		records, err := New(c).List(b.Context(), api.ListStates)
 		if err != nil || len(records) != 5000 || records[0].Status.State != api.Running {
 			b.Fatalf("%d records, %v", len(records), err)
 		}

@@ -119,22 +119,22 @@ func TestList(t *testing.T) {
 	}
 
 	for name, tt := range map[string]struct {
-		detail api.Detail
-		want   []api.JobSummary
-		asked  []string
+		level api.ListLevel
+		want  []api.JobSummary
+		asked []string
 	}{
-		"names need no pods":      {api.TellNames, names, []string{"jobs", "leaderworkersets"}},
-		"states need no events":   {api.TellStates, states, []string{"jobs", "leaderworkersets", "pods"}},
-		"reasons need everything": {api.TellReasons, states, []string{"events", "jobs", "leaderworkersets", "pods"}},
+		"names need no pods":      {api.ListNames, names, []string{"jobs", "leaderworkersets"}},
+		"states need no events":   {api.ListStates, states, []string{"jobs", "leaderworkersets", "pods"}},
+		"reasons need everything": {api.ListReasons, states, []string{"events", "jobs", "leaderworkersets", "pods"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{}
-			got, err := clusterOf(t, s).List(t.Context(), tt.detail)
+			got, err := clusterOf(t, s).List(t.Context(), tt.level)
 			if err != nil {
 				t.Fatal(err)
 			}
 			slices.SortFunc(got, func(a, b api.JobSummary) int { return cmp.Compare(a.ID, b.ID) })
-			if tt.detail == api.TellReasons {
+			if tt.level == api.ListReasons {
 				if why := got[2].Status.Message; !strings.Contains(why, "gke-main-gpu-l4-3f2c") {
 					t.Errorf("it waits because %q, want the scale-up", why)
 				}
@@ -160,7 +160,7 @@ func TestList(t *testing.T) {
 }
 
 func TestListWithoutTheRightToReadEvents(t *testing.T) {
-	got, err := clusterOf(t, &server{forbid: "events"}).List(t.Context(), api.TellReasons)
+	got, err := clusterOf(t, &server{forbid: "events"}).List(t.Context(), api.ListReasons)
 	if err != nil || len(got) != 4 {
 		t.Errorf("%d jobs, %v; want 4", len(got), err)
 	}
@@ -169,7 +169,7 @@ func TestListWithoutTheRightToReadEvents(t *testing.T) {
 // Jobs are not missing without a word.
 func TestListWithoutTheRightToReadSets(t *testing.T) {
 	told := ""
-	got, err := clusterOf(t, &server{forbid: "leaderworkersets"}, func(line string) { told += line }).List(t.Context(), api.TellStates)
+	got, err := clusterOf(t, &server{forbid: "leaderworkersets"}, func(line string) { told += line }).List(t.Context(), api.ListStates)
 	if err != nil || len(got) != 3 {
 		t.Errorf("%d jobs, %v; want 3", len(got), err)
 	}

@@ -112,7 +112,7 @@ func TestKueueWorkloadsAreReadForJobsInQueues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records, err := New(c).List(t.Context(), api.TellReasons)
+			records, err := New(c).List(t.Context(), api.ListReasons)
 			if err != nil || len(records) != 1 || records[0].Status.Message != tt.want {
 				t.Errorf("a list tells %+v, %v; want %q", records, err, tt.want)
 			}

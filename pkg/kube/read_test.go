@@ -138,7 +138,7 @@ func TestListOfManyJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := New(c).List(t.Context(), api.TellStates)
+	records, err := New(c).List(t.Context(), api.ListStates)
 	if err != nil || len(records) != number {
 		t.Fatalf("%d records, %v; want %d", len(records), err, number)
 	}

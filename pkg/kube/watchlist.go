@@ -9,12 +9,12 @@ import (
 // WatchList calls seen with all jobs of the namespace, then with those that may
 // have changed, until ctx is over, seen fails, or the cluster refuses. A job
 // whose Job was removed is NotFound.
-func (c *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
+func (c *Cluster) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	selections := c.listed(detail)
-	if detail >= api.TellReasons {
+	selections := c.listed(level)
+	if level >= api.ListReasons {
 		selections = append(selections, c.explaining(true)...) // a job may come to a queue later
 	}
 	failed := make(chan error)
@@ -46,7 +46,7 @@ func (c *Cluster) WatchList(ctx context.Context, detail api.Detail, seen func([]
 					return err
 				}
 			}
-			if err := seen(c.summaries(known, keys, detail)); err != nil {
+			if err := seen(c.summaries(known, keys, level)); err != nil {
 				return err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 // List describes all jobs of this machine, newest first. What cannot be read does not hide the
 // rest: the error, if there is one, names it.
-func (m *Machine) List(ctx context.Context, _ api.Detail) ([]api.JobSummary, error) {
+func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, error) {
 	records, err := m.records(ctx)
 	jobs := make([]api.JobSummary, 0, len(records))
 	for _, r := range records {
@@ -25,12 +25,12 @@ const lookEvery = 200 * time.Millisecond
 
 // WatchList calls seen with all jobs again and again, and with those that are gone. What can't be
 // read hides no other job, as in a list: Config.Warn hears of it once.
-func (m *Machine) WatchList(ctx context.Context, detail api.Detail, seen func([]api.JobSummary) error) error {
+func (m *Machine) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
 	known, unread := map[string]bool{}, ""
 	for first := true; ; first = false {
-		jobs, err := m.List(ctx, detail)
+		jobs, err := m.List(ctx, level)
 		switch {
 		case err == nil:
 			unread = ""

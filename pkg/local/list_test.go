@@ -29,7 +29,7 @@ func TestWatchListContinuesAfterAnUnreadableRecord(t *testing.T) {
 	m := New(Config{StateDir: dir, OpenStore: store.OpenFile, Warn: func(err error) { warned = append(warned, err.Error()) }})
 	looks := 0
 	enough := errors.New("enough")
-	err := m.WatchList(t.Context(), api.TellStates, func(found []api.JobSummary) error {
+	err := m.WatchList(t.Context(), api.ListStates, func(found []api.JobSummary) error {
 		if len(found) != 1 || found[0].ID != "good-1" {
 			t.Errorf("found %v", found)
 		}
@@ -45,7 +45,7 @@ func TestWatchListContinuesAfterAnUnreadableRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	never := func([]api.JobSummary) error { return errors.New("something was found") }
-	if err := m.WatchList(t.Context(), api.TellStates, never); err == nil || !strings.Contains(err.Error(), "odd-1") {
+	if err := m.WatchList(t.Context(), api.ListStates, never); err == nil || !strings.Contains(err.Error(), "odd-1") {
 		t.Errorf("where nothing can be read: %v", err)
 	}
 }

@@ -43,7 +43,7 @@ func TestGet(t *testing.T) {
 
 func TestList(t *testing.T) {
 	f := newFixture(t)
-	if records, err := f.List(t.Context(), api.TellStates); len(records) > 0 || err != nil {
+	if records, err := f.List(t.Context(), api.ListStates); len(records) > 0 || err != nil {
 		t.Errorf("before any job: got %v, %v", records, err)
 	}
 	var want []string
@@ -66,7 +66,7 @@ func TestList(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(broken, recordFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	records, err := f.List(t.Context(), api.TellStates)
+	records, err := f.List(t.Context(), api.ListStates)
 	if err == nil || !strings.Contains(err.Error(), "cpu-broken") {
 		t.Errorf("got %v, want an error that names what cannot be read", err)
 	}

@@ -243,7 +243,7 @@ func TestProcessesThatHaveEnded(t *testing.T) {
 func TestAnotherMachine(t *testing.T) {
 	f := newFixture(t)
 	f.plant(t, Process{PID: os.Getpid(), Start: "1", Boot: "another", Machine: "login2"})
-	records, err := f.List(t.Context(), api.TellStates)
+	records, err := f.List(t.Context(), api.ListStates)
 	if err != nil || len(records) != 1 || records[0].Status.State != api.Running || !strings.Contains(records[0].Status.Message, "login2") {
 		t.Errorf("List: %+v, %v", records, err)
 	}

@@ -82,9 +82,9 @@ func StoredPlace(c *connect.Flags, why error) (job.Place, error) {
 type noCluster struct{ why error }
 
 // List implements job.Backend, as all below.
-func (n noCluster) List(context.Context, api.Detail) ([]api.JobSummary, error) { return nil, n.why }
+func (n noCluster) List(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, n.why }
 
-func (n noCluster) WatchList(context.Context, api.Detail, func([]api.JobSummary) error) error {
+func (n noCluster) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
 	return n.why
 }
 

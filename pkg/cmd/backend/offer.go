@@ -40,7 +40,7 @@ func offered(ctx context.Context, place func() (job.Place, error), wanted func(a
 	if err != nil {
 		return nil
 	}
-	entries, _ := p.Entries(ctx, job.Filter{Stored: true}, api.TellStates)
+	entries, _ := p.Entries(ctx, job.Filter{Stored: true}, api.ListStates)
 	entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return !wanted(e) })
 	return entries[:min(len(entries), maxOffers)]
 }

@@ -189,7 +189,7 @@ func (c *command) flagged(ctx context.Context, f job.Filter) (found []*job.Job, 
 		}
 		return []*job.Job{j}, nil, err
 	}
-	entries, unread := place.Entries(ctx, f, api.TellStates)
+	entries, unread := place.Entries(ctx, f, api.ListStates)
 	if len(entries) == 0 && unread != nil {
 		return nil, nil, unread
 	}

@@ -285,7 +285,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []s
 	if o.olderThan > 0 {
 		filter.Before = now.Add(-o.olderThan)
 	}
-	entries, err := place.Entries(ctx, filter, api.TellStates)
+	entries, err := place.Entries(ctx, filter, api.ListStates)
 	var unread *job.UnreadError
 	if err != nil && (len(entries) == 0 || place.Kind != api.BackendLocal && errors.As(err, &unread)) {
 		return nil, false, err

@@ -95,7 +95,7 @@ func parseStates(words []string) ([]api.State, error) {
 type listOptions struct {
 	place  job.Place
 	filter job.Filter
-	detail api.Detail
+	level  api.ListLevel
 	watch  bool
 	errOut io.Writer
 	entryPrinter
@@ -121,7 +121,7 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	if err := c.choice.applyTo(&filter, c.local); err != nil {
 		return nil, err
 	}
-	return &listOptions{place: place, watch: f.watch, detail: f.detail(), filter: filter, errOut: c.streams.ErrOut,
+	return &listOptions{place: place, watch: f.watch, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
 		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.local,
 			now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
@@ -131,19 +131,19 @@ func (f *listFlags) gone(states []api.State) bool {
 	return f.stored || slices.Contains(states, api.NotFound)
 }
 
-// detail is what has to be read for what will be printed.
-func (f *listFlags) detail() api.Detail {
+// level is what has to be read for what will be printed.
+func (f *listFlags) level() api.ListLevel {
 	switch f.output {
 	case "wide", "json", "yaml":
-		return api.TellReasons
+		return api.ListReasons
 	default:
-		return api.TellStates
+		return api.ListStates
 	}
 }
 
 func (o *listOptions) run(ctx context.Context) error {
 	if o.watch {
-		err := o.place.WatchEntries(ctx, o.filter, o.detail, func(entries []api.JobSummary) error {
+		err := o.place.WatchEntries(ctx, o.filter, o.level, func(entries []api.JobSummary) error {
 			err := o.print(entries)
 			o.release(ctx, entries)
 			return err
@@ -153,7 +153,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		}
 		return err
 	}
-	entries, unread := o.place.Entries(ctx, o.filter, o.detail)
+	entries, unread := o.place.Entries(ctx, o.filter, o.level)
 	if len(entries) == 0 && unread != nil {
 		return unread
 	}

@@ -25,12 +25,12 @@ type Backend struct {
 }
 
 // List implements job.Backend.
-func (b Backend) List(context.Context, api.Detail) ([]api.JobSummary, error) {
+func (b Backend) List(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 	return b.Jobs, b.Unread
 }
 
 // WatchList implements job.Backend.
-func (b Backend) WatchList(_ context.Context, _ api.Detail, seen func([]api.JobSummary) error) error {
+func (b Backend) WatchList(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 	return seen(b.Jobs)
 }
 
