@@ -61,7 +61,7 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 func (p Place) claim(ctx context.Context, j *Job, exists bool) error {
 	recalled, err := p.recall(ctx, j)
 	if err == nil && !recalled && !exists {
-		err = j.checkRemnant(ctx)
+		err = j.checkOrphan(ctx)
 	}
 	if err != nil {
 		return err

@@ -21,9 +21,9 @@ type Filter struct {
 	States []api.State
 	// Stored also takes jobs that have no workload any more.
 	Stored bool
-	// Remnants, when set with Stored, also takes what has no handle either, if nothing
+	// Orphans, when set with Stored, also takes what has no handle either, if nothing
 	// was added to it from that moment on by our clock: else a submit may be writing it.
-	Remnants time.Time
+	Orphans time.Time
 	// Outputs, with Stored, also takes what is left of a job whose records are gone.
 	Outputs bool
 	// User, when set, takes only jobs that this user has submitted.
@@ -62,7 +62,7 @@ func (e *UnreadError) Unwrap() error { return e.err }
 // to have ended.
 func (p Place) Entries(ctx context.Context, f Filter, level api.ListLevel) ([]api.JobSummary, error) {
 	found, unread := p.list(ctx, level)
-	f.Before, f.Remnants = p.Time(f.Before), p.Time(f.Remnants)
+	f.Before, f.Orphans = p.Time(f.Before), p.Time(f.Orphans)
 	more := p.additions()
 	defer more.close()
 	entries, err := p.entries(ctx, found, f, more)
@@ -125,7 +125,7 @@ func atATime(h api.Handle) int {
 }
 
 // stored lists the jobs of the store that are not among the known ones. What
-// has no handle, or none that this version can read, is a remnant.
+// has no handle, or none that this version can read, is an orphan.
 func (p Place) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
 	dirs, err := p.Store.Dirs(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (p Place) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]
 }
 
 // storedEntry says what the store knows of a job; nil is one of another
-// namespace or cluster, and a remnant where none is wanted.
+// namespace or cluster, and an orphan where none is wanted.
 func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
 	data, err := records.ReadBytes(ctx, p.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -169,7 +169,7 @@ func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSu
 		h, err = api.ParseHandle(data)
 	}
 	if err != nil {
-		return p.remnant(ctx, id, f)
+		return p.orphan(ctx, id, f)
 	}
 	if p.reaches(h) != nil {
 		return nil, nil

@@ -86,14 +86,14 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		filter Filter
 		want   []string
 	}{
-		"workloads":        {Filter{}, []string{"job-0a0a0a0a train RUNNING running"}},
-		"and the store's":  {Filter{Stored: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
-		"and its remnants": {Filter{Stored: true, Remnants: later}, []string{"cpu-f-20260101-000000-0a1b2c3  NOT_FOUND not found", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"workloads":       {Filter{}, []string{"job-0a0a0a0a train RUNNING running"}},
+		"and the store's": {Filter{Stored: true}, []string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
+		"and its orphans": {Filter{Stored: true, Orphans: later}, []string{"cpu-f-20260101-000000-0a1b2c3  NOT_FOUND not found", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 		"and what is left of others": {Filter{Stored: true, Outputs: true},
 			[]string{"cpu-f-20260101-000000-abcdef0  NOT_FOUND not found: cleaned up; its outputs are kept", python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
-		"what a submit may be writing": {Filter{Stored: true, Remnants: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"what a submit may be writing": {Filter{Stored: true, Orphans: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 			[]string{python, "here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
-		"the old of the remnants": {Filter{Stored: true, Remnants: later, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
+		"the old of the orphans": {Filter{Stored: true, Orphans: later, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
 			[]string{"here f NOT_FOUND failed: no", "job-0a0a0a0a train RUNNING running"}},
 		"the newest": {Filter{Stored: true, Limit: 1}, []string{python}},
 		"the old": {Filter{Stored: true, Before: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},

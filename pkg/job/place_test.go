@@ -78,7 +78,7 @@ func TestAttachAllLooksOnce(t *testing.T) {
 }
 
 // What has no handle is a job's only if it looks like it.
-func TestAttachAllToRemnants(t *testing.T) {
+func TestAttachAllToOrphans(t *testing.T) {
 	const made = "cpu-f-20260101-000000-0a1b2c3"
 	tests := map[string]struct {
 		id      string

@@ -75,7 +75,7 @@ func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
 	case found:
 		return j, nil
 	}
-	if err := j.checkRemnant(ctx); err != nil {
+	if err := j.checkOrphan(ctx); err != nil {
 		return nil, err
 	}
 	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left, in %s/%s: delete them with kubectl kinetic jobs cleanup %s --outputs",
@@ -173,7 +173,7 @@ func matching(word string, ids []string) []string {
 }
 
 // ofPlace returns those of the ids that are jobs of this place; if none is, those that are
-// jobs of another. A remnant has to be named in full.
+// jobs of another. An orphan has to be named in full.
 func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 	if len(ids) > manyHits {
 		return ids

@@ -280,7 +280,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []s
 		return nil, false, err
 	}
 	if everything {
-		filter.Remnants = now.Add(-submitTime)
+		filter.Orphans = now.Add(-submitTime)
 	}
 	if o.olderThan > 0 {
 		filter.Before = now.Add(-o.olderThan)

@@ -14,9 +14,9 @@ import (
 // Whatever has no handle is left alone unless its objects show that it is what is
 // left of a job.
 
-// checkRemnant checks that a directory without a handle, which someone has named, is
+// checkOrphan checks that a directory without a handle, which someone has named, is
 // what is left of a job: that it has records, or an id that no one else would think of.
-func (j *Job) checkRemnant(ctx context.Context) error {
+func (j *Job) checkOrphan(ctx context.Context) error {
 	for o, err := range j.objects(ctx) {
 		if err != nil {
 			return err
@@ -53,12 +53,12 @@ func (j *Job) RemovalOfOutputs() string {
 // onlyOutputs is what the store reports a job that was cleaned up without --outputs.
 var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
 
-// remnant is the entry of a directory without a handle if that is what is left of a
+// orphan is the entry of a directory without a handle if that is what is left of a
 // job, nil if it is not or not wanted: no one has named it, so that it needs an id that
 // a program has made, and a record or outputs. It is as old as the newest of its
 // objects, the only times that it has.
-func (p Place) remnant(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
-	if f.Remnants.IsZero() && !f.Outputs || !store.IsMadeID(id) {
+func (p Place) orphan(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
+	if f.Orphans.IsZero() && !f.Outputs || !store.IsMadeID(id) {
 		return nil, nil
 	}
 	j := p.Job(api.Handle{JobID: id})
@@ -76,7 +76,7 @@ func (p Place) remnant(ctx context.Context, id string, f Filter) (*api.JobSummar
 	}
 	switch {
 	case record:
-		if !e.Created.Before(f.Remnants) {
+		if !e.Created.Before(f.Orphans) {
 			return nil, nil
 		}
 	case output && f.Outputs:
