@@ -93,11 +93,11 @@ type Status struct {
 	Finished time.Time `json:"finished,omitzero"`
 	// Next is a command that fixes what Message says, or says more, or ends the job.
 	Next string `json:"next,omitempty"`
-	// Hopeless says of a pending job that waiting will not help.
-	Hopeless bool `json:"hopeless,omitempty"`
-	// Holding says what the job keeps from others although it has ended, or may
+	// Unrecoverable says of a pending job that waiting will not help.
+	Unrecoverable bool `json:"hopeless,omitempty"`
+	// UnreleasedHosts says what the job keeps from others although it has ended, or may
 	// have: its workload could not be released.
-	Holding string `json:"holding,omitempty"`
+	UnreleasedHosts string `json:"holding,omitempty"`
 	// Elsewhere names the machine that a local job runs on, when it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
 	// Unread is why the cluster could not be asked; the rest is then what the store knows.

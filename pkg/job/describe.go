@@ -90,7 +90,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 		}
 	}
 	d.Hosts, d.Timeline = workload.Hosts, timeline(d, attempts, workload.Disruptions)
-	if d.Status.State.Ended() && d.Status.Holding == "" {
+	if d.Status.State.Ended() && d.Status.UnreleasedHosts == "" {
 		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods go
 	}
 	return d, j.measure(ctx, &d)

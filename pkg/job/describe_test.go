@@ -106,7 +106,7 @@ func TestDescribeTellsNoHostAsRunningOfAJobThatHasEnded(t *testing.T) {
 		"it runs":        {api.Status{State: api.Running}, "", 2},
 		"it has ended":   {api.Status{State: api.Succeeded}, end, 1},
 		"it is gone":     {api.Status{State: api.NotFound}, end, 1},
-		"it holds hosts": {api.Status{State: api.Running, Holding: "2 hosts"}, end, 2},
+		"it holds hosts": {api.Status{State: api.Running, UnreleasedHosts: "2 hosts"}, end, 2},
 	}
 	for name, tt := range tests {
 		objects := map[string]string{}

@@ -14,8 +14,8 @@ import (
 
 // Outcome says in a few words how a job stands.
 func Outcome(s api.Status) string {
-	if s.Holding != "" {
-		return outcome(s) + "; finished, holding " + s.Holding
+	if s.UnreleasedHosts != "" {
+		return outcome(s) + "; finished, holding " + s.UnreleasedHosts
 	}
 	return outcome(s)
 }

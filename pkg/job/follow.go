@@ -69,7 +69,7 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 	if err != nil {
 		cancel(err)
 	}
-	if err == nil && status.Holding != "" && o.Host > 0 {
+	if err == nil && status.UnreleasedHosts != "" && o.Host > 0 {
 		cancel(errOver) // the log of host 0 would say so, this one does not
 		<-written
 		return status, begun, nil

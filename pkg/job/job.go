@@ -52,7 +52,7 @@ func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
 	if !ended || end.Reason == api.Cancelled {
 		return s
 	}
-	end.Holding = s.Holding
+	end.UnreleasedHosts = s.UnreleasedHosts
 	return end
 }
 
@@ -60,7 +60,7 @@ func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
 // help: until then no one ends it, and it keeps its part of quotas and the accelerators of the
 // hosts that run. A run that is attached cancels it by itself.
 func (j *Job) Advised(s api.Status) api.Status {
-	if s.Hopeless {
+	if s.Unrecoverable {
 		s.Next = "kubectl kinetic jobs cancel " + j.ID() + j.PlaceFlag()
 	}
 	return s

@@ -113,7 +113,7 @@ func (e explained) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) 
 
 func TestStatusTellsWhyAJobWaits(t *testing.T) {
 	refused := func(s api.State) api.Status {
-		return api.Status{State: s, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
+		return api.Status{State: s, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Unrecoverable: true}
 	}
 	tests := map[string]struct {
 		status api.Status

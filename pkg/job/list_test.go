@@ -269,7 +269,7 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 
 // A job that waits in vain keeps what it has until it is cancelled, which a list says, too.
 func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
-	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Hopeless: true}
+	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Unrecoverable: true}
 	p := Place{Store: storeWith(t, nil), Flags: " --context dev"}
 	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "a1", Namespace: "ml", Store: p.Store.URL(), Status: waits}}, nil

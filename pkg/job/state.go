@@ -18,7 +18,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 			return
 		}
 		s := j.settled(ctx, count.in(ctx, j, now))
-		if now.Ending && s.State == api.Pending && !s.Hopeless {
+		if now.Ending && s.State == api.Pending && !s.Unrecoverable {
 			s.Message, s.Next = "", "" // it waits for nothing any more
 		}
 		seen(s)
@@ -39,17 +39,17 @@ func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 		return s
 	}
 	if end, ended := j.Ended(ctx); ended {
-		end.Holding = s.Holding
+		end.UnreleasedHosts = s.UnreleasedHosts
 		return end
 	}
-	s.Holding = "" // it has not ended, as far as anybody knows
+	s.UnreleasedHosts = "" // it has not ended, as far as anybody knows
 	return s
 }
 
 // unsettled reports a status whether the store may know more: the job may have
 // ended and hold its hosts, or it has failed and no pod is left that says why.
 func unsettled(s api.Status) bool {
-	return s.Holding != "" && !s.State.Ended() || s.Reason == api.Killed && s.ExitCode == nil
+	return s.UnreleasedHosts != "" && !s.State.Ended() || s.Reason == api.Killed && s.ExitCode == nil
 }
 
 // Release frees the hosts of a job that has ended and still holds them, which its

@@ -22,7 +22,7 @@ func (g group) Release(_ context.Context, _ api.Handle, end api.End) error {
 }
 
 func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
-	parked := api.Status{State: api.Running, Attempt: 1, Holding: "16 chips"}
+	parked := api.Status{State: api.Running, Attempt: 1, UnreleasedHosts: "16 chips"}
 	gone := api.Status{State: api.Failed, Reason: api.Killed, Message: "backoff limit"}
 	killed := api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", ExitCode: new(137)}
 	told := map[string]string{"a1/end.json": runnerEnd}
@@ -52,7 +52,7 @@ func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 			if err != nil || len(entries) != 1 || Outcome(entries[0].Status) != tt.want || entries[0].State != status.State {
 				t.Errorf("listed as %+v, %v; want %s", entries, err, tt.want)
 			}
-			if status.Holding == "" {
+			if status.UnreleasedHosts == "" {
 				return
 			}
 			if err := j.Release(t.Context()); err != nil || released.Message != "the runner's word" {

@@ -340,14 +340,14 @@ func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
 	var told []api.WorkloadStatus
 	_, _ = New(c).Watch(ctx, handleOf("a1"), func(s api.WorkloadStatus) {
 		switch {
-		case s.Hopeless:
+		case s.Unrecoverable:
 			cancel()
 		case s.Message != "":
 			events <- refused(20)
 		}
 		told = append(told, s)
 	})
-	if last := told[len(told)-1]; !last.Hopeless || len(told) < 2 || told[len(told)-2].Message != last.Message {
+	if last := told[len(told)-1]; !last.Unrecoverable || len(told) < 2 || told[len(told)-2].Message != last.Message {
 		t.Errorf("told %+v", told)
 	}
 }

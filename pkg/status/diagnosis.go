@@ -16,13 +16,13 @@ type Diagnosis struct {
 	Sentence string
 	// Next is the command that fixes it or shows more; empty when there is none.
 	Next string
-	// Hopeless says of a waiting job that waiting doesn't help, because the job
+	// Unrecoverable says of a waiting job that waiting doesn't help, because the job
 	// itself would have to be another one: its image does not exist, has a name
 	// that is none, no python3, the wrong processor, or runs as root where that is
 	// not allowed; or one of its pods breaks the rules of the namespace or of the API, or
 	// has been denied by a webhook or a policy for a while. What others may still
 	// add (a service account, quota, a node, the right to pull) is not.
-	Hopeless bool
+	Unrecoverable bool
 	// StartsAgain says of a job on several hosts that its attempt is over, and another one comes.
 	StartsAgain bool
 }

@@ -84,7 +84,7 @@ func TestWhyOfRecordedSituations(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&got, "  %s\n  $ %s\n", r.Sentence, r.Next)
-		if r.Hopeless {
+		if r.Unrecoverable {
 			fmt.Fprintln(&got, "  hopeless")
 		}
 	}

@@ -55,7 +55,7 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 	if r.Next == "" {
 		r.Next = s.logs()
 	}
-	r.Sentence, r.Hopeless = r.Sentence+s.countDisruptions(least), false
+	r.Sentence, r.Unrecoverable = r.Sentence+s.countDisruptions(least), false
 	return r
 }
 

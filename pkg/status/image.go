@@ -27,9 +27,9 @@ func (s Observation) explainImage(p corev1.Pod, c corev1.ContainerStatus, reason
 	image := foreign(imageOf(p, c))
 	switch reason {
 	case "InvalidImageName":
-		return Diagnosis{Sentence: fmt.Sprintf("invalid image name %q", image), Next: DescribePod(p), Hopeless: true}
+		return Diagnosis{Sentence: fmt.Sprintf("invalid image name %q", image), Next: DescribePod(p), Unrecoverable: true}
 	case "ErrImageNeverPull":
-		return Diagnosis{Sentence: fmt.Sprintf("image %s is not on node %s, and its pull policy is Never", image, p.Spec.NodeName), Next: DescribePod(p), Hopeless: true}
+		return Diagnosis{Sentence: fmt.Sprintf("image %s is not on node %s, and its pull policy is Never", image, p.Spec.NodeName), Next: DescribePod(p), Unrecoverable: true}
 	}
 	said := pullCause(message)
 	if said == "" {
@@ -59,8 +59,8 @@ type pullFailure struct {
 	sentence string
 	// next is a format of the project, the repository and its location, for images in
 	// Artifact Registry. Without it, and for others, it is the command that describes the pod.
-	next     string
-	hopeless bool
+	next          string
+	unrecoverable bool
 }
 
 // pullFailures are tried in their order.
@@ -79,7 +79,7 @@ func explainPull(p corev1.Pod, image, said string) Diagnosis {
 		if !f.pattern().MatchString(words) {
 			continue
 		}
-		d := Diagnosis{Sentence: fmt.Sprintf(f.sentence, image, p.Spec.NodeName, foreign(said)), Next: DescribePod(p), Hopeless: f.hopeless}
+		d := Diagnosis{Sentence: fmt.Sprintf(f.sentence, image, p.Spec.NodeName, foreign(said)), Next: DescribePod(p), Unrecoverable: f.unrecoverable}
 		if repo := artifactRepo().FindStringSubmatch(image); repo != nil && f.next != "" {
 			d.Next = fmt.Sprintf(f.next, repo[2], repo[3], repo[1])
 		}

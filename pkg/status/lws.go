@@ -60,7 +60,7 @@ func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 		}
 		// Or it has only just begun; the store knows.
 		if ready := podCondition(last, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionFalse {
-			s.Holding = holding(pods)
+			s.UnreleasedHosts = unreleased(pods)
 		}
 	}
 	return s
@@ -103,8 +103,8 @@ func outcome(lws *metav1.ObjectMeta) (api.End, bool) {
 	return end, err == nil && end.State.Ended()
 }
 
-// holding says what pods keep from others. One without a node keeps nothing.
-func holding(pods []corev1.Pod) string {
+// unreleased says what pods keep from others. One without a node keeps nothing.
+func unreleased(pods []corev1.Pod) string {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return p.Spec.NodeName == "" })
 	chips := int64(0)
 	for _, p := range pods {

@@ -28,7 +28,7 @@ func (s Observation) explainHosts(hosts int) Diagnosis {
 	if len(pods) < max(hosts, 1) && first.Sentence == "" {
 		first = s.explainFailedCreate(time.Time{})
 		// What an older attempt was refused may be allowed by now.
-		first.Hopeless = first.Hopeless && s.explainFailedCreate(newestCreation(pods)).Hopeless
+		first.Unrecoverable = first.Unrecoverable && s.explainFailedCreate(newestCreation(pods)).Unrecoverable
 	}
 	if first.Sentence == "" || len(pods) == 0 {
 		return first

@@ -85,15 +85,15 @@ func TestStateOfSet(t *testing.T) {
 		"an attempt is over by a worker's crash": {lws(), []corev1.Pod{member(0, 1, running(2)), member(1, 1, terminated(137, "Error", ""))},
 			inPod("h0-1", api.Status{State: api.Pending, Attempt: 1, Started: two})},
 		"the leader that has ended before, and closed": {lws(), []corev1.Pod{unready(restarted(member(0, 1, running(2)), 137)), member(1, 2, running(2))},
-			inPod("h0-1", api.Status{State: api.Pending, Attempt: 1, Started: two, Holding: "2 hosts"})},
+			inPod("h0-1", api.Status{State: api.Pending, Attempt: 1, Started: two, UnreleasedHosts: "2 hosts"})},
 		"the leader has closed": {lws(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), withChips(member(1, 2, running(2)), "4")},
-			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "8 chips"})},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, UnreleasedHosts: "8 chips"})},
 		"the leader never opened, on cpus": {lws(), []corev1.Pod{unready(member(0, 1, running(2))), member(1, 2, running(2))},
-			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "2 hosts"})},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, UnreleasedHosts: "2 hosts"})},
 		"the leader has closed, and another has no node": {lws(), []corev1.Pod{unready(withChips(member(0, 1, running(2)), "4")), unplaced(withChips(member(1, 2, waiting("")), "4"))},
-			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "4 chips"})},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, UnreleasedHosts: "4 chips"})},
 		"the leader has closed, and is alone": {lws(), []corev1.Pod{unready(member(0, 1, running(2)))},
-			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, Holding: "1 host"})},
+			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, UnreleasedHosts: "1 host"})},
 		"the outcome is known": {lws(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
 			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five})},
 		"a late leader may not be the first": {lws(), []corev1.Pod{member(1, 20, running(21)), member(0, 20, running(21))}, inLatePod("h0-20", api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC()})},
@@ -332,9 +332,9 @@ func TestAGroupWithAHostThatIsRefused(t *testing.T) {
 	const pool = "Key 'cloud.google.com/gke-nodepool' is not allowed"
 	const away = `failed calling webhook "w": connection refused`
 	for name, tt := range map[string]struct {
-		event    corev1.Event
-		want     string
-		hopeless bool
+		event         corev1.Event
+		want          string
+		unrecoverable bool
 	}{
 		"by a policy": {refusedCreate(strings.TrimSuffix(byPolicy, "no")+pool, 5, 15),
 			"the pod was refused by warden: " + pool + "; --placement shared needs no node pool of its own", true},
@@ -345,12 +345,12 @@ func TestAGroupWithAHostThatIsRefused(t *testing.T) {
 	} {
 		leader := []corev1.Pod{member(0, 4, running(5))}
 		r := Observation{Workload: workloadOf(lws()), Pods: leader, Events: []corev1.Event{tt.event}, Now: at(20).Time}.Explain()
-		if want := "1 of 2 hosts are running; " + tt.want; r.Sentence != want || r.Hopeless != tt.hopeless {
-			t.Errorf("%s: got %q, hopeless %v", name, r.Sentence, r.Hopeless)
+		if want := "1 of 2 hosts are running; " + tt.want; r.Sentence != want || r.Unrecoverable != tt.unrecoverable {
+			t.Errorf("%s: got %q, unrecoverable %v", name, r.Sentence, r.Unrecoverable)
 		}
 		s := plain(api.Status{State: api.Running})
-		if r.addTo(&s); s.Hopeless != tt.hopeless {
-			t.Errorf("%s: given up: %v", name, s.Hopeless)
+		if r.addTo(&s); s.Unrecoverable != tt.unrecoverable {
+			t.Errorf("%s: given up: %v", name, s.Unrecoverable)
 		}
 	}
 }
@@ -377,9 +377,9 @@ func TestARefusalThatMayPass(t *testing.T) {
 	type pods []corev1.Pod
 	type events []corev1.Event
 	for name, tt := range map[string]struct {
-		pods     pods
-		events   events
-		hopeless bool
+		pods          pods
+		events        events
+		unrecoverable bool
 	}{
 		"once":                             {pods{leader}, events{by("a", 5, 5)}, false},
 		"for a moment":                     {pods{leader}, events{by("a", 5, 8)}, false},
@@ -396,8 +396,8 @@ func TestARefusalThatMayPass(t *testing.T) {
 		"for the first time for long":      {nil, events{recorded}, false},
 	} {
 		r := Observation{Workload: workloadOf(lws()), Pods: tt.pods, Events: tt.events, Now: at(40).Time}.Explain()
-		if r.Hopeless != tt.hopeless {
-			t.Errorf("%s: got %q, hopeless %v", name, r.Sentence, r.Hopeless)
+		if r.Unrecoverable != tt.unrecoverable {
+			t.Errorf("%s: got %q, unrecoverable %v", name, r.Sentence, r.Unrecoverable)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (s Observation) Status() api.WorkloadStatus {
 // addTo adds to a status why the job waits, or why a part of it does: hosts that run wait
 // for the others, and hold their accelerators meanwhile.
 func (d Diagnosis) addTo(s *api.WorkloadStatus) {
-	s.Message, s.Next, s.StartsAgain, s.Hopeless = d.Sentence, d.Next, d.StartsAgain, d.Hopeless
+	s.Message, s.Next, s.StartsAgain, s.Unrecoverable = d.Sentence, d.Next, d.StartsAgain, d.Unrecoverable
 }
 
 // isEnding reports whether a job that waits was told to end, or its last attempt

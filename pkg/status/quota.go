@@ -23,7 +23,7 @@ func CheckQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructu
 		return "", fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
 	}
 	all := usages(quotas, pods)
-	if i := slices.IndexFunc(all, usage.isHopeless); i >= 0 {
+	if i := slices.IndexFunc(all, usage.isUnrecoverable); i >= 0 {
 		return "", fmt.Errorf("%s; request less, or ask an administrator for a larger quota (kubectl describe quota %s -n %s)", all[i], all[i].quota, all[i].namespace)
 	}
 	if i := slices.IndexFunc(all, usage.waits); i >= 0 {
@@ -66,8 +66,8 @@ func usages(quotas []corev1.ResourceQuota, pods []podSet) []usage {
 	return all
 }
 
-// isHopeless says of a usage that waiting doesn't help.
-func (u usage) isHopeless() bool { return !u.need.IsZero() && u.need.Cmp(u.hard) > 0 }
+// isUnrecoverable says of a usage that waiting doesn't help.
+func (u usage) isUnrecoverable() bool { return !u.need.IsZero() && u.need.Cmp(u.hard) > 0 }
 
 // waits says of a usage that others have to end first.
 func (u usage) waits() bool {
@@ -82,7 +82,7 @@ func (u usage) String() string {
 		who = fmt.Sprintf("its %d hosts request", u.hosts)
 	}
 	text := fmt.Sprintf("%s of %s", &u.need, u.resource)
-	if u.isHopeless() {
+	if u.isUnrecoverable() {
 		return fmt.Sprintf("quota %s of namespace %s is too small for this job: %s %s, but all jobs together may have %s", u.quota, u.namespace, who, text, &u.hard)
 	}
 	return fmt.Sprintf("quota %s of namespace %s has no room for this job yet: %s %s, but %s of %s are used", u.quota, u.namespace, who, text, &u.used, &u.hard)

@@ -48,9 +48,9 @@ type refusal struct {
 	// detail, which may be nil, makes a text of what the pattern matches; else it is all
 	// that the server says.
 	detail func(match []string) string
-	// hopeless says that waiting doesn't help, and denial that it doesn't after a while:
+	// unrecoverable says that waiting doesn't help, and denial that it doesn't after a while:
 	// who denies the pod may just have been changed.
-	hopeless, denial bool
+	unrecoverable, denial bool
 }
 
 // refusals are tried in their order.
@@ -61,15 +61,15 @@ var refusals = []refusal{
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
 	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s", next: "kubectl describe quota %[2]s -n %[1]s"},
 	{pattern: podSecurity, sentence: "namespace %[1]s refuses the pod by its pod security level %[2]s%[5]s",
-		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, hopeless: true},
+		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, unrecoverable: true},
 	{pattern: noPriorityClass, sentence: "priority class %[2]s does not exist", next: "kubectl get priorityclasses"},
 	{pattern: webhookDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: policyDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: limitRange, sentence: "the limits of namespace %[1]s refuse the pod: %[5]s",
-		next: "kubectl describe limitrange -n %[1]s", hopeless: true},
+		next: "kubectl describe limitrange -n %[1]s", unrecoverable: true},
 	{pattern: belowRequest, sentence: "the pod requests %[2]s of %[3]s but its limit is %[4]s, which may be the default of namespace %[1]s",
-		next: "kubectl describe limitrange -n %[1]s", hopeless: true},
-	{pattern: invalidPod, sentence: "the pod can't be created: %[5]s", hopeless: true},
+		next: "kubectl describe limitrange -n %[1]s", unrecoverable: true},
+	{pattern: invalidPod, sentence: "the pod can't be created: %[5]s", unrecoverable: true},
 	{pattern: anyRefusal, sentence: "the pod can't be created: %[5]s"},
 }
 
@@ -96,14 +96,14 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 		if r.detail != nil {
 			values[4] = r.detail(match)
 		}
-		d := Diagnosis{Sentence: fmt.Sprintf(r.sentence, values...), Next: s.describeJob(), Hopeless: r.hopeless}
+		d := Diagnosis{Sentence: fmt.Sprintf(r.sentence, values...), Next: s.describeJob(), Unrecoverable: r.unrecoverable}
 		if strings.Contains(r.next, "%") {
 			d.Next = fmt.Sprintf(r.next, values...)
 		} else if r.next != "" {
 			d.Next = r.next
 		}
 		if r.denial {
-			d.Hopeless = s.deniedFor(match[1]) >= passing
+			d.Unrecoverable = s.deniedFor(match[1]) >= passing
 			if strings.Contains(text, nodePool) {
 				d.Sentence += "; --placement shared needs no node pool of its own"
 			}

@@ -109,7 +109,7 @@ func configError(p corev1.Pod, message string) Diagnosis {
 		return missing(p, m[1], m[2], made)
 	}
 	if strings.Contains(message, "runAsNonRoot") {
-		return Diagnosis{Sentence: "the image runs as root, which the pod's security context does not allow: " + foreign(message), Next: DescribePod(p), Hopeless: true}
+		return Diagnosis{Sentence: "the image runs as root, which the pod's security context does not allow: " + foreign(message), Next: DescribePod(p), Unrecoverable: true}
 	}
 	return Diagnosis{Sentence: "the container can't be configured: " + foreign(message), Next: DescribePod(p)}
 }
@@ -137,7 +137,7 @@ func startError(p corev1.Pod, image, message string) Diagnosis {
 	message = rpcStatus().ReplaceAllString(message, "")
 	if m := noProgram().FindStringSubmatch(message); m != nil {
 		program := foreign(m[1])
-		r := Diagnosis{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: DescribePod(p), Hopeless: true}
+		r := Diagnosis{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: DescribePod(p), Unrecoverable: true}
 		if program == "python3" {
 			r.Sentence += ", which the runner needs (3.9 or newer): choose another with --image"
 		}

@@ -212,7 +212,7 @@ func describeState(d job.Description) string {
 	word, outcome := s.Word(), job.Outcome(s)
 	switch {
 	case word == string(api.NotFound), strings.EqualFold(word, outcome),
-		word != string(api.Failed) && s.Message == "" && s.Holding == "":
+		word != string(api.Failed) && s.Message == "" && s.UnreleasedHosts == "":
 		return word
 	case word == string(api.Failed) && strings.HasPrefix(outcome, "failed: "):
 		return word + strings.TrimPrefix(outcome, "failed")

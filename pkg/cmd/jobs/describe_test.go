@@ -79,7 +79,7 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 		"it is there":            {api.Status{State: api.Running}, nil, "RUNNING", ""},
 		"it is there, and waits": {api.Status{State: api.Pending, Message: "no node"}, nil, "PENDING, waiting: no node", ""},
 		"it is there, and ended": {api.Status{State: api.Succeeded}, nil, "SUCCEEDED", ""},
-		"it holds hosts":         {api.Status{State: api.Succeeded, Holding: "16 chips"}, nil, "SUCCEEDED, succeeded; finished, holding 16 chips", ""},
+		"it holds hosts":         {api.Status{State: api.Succeeded, UnreleasedHosts: "16 chips"}, nil, "SUCCEEDED, succeeded; finished, holding 16 chips", ""},
 		"nobody knows":           {gone("", "", ""), nil, "NOT_FOUND", ""},
 		"nobody can look":        {api.Status{State: api.Succeeded, Unread: "no way"}, nil, "SUCCEEDED", "unknown: no way"},
 		"collected":              {collected, nil, "SUCCEEDED", "deleted: the result was collected"},

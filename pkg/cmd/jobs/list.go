@@ -259,7 +259,7 @@ func (p *entryPrinter) rows(entries []api.JobSummary) error {
 }
 
 // holds reports a job that has ended and still holds its hosts.
-func holds(e api.JobSummary) bool { return e.Status.Holding != "" }
+func holds(e api.JobSummary) bool { return e.Status.UnreleasedHosts != "" }
 
 // usualID is the length of most ids: the time and the digits that make one unique are
 // 23 characters of it.

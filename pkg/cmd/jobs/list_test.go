@@ -63,7 +63,7 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 		if err := s.Create(t.Context(), store.End(id), strings.NewReader(`{"version":1,"state":"SUCCEEDED"}`), nil); err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, api.JobSummary{ID: id, Store: s.URL(), Status: api.Status{State: api.Running, Holding: "16 chips"}})
+		found = append(found, api.JobSummary{ID: id, Store: s.URL(), Status: api.Status{State: api.Running, UnreleasedHosts: "16 chips"}})
 	}
 	var out bytes.Buffer
 	begun, before := &sync.WaitGroup{}, ""

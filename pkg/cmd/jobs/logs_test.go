@@ -41,7 +41,7 @@ func TestInputThatHasNotBegun(t *testing.T) {
 	}
 	j := &job.Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 20, Chunk: 10, Parallelism: 1}}, Store: s}
 	running, pending := api.Status{State: api.Running}, api.Status{State: api.Pending, Message: "no node has room"}
-	inVain := api.Status{State: api.Pending, Message: "no such image", Next: "docker images", Hopeless: true}
+	inVain := api.Status{State: api.Pending, Message: "no such image", Next: "docker images", Unrecoverable: true}
 	for name, tt := range map[string]struct {
 		chunk    int
 		statuses []api.Status

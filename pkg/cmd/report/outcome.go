@@ -66,14 +66,14 @@ func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 // Release frees the hosts of a job that has ended and still holds them, and says
 // so on w.
 func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
-	if s.Holding == "" {
+	if s.UnreleasedHosts == "" {
 		return
 	}
 	if err := j.Release(ctx); err != nil {
-		fmt.Fprintf(w, "warning: job %s has ended but still holds %s: %v\n", j.ID(), s.Holding, err)
+		fmt.Fprintf(w, "warning: job %s has ended but still holds %s: %v\n", j.ID(), s.UnreleasedHosts, err)
 		return
 	}
-	fmt.Fprintf(w, "job %s had ended but still held %s: released\n", j.ID(), s.Holding)
+	fmt.Fprintf(w, "job %s had ended but still held %s: released\n", j.ID(), s.UnreleasedHosts)
 }
 
 // withoutWorkload says of a job that has none what is known of it.

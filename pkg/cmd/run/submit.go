@@ -175,8 +175,8 @@ type outcome struct {
 	ofMap job.MapOutcome
 }
 
-// errHopeless ends the waiting for a job that would wait for ever.
-var errHopeless = errors.New("waiting will not help")
+// errUnrecoverable ends the waiting for a job that would wait for ever.
+var errUnrecoverable = errors.New("waiting will not help")
 
 // follow shows the job's log, and brings the result back when it has ended.
 func (o *options) follow(ctx context.Context, j *job.Job) error {
@@ -190,14 +190,14 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			tell(told, j, s)
-			if last = s; s.Hopeless {
-				cancel(errHopeless)
+			if last = s; s.Unrecoverable {
+				cancel(errUnrecoverable)
 			}
 		})
 	}()
 	select {
 	case end := <-done:
-		if errors.Is(context.Cause(following), errHopeless) {
+		if errors.Is(context.Cause(following), errUnrecoverable) {
 			return o.giveUp(ctx, j, last)
 		}
 		return o.settle(ctx, j, end)
