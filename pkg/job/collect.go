@@ -119,8 +119,8 @@ func (j *Job) createEnd(ctx context.Context, end api.End) error {
 	return j.Store.Create(ctx, store.End(j.ID()), bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
-// Parts says what a cleanup removes.
-type Parts struct {
+// CleanupOptions says what a cleanup removes.
+type CleanupOptions struct {
 	// Workload is the process or the Kubernetes objects.
 	Workload bool
 	// Stored is the handle, the logs, the result and all other records.
@@ -133,8 +133,8 @@ type Parts struct {
 // and never removed, nor is what others have put among the records. It can be
 // repeated when it was cut off: the handle goes last. seen hears how many objects of
 // the store are gone. It returns how many outputs stay in the store.
-func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) (outputs int, err error) {
-	if p.Workload {
+func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(done, total int)) (outputs int, err error) {
+	if options.Workload {
 		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true}); err != nil {
 			return 0, err
 		}
@@ -146,13 +146,13 @@ func (j *Job) Cleanup(ctx context.Context, p Parts, seen func(done, total int)) 
 		case err != nil:
 			return 0, err
 		case o.Name == handle:
-		case p.Stored && store.IsRecord(j.ID(), o.Name), p.Outputs && j.isOutput(o):
+		case options.Stored && store.IsRecord(j.ID(), o.Name), options.Outputs && j.isOutput(o):
 			going = append(going, o.Name)
 		case j.isOutput(o):
 			outputs++
 		}
 	}
-	if err := j.remove(ctx, going, seen); err != nil || !p.Stored {
+	if err := j.remove(ctx, going, seen); err != nil || !options.Stored {
 		return outputs, err
 	}
 	return outputs, j.Store.Delete(ctx, handle)

@@ -140,7 +140,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 
 // command is a command about the job.
 func (j *Job) command(verb string) string {
-	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.PlaceFlag())
+	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.LocationFlags())
 }
 
 // failedByItself reports whether what was called has failed, and the log says how: not what
@@ -192,8 +192,8 @@ func (j *Job) lastLines(ctx context.Context) (string, error) {
 	return lines, err
 }
 
-// PlaceFlag is what a command line needs in addition to the id to find the job.
-func (j *Job) PlaceFlag() string {
+// LocationFlags is what a command line needs in addition to the id to find the job.
+func (j *Job) LocationFlags() string {
 	switch {
 	case j.Handle.Backend == api.BackendLocal:
 		return " --local" + j.Flags

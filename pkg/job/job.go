@@ -61,7 +61,7 @@ func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
 // hosts that run. A run that is attached cancels it by itself.
 func (j *Job) Advised(s api.Status) api.Status {
 	if s.Unrecoverable {
-		s.Next = "kubectl kinetic jobs cancel " + j.ID() + j.PlaceFlag()
+		s.Next = "kubectl kinetic jobs cancel " + j.ID() + j.LocationFlags()
 	}
 	return s
 }

@@ -45,7 +45,7 @@ func (j *Job) RemovalOfOutputs() string {
 	case j.Handle.ByPythonTool():
 		outputs = store.PythonOutputs(j.ID()) // where no job is looked for
 	case store.IsMadeID(j.ID()):
-		return "kubectl kinetic jobs cleanup " + j.ID() + " --outputs" + j.PlaceFlag()
+		return "kubectl kinetic jobs cleanup " + j.ID() + " --outputs" + j.LocationFlags()
 	}
 	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
 }

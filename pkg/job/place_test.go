@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-func TestPlaceFlag(t *testing.T) {
+func TestLocationFlags(t *testing.T) {
 	tests := map[string]struct {
 		handle api.Handle
 		flags  string
@@ -24,7 +24,7 @@ func TestPlaceFlag(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := (Place{Flags: tt.flags}).Job(tt.handle).PlaceFlag(); got != tt.want {
+			if got := (Place{Flags: tt.flags}).Job(tt.handle).LocationFlags(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -113,7 +113,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x",
 		"a1/notes.txt": "x", "a1/b2/handle.json": "{}"})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s}
-	if _, err := j.Cleanup(t.Context(), Parts{Stored: true, Outputs: true}, unseen); err != nil {
+	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true, Outputs: true}, unseen); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

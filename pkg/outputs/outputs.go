@@ -159,7 +159,7 @@ func (d *Dir) unknown(ctx context.Context, at string) error {
 	}
 	hint := nearest.Sentence(at, names)
 	if hint == "" {
-		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", d.job.ID(), d.job.PlaceFlag())
+		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", d.job.ID(), d.job.LocationFlags())
 	}
 	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", d.job.ID(), at, hint)}
 }

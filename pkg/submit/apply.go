@@ -217,9 +217,9 @@ func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	mayRun := errors.Is(err, api.ErrMayRun)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle), Flags: j.PlaceFlag(), Same: mayRun}
+		err = &ExistsError{ID: j.ID(), Where: workloads(j.Handle), Flags: j.LocationFlags(), Same: mayRun}
 	case mayRun:
-		err = &MayRunError{id: j.ID(), flags: j.PlaceFlag(), err: err}
+		err = &MayRunError{id: j.ID(), flags: j.LocationFlags(), err: err}
 	}
 	if mayRun || adopted {
 		return err
@@ -250,7 +250,7 @@ func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err
 			return true, err
 		}
 	}
-	return false, &ExistsError{ID: s.ID, Where: place.Store.URL(), Flags: old.PlaceFlag(), Same: same}
+	return false, &ExistsError{ID: s.ID, Where: place.Store.URL(), Flags: old.LocationFlags(), Same: same}
 }
 
 // describe writes the handle, which claims the id, and the call beside it.
@@ -283,7 +283,7 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 	if adopted {
 		return nil
 	}
-	return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.PlaceFlag()}
+	return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.LocationFlags()}
 }
 
 // replaceCall puts the call instead of one that a submit left which was cut

@@ -58,7 +58,7 @@ func checkResumable(ctx context.Context, old *job.Job) error {
 	case err != nil:
 		return err
 	case !status.State.Ended():
-		return inputErrorf("--map-resume %s: that job is still running: wait until it ends, or cancel it with kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.PlaceFlag())
+		return inputErrorf("--map-resume %s: that job is still running: wait until it ends, or cancel it with kubectl kinetic jobs cancel %s%s", old.ID(), old.ID(), old.LocationFlags())
 	}
 	deleted, err := old.ValuesDeleted(ctx)
 	switch {

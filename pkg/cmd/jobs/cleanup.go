@@ -60,7 +60,7 @@ func (c *command) cleanup() *cobra.Command {
 // cleanupOptions remove parts of the jobs that IDs name or, without any, that filters choose.
 type cleanupOptions struct {
 	*command
-	job.Parts
+	job.CleanupOptions
 	named        bool
 	args         []string
 	all          bool
@@ -82,7 +82,7 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 	if err != nil {
 		return nil, err
 	}
-	return &cleanupOptions{command: c, Parts: job.Parts{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, named: named, args: args,
+	return &cleanupOptions{command: c, CleanupOptions: job.CleanupOptions{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, named: named, args: args,
 		all: f.all, states: states, olderThan: f.olderThan, yes: f.yes, preview: f.dryRun}, nil
 }
 
@@ -149,7 +149,7 @@ func (o *cleanupOptions) sweep(ctx context.Context, place job.Place) error {
 }
 
 // cleanUp removes parts of jobs, which were named or chosen by filters.
-func (o *cleanupOptions) cleanUp(ctx context.Context, found []standing) error {
+func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	if err := o.keepRecords(found); err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []standing) error {
 		if ctx.Err() != nil {
 			return "", errNotBegun
 		}
-		left, err := j.Cleanup(ctx, o.Parts, removal.OfJob())
+		left, err := j.Cleanup(ctx, o.CleanupOptions, removal.OfJob())
 		if !o.Stored {
 			left = 0 // no one loses sight of them
 		}
@@ -257,9 +257,9 @@ func howToGoOn(named bool, byID []string) string {
 	}
 }
 
-// standing is a job with the state that it was seen in, "" where no one looked, and when
+// jobState is a job with the state that it was seen in, "" where no one looked, and when
 // it was created.
-type standing struct {
+type jobState struct {
 	job     *job.Job
 	status  api.Status
 	created time.Time
@@ -272,7 +272,7 @@ const submitTime = time.Minute
 // chosen are the jobs of a place that the filters choose. complete says that none was
 // left alone because it could not be read. A cluster that can't be read is an error:
 // what its jobs need must not be taken for what is left of them.
-func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []standing, complete bool, err error) {
+func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []jobState, complete bool, err error) {
 	now := o.clock.Now()
 	everything := o.all && !o.choice.given()
 	filter := job.Filter{States: o.states, Stored: true, Outputs: everything && o.Outputs}
@@ -307,7 +307,7 @@ func (o *cleanupOptions) leaveAlone(err error) {
 
 // look asks for the states of jobs, if those matter. unread are the errors of those that
 // can't tell.
-func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []standing, unread []error) {
+func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []jobState, unread []error) {
 	states, errs := make([]api.Status, len(jobs)), make([]error, len(jobs))
 	var g errgroup.Group
 	g.SetLimit(atATime)
@@ -329,7 +329,7 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []sta
 			unread = append(unread, errs[i])
 			continue
 		}
-		found = append(found, standing{j, states[i], j.Handle.CreatedAt})
+		found = append(found, jobState{j, states[i], j.Handle.CreatedAt})
 	}
 	return found, unread
 }
@@ -337,8 +337,8 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []sta
 // open makes jobs of what was listed, and says what can't be opened. A list may lack
 // jobs that no one lets us see: before the records of one go whose workload stays, its
 // state is asked for.
-func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []api.JobSummary) (found []standing, unopened []error) {
-	opened, errs := make([]standing, len(entries)), make([]error, len(entries))
+func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []api.JobSummary) (found []jobState, unopened []error) {
+	opened, errs := make([]jobState, len(entries)), make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	for i, e := range entries {
@@ -358,21 +358,21 @@ func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []ap
 	return found, unopened
 }
 
-func openOne(ctx context.Context, place job.Place, e api.JobSummary, sure bool) (standing, error) {
+func openOne(ctx context.Context, place job.Place, e api.JobSummary, sure bool) (jobState, error) {
 	j, err := place.Open(ctx, e)
 	if err != nil || !sure || e.EndKnown() {
-		return standing{j, statusOf(e), e.Created}, err
+		return jobState{j, statusOf(e), e.Created}, err
 	}
 	status, err := j.Status(ctx)
 	if err != nil {
-		return standing{}, fmt.Errorf("job %s: %w", e.ID, err)
+		return jobState{}, fmt.Errorf("job %s: %w", e.ID, err)
 	}
-	return standing{j, status, e.Created}, nil
+	return jobState{j, status, e.Created}, nil
 }
 
 // keepRecords ensures that no job continues whose records are gone: no one could
 // follow it, nor bring its result back.
-func (o *cleanupOptions) keepRecords(found []standing) error {
+func (o *cleanupOptions) keepRecords(found []jobState) error {
 	if o.Workload || !o.Stored {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // printPreview prints which jobs a cleanup would remove.
-func (o *cleanupOptions) printPreview(found []standing) error {
+func (o *cleanupOptions) printPreview(found []jobState) error {
 	if err := o.table(o.streams.Out, found); err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (o *cleanupOptions) printPreview(found []standing) error {
 }
 
 // table writes jobs as rows.
-func (o *cleanupOptions) table(w io.Writer, found []standing) error {
+func (o *cleanupOptions) table(w io.Writer, found []jobState) error {
 	t := ui.NewTable(w, "id", "status", "function", "age")
 	for _, s := range found {
 		t.Row(s.job.ID(), s.status.Word(), s.job.Handle.FuncName, ui.Age(s.created, o.clock.Now()))
@@ -34,7 +34,7 @@ func (o *cleanupOptions) table(w io.Writer, found []standing) error {
 const shownJobs = 20
 
 // confirm asks before jobs are removed that no one named, or that still run.
-func (o *cleanupOptions) confirm(found []standing) error {
+func (o *cleanupOptions) confirm(found []jobState) error {
 	if o.yes || o.named && o.running(found) == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (o *cleanupOptions) confirm(found []standing) error {
 }
 
 // show lists the jobs that the question is about, unless it names the only one.
-func (o *cleanupOptions) show(found []standing) error {
+func (o *cleanupOptions) show(found []jobState) error {
 	if len(found) == 1 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (o *cleanupOptions) show(found []standing) error {
 }
 
 // running is how many of the jobs a cleanup would end.
-func (o *cleanupOptions) running(found []standing) int {
+func (o *cleanupOptions) running(found []jobState) int {
 	n := 0
 	for _, s := range found {
 		if o.Workload && !s.status.State.Ended() {
@@ -82,7 +82,7 @@ func (o *cleanupOptions) running(found []standing) int {
 }
 
 // question says what would be done to jobs, and to what of them.
-func (o *cleanupOptions) question(found []standing) string {
+func (o *cleanupOptions) question(found []jobState) string {
 	return questionOf(found, o.running(found)) + " (" + o.parts() + ")"
 }
 
@@ -105,7 +105,7 @@ func (o *cleanupOptions) parts() string {
 }
 
 // questionOf says what would be done to jobs, of which some have not ended.
-func questionOf(found []standing, running int) string {
+func questionOf(found []jobState, running int) string {
 	switch {
 	case len(found) == 1 && running == 1:
 		return fmt.Sprintf("job %s is %s; it would be cancelled and cleaned up", found[0].job.ID(), found[0].status.State)

@@ -102,9 +102,9 @@ func TestInterruptedCleanup(t *testing.T) {
 }
 
 func TestQuestionOf(t *testing.T) {
-	of := func(states ...api.State) (found []standing) {
+	of := func(states ...api.State) (found []jobState) {
 		for i, s := range states {
-			found = append(found, standing{job: &job.Job{Handle: api.Handle{JobID: fmt.Sprintf("a%d", i)}}, status: api.Status{State: s}})
+			found = append(found, jobState{job: &job.Job{Handle: api.Handle{JobID: fmt.Sprintf("a%d", i)}}, status: api.Status{State: s}})
 		}
 		return found
 	}
@@ -196,10 +196,10 @@ func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 			now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
 			var said bytes.Buffer
 			c := &command{streams: genericiooptions.IOStreams{ErrOut: &said}, clock: clocktesting.NewFakePassiveClock(now)}
-			var found []standing
+			var found []jobState
 			for i := range tt.jobs {
 				h := api.Handle{JobID: fmt.Sprintf("a%d", i), FuncName: "train"}
-				found = append(found, standing{&job.Job{Handle: h}, api.Status{State: api.Running}, now.Add(-48 * time.Hour)})
+				found = append(found, jobState{&job.Job{Handle: h}, api.Status{State: api.Running}, now.Add(-48 * time.Hour)})
 			}
 			if err := (&cleanupOptions{command: c}).show(found); err != nil {
 				t.Fatal(err)

@@ -24,7 +24,7 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 	wanted := func(e api.JobSummary) bool {
 		return !slices.Contains(args, e.ID) && (!unended || !e.State.Ended())
 	}
-	ids := backend.OfferIDs(sub.Context(), word, wanted, c.place, c.localPlace)
+	ids := backend.CompleteIDs(sub.Context(), word, wanted, c.place, c.localPlace)
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
@@ -33,7 +33,7 @@ func (c *command) completeHosts(sub *cobra.Command, args []string, _ string) ([]
 	if len(args) != 1 && !c.choice.given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), backend.OfferTime)
+	ctx, cancel := context.WithTimeout(sub.Context(), backend.CompletionTime)
 	defer cancel()
 	j, err := c.one(ctx, args)
 	if err != nil {

@@ -79,7 +79,7 @@ func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
 }
 
 func tooLate(j *job.Job) error {
-	return fmt.Errorf("job %s has ended, so there is nothing to debug; its log: kubectl kinetic jobs logs %s%s", j.ID(), j.ID(), j.PlaceFlag())
+	return fmt.Errorf("job %s has ended, so there is nothing to debug; its log: kubectl kinetic jobs logs %s%s", j.ID(), j.ID(), j.LocationFlags())
 }
 
 // forwardTo forwards connections to a job in the cluster until it ends.

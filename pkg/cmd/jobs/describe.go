@@ -114,7 +114,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	row("Outputs", "%s", outputCount(d))
 	switch {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
-		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.PlaceFlag())
+		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.LocationFlags())
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of the kinetic Python package", d.Pickle)
 	}

@@ -286,7 +286,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 	if a.verb == "cp" && len(a.args) > 1 {
 		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), backend.OfferTime)
+	ctx, cancel := context.WithTimeout(sub.Context(), backend.CompletionTime)
 	defer cancel()
 	j, err := c.one(ctx, a.ids)
 	if err != nil {

@@ -121,7 +121,7 @@ func collected(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		fmt.Fprintf(w, "interrupted; job %s was collected; delete what is left with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+		fmt.Fprintf(w, "interrupted; job %s was collected; delete what is left with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.LocationFlags())
 		return process.Exit(process.ExitInterrupted)
 	default:
 		fmt.Fprintf(w, "warning: job %s was collected, but its workload could not be deleted: %v\n", j.ID(), ui.Clean(err.Error()))

@@ -89,7 +89,7 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 	}
 	fmt.Fprintf(w, "%s; values computed so far are kept\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
 	if len(failed) > 0 {
-		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.PlaceFlag())
+		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.LocationFlags())
 	}
 	TellResume(w, j)
 }
@@ -175,7 +175,7 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 	if err != nil || p == nil || p.Failed == 0 {
 		return err
 	}
-	fmt.Fprintf(w, "%s of %s inputs failed; for details: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.PlaceFlag())
+	fmt.Fprintf(w, "%s of %s inputs failed; for details: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.LocationFlags())
 	return process.Exit(process.ExitFailed)
 }
 

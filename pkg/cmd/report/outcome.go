@@ -104,7 +104,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 		follow = "result"
 	}
 	again := fmt.Sprintf("follow: kubectl kinetic jobs %s %s%s\ncancel: kubectl kinetic jobs cancel %s%s",
-		follow, j.ID(), j.PlaceFlag(), j.ID(), j.PlaceFlag())
+		follow, j.ID(), j.LocationFlags(), j.ID(), j.LocationFlags())
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(w, "timed out waiting; job %s is still running\n%s\n", j.ID(), again)
@@ -144,6 +144,6 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	case s.State.Ended():
 		how = "keeps " + kept
 	}
-	fmt.Fprintf(w, "output closed; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.PlaceFlag())
+	fmt.Fprintf(w, "output closed; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.LocationFlags())
 	return err
 }

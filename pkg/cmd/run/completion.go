@@ -47,5 +47,5 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	place := func() (job.Place, error) { return backend.JobsPlace(f.connection, false) }
 	ended := func(e api.JobSummary) bool { return e.Map && e.State.Ended() }
-	return backend.OfferIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return backend.CompleteIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

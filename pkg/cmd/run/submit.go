@@ -87,7 +87,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 // prepare does all but apply the manifests, and prints them.
 func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	if old := p.From; p.Complete() {
-		return process.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.PlaceFlag())
+		return process.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.LocationFlags())
 	}
 	j, err := o.apply(ctx, p, to.place, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *options) printHandle(j *job.Job) error {
 		return err
 	}
 	if ui.Detect(o.streams.ErrOut).Redraw {
-		o.ui.Note("follow: kubectl kinetic jobs logs -f " + j.ID() + j.PlaceFlag())
+		o.ui.Note("follow: kubectl kinetic jobs logs -f " + j.ID() + j.LocationFlags())
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
 	if err != nil || len(files) == 0 {
 		return
 	}
-	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.PlaceFlag()))
+	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags()))
 }
 
 // hearFailures remembers the errors of a map's inputs as it would those of a log.
@@ -345,7 +345,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		return err
 	}
 	<-done
-	fmt.Fprintf(o.streams.ErrOut, "job %s was cancelled; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+	fmt.Fprintf(o.streams.ErrOut, "job %s was cancelled; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.LocationFlags())
 	report.TellResume(o.streams.ErrOut, j)
 	return process.Exit(process.ExitInterrupted)
 }
@@ -374,7 +374,7 @@ func (o *options) end(ctx context.Context, j *job.Job) error {
 		_, err = j.Cancel(ctx, 0, o.clock.Now(), job.Cancelled)
 		return err
 	default:
-		fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.PlaceFlag())
+		fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
 		return process.Exit(process.ExitInterrupted)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-func TestOfferIDs(t *testing.T) {
+func TestCompleteIDs(t *testing.T) {
 	records, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestOfferIDs(t *testing.T) {
 		return api.JobSummary{ID: id, Function: "f", Map: isMap, Status: api.Status{State: api.Succeeded}}
 	}
 	var many []api.JobSummary
-	for i := range 2 * maxOffers {
+	for i := range 2 * maxCompletions {
 		many = append(many, of(fmt.Sprintf("job-%03d", i), true))
 		many[i].Created = time.Unix(int64(i), 0)
 	}
@@ -49,13 +49,13 @@ func TestOfferIDs(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, OfferIDs(t.Context(), tt.word, tt.wanted, tt.places...)); diff != "" {
+			if diff := cmp.Diff(tt.want, CompleteIDs(t.Context(), tt.word, tt.wanted, tt.places...)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
 	t.Run("not all of many", func(t *testing.T) {
-		if got := OfferIDs(t.Context(), "", all, place(many...)); len(got) != maxOffers || got[0] != "job-199\tf SUCCEEDED" {
+		if got := CompleteIDs(t.Context(), "", all, place(many...)); len(got) != maxCompletions || got[0] != "job-199\tf SUCCEEDED" {
 			t.Errorf("got %d, the first %v", len(got), got[:1])
 		}
 	})
