@@ -19,15 +19,15 @@ const askTime = 5 * time.Second
 // additions are what stores may add to a list of workloads. A list without them is
 // better than none: a store that does not answer in time is not asked again.
 type additions struct {
-	place  Place
-	mu     sync.Mutex
-	stores map[string]store.Store // others than the place's by their URLs, each opened once
-	silent map[string]bool        // those of the URLs that did not answer in time
+	registry Registry
+	mu       sync.Mutex
+	stores   map[string]store.Store // others than the usual one by their URLs, each opened once
+	silent   map[string]bool        // those of the URLs that did not answer in time
 }
 
 // additions are closed in the end.
-func (p Place) additions() *additions {
-	return &additions{place: p, stores: map[string]store.Store{}, silent: map[string]bool{}}
+func (reg Registry) additions() *additions {
+	return &additions{registry: reg, stores: map[string]store.Store{}, silent: map[string]bool{}}
 }
 
 func (a *additions) close() {
@@ -144,13 +144,13 @@ func (a *additions) storeAt(url string) store.Store {
 	if a.silent[url] {
 		return store.None(errors.New("it did not answer in time"))
 	}
-	if url == a.place.Store.URL() {
-		return a.place.Store
+	if url == a.registry.Store.URL() {
+		return a.registry.Store
 	}
 	if s := a.stores[url]; s != nil {
 		return s
 	}
-	s, err := a.place.OpenStore(url)
+	s, err := a.registry.OpenStore(url)
 	if err != nil {
 		s = store.None(err)
 	}

@@ -11,14 +11,14 @@ import (
 // AttachAll is Attach for what is to be cleaned up: that needs no handle, nor one that can be
 // read. Only the handle of a newer version stays an error. A job that two words name is found
 // once. One that fails does not protect the others: failed are the errors.
-func (p Place) AttachAll(ctx context.Context, words []string) (found []*Job, failed []error) {
-	return p.resolver().attachAll(ctx, words)
+func (reg Registry) AttachAll(ctx context.Context, words []string) (found []*Job, failed []error) {
+	return reg.resolver().attachAll(ctx, words)
 }
 
 // AttachUnended is AttachAll for what is to be cancelled: where several jobs match a word, it
 // names the only one of them that has not ended.
-func (p Place) AttachUnended(ctx context.Context, words []string) (found []*Job, failed []error) {
-	r := p.resolver()
+func (reg Registry) AttachUnended(ctx context.Context, words []string) (found []*Job, failed []error) {
+	r := reg.resolver()
 	r.unended = true
 	return r.attachAll(ctx, words)
 }
@@ -41,7 +41,7 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 	g.SetLimit(readers)
 	for i, j := range jobs {
 		g.Go(func() error {
-			errs[i] = r.place.claim(ctx, j, runs[i])
+			errs[i] = r.registry.claim(ctx, j, runs[i])
 			return nil
 		})
 	}
@@ -56,17 +56,17 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 	return found, failed
 }
 
-// claim checks that a job is this place's, and that what was named is a job at all. It
+// claim checks that a job is this registry's, and that what was named is a job at all. It
 // reads the handle if there is one.
-func (p Place) claim(ctx context.Context, j *Job, exists bool) error {
-	recalled, err := p.recall(ctx, j)
+func (reg Registry) claim(ctx context.Context, j *Job, exists bool) error {
+	recalled, err := reg.recall(ctx, j)
 	if err == nil && !recalled && !exists {
 		err = j.checkOrphan(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return p.has(j.Handle, exists)
+	return reg.has(j.Handle, exists)
 }
 
 // CanBeID reports whether a word may name a job: it is an id, or may begin one.

@@ -50,4 +50,4 @@ func timeOf(b Backend, here time.Time) time.Time {
 
 // Time converts a time of this machine's clock to that of the place where jobs run. Zero stays
 // zero.
-func (p Place) Time(here time.Time) time.Time { return timeOf(p.Backend, here) }
+func (reg Registry) Time(here time.Time) time.Time { return timeOf(reg.Backend, here) }

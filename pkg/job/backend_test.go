@@ -50,7 +50,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 
 func TestOldIsByTheClockOfTheCluster(t *testing.T) {
 	created := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
-	p := Place{Store: storeWith(t, nil), Backend: &late{Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
+	p := Registry{Store: storeWith(t, nil), Backend: &late{Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{Function: "f", ID: "a", Created: created}}, nil
 	})}}
 	for name, tt := range map[string]struct {

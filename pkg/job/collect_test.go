@@ -170,7 +170,7 @@ func TestStatusOfAJobThatIsGone(t *testing.T) {
 		if s, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); err != nil || !strings.HasSuffix(want, " "+Outcome(s)) {
 			t.Errorf("cancelled again: %+v, %v; want %s", s, err, want)
 		}
-		p := Place{Store: j.Store, Backend: j.Backend}
+		p := Registry{Store: j.Store, Backend: j.Backend}
 		entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.ListStates)
 		if err != nil || len(entries) != 1 || fmt.Sprint(entries[0].State, " ", entries[0].Status.Ended, " ", Outcome(entries[0].Status)) != want {
 			t.Errorf("listed as %+v, %v; want %s", entries, err, want)

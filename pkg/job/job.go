@@ -24,7 +24,7 @@ type Job struct {
 	Handle  api.Handle
 	Store   store.Store
 	Backend Backend
-	// Flags are those of its Place.
+	// Flags are those of its Registry.
 	Flags string
 }
 

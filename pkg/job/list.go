@@ -60,12 +60,12 @@ func (e *UnreadError) Unwrap() error { return e.err }
 // error, which is an UnreadError where workloads could not be listed, it gives those
 // that could be read. A job without a workload is then among them only if it is known
 // to have ended.
-func (p Place) Entries(ctx context.Context, f Filter, level api.ListLevel) ([]api.JobSummary, error) {
-	found, unread := p.list(ctx, level)
-	f.Before, f.Orphans = p.Time(f.Before), p.Time(f.Orphans)
-	more := p.additions()
+func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) ([]api.JobSummary, error) {
+	found, unread := reg.list(ctx, level)
+	f.Before, f.Orphans = reg.Time(f.Before), reg.Time(f.Orphans)
+	more := reg.additions()
 	defer more.close()
-	entries, err := p.entries(ctx, found, f, more)
+	entries, err := reg.entries(ctx, found, f, more)
 	if unread != nil {
 		entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return e.State == api.NotFound && !e.EndKnown() })
 		err = errors.Join(&UnreadError{unread}, err)
@@ -97,11 +97,11 @@ func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 
 // entries describes workloads and, where the filter asks for them, the jobs
 // that have none any more.
-func (p Place) entries(ctx context.Context, found []api.JobSummary, f Filter, more *additions) ([]api.JobSummary, error) {
+func (reg Registry) entries(ctx context.Context, found []api.JobSummary, f Filter, more *additions) ([]api.JobSummary, error) {
 	entries := slices.Clone(found)
 	for i := range entries {
 		e := &entries[i]
-		j := p.Job(api.Handle{JobID: e.ID, Namespace: e.Namespace, Backend: p.Kind})
+		j := reg.Job(api.Handle{JobID: e.ID, Namespace: e.Namespace, Backend: reg.Kind})
 		e.State, e.Status = e.Status.State, j.Advised(e.Status)
 	}
 	more.name(ctx, entries)
@@ -109,7 +109,7 @@ func (p Place) entries(ctx context.Context, found []api.JobSummary, f Filter, mo
 	if !f.Stored {
 		return entries, nil
 	}
-	stored, err := p.stored(ctx, entries, f)
+	stored, err := reg.stored(ctx, entries, f)
 	return append(entries, stored...), err
 }
 
@@ -126,8 +126,8 @@ func atATime(h api.Handle) int {
 
 // stored lists the jobs of the store that are not among the known ones. What
 // has no handle, or none that this version can read, is an orphan.
-func (p Place) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
-	dirs, err := p.Store.Dirs(ctx)
+func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
+	dirs, err := reg.Store.Dirs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (p Place) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]
 	g.SetLimit(readers)
 	for i, id := range ids {
 		g.Go(func() (err error) {
-			entries[i], err = p.storedEntry(ctx, id, f)
+			entries[i], err = reg.storedEntry(ctx, id, f)
 			return err
 		})
 	}
@@ -159,8 +159,8 @@ func (p Place) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]
 
 // storedEntry says what the store knows of a job; nil is one of another
 // namespace or cluster, and an orphan where none is wanted.
-func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
-	data, err := records.ReadBytes(ctx, p.Store, store.Handle(id))
+func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
+	data, err := records.ReadBytes(ctx, reg.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
@@ -169,15 +169,15 @@ func (p Place) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSu
 		h, err = api.ParseHandle(data)
 	}
 	if err != nil {
-		return p.orphan(ctx, id, f)
+		return reg.orphan(ctx, id, f)
 	}
-	if p.reaches(h) != nil {
+	if reg.reaches(h) != nil {
 		return nil, nil
 	}
-	status, err := (&Job{Handle: h, Store: p.Store}).gone(ctx)
+	status, err := (&Job{Handle: h, Store: reg.Store}).gone(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &api.JobSummary{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
-		Created: h.CreatedAt, Store: p.Store.URL(), Hosts: atATime(h), Map: h.Map != nil, JobDetails: h.Details(), Status: status, Workload: api.WorkloadFacts{Labels: h.Labels}}, nil
+		Created: h.CreatedAt, Store: reg.Store.URL(), Hosts: atATime(h), Map: h.Map != nil, JobDetails: h.Details(), Status: status, Workload: api.WorkloadFacts{Labels: h.Labels}}, nil
 }

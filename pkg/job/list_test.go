@@ -63,7 +63,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		"other-store/one/handle.json":     handle("one", "ml", "main"),
 	}
 	running := api.JobSummary{ID: "job-0a0a0a0a", Namespace: "ml", Workload: api.WorkloadFacts{ByPythonTool: true}, Store: "file:///other", Status: api.Status{State: api.Running}}
-	p := Place{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
+	p := Registry{Namespace: "ml", Cluster: "main", Store: storeWith(t, objects),
 		Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return []api.JobSummary{running}, nil }),
 		OpenStore: func(string) (store.Store, error) {
 			return storeWith(t, map[string]string{"job-0a0a0a0a/handle.json": strings.ReplaceAll(pythonHandle, "1a2b3c4d", "0a0a0a0a")}), nil
@@ -143,7 +143,7 @@ func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 			found = append(found, api.JobSummary{ID: id, Store: "file:///other", Status: killed, Workload: api.WorkloadFacts{CurrentPod: late}})
 		}
 		opened := 0
-		p := Place{Namespace: "ml", Store: storeWith(t, nil),
+		p := Registry{Namespace: "ml", Store: storeWith(t, nil),
 			Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil }),
 			OpenStore: func(string) (store.Store, error) {
 				opened++
@@ -188,7 +188,7 @@ func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 	}
 	s := storeWith(t, objects)
 	synctest.Test(t, func(t *testing.T) {
-		p := Place{Store: store.None(nil), Kind: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return sluggish{s}, nil }}
+		p := Registry{Store: store.None(nil), Kind: api.BackendGKE, OpenStore: func(string) (store.Store, error) { return sluggish{s}, nil }}
 		more := p.additions()
 		more.complete(t.Context(), entries, api.ListReasons)
 		if entries[0].User != "ann" || entries[len(entries)-1].User != "" {
@@ -210,7 +210,7 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 		return api.JobSummary{ID: id, Status: api.Status{State: api.Running, Attempt: 1},
 			Workload: api.WorkloadFacts{CurrentPod: api.CurrentPod{Pod: pod, MayHaveEarlierPods: id == "late"}}}
 	}
-	p := Place{Store: storeWith(t, map[string]string{
+	p := Registry{Store: storeWith(t, map[string]string{
 		"again/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
 		"again/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
 		"late/attempts/1.json":  `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
@@ -245,7 +245,7 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 
 // How many hosts a set has, only its pods tell, and its handle when they are gone.
 func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
-	p := Place{Store: storeWith(t, map[string]string{
+	p := Registry{Store: storeWith(t, map[string]string{
 		"set/handle.json": `{"version":1,"job_id":"set","backend":"pathways","hosts":4}`,
 		"map/handle.json": `{"version":1,"job_id":"map","backend":"gke","hosts":1,"map":{"inputs":9,"chunk":3,"parallelism":2}}`,
 	})}
@@ -270,7 +270,7 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 // A job that waits in vain keeps what it has until it is cancelled, which a list says, too.
 func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
 	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Unrecoverable: true}
-	p := Place{Store: storeWith(t, nil), Flags: " --context dev"}
+	p := Registry{Store: storeWith(t, nil), Flags: " --context dev"}
 	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "a1", Namespace: "ml", Store: p.Store.URL(), Status: waits}}, nil
 	})

@@ -20,13 +20,13 @@ var ErrNoJob = errors.New("no jobs found")
 // Newest finds the newest job that the filter chooses by user and labels, with or without a
 // workload. It reads no more handles than it has to: most ids tell when their jobs were
 // submitted. The error is ErrNoJob where there is none.
-func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
-	found, unread := p.list(ctx, api.ListNames)
-	candidates, err := p.byAge(ctx, found)
+func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
+	found, unread := reg.list(ctx, api.ListNames)
+	candidates, err := reg.byAge(ctx, found)
 	if err != nil && (len(found) == 0 || !errors.Is(err, store.ErrNone)) {
 		return nil, errors.Join(unread, err)
 	}
-	more := p.additions()
+	more := reg.additions()
 	defer more.close()
 	var newest *api.JobSummary
 	var unreadable error
@@ -34,7 +34,7 @@ func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
 		if newest != nil && newest.Created.After(batch[0].Created) && !batch[0].Created.IsZero() {
 			break
 		}
-		if err := p.readHandles(ctx, batch, more); unreadable == nil {
+		if err := reg.readHandles(ctx, batch, more); unreadable == nil {
 			unreadable = err
 		}
 		for i, e := range batch {
@@ -49,22 +49,22 @@ func (p Place) Newest(ctx context.Context, f Filter) (*Job, error) {
 	if newest == nil {
 		return nil, ErrNoJob
 	}
-	return p.Open(ctx, *newest)
+	return reg.Open(ctx, *newest)
 }
 
 // byAge returns the jobs that have a workload or lie in the store, the newest first. In front
 // stand those whose age only their handles tell.
-func (p Place) byAge(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
+func (reg Registry) byAge(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
 	var entries []api.JobSummary
 	known := map[string]bool{}
 	for _, w := range found {
 		known[w.ID] = true
 		entries = append(entries, api.JobSummary{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: w.Created, Workload: w.Workload})
 	}
-	dirs, err := p.Store.Dirs(ctx)
+	dirs, err := reg.Store.Dirs(ctx)
 	for _, id := range dirs {
 		if !known[id] && store.CheckID(id) == nil {
-			entries = append(entries, api.JobSummary{ID: id, Store: p.Store.URL(), State: api.NotFound, Created: store.TimeOf(id)})
+			entries = append(entries, api.JobSummary{ID: id, Store: reg.Store.URL(), State: api.NotFound, Created: store.TimeOf(id)})
 		}
 	}
 	rank := func(e api.JobSummary) int64 {
@@ -77,9 +77,9 @@ func (p Place) byAge(ctx context.Context, found []api.JobSummary) ([]api.JobSumm
 	return entries, err
 }
 
-// readHandles completes entries with their handles. What is no job of this place loses its
+// readHandles completes entries with their handles. What is no job of this registry loses its
 // id. The error is about handles that can't be read.
-func (p Place) readHandles(ctx context.Context, entries []api.JobSummary, more *additions) error {
+func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions) error {
 	errs := make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(readers)
@@ -88,7 +88,7 @@ func (p Place) readHandles(ctx context.Context, entries []api.JobSummary, more *
 		g.Go(func() error {
 			h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
 			exists := e.State != api.NotFound
-			if err == nil && p.has(h, exists) == nil {
+			if err == nil && reg.has(h, exists) == nil {
 				e.JobDetails = h.Details()
 				if !exists {
 					e.Namespace, e.Created, e.Workload.Labels = h.Namespace, h.CreatedAt, h.Labels

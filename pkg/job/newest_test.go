@@ -31,7 +31,7 @@ func TestNewest(t *testing.T) {
 		return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","namespace":%q,"user":%q,"labels":{%s},"created_at":"2026-01-01T%02d:00:00Z"}`, id, namespace, user, labels, hour)
 	}
 	const mine, theirs, elsewhere = "cpu-f-20260101-100000-aaaaaaa", "cpu-f-20260101-120000-bbbbbbb", "cpu-f-20260101-130000-ccccccc"
-	p := Place{Namespace: "ml", Store: storeWith(t, map[string]string{
+	p := Registry{Namespace: "ml", Store: storeWith(t, map[string]string{
 		mine + "/handle.json":                     handle(mine, "ann", "ml", `"app":"a"`, 10),
 		theirs + "/handle.json":                   handle(theirs, "bob", "ml", "", 12),
 		elsewhere + "/handle.json":                handle(elsewhere, "ann", "other", "", 13),
@@ -81,7 +81,7 @@ func TestNewest(t *testing.T) {
 // That a job can't be seen does not mean that there is none.
 func TestNewestWhereTheClusterIsAway(t *testing.T) {
 	away := errors.New("dial tcp: i/o timeout")
-	p := Place{Store: storeWith(t, nil), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, away })}
+	p := Registry{Store: storeWith(t, nil), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, away })}
 	if _, err := p.Newest(t.Context(), Filter{}); !errors.Is(err, away) || errors.Is(err, ErrNoJob) {
 		t.Errorf("got %v", err)
 	}
@@ -99,7 +99,7 @@ func TestNewestReadsFewHandles(t *testing.T) {
 		objects[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann","created_at":"2026-01-%02dT0%d:00:00Z"}`, id, i/10+1, i%10)
 	}
 	names := make(chan string, 1000)
-	p := Place{Store: opened{storeWith(t, objects), names}, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
+	p := Registry{Store: opened{storeWith(t, objects), names}, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
 	j, err := p.Newest(t.Context(), Filter{User: "ann"})
 	if err != nil || j.ID() != "cpu-f-20260110-090000-aaaaaaa" {
 		t.Fatalf("got %v, %v", j, err)
@@ -114,7 +114,7 @@ func TestEntriesOfAUser(t *testing.T) {
 	handle := func(id, user string) string {
 		return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":%q,"image_uri":"python","cpu":"1","retries":2,"created_at":"2026-01-01T00:00:00Z"}`, id, user)
 	}
-	p := Place{Store: storeWith(t, map[string]string{"a1/handle.json": handle("a1", "ann"), "b2/handle.json": handle("b2", "bob"), "c3/handle.json": handle("c3", "ann"), "odd/handle.json": "{"})}
+	p := Registry{Store: storeWith(t, map[string]string{"a1/handle.json": handle("a1", "ann"), "b2/handle.json": handle("b2", "bob"), "c3/handle.json": handle("c3", "ann"), "odd/handle.json": "{"})}
 	running := func(id string) api.JobSummary {
 		return api.JobSummary{ID: id, Store: p.Store.URL(), Status: api.Status{State: api.Running}}
 	}
@@ -141,7 +141,7 @@ func TestWatchEntriesOfAUser(t *testing.T) {
 		return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":%q,"created_at":"2026-01-01T00:00:00Z"}`, id, user)
 	}
 	names := make(chan string, 100)
-	p := Place{Store: opened{storeWith(t, map[string]string{"a1/handle.json": handle("a1", "ann"), "b2/handle.json": handle("b2", "bob"), "c3/handle.json": handle("c3", "ann")}), names}}
+	p := Registry{Store: opened{storeWith(t, map[string]string{"a1/handle.json": handle("a1", "ann"), "b2/handle.json": handle("b2", "bob"), "c3/handle.json": handle("c3", "ann")}), names}}
 	state := func(id string, s api.State) api.JobSummary {
 		return api.JobSummary{ID: id, Function: "f", Store: p.Store.URL(), Status: api.Status{State: s}}
 	}

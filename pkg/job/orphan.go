@@ -57,12 +57,12 @@ var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up; its outp
 // job, nil if it is not or not wanted: no one has named it, so that it needs an id that
 // a program has made, and a record or outputs. It is as old as the newest of its
 // objects, the only times that it has.
-func (p Place) orphan(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
+func (reg Registry) orphan(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
 	if f.Orphans.IsZero() && !f.Outputs || !store.IsMadeID(id) {
 		return nil, nil
 	}
-	j := p.Job(api.Handle{JobID: id})
-	e := api.JobSummary{ID: id, State: api.NotFound, Store: p.Store.URL(), Status: api.Status{State: api.NotFound}}
+	j := reg.Job(api.Handle{JobID: id})
+	e := api.JobSummary{ID: id, State: api.NotFound, Store: reg.Store.URL(), Status: api.Status{State: api.NotFound}}
 	var record, output bool
 	for o, err := range j.objects(ctx) {
 		if err != nil {

@@ -23,9 +23,9 @@ type IDError struct{ msg string }
 func (e *IDError) Error() string { return e.msg }
 
 // resolver finds the jobs that words name: whole ids, prefixes, and the digits at their ends.
-// It looks at its place once, when a word is not found without that.
+// It looks at its registry once, when a word is not found without that.
 type resolver struct {
-	place Place
+	registry Registry
 	// unended has a word that several jobs match name the only one of them that has not ended.
 	unended bool
 
@@ -36,20 +36,20 @@ type resolver struct {
 	stores    map[string]store.Store
 }
 
-func (p Place) resolver() *resolver {
-	return &resolver{place: p, stores: map[string]store.Store{p.Store.URL(): p.Store}}
+func (reg Registry) resolver() *resolver {
+	return &resolver{registry: reg, stores: map[string]store.Store{reg.Store.URL(): reg.Store}}
 }
 
 // Attach finds the job that a word names. The error is an IDError when there is no such job or
 // several. A job whose handle was lost is known by its workload alone.
-func (p Place) Attach(ctx context.Context, word string) (*Job, error) {
-	return p.resolver().attach(ctx, word)
+func (reg Registry) Attach(ctx context.Context, word string) (*Job, error) {
+	return reg.resolver().attach(ctx, word)
 }
 
-// AttachEach is Attach for several words, each with its own error. It looks at the place once.
-func (p Place) AttachEach(ctx context.Context, words []string) ([]*Job, []error) {
+// AttachEach is Attach for several words, each with its own error. It looks at the registry once.
+func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []error) {
 	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
-	r := p.resolver()
+	r := reg.resolver()
 	for i, word := range words {
 		jobs[i], errs[i] = r.attach(ctx, word)
 	}
@@ -57,7 +57,7 @@ func (p Place) AttachEach(ctx context.Context, words []string) ([]*Job, []error)
 }
 
 func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
-	p := r.place
+	p := r.registry
 	if j := p.Exact(ctx, word); j != nil && p.reaches(j.Handle) == nil {
 		return j, nil
 	}
@@ -90,7 +90,7 @@ func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool
 	if err != nil {
 		return nil, false, err
 	}
-	j = r.place.Job(api.Handle{JobID: id, Backend: r.place.Kind, Namespace: r.place.Namespace})
+	j = r.registry.Job(api.Handle{JobID: id, Backend: r.registry.Kind, Namespace: r.registry.Namespace})
 	w, found := r.workloads[id]
 	if !found {
 		return j, false, nil // if it could not be read, asking for it will say so
@@ -110,7 +110,7 @@ func (r *resolver) look(ctx context.Context) {
 		return
 	}
 	r.looked = true
-	found, unread := r.place.list(ctx, api.ListNames)
+	found, unread := r.registry.list(ctx, api.ListNames)
 	r.workloads, r.unread = make(map[string]api.JobSummary, len(found)), unread
 	for _, w := range found {
 		r.workloads[w.ID] = w
@@ -127,7 +127,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	}
 	if r.ids == nil {
 		var err error
-		if r.ids, err = r.place.ids(ctx, r.workloads); err != nil {
+		if r.ids, err = r.registry.ids(ctx, r.workloads); err != nil {
 			r.unread = errors.Join(r.unread, err)
 		}
 		if err != nil && !errors.Is(err, store.ErrNone) {
@@ -151,7 +151,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if len(candidates) == 1 {
 		return candidates[0].ID, nil
 	}
-	return "", errors.Join(&IDError{ambiguousID(word, hits, candidates, r.place.Time(time.Now()))}, r.unread)
+	return "", errors.Join(&IDError{ambiguousID(word, hits, candidates, r.registry.Time(time.Now()))}, r.unread)
 }
 
 // uniqueDigits is how many characters of an id's end name a job, at least.
@@ -172,7 +172,7 @@ func matching(word string, ids []string) []string {
 	return hits
 }
 
-// ofPlace returns those of the ids that are jobs of this place; if none is, those that are
+// ofPlace returns those of the ids that are jobs of this registry; if none is, those that are
 // jobs of another. An orphan has to be named in full.
 func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 	if len(ids) > manyHits {
@@ -186,8 +186,8 @@ func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 			continue
 		}
 		g.Go(func() error {
-			h, err := readHandle(ctx, r.place.Store, id)
-			elsewhere[i] = err == nil && r.place.reaches(h) != nil
+			h, err := readHandle(ctx, r.registry.Store, id)
+			elsewhere[i] = err == nil && r.registry.reaches(h) != nil
 			here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
 			return nil
 		})
@@ -219,11 +219,11 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 	if len(ids) > manyHits {
 		return nil
 	}
-	found, _ := r.place.list(ctx, api.ListStates)
+	found, _ := r.registry.list(ctx, api.ListStates)
 	found = slices.DeleteFunc(slices.Clone(found), func(w api.JobSummary) bool { return !slices.Contains(ids, w.ID) })
-	more := r.place.additions()
+	more := r.registry.additions()
 	defer more.close()
-	entries, _ := r.place.entries(ctx, found, Filter{}, more)
+	entries, _ := r.registry.entries(ctx, found, Filter{}, more)
 	stored := make([]*api.JobSummary, len(ids))
 	var g errgroup.Group
 	g.SetLimit(readers)
@@ -232,7 +232,7 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 			continue
 		}
 		g.Go(func() error {
-			stored[i], _ = r.place.storedEntry(ctx, id, Filter{})
+			stored[i], _ = r.registry.storedEntry(ctx, id, Filter{})
 			return nil
 		})
 	}
@@ -250,7 +250,7 @@ func (r *resolver) storeAt(url string) (store.Store, error) {
 	if s := r.stores[url]; s != nil {
 		return s, nil
 	}
-	s, err := r.place.OpenStore(url)
+	s, err := r.registry.OpenStore(url)
 	if err == nil {
 		r.stores[url] = s
 	}
@@ -259,8 +259,8 @@ func (r *resolver) storeAt(url string) (store.Store, error) {
 
 // ids lists every job that has a workload or lies in the store. Next to an error it
 // gives those that have a workload.
-func (p Place) ids(ctx context.Context, found map[string]api.JobSummary) ([]string, error) {
-	stored, err := p.Store.Dirs(ctx)
+func (reg Registry) ids(ctx context.Context, found map[string]api.JobSummary) ([]string, error) {
+	stored, err := reg.Store.Dirs(ctx)
 	ids := slices.Collect(maps.Keys(found))
 	for _, id := range stored {
 		if store.CheckID(id) == nil {

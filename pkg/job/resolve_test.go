@@ -13,8 +13,8 @@ import (
 )
 
 // listing is a place whose workloads have these ids, and whose store is empty.
-func listing(t *testing.T, found ...api.JobSummary) Place {
-	p := Place{Store: storeWith(t, nil)}
+func listing(t *testing.T, found ...api.JobSummary) Registry {
+	p := Registry{Store: storeWith(t, nil)}
 	for i := range found {
 		found[i].Store = p.Store.URL()
 	}
@@ -76,7 +76,7 @@ func TestResolveID(t *testing.T) {
 func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	now := time.Now()
 	handle := `{"version":1,"job_id":"cpu-a-2","backend":"gke","created_at":"2026-01-01T00:00:00Z"}`
-	p := Place{Store: storeWith(t, map[string]string{"cpu-a-2/handle.json": handle, "cpu-a-2/end.json": `{"version":1,"state":"FAILED","reason":"Cancelled"}`})}
+	p := Registry{Store: storeWith(t, map[string]string{"cpu-a-2/handle.json": handle, "cpu-a-2/end.json": `{"version":1,"state":"FAILED","reason":"Cancelled"}`})}
 	p.Backend = lists(func(_ context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 		w := api.JobSummary{ID: "cpu-a-10", Store: p.Store.URL(), Created: now.Add(-5 * time.Minute)}
 		if level >= api.ListStates {
@@ -134,7 +134,7 @@ func TestAttachByAPrefix(t *testing.T) {
 	handle := func(id, namespace string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
 	}
-	p := Place{Namespace: "ml", Store: storeWith(t, map[string]string{
+	p := Registry{Namespace: "ml", Store: storeWith(t, map[string]string{
 		"cpu-a-1/handle.json": handle("cpu-a-1", "ml"), "cpu-a-2/handle.json": handle("cpu-a-2", "other"), "cpu-a-3/call.json": "{}",
 		"cpu-b-1/handle.json": handle("cpu-b-1", "ml"), "cpu-b-2/handle.json": handle("cpu-b-2", "ml"),
 		"cpu-c-1/handle.json": handle("cpu-c-1", "other"),

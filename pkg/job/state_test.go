@@ -45,7 +45,7 @@ func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 			if got := Outcome(status); err != nil || got != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
-			p := Place{Store: s, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
+			p := Registry{Store: s, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 				return []api.JobSummary{{ID: "a1", Store: s.URL(), Status: tt.status}}, nil
 			})}
 			entries, err := p.Entries(t.Context(), Filter{}, api.ListStates)

@@ -9,15 +9,15 @@ import (
 // WatchEntries calls seen with what Entries would list, then with each job that
 // appears, changes or goes, until ctx is over or seen fails. Jobs that leave the
 // states that the filter asks for are told as well.
-func (p Place) WatchEntries(ctx context.Context, f Filter, level api.ListLevel, seen func([]api.JobSummary) error) error {
+func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	told, others := map[jobKey]api.JobSummary{}, map[jobKey]bool{}
 	first := true
-	more := p.additions()
+	more := reg.additions()
 	defer more.close()
-	return p.Backend.WatchList(ctx, level, func(found []api.JobSummary) error {
+	return reg.Backend.WatchList(ctx, level, func(found []api.JobSummary) error {
 		stored := f
 		stored.Stored = f.Stored && first
-		entries, err := p.entries(ctx, p.inStores(found), stored, more)
+		entries, err := reg.entries(ctx, reg.inStores(found), stored, more)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func TestWatchEntries(t *testing.T) {
 	over := errors.New("over")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := Place{Store: storeWith(t, nil), Backend: watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
+			p := Registry{Store: storeWith(t, nil), Backend: watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 				for _, step := range tt.steps {
 					if err := seen(step); err != nil {
 						return err
@@ -93,7 +93,7 @@ func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
 
 // A watch reports a job that goes how it ended.
 func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
-	p := Place{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
+	p := Registry{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
 	running := found("a", api.Running, "")
 	running.Store = p.Store.URL()
 	p.Backend = watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
@@ -113,7 +113,7 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 	late := api.JobSummary{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running},
 		Workload: api.WorkloadFacts{CurrentPod: api.CurrentPod{Pod: "b", MayHaveEarlierPods: true}}}
-	p := Place{Store: storeWith(t, map[string]string{
+	p := Registry{Store: storeWith(t, map[string]string{
 		"late/attempts/1.json": `{"version":1,"attempt":1,"uid":"a","started":"2026-01-01T00:00:00Z"}`,
 		"late/attempts/2.json": `{"version":1,"attempt":2,"uid":"b"}`,
 	})}

@@ -106,21 +106,21 @@ type Submitted struct {
 // workload, in that order: whatever runs can be found, and a submit that is cut
 // off leaves nothing running. progress hears of the bytes of the bundle that
 // are stored. An id that is taken is an ExistsError.
-func Apply(ctx context.Context, p Planned, place job.Place, steps Steps, progress func(done, total int64)) (Submitted, error) {
-	return submission{Planned: p, place: place, steps: steps, progress: progress}.carryOut(ctx)
+func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, progress func(done, total int64)) (Submitted, error) {
+	return submission{Planned: p, registry: registry, steps: steps, progress: progress}.carryOut(ctx)
 }
 
 // submission is a plan on its way to a place.
 type submission struct {
 	Planned
-	place    job.Place
+	registry job.Registry
 	steps    Steps
 	progress func(done, total int64)
 }
 
 // carryOut stores what the job needs, and starts it when that is there.
 func (s submission) carryOut(ctx context.Context) (Submitted, error) {
-	j := s.place.NewJob(s.Spec)
+	j := s.registry.NewJob(s.Spec)
 	if s.Spec.Backend == api.BackendLocal && s.Spec.OutputDir != "" {
 		if err := os.MkdirAll(s.Spec.OutputDir, 0o777); err != nil {
 			return Submitted{}, &StoreError{fmt.Errorf("--output-dir %s: %w", s.Spec.OutputDir, err)}
@@ -167,11 +167,11 @@ func (s submission) secrets() map[string]string {
 func (s submission) supply(ctx context.Context, j *job.Job) (adopted bool, stats pack.Stats, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		adopted, err = vacant(ctx, s.place, s.Spec)
+		adopted, err = vacant(ctx, s.registry, s.Spec)
 		return err
 	})
 	g.Go(func() (err error) {
-		stats, err = s.Files.Upload(ctx, s.place.Store, s.progress)
+		stats, err = s.Files.Upload(ctx, s.registry.Store, s.progress)
 		return storeError(err)
 	})
 	g.Go(func() error { return storeError(s.storeInputs(ctx)) })
@@ -193,7 +193,7 @@ func (s submission) storeInputs(ctx context.Context) error {
 	if s.Spec.Map == nil {
 		return nil
 	}
-	_, err := s.place.Store.PutBlob(ctx, s.Spec.Map.InputsSHA256, s.inputs.Size, s.inputs.open)
+	_, err := s.registry.Store.PutBlob(ctx, s.Spec.Map.InputsSHA256, s.inputs.Size, s.inputs.open)
 	if errors.Is(err, store.ErrMismatch) {
 		return fmt.Errorf("the inputs of --map changed while the job was submitted: %w", err)
 	}
@@ -238,8 +238,8 @@ func workloads(h api.Handle) string {
 // vacant makes sure that an id is free. The records of the same job, whose
 // submit may have been cut off before anything ran, are taken over: that submit is
 // being repeated. A workload that waits may lack what it owns, which Start knows.
-func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err error) {
-	old := place.Exact(ctx, s.ID)
+func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted bool, err error) {
+	old := registry.Exact(ctx, s.ID)
 	if old == nil {
 		return false, nil // what can't be read is found out when it is written
 	}
@@ -250,7 +250,7 @@ func vacant(ctx context.Context, place job.Place, s api.Spec) (adopted bool, err
 			return true, err
 		}
 	}
-	return false, &ExistsError{ID: s.ID, Where: place.Store.URL(), Flags: old.LocationFlags(), Same: same}
+	return false, &ExistsError{ID: s.ID, Where: registry.Store.URL(), Flags: old.LocationFlags(), Same: same}
 }
 
 // describe writes the handle, which claims the id, and the call beside it.

@@ -30,16 +30,16 @@ func (w workload) steps() Steps {
 }
 
 // apply carries a plan out in a place of a workload, prepare for someone else to apply it.
-func apply(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
-	return Apply(ctx, p, place, place.Backend.(workload).steps(), nil)
+func apply(ctx context.Context, p Planned, registry job.Registry) (Submitted, error) {
+	return Apply(ctx, p, registry, registry.Backend.(workload).steps(), nil)
 }
 
-func prepare(ctx context.Context, p Planned, place job.Place) (Submitted, error) {
-	steps := place.Backend.(workload).steps()
-	return Apply(ctx, p, place, Steps{Start: steps.Start}, nil)
+func prepare(ctx context.Context, p Planned, registry job.Registry) (Submitted, error) {
+	steps := registry.Backend.(workload).steps()
+	return Apply(ctx, p, registry, Steps{Start: steps.Start}, nil)
 }
 
-type sender = func(context.Context, Planned, job.Place) (Submitted, error)
+type sender = func(context.Context, Planned, job.Registry) (Submitted, error)
 
 func well() error { return nil }
 
@@ -54,17 +54,17 @@ func planned(t *testing.T, call string) Planned {
 	return Planned{Spec: spec, Call: []byte(call), Files: files}
 }
 
-func place(t *testing.T, w workload) job.Place {
+func registry(t *testing.T, w workload) job.Registry {
 	t.Helper()
 	s, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return job.Place{Backend: w, Kind: api.BackendGKE, Store: s}
+	return job.Registry{Backend: w, Kind: api.BackendGKE, Store: s}
 }
 
 // stored is the text of an object, "" if there is none.
-func stored(t *testing.T, p job.Place, name string) string {
+func stored(t *testing.T, p job.Registry, name string) string {
 	t.Helper()
 	r, err := p.Store.Open(t.Context(), name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -81,7 +81,7 @@ func stored(t *testing.T, p job.Place, name string) string {
 	return string(text)
 }
 
-func write(t *testing.T, p job.Place, name, text string) {
+func write(t *testing.T, p job.Registry, name, text string) {
 	t.Helper()
 	if err := p.Store.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := place(t, workload{start: func() error { return tt.fails }, ready: well})
+			p := registry(t, workload{start: func() error { return tt.fails }, ready: well})
 			_, err := apply(t.Context(), planned(t, "{}"), p)
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %q in it", err, tt.says)
@@ -119,9 +119,9 @@ func TestRecordsOfAStartThatFails(t *testing.T) {
 func TestApplyDescribesBeforeItStarts(t *testing.T) {
 	for name, do := range map[string]sender{"apply": apply, "prepare": prepare} {
 		t.Run(name, func(t *testing.T) {
-			var p job.Place
+			var p job.Registry
 			seen := ""
-			p = place(t, workload{start: func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, ready: well})
+			p = registry(t, workload{start: func() error { seen = stored(t, p, store.Handle("a1")) + stored(t, p, store.Call("a1")); return nil }, ready: well})
 			if _, err := do(t.Context(), planned(t, `{"call":1}`), p); err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestApplyDescribesBeforeItStarts(t *testing.T) {
 
 // What can't be made ready stops the submit before it is described.
 func TestApplyStopsWhereTheClusterIsNotReady(t *testing.T) {
-	p := place(t, workload{start: func() error { return errors.New("it was started") }, ready: func() error { return errors.New("no such namespace") }})
+	p := registry(t, workload{start: func() error { return errors.New("it was started") }, ready: func() error { return errors.New("no such namespace") }})
 	_, err := apply(t.Context(), planned(t, "{}"), p)
 	if err == nil || err.Error() != "no such namespace" || stored(t, p, store.Handle("a1")) != "" {
 		t.Errorf("got %v", err)
@@ -143,7 +143,7 @@ func TestApplyStopsWhereTheClusterIsNotReady(t *testing.T) {
 
 // A call without a handle is left by a submit that was cut off, or lost a race.
 func TestApplyReplacesACallThatNobodyOwns(t *testing.T) {
-	p := place(t, workload{start: well, ready: well})
+	p := registry(t, workload{start: well, ready: well})
 	write(t, p, store.Call("a1"), `{"another":"call"}`)
 	if _, err := apply(t.Context(), planned(t, "{}"), p); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestApplyReplacesACallThatNobodyOwns(t *testing.T) {
 func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 	for name, when := range map[string]string{"before": "at once", "meanwhile": "in Ready"} {
 		t.Run(name, func(t *testing.T) {
-			var p job.Place
+			var p job.Registry
 			take := func() error {
 				write(t, p, store.Handle("a1"), `{"version":1,"job_id":"a1","call_sha256":"other"}`)
 				write(t, p, store.Call("a1"), `{"other":1}`)
@@ -167,7 +167,7 @@ func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 			if when == "in Ready" {
 				w.ready = take
 			}
-			p = place(t, w)
+			p = registry(t, w)
 			if when == "at once" {
 				_ = take()
 			}
@@ -185,7 +185,7 @@ func TestApplyLeavesAnIDThatIsTaken(t *testing.T) {
 
 // A submit is repeated with the records that its first try left.
 func TestApplyAdoptsItsOwnRecords(t *testing.T) {
-	p := place(t, workload{start: well, ready: well})
+	p := registry(t, workload{start: well, ready: well})
 	first := planned(t, "{}")
 	if _, err := prepare(t.Context(), first, p); err != nil {
 		t.Fatal(err)

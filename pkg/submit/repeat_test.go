@@ -93,7 +93,7 @@ func TestARepeatLeavesTheRecordsOfTheFirst(t *testing.T) {
 		"call read in parts": unreadableCalls(cut, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, a := place(t, workload{start: well, ready: well}), planned(t, "{}")
+			p, a := registry(t, workload{start: well, ready: well}), planned(t, "{}")
 			if _, err := apply(t.Context(), a, p); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestARepeatIsToldOfItsJob(t *testing.T) {
 		same bool
 	}{"the same": {"{}", true}, "another": {`{"changed":1}`, false}} {
 		t.Run(name, func(t *testing.T) {
-			p := place(t, workload{start: well, ready: well})
+			p := registry(t, workload{start: well, ready: well})
 			if _, err := apply(t.Context(), planned(t, "{}"), p); err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestARepeatIsToldOfItsJob(t *testing.T) {
 // is not waited for without end.
 func TestWithdrawIsBounded(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	p := place(t, workload{start: func() error { interrupt(); return ctx.Err() }, ready: well})
+	p := registry(t, workload{start: func() error { interrupt(); return ctx.Err() }, ready: well})
 	bounded := 0
 	p.Store = faultyStore{Store: p.Store, remove: func(ctx context.Context, _ string) error {
 		if _, limit := ctx.Deadline(); limit {
@@ -164,7 +164,7 @@ func TestStoreErrors(t *testing.T) {
 		"nothing may be written": {"a1/", fmt.Errorf("403: %w", store.ErrUnusable), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := place(t, workload{start: well, ready: well})
+			p := registry(t, workload{start: well, ready: well})
 			p.Store = faultyStore{Store: p.Store, create: func(object string) error {
 				if strings.HasPrefix(object, tt.object) {
 					return tt.err
@@ -182,7 +182,7 @@ func TestStoreErrors(t *testing.T) {
 
 // A submit that can't write its call takes its handle back.
 func TestASubmitWithoutItsCallLeavesNoHandle(t *testing.T) {
-	p := place(t, workload{start: well, ready: well})
+	p := registry(t, workload{start: well, ready: well})
 	failing := p
 	failing.Store = refusesCalls(p.Store)
 	if _, err := apply(t.Context(), planned(t, "{}"), failing); !errors.Is(err, errOutage) {
@@ -194,9 +194,9 @@ func TestASubmitWithoutItsCallLeavesNoHandle(t *testing.T) {
 }
 
 // resuming is a plan that takes over the values of an older map, and its place.
-func resuming(t *testing.T) (Planned, job.Place) {
+func resuming(t *testing.T) (Planned, job.Registry) {
 	t.Helper()
-	at, p := place(t, workload{start: well, ready: well}), planned(t, "{}")
+	at, p := registry(t, workload{start: well, ready: well}), planned(t, "{}")
 	p.Spec.Map = &api.Map{Inputs: 2, Chunk: 1, Parallelism: 1}
 	p.inputs = inputs{Inputs: call.Inputs{SHA256: sha256Hex(nil)}, open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}
 	p.Spec.Map.InputsSHA256 = p.inputs.SHA256

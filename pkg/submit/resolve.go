@@ -13,11 +13,11 @@ import (
 // Resolve looks up on the network what a plan leaves open, before its objects are
 // rendered: of a map that is resumed, which values the older one has. It changes nothing
 // there. A mistake in the input is an InputError.
-func Resolve(ctx context.Context, p Planned, place job.Place) (Planned, error) {
+func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, error) {
 	if p.request.MapResume == "" {
 		return p, nil
 	}
-	old, err := place.Attach(ctx, p.request.MapResume)
+	old, err := registry.Attach(ctx, p.request.MapResume)
 	if err != nil {
 		return p, inputErrorf("--map-resume: %w", err)
 	}

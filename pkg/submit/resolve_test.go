@@ -32,7 +32,7 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1, Parallelism: 1}
-			at := place(t, workload{start: well, ready: well})
+			at := registry(t, workload{start: well, ready: well})
 			at.Backend = jobtest.Backend{State: tt.state}
 			handle, err := json.Marshal(api.Handle{Version: api.HandleVersion, JobID: "m1", Backend: api.BackendGKE, CallSHA256: "call", Map: &m})
 			if err != nil {

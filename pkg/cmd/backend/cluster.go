@@ -25,57 +25,57 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
-// ClusterPlace is the jobs of a cluster's namespace; "" is all namespaces, for
+// ClusterRegistry is the jobs of a cluster's namespace; "" is all namespaces, for
 // listing. The second result is what runs them. It contacts nothing.
-func ClusterPlace(c *connect.Flags, where target.Target, namespace string) (job.Place, *kube.Cluster, error) {
+func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (job.Registry, *kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
-		return job.Place{}, nil, err
+		return job.Registry{}, nil, err
 	}
 	cluster, err := newCluster(c, config, namespace)
 	if err != nil {
-		return job.Place{}, nil, err
+		return job.Registry{}, nil, err
 	}
 	server, err := serverURL(config)
 	if err != nil {
-		return job.Place{}, nil, process.Usage(err)
+		return job.Registry{}, nil, process.Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Place{}, nil, process.Usage(err)
+		return job.Registry{}, nil, process.Usage(err)
 	}
-	place := job.Place{Backend: cluster, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+	registry := job.Registry{Backend: cluster, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: clusterID(config, server), Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
-	return place, cluster, nil
+	return registry, cluster, nil
 }
 
-// JobsPlace is the jobs that exist in the cluster's namespace, or in all of them. It
+// JobsRegistry is the jobs that exist in the cluster's namespace, or in all of them. It
 // contacts nothing.
-func JobsPlace(c *connect.Flags, allNamespaces bool) (job.Place, error) {
+func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
-		return job.Place{}, process.Usage(err)
+		return job.Registry{}, process.Usage(err)
 	}
 	namespace := where.Namespace
 	if allNamespaces {
 		namespace = ""
 	}
-	place, _, err := ClusterPlace(c, where, namespace)
-	return place, err
+	registry, _, err := ClusterRegistry(c, where, namespace)
+	return registry, err
 }
 
-// StoredPlace is JobsPlace without a cluster, for jobs that have ended: why is the reason
+// StoredRegistry is JobsRegistry without a cluster, for jobs that have ended: why is the reason
 // that there is none, and the error of every look at it.
-func StoredPlace(c *connect.Flags, why error) (job.Place, error) {
+func StoredRegistry(c *connect.Flags, why error) (job.Registry, error) {
 	where, err := c.ResolveStored()
 	if err != nil {
-		return job.Place{}, process.Usage(err)
+		return job.Registry{}, process.Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Place{}, process.Usage(err)
+		return job.Registry{}, process.Usage(err)
 	}
-	return job.Place{Backend: noCluster{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
+	return job.Registry{Backend: noCluster{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
 }
 
 // noCluster stands for the workloads of a cluster that the kubeconfig does not lead to.

@@ -14,18 +14,18 @@ import (
 const (
 	// CompletionTime is how long somebody who pressed Tab waits for a cluster.
 	CompletionTime = 2 * time.Second
-	// maxCompletions is how many ids of a place are offered, the newest.
+	// maxCompletions is how many ids of a registry are offered, the newest.
 	maxCompletions = 100
 )
 
-// CompleteIDs completes a word with the ids of the jobs of some places that are wanted,
-// with what they run and how they stand. Of a place that can't be reached there are none.
-func CompleteIDs(ctx context.Context, word string, wanted func(api.JobSummary) bool, places ...func() (job.Place, error)) []string {
+// CompleteIDs completes a word with the ids of the jobs of some registries that are wanted,
+// with what they run and how they stand. Of a registry that can't be reached there are none.
+func CompleteIDs(ctx context.Context, word string, wanted func(api.JobSummary) bool, registries ...func() (job.Registry, error)) []string {
 	ctx, cancel := context.WithTimeout(ctx, CompletionTime)
 	defer cancel()
 	var ids []string
-	for _, place := range places {
-		for _, e := range newestWanted(ctx, place, func(e api.JobSummary) bool { return strings.HasPrefix(e.ID, word) && wanted(e) }) {
+	for _, registry := range registries {
+		for _, e := range newestWanted(ctx, registry, func(e api.JobSummary) bool { return strings.HasPrefix(e.ID, word) && wanted(e) }) {
 			if id := fmt.Sprintf("%s\t%s %s", e.ID, e.Function, e.State); !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
@@ -34,9 +34,9 @@ func CompleteIDs(ctx context.Context, word string, wanted func(api.JobSummary) b
 	return ids
 }
 
-// newestWanted are the newest of the jobs of a place that are wanted.
-func newestWanted(ctx context.Context, place func() (job.Place, error), wanted func(api.JobSummary) bool) []api.JobSummary {
-	p, err := place()
+// newestWanted are the newest of the jobs of a registry that are wanted.
+func newestWanted(ctx context.Context, registry func() (job.Registry, error), wanted func(api.JobSummary) bool) []api.JobSummary {
+	p, err := registry()
 	if err != nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []er
 	if c.choice.given() {
 		return c.flagged(ctx, job.Filter{States: []api.State{api.Pending, api.Running}})
 	}
-	return c.attachAll(ctx, args, job.Place.AttachUnended)
+	return c.attachAll(ctx, args, job.Registry.AttachUnended)
 }
 
 // atATime is how many jobs are worked on at a time: each may take its grace.

@@ -157,11 +157,11 @@ func (c *command) several(ctx context.Context, ids []string) (found []*job.Job, 
 	return found, failed, nil
 }
 
-// attachEach finds jobs of the place, or of the store where there is no cluster.
+// attachEach finds jobs of the registry, or of the store where there is no cluster.
 func (c *command) attachEach(ctx context.Context, ids []string) ([]*job.Job, []error) {
-	place, err := c.place()
+	registry, err := c.registry()
 	if err == nil {
-		return place.AttachEach(ctx, ids)
+		return registry.AttachEach(ctx, ids)
 	}
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
@@ -178,30 +178,30 @@ func (c *command) flagged(ctx context.Context, f job.Filter) (found []*job.Job, 
 	if err := c.choice.applyTo(&f, c.local); err != nil {
 		return nil, nil, err
 	}
-	place, err := c.place()
+	registry, err := c.registry()
 	if err != nil {
 		return nil, nil, err
 	}
 	if c.choice.last {
-		j, err := place.Newest(ctx, f)
+		j, err := registry.Newest(ctx, f)
 		if errors.Is(err, job.ErrNoJob) {
-			err = fmt.Errorf("%w of %s%s", err, f.User, whereOf(place))
+			err = fmt.Errorf("%w of %s%s", err, f.User, whereOf(registry))
 		}
 		return []*job.Job{j}, nil, err
 	}
-	entries, unread := place.Entries(ctx, f, api.ListStates)
+	entries, unread := registry.Entries(ctx, f, api.ListStates)
 	if len(entries) == 0 && unread != nil {
 		return nil, nil, unread
 	}
 	if len(entries) == 0 {
-		return nil, nil, fmt.Errorf("%w%s", job.ErrNoJob, whereOf(place))
+		return nil, nil, fmt.Errorf("%w%s", job.ErrNoJob, whereOf(registry))
 	}
 	jobs, errs := make([]*job.Job, len(entries)), make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	for i, e := range entries {
 		g.Go(func() error {
-			jobs[i], errs[i] = place.Open(ctx, e)
+			jobs[i], errs[i] = registry.Open(ctx, e)
 			return nil
 		})
 	}
@@ -219,15 +219,15 @@ func (c *command) flagged(ctx context.Context, f job.Filter) (found []*job.Job, 
 	return found, failed, nil
 }
 
-// whereOf says where the jobs of a place are: " in namespace ml".
-func whereOf(place job.Place) string {
+// whereOf says where the jobs of a registry are: " in namespace ml".
+func whereOf(registry job.Registry) string {
 	switch {
-	case place.Kind == api.BackendLocal:
+	case registry.Kind == api.BackendLocal:
 		return " on this machine"
-	case place.Namespace == "":
+	case registry.Namespace == "":
 		return " in any namespace"
 	default:
-		return " in namespace " + place.Namespace
+		return " in namespace " + registry.Namespace
 	}
 }
 
@@ -250,8 +250,8 @@ func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 }
 
 // localHint says how many local jobs there are, for a list of a cluster's jobs that is empty.
-func localHint(place job.Place) string {
-	if place.Kind == api.BackendLocal {
+func localHint(registry job.Registry) string {
+	if registry.Kind == api.BackendLocal {
 		return ""
 	}
 	switch n := backend.LocalJobs(); n {

@@ -90,11 +90,11 @@ func (o *cleanupOptions) run(ctx context.Context) error {
 	if o.named {
 		return o.cleanUpNamed(ctx)
 	}
-	place, err := o.place()
+	registry, err := o.registry()
 	if err != nil {
 		return err
 	}
-	return o.sweep(ctx, place)
+	return o.sweep(ctx, registry)
 }
 
 // toCleanUp finds the jobs that the arguments, or --last, name.
@@ -102,7 +102,7 @@ func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, er
 	if o.choice.last {
 		return o.flagged(ctx, job.Filter{})
 	}
-	return o.attachAll(ctx, o.args, job.Place.AttachAll)
+	return o.attachAll(ctx, o.args, job.Registry.AttachAll)
 }
 
 // cleanUpNamed cleans up the jobs that the arguments name. It has failed where some of
@@ -127,20 +127,20 @@ func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
 	return err
 }
 
-// sweep cleans up the jobs of a place that the filters choose. Where some were left
+// sweep cleans up the jobs of a registry that the filters choose. Where some were left
 // alone it has failed: no one reads what a broom in a cron job says.
-func (o *cleanupOptions) sweep(ctx context.Context, place job.Place) error {
-	found, complete, err := o.chosen(ctx, place)
+func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error {
+	found, complete, err := o.chosen(ctx, registry)
 	if err != nil {
 		return err
 	}
 	if len(found) > 0 {
 		err = o.cleanUp(ctx, found)
 	} else if complete {
-		fmt.Fprintln(o.streams.ErrOut, job.ErrNoJob.Error()+whereOf(place))
+		fmt.Fprintln(o.streams.ErrOut, job.ErrNoJob.Error()+whereOf(registry))
 	}
 	if err == nil {
-		err = o.removeRunners(ctx, place)
+		err = o.removeRunners(ctx, registry)
 	}
 	if err == nil && !complete {
 		return process.Exit(process.ExitFailed)
@@ -194,11 +194,11 @@ func staying(j *job.Job, left int) string {
 }
 
 // removeRunners removes the runners of old versions, which no job needs any more.
-func (o *cleanupOptions) removeRunners(ctx context.Context, place job.Place) error {
+func (o *cleanupOptions) removeRunners(ctx context.Context, registry job.Registry) error {
 	if o.olderThan == 0 || !o.Workload || o.preview {
 		return nil
 	}
-	removed, err := place.Backend.RemoveRunners(ctx)
+	removed, err := registry.Backend.RemoveRunners(ctx)
 	for _, name := range removed {
 		fmt.Fprintf(o.streams.ErrOut, "deleted ConfigMap %s: no job needs this version of the runner\n", name)
 	}
@@ -269,10 +269,10 @@ type jobState struct {
 // none after that is what is left of a job.
 const submitTime = time.Minute
 
-// chosen are the jobs of a place that the filters choose. complete says that none was
+// chosen are the jobs of a registry that the filters choose. complete says that none was
 // left alone because it could not be read. A cluster that can't be read is an error:
 // what its jobs need must not be taken for what is left of them.
-func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []jobState, complete bool, err error) {
+func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (found []jobState, complete bool, err error) {
 	now := o.clock.Now()
 	everything := o.all && !o.choice.given()
 	filter := job.Filter{States: o.states, Stored: true, Outputs: everything && o.Outputs}
@@ -285,15 +285,15 @@ func (o *cleanupOptions) chosen(ctx context.Context, place job.Place) (found []j
 	if o.olderThan > 0 {
 		filter.Before = now.Add(-o.olderThan)
 	}
-	entries, err := place.Entries(ctx, filter, api.ListStates)
+	entries, err := registry.Entries(ctx, filter, api.ListStates)
 	var unread *job.UnreadError
-	if err != nil && (len(entries) == 0 || place.Kind != api.BackendLocal && errors.As(err, &unread)) {
+	if err != nil && (len(entries) == 0 || registry.Kind != api.BackendLocal && errors.As(err, &unread)) {
 		return nil, false, err
 	}
 	if err != nil {
 		o.leaveAlone(err)
 	}
-	found, errs := o.open(ctx, place, entries)
+	found, errs := o.open(ctx, registry, entries)
 	for _, unopened := range errs {
 		o.leaveAlone(unopened)
 	}
@@ -337,13 +337,13 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 // open makes jobs of what was listed, and says what can't be opened. A list may lack
 // jobs that no one lets us see: before the records of one go whose workload stays, its
 // state is asked for.
-func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []api.JobSummary) (found []jobState, unopened []error) {
+func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
 	opened, errs := make([]jobState, len(entries)), make([]error, len(entries))
 	var g errgroup.Group
 	g.SetLimit(atATime)
 	for i, e := range entries {
 		g.Go(func() error {
-			opened[i], errs[i] = openOne(ctx, place, e, !o.Workload && o.Stored)
+			opened[i], errs[i] = openOne(ctx, registry, e, !o.Workload && o.Stored)
 			return nil
 		})
 	}
@@ -358,8 +358,8 @@ func (o *cleanupOptions) open(ctx context.Context, place job.Place, entries []ap
 	return found, unopened
 }
 
-func openOne(ctx context.Context, place job.Place, e api.JobSummary, sure bool) (jobState, error) {
-	j, err := place.Open(ctx, e)
+func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {
+	j, err := registry.Open(ctx, e)
 	if err != nil || !sure || e.EndKnown() {
 		return jobState{j, statusOf(e), e.Created}, err
 	}

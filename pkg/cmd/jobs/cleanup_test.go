@@ -159,12 +159,12 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 			}
 			var said bytes.Buffer
 			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}}
-			place := job.Place{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: tt.backend}
+			registry := job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: tt.backend}
 			o, err := tt.flags.toOptions(c, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = o.sweep(t.Context(), place)
+			err = o.sweep(t.Context(), registry)
 			if process.CodeOf(err) != process.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
 				t.Errorf("got %v, said %q", err, &said)
 			}

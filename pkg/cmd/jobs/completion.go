@@ -24,7 +24,7 @@ func (c *command) completeIDs(sub *cobra.Command, args []string, word string) ([
 	wanted := func(e api.JobSummary) bool {
 		return !slices.Contains(args, e.ID) && (!unended || !e.State.Ended())
 	}
-	ids := backend.CompleteIDs(sub.Context(), word, wanted, c.place, c.localPlace)
+	ids := backend.CompleteIDs(sub.Context(), word, wanted, c.registry, c.localRegistry)
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 

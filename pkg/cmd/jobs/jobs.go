@@ -55,32 +55,34 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return root
 }
 
-// place is where the jobs are looked for.
-func (c *command) place() (job.Place, error) { return c.placeOf(false) }
+// registry is where the jobs are looked for.
+func (c *command) registry() (job.Registry, error) { return c.registryOf(false) }
 
-// placeOf is place, for all namespaces of a cluster or for one.
-func (c *command) placeOf(allNamespaces bool) (job.Place, error) {
+// registryOf is registry, for all namespaces of a cluster or for one.
+func (c *command) registryOf(allNamespaces bool) (job.Registry, error) {
 	if c.local {
-		return c.localPlace()
+		return c.localRegistry()
 	}
-	return backend.JobsPlace(c.connection, allNamespaces)
+	return backend.JobsRegistry(c.connection, allNamespaces)
 }
 
-func (c *command) localPlace() (job.Place, error) { return backend.LocalJobsPlace(c.connection) }
+func (c *command) localRegistry() (job.Registry, error) {
+	return backend.LocalJobsRegistry(c.connection)
+}
 
 // attach finds the job that a word names.
 func (c *command) attach(ctx context.Context, id string) (*job.Job, error) {
 	if j := c.localJob(ctx, id); j != nil {
 		return j, nil
 	}
-	place, err := c.place()
+	registry, err := c.registry()
 	if err != nil {
 		if j := c.storedJob(ctx, id, err); j != nil {
 			return j, nil
 		}
 		return nil, err
 	}
-	j, err := place.Attach(ctx, id)
+	j, err := registry.Attach(ctx, id)
 	return j, unattached(err)
 }
 
@@ -90,11 +92,11 @@ func (c *command) storedJob(ctx context.Context, id string, why error) *job.Job 
 	if c.local {
 		return nil
 	}
-	place, err := backend.StoredPlace(c.connection, why)
+	registry, err := backend.StoredRegistry(c.connection, why)
 	if err != nil {
 		return nil
 	}
-	j := place.Exact(ctx, id)
+	j := registry.Exact(ctx, id)
 	if j == nil {
 		return nil
 	}
@@ -104,8 +106,8 @@ func (c *command) storedJob(ctx context.Context, id string, why error) *job.Job 
 	return j
 }
 
-// finder finds the jobs of a place that words name.
-type finder func(place job.Place, ctx context.Context, words []string) (found []*job.Job, failed []error)
+// finder finds the jobs of a registry that words name.
+type finder func(registry job.Registry, ctx context.Context, words []string) (found []*job.Job, failed []error)
 
 // attachAll finds all jobs that are to be ended or removed, whatever is left of
 // them. One that is not found does not protect the others: failed are the errors. Of a
@@ -122,14 +124,14 @@ func (c *command) attachAll(ctx context.Context, ids []string, find finder) (fou
 	if len(others) == 0 {
 		return found, nil, nil
 	}
-	place, err := c.place()
+	registry, err := c.registry()
 	if err != nil && len(found) == 0 {
 		return nil, nil, err
 	}
 	if err != nil {
 		return found, []error{err}, nil
 	}
-	rest, failed := find(place, ctx, others)
+	rest, failed := find(registry, ctx, others)
 	if len(ids) == 1 && len(failed) == 1 {
 		return nil, nil, unattached(failed[0])
 	}
@@ -153,11 +155,11 @@ func (c *command) localJob(ctx context.Context, id string) *job.Job {
 	if c.local {
 		return nil
 	}
-	place, err := c.localPlace()
+	registry, err := c.localRegistry()
 	if err != nil {
 		return nil
 	}
-	return place.Exact(ctx, id)
+	return registry.Exact(ctx, id)
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.

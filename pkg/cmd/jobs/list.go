@@ -93,11 +93,11 @@ func parseStates(words []string) ([]api.State, error) {
 }
 
 type listOptions struct {
-	place  job.Place
-	filter job.Filter
-	level  api.ListLevel
-	watch  bool
-	errOut io.Writer
+	registry job.Registry
+	filter   job.Filter
+	level    api.ListLevel
+	watch    bool
+	errOut   io.Writer
 	entryPrinter
 }
 
@@ -112,7 +112,7 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	if f.watch && (f.output == "json" || f.output == "yaml") {
 		return nil, fmt.Errorf("--watch cannot be combined with --output %s: use wide or name", f.output)
 	}
-	place, err := c.placeOf(f.allNamespaces)
+	registry, err := c.registryOf(f.allNamespaces)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +121,9 @@ func (f *listFlags) toOptions(c *command) (*listOptions, error) {
 	if err := c.choice.applyTo(&filter, c.local); err != nil {
 		return nil, err
 	}
-	return &listOptions{place: place, watch: f.watch, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
+	return &listOptions{registry: registry, watch: f.watch, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
 		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.local,
-			now: func() time.Time { return place.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
+			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 
 // gone reports whether jobs are wanted that have no workload any more.
@@ -143,7 +143,7 @@ func (f *listFlags) level() api.ListLevel {
 
 func (o *listOptions) run(ctx context.Context) error {
 	if o.watch {
-		err := o.place.WatchEntries(ctx, o.filter, o.level, func(entries []api.JobSummary) error {
+		err := o.registry.WatchEntries(ctx, o.filter, o.level, func(entries []api.JobSummary) error {
 			err := o.print(entries)
 			o.release(ctx, entries)
 			return err
@@ -153,12 +153,12 @@ func (o *listOptions) run(ctx context.Context) error {
 		}
 		return err
 	}
-	entries, unread := o.place.Entries(ctx, o.filter, o.level)
+	entries, unread := o.registry.Entries(ctx, o.filter, o.level)
 	if len(entries) == 0 && unread != nil {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, job.ErrNoJob.Error()+whereOf(o.place)+localHint(o.place))
+		_, err := fmt.Fprintln(o.errOut, job.ErrNoJob.Error()+whereOf(o.registry)+localHint(o.registry))
 		return err
 	}
 	err := o.print(entries)
@@ -176,7 +176,7 @@ func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 			continue
 		}
 		g.Go(func() error {
-			j, err := o.place.Open(ctx, e)
+			j, err := o.registry.Open(ctx, e)
 			if err != nil {
 				fmt.Fprintf(o.errOut, "warning: %v\n", err)
 				return nil

@@ -68,7 +68,7 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	var out bytes.Buffer
 	begun, before := &sync.WaitGroup{}, ""
 	begun.Add(3)
-	o := listOptions{errOut: io.Discard, entryPrinter: entryPrinter{now: time.Now, out: &out}, place: job.Place{Store: s, Backend: parked{jobtest.Backend{Jobs: found}, begun, &out, &before}}}
+	o := listOptions{errOut: io.Discard, entryPrinter: entryPrinter{now: time.Now, out: &out}, registry: job.Registry{Store: s, Backend: parked{jobtest.Backend{Jobs: found}, begun, &out, &before}}}
 	if err := o.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 
 // completeMaps offers the maps that have ended, whose values can be taken over.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	place := func() (job.Place, error) { return backend.JobsPlace(f.connection, false) }
+	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, false) }
 	ended := func(e api.JobSummary) bool { return e.Map && e.State.Ended() }
-	return backend.CompleteIDs(c.Context(), word, ended, place), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return backend.CompleteIDs(c.Context(), word, ended, registry), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

@@ -331,9 +331,9 @@ func (o *options) run(ctx context.Context) error {
 		if to, err = o.destination(planned); err != nil {
 			return err
 		}
-		defer to.place.Store.Close()
+		defer to.registry.Store.Close()
 		warned := len(planned.Warnings)
-		if planned, err = submit.Resolve(ctx, planned, to.place); err != nil {
+		if planned, err = submit.Resolve(ctx, planned, to.registry); err != nil {
 			return submitError(err)
 		}
 		o.warn(planned.Warnings[warned:])

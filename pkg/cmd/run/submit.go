@@ -41,7 +41,7 @@ type waiting struct {
 
 // destination is where a job goes.
 type destination struct {
-	place job.Place
+	registry job.Registry
 	// One of them makes the workload.
 	cluster *kube.Cluster
 	machine *local.Machine
@@ -50,10 +50,10 @@ type destination struct {
 // destination opens what the plan names. It contacts nothing.
 func (o *options) destination(p submit.Planned) (to destination, err error) {
 	if p.Spec.Backend != api.BackendLocal {
-		to.place, to.cluster, err = backend.ClusterPlace(o.connection, o.place, p.Spec.Namespace)
+		to.registry, to.cluster, err = backend.ClusterRegistry(o.connection, o.place, p.Spec.Namespace)
 		return to, err
 	}
-	to.place, to.machine, err = backend.LocalPlace(p.Spec.Store, p.Python)
+	to.registry, to.machine, err = backend.LocalRegistry(p.Spec.Store, p.Python)
 	return to, err
 }
 
@@ -73,7 +73,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 		submission := to.cluster.Submission(rendered.Objects())
 		steps = submit.Steps{Ready: submission.Ready, Start: submission.Start}
 	}
-	j, err := o.apply(ctx, p, to.place, steps)
+	j, err := o.apply(ctx, p, to.registry, steps)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render
 	if old := p.From; p.Complete() {
 		return process.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.LocationFlags())
 	}
-	j, err := o.apply(ctx, p, to.place, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
+	j, err := o.apply(ctx, p, to.registry, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
 		return err
 	}
@@ -98,10 +98,10 @@ func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render
 }
 
 // apply carries a plan out, and shows how far it is.
-func (o *options) apply(ctx context.Context, p submit.Planned, place job.Place, steps submit.Steps) (*job.Job, error) {
+func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Registry, steps submit.Steps) (*job.Job, error) {
 	bar := o.ui.Progress("storing", p.Files.StoredBytes)
 	var before int64
-	sent, err := submit.Apply(ctx, p, place, steps, func(done, _ int64) {
+	sent, err := submit.Apply(ctx, p, registry, steps, func(done, _ int64) {
 		bar.Add(done - before)
 		before = done
 	})

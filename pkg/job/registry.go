@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Place is where jobs live: their workloads, and the stores they use.
-type Place struct {
+// Registry is where jobs live: their workloads, and the stores they use.
+type Registry struct {
 	Backend Backend
 	// Kind is that of the backend.
 	Kind api.Backend
@@ -26,39 +26,39 @@ type Place struct {
 	OpenStore func(url string) (store.Store, error)
 	// Store is where jobs are looked for that have no workload any more.
 	Store store.Store
-	// Flags take a command line to this place, but for the namespace:
+	// Flags take a command line to this registry, but for the namespace:
 	// " --context dev". Empty where no flag does.
 	Flags string
 }
 
 // Job is the job that a handle describes and whose records are in the usual store.
-func (p Place) Job(h api.Handle) *Job {
-	return &Job{Handle: h, Store: p.Store, Backend: p.Backend, Flags: p.Flags}
+func (reg Registry) Job(h api.Handle) *Job {
+	return &Job{Handle: h, Store: reg.Store, Backend: reg.Backend, Flags: reg.Flags}
 }
 
 // NewJob is a job that is to be submitted here.
-func (p Place) NewJob(s api.Spec) *Job {
+func (reg Registry) NewJob(s api.Spec) *Job {
 	h := api.NewHandle(s)
-	h.ClusterName, h.ClusterID, h.Server = p.Cluster, p.ClusterID, p.Server
-	if p.Cluster == "" {
+	h.ClusterName, h.ClusterID, h.Server = reg.Cluster, reg.ClusterID, reg.Server
+	if reg.Cluster == "" {
 		h.Zone = "" // which is as much supposed
 	}
-	return p.Job(h)
+	return reg.Job(h)
 }
 
 // list describes the workloads that exist. Those that don't name their store are looked for in
 // the usual one.
-func (p Place) list(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
-	found, err := p.Backend.List(ctx, level)
-	return p.inStores(found), err
+func (reg Registry) list(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	found, err := reg.Backend.List(ctx, level)
+	return reg.inStores(found), err
 }
 
 // inStores are jobs with their stores, but for those that are gone.
-func (p Place) inStores(found []api.JobSummary) []api.JobSummary {
+func (reg Registry) inStores(found []api.JobSummary) []api.JobSummary {
 	found = slices.Clone(found)
 	for i := range found {
 		if found[i].Store == "" && found[i].Status.State != api.NotFound {
-			found[i].Store = p.Store.URL()
+			found[i].Store = reg.Store.URL()
 		}
 	}
 	return found
@@ -66,33 +66,33 @@ func (p Place) inStores(found []api.JobSummary) []api.JobSummary {
 
 // Exact is the job whose whole id was given and whose handle lies in the usual
 // store, which one request says; nil for any other, or when there is doubt.
-func (p Place) Exact(ctx context.Context, id string) *Job {
+func (reg Registry) Exact(ctx context.Context, id string) *Job {
 	if store.CheckID(id) != nil {
 		return nil
 	}
-	handle, err := readHandle(ctx, p.Store, id)
+	handle, err := readHandle(ctx, reg.Store, id)
 	if err != nil {
 		return nil
 	}
-	return p.Job(handle)
+	return reg.Job(handle)
 }
 
 // Open is AttachAll for a job that was listed.
-func (p Place) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
-	j := p.Job(api.Handle{JobID: e.ID, Backend: p.Kind, Namespace: e.Namespace})
-	if e.Store != p.Store.URL() {
+func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
+	j := reg.Job(api.Handle{JobID: e.ID, Backend: reg.Kind, Namespace: e.Namespace})
+	if e.Store != reg.Store.URL() {
 		var err error
-		if j.Store, err = p.OpenStore(e.Store); err != nil {
+		if j.Store, err = reg.OpenStore(e.Store); err != nil {
 			return nil, err
 		}
 	}
-	_, err := p.recall(ctx, j)
+	_, err := reg.recall(ctx, j)
 	return j, err
 }
 
 // recall reads the handle if there is one that can be read, and reports whether there
 // was. Only that of a newer version is an error.
-func (p Place) recall(ctx context.Context, j *Job) (bool, error) {
+func (reg Registry) recall(ctx context.Context, j *Job) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
 	if errors.As(err, &newer) {

@@ -24,7 +24,7 @@ func TestLocationFlags(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := (Place{Flags: tt.flags}).Job(tt.handle).LocationFlags(); got != tt.want {
+			if got := (Registry{Flags: tt.flags}).Job(tt.handle).LocationFlags(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -44,7 +44,7 @@ func (c counting) Dirs(ctx context.Context) ([]string, error) {
 
 func TestAttachAllLooksOnce(t *testing.T) {
 	listed, dirs := 0, 0
-	p := Place{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/call.json": "{}"}), &dirs},
+	p := Registry{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/call.json": "{}"}), &dirs},
 		Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 			listed++
 			return []api.JobSummary{{ID: "c3", Store: "gs://other"}, {ID: "d4", Store: "gs://other"}}, nil
@@ -99,7 +99,7 @@ func TestAttachAllToOrphans(t *testing.T) {
 			for _, o := range tt.objects {
 				objects[o] = "{}"
 			}
-			p := Place{Store: storeWith(t, objects), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
+			p := Registry{Store: storeWith(t, objects), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
 			_, failed := p.AttachAll(t.Context(), []string{tt.id})
 			err := errors.Join(failed...)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -132,7 +132,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 func TestPlaceWithoutAStore(t *testing.T) {
 	why := errors.New("set KINETIC_STORE")
 	theirs := storeWith(t, map[string]string{"a1/handle.json": ourHandle})
-	p := Place{Store: store.None(why), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
+	p := Registry{Store: store.None(why), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 		return []api.JobSummary{{ID: "a1", Store: theirs.URL(), Status: api.Status{State: api.Running}}}, nil
 	}), OpenStore: func(string) (store.Store, error) { return theirs, nil }}
 	for _, id := range []string{"a1", "a"} {
@@ -157,7 +157,7 @@ func TestPlaceWithoutAStore(t *testing.T) {
 // Clusters that have no name, such as kind's, may share a store: what isn't in this one
 // may well run in the other. A workload that is found here is here, by whatever way its
 // cluster was reached when it was submitted.
-func TestPlaceTellsClustersApart(t *testing.T) {
+func TestRegistryTellsClustersApart(t *testing.T) {
 	handle := func(id, name, cluster string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"ml","cluster_name":"` + name + `","cluster_id":"` + cluster +
 			`","server":"https://192.0.2.9","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
@@ -182,7 +182,7 @@ func TestPlaceTellsClustersApart(t *testing.T) {
 		"one that is not known": {"", "", []string{"gke", "here", "old", "rotated", "there"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := Place{Namespace: "ml", Cluster: tt.cluster, ClusterID: tt.id, Store: storeWith(t, objects)}
+			p := Registry{Namespace: "ml", Cluster: tt.cluster, ClusterID: tt.id, Store: storeWith(t, objects)}
 			p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 				return []api.JobSummary{{ID: "rotated", Namespace: "ml", Store: p.Store.URL(), Status: api.Status{State: api.Running}}}, nil
 			})
@@ -221,11 +221,11 @@ func TestPlaceTellsClustersApart(t *testing.T) {
 // A handle names no cluster whose name is only supposed: another may be called so.
 func TestNewJobTellsItsCluster(t *testing.T) {
 	spec := api.Spec{ID: "a1", Cluster: "kinetic-cluster", Zone: "us-central1-a", Placement: api.Placement{Backend: api.BackendGKE}}
-	h := Place{ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle
+	h := Registry{ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle
 	if h.ClusterName != "" || h.Zone != "" || h.ClusterID != "aa" || h.Server != "https://127.0.0.1:6443" {
 		t.Errorf("without a name: %+v", h)
 	}
-	h = Place{Cluster: "kinetic-cluster", ClusterID: "aa"}.NewJob(spec).Handle
+	h = Registry{Cluster: "kinetic-cluster", ClusterID: "aa"}.NewJob(spec).Handle
 	if h.ClusterName != "kinetic-cluster" || h.Zone != "us-central1-a" || h.ClusterID != "aa" {
 		t.Errorf("with one: %+v", h)
 	}
