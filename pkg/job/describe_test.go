@@ -2,12 +2,16 @@ package job
 
 import (
 	"context"
+	"io"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestTimelineTellsEveryAttempt(t *testing.T) {
@@ -131,5 +135,42 @@ func TestDescribeTellsWhatTheClusterKnowsOfALoss(t *testing.T) {
 	want := []Event{{at(0), "submitted by kubectl kinetic v1"}, {at(1), "started"}, {at(3), "started again, attempt 2; attempt 1 was lost: drained"}}
 	if diff := cmp.Diff(want, d.Timeline); diff != "" || err != nil {
 		t.Errorf("%v, (-want +got)\n%s", err, diff)
+	}
+}
+
+// metered is a store that counts the bytes that are read of it.
+type metered struct {
+	store.Store
+	read *int
+}
+
+type meteredReader struct {
+	io.ReadCloser
+	read *int
+}
+
+func (s metered) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	r, err := s.Store.Open(ctx, name)
+	return meteredReader{r, s.read}, err
+}
+
+func (r meteredReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	*r.read += n
+	return n, err
+}
+
+// Who asks about a job does not download what it returned.
+func TestDescribeReadsNoValue(t *testing.T) {
+	const head = `{"version":1,"ok":true,"pickle":null,"error":null,"warnings":["value.loss is NaN"],"differs":true,"value":`
+	read := 0
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Backend: steps{{State: api.Succeeded}},
+		Store: metered{storeWith(t, map[string]string{"a1/result.json": head + `"` + strings.Repeat("x", 10<<20) + `"}`}), &read}}
+	d, err := j.Describe(t.Context())
+	if err != nil || !d.HasResult || !slices.Equal(d.Warnings, []string{"value.loss is NaN"}) {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	if read > 1<<20 {
+		t.Errorf("%d bytes were read", read)
 	}
 }

@@ -1,4 +1,4 @@
-package job
+package records
 
 import (
 	"bufio"
@@ -13,40 +13,32 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Result reads the job's result, all but its value, which may be large; that is
-// written to value, as JSON, while it is read. ErrNotFound where there is none:
-// it was deleted, or the job never came so far.
-func (j *Job) Result(ctx context.Context, value io.Writer) (api.Result, error) {
-	return j.readResult(ctx, func(r io.ByteReader) ([]byte, error) { return splitValue(r, value) })
+// Result reads a result, all but its value, which may be large; that is written to value, as
+// JSON, while it is read.
+func Result(ctx context.Context, s store.Store, name string, value io.Writer) (api.Result, error) {
+	return readResult(ctx, s, name, func(r io.ByteReader) ([]byte, error) { return splitValue(r, value) })
 }
 
-// resultHead is Result without the value, which is not read: a runner writes it last.
-func (j *Job) resultHead(ctx context.Context) (api.Result, error) {
-	return j.readResult(ctx, headOfResult)
+// ResultHead is Result without the value, which is not read: a runner writes it last.
+func ResultHead(ctx context.Context, s store.Store, name string) (api.Result, error) {
+	return readResult(ctx, s, name, headOfResult)
 }
 
-// HasValue reports whether there is a value to print.
-func (j *Job) HasValue(ctx context.Context) (bool, error) {
-	result, err := optional(j.resultHead(ctx))
-	return result != nil && result.OK, err
-}
-
-func (j *Job) readResult(ctx context.Context, read func(io.ByteReader) ([]byte, error)) (r api.Result, err error) {
-	name := store.Result(j.ID())
-	object, err := j.Store.Open(ctx, name)
+func readResult(ctx context.Context, s store.Store, name string, read func(io.ByteReader) ([]byte, error)) (r api.Result, err error) {
+	object, err := s.Open(ctx, name)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, object.Close()) }()
 	head, err := read(bufio.NewReaderSize(object, 64<<10))
 	if err != nil {
-		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, err)
+		return r, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
 	}
 	if err := json.Unmarshal(head, &r); err != nil {
-		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, err)
+		return r, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
 	}
 	if r.Version > api.EndVersion {
-		return r, fmt.Errorf("reading %s/%s: %w", j.Store.URL(), name, &api.VersionError{Got: r.Version, Max: api.EndVersion})
+		return r, fmt.Errorf("reading %s/%s: %w", s.URL(), name, &api.VersionError{Got: r.Version, Max: api.EndVersion})
 	}
 	return r, nil
 }

@@ -1,17 +1,11 @@
-package job
+package records
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestSplitValue(t *testing.T) {
@@ -37,43 +31,6 @@ func TestSplitValue(t *testing.T) {
 		if _, err := splitValue(strings.NewReader(doc), &bytes.Buffer{}); err == nil {
 			t.Errorf("%s: torn, and no error", doc)
 		}
-	}
-}
-
-// metered is a store that counts the bytes that are read of it.
-type metered struct {
-	store.Store
-	read *int
-}
-
-type meteredReader struct {
-	io.ReadCloser
-	read *int
-}
-
-func (s metered) Open(ctx context.Context, name string) (io.ReadCloser, error) {
-	r, err := s.Store.Open(ctx, name)
-	return meteredReader{r, s.read}, err
-}
-
-func (r meteredReader) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	*r.read += n
-	return n, err
-}
-
-// A user who asks about a job does not download what it returned.
-func TestDescribeReadsNoValue(t *testing.T) {
-	const head = `{"version":1,"ok":true,"pickle":null,"error":null,"warnings":["value.loss is NaN"],"differs":true,"value":`
-	read := 0
-	j := &Job{Handle: api.Handle{JobID: "a1"}, Backend: steps{{State: api.Succeeded}},
-		Store: metered{storeWith(t, map[string]string{"a1/result.json": head + `"` + strings.Repeat("x", 10<<20) + `"}`}), &read}}
-	d, err := j.Describe(t.Context())
-	if err != nil || !d.HasResult || !slices.Equal(d.Warnings, []string{"value.loss is NaN"}) {
-		t.Errorf("got %+v, %v", d, err)
-	}
-	if read > 1<<20 {
-		t.Errorf("%d bytes were read", read)
 	}
 }
 
