@@ -164,15 +164,15 @@ func TestStatusOfAJobThatIsGone(t *testing.T) {
 			put(t, j, store.End("a1"), end)
 		}
 		s, err := j.Status(t.Context())
-		if got := fmt.Sprint(s.State, " ", s.Ended, " ", Outcome(s)); err != nil || got != want || s.Collected {
+		if got := fmt.Sprint(s.State, " ", s.Ended, " ", s.Outcome()); err != nil || got != want || s.Collected {
 			t.Errorf("status %s, %v; want %s", got, err, want)
 		}
-		if s, err := j.Cancel(t.Context(), 0, time.Now(), Cancelled); err != nil || !strings.HasSuffix(want, " "+Outcome(s)) {
+		if s, err := j.Cancel(t.Context(), 0, time.Now(), api.CancelledMessage); err != nil || !strings.HasSuffix(want, " "+s.Outcome()) {
 			t.Errorf("cancelled again: %+v, %v; want %s", s, err, want)
 		}
 		p := Registry{Store: j.Store, Backend: j.Backend}
 		entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.ListStates)
-		if err != nil || len(entries) != 1 || fmt.Sprint(entries[0].State, " ", entries[0].Status.Ended, " ", Outcome(entries[0].Status)) != want {
+		if err != nil || len(entries) != 1 || fmt.Sprint(entries[0].State, " ", entries[0].Status.Ended, " ", entries[0].Status.Outcome()) != want {
 			t.Errorf("listed as %+v, %v; want %s", entries, err, want)
 		}
 	}

@@ -172,9 +172,9 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []
 	}
 	switch {
 	case d.End != nil:
-		events = append(events, Event{d.End.Finished, Outcome(d.End.Status())})
+		events = append(events, Event{d.End.Finished, d.End.Status().Outcome()})
 	case !d.Status.Finished.IsZero():
-		events = append(events, Event{d.Status.Finished, Outcome(d.Status)})
+		events = append(events, Event{d.Status.Finished, d.Status.Outcome()})
 	}
 	if d.collected != nil {
 		events = append(events, Event{d.collected.Time, "collected"})

@@ -77,7 +77,7 @@ func TestWaitForAJobThatVanishes(t *testing.T) {
 		objects map[string]string
 		want    string
 	}{
-		"deleted while it ran":           {steps{running, gone}, map[string]string{"a1/handle.json": ourHandle}, Outcome(deleted)},
+		"deleted while it ran":           {steps{running, gone}, map[string]string{"a1/handle.json": ourHandle}, deleted.Outcome()},
 		"its end is known":               {steps{running, gone}, map[string]string{"a1/handle.json": ourHandle, "a1/end.json": runnerEnd}, "failed: the runner's word"},
 		"cleaned up while it ran":        {steps{running, gone}, nil, "not found"},
 		"it was gone before anyone came": {steps{gone}, map[string]string{"a1/handle.json": ourHandle}, "not found"},
@@ -89,7 +89,7 @@ func TestWaitForAJobThatVanishes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, Outcome(got)); diff != "" {
+			if diff := cmp.Diff(tt.want, got.Outcome()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if got.Reason == deleted.Reason && !got.Finished.Equal(thereNow) {

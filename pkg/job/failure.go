@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,75 +11,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Outcome says in a few words how a job stands.
-func Outcome(s api.Status) string {
-	if s.UnreleasedHosts != "" {
-		return outcome(s) + "; finished, holding " + s.UnreleasedHosts
-	}
-	return outcome(s)
-}
-
-func outcome(s api.Status) string {
-	switch s.Word() {
-	case string(api.Succeeded):
-		return "succeeded"
-	case api.CancelledWord:
-		if s.Message == "" || s.Message == Cancelled {
-			return Cancelled
-		}
-		return Cancelled + ": " + s.Message
-	case string(api.Failed):
-		if what := failedHow(s); what != "" {
-			return "failed: " + what
-		}
-		return "failed"
-	case string(api.NotFound):
-		if s.Message != "" {
-			return "not found: " + s.Message
-		}
-		return "not found"
-	case string(api.Pending):
-		return waiting(s.Message)
-	default:
-		return cmp.Or(s.Message, strings.ToLower(string(s.State)))
-	}
-}
-
 // Sentence says how the job ended: job a1 failed: out of memory.
 func (j *Job) Sentence(s api.Status) string {
 	if s.Word() == api.CancelledWord {
-		return fmt.Sprintf("job %s was %s", j.ID(), Outcome(s))
+		return fmt.Sprintf("job %s was %s", j.ID(), s.Outcome())
 	}
-	return fmt.Sprintf("job %s %s", j.ID(), Outcome(s))
-}
-
-// waiting says what for, or in which queue.
-func waiting(message string) string {
-	switch {
-	case message == "":
-		return "waiting"
-	case strings.HasPrefix(message, "waiting in "):
-		return message
-	}
-	return "waiting: " + message
-}
-
-// failedHow is why a job failed and, where it ran out of retries, after how many attempts.
-func failedHow(s api.Status) string {
-	if crashed := s.Reason == api.Killed || s.Reason == api.RunnerFailure; crashed && s.Attempt > 1 {
-		return cause(s) + " (attempt " + itoa(s.Attempt) + ", the last)"
-	}
-	return cause(s)
-}
-
-func cause(s api.Status) string {
-	if s.Reason == api.ExitCode && s.Message == "" && s.ExitCode != nil {
-		return "exit code " + itoa(*s.ExitCode)
-	}
-	if s.Message == "" {
-		return string(s.Reason)
-	}
-	return s.Message
+	return fmt.Sprintf("job %s %s", j.ID(), s.Outcome())
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -8,37 +8,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-func TestOutcome(t *testing.T) {
-	seven := 7
-	tests := map[string]struct {
-		status api.Status
-		want   string
-	}{
-		"succeeded":              {api.Status{State: api.Succeeded, Reason: api.Completed}, "succeeded"},
-		"exception":              {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
-		"exit code, no message":  {api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &seven}, "failed: exit code 7"},
-		"no message":             {api.Status{State: api.Failed, Reason: api.Killed}, "failed: Killed"},
-		"out of retries":         {api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", Attempt: 3}, "failed: out of memory (attempt 3, the last)"},
-		"no retries to spend":    {api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory", Attempt: 1}, "failed: out of memory"},
-		"exception after a loss": {api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", Attempt: 2}, "failed: ValueError: bad"},
-		"nothing known":          {api.Status{State: api.Failed}, "failed"},
-		"cancelled":              {api.Status{State: api.Failed, Reason: api.Cancelled, Message: "cancelled"}, "cancelled"},
-		"cancelled, gone":        {api.Status{State: api.NotFound, Ended: "CANCELLED", Reason: api.Cancelled, Message: "cancelled"}, "cancelled"},
-		"given up":               {api.Status{State: api.Failed, Reason: api.Cancelled, Message: "it could not start: no image"}, "cancelled: it could not start: no image"},
-		"succeeded, gone":        {api.Status{State: api.NotFound, Ended: "SUCCEEDED", Reason: api.Completed}, "succeeded"},
-		"failed, gone":           {api.Status{State: api.NotFound, Ended: "FAILED", Reason: api.Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
-		"running":                {api.Status{State: api.Running}, "running"},
-		"gone":                   {api.Status{State: api.NotFound}, "not found"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := Outcome(tt.status); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
 func TestWhetherAFailureWasRetried(t *testing.T) {
 	exception := api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", Attempt: 1}
 	second := exception

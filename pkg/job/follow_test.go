@@ -76,7 +76,7 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Backend: slow{steps: tt.steps}}
 			var out bytes.Buffer
 			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(&out), nil)
-			if got := fmt.Sprintf("%s, %v", Outcome(status), err); got != tt.want || out.String() != "printed\n" {
+			if got := fmt.Sprintf("%s, %v", status.Outcome(), err); got != tt.want || out.String() != "printed\n" {
 				t.Errorf("got %s and %q, want %s", got, out.String(), tt.want)
 			}
 		})
@@ -142,7 +142,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 			}
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s,
 				Backend: slow{steps: steps{{State: api.Running}}, refusal: tt.refusal, unseen: tt.unseen, asked: asked}}
-			if _, err := j.Cancel(t.Context(), time.Second, time.Now(), Cancelled); !errors.Is(err, cmp.Or(tt.refusal, tt.unseen)) {
+			if _, err := j.Cancel(t.Context(), time.Second, time.Now(), api.CancelledMessage); !errors.Is(err, cmp.Or(tt.refusal, tt.unseen)) {
 				t.Errorf("got %v", err)
 			}
 			if by := said(); by != tt.want {
@@ -239,7 +239,7 @@ func TestFollowAJobThatHasEndedWithoutItsCluster(t *testing.T) {
 			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Streams{Out: &out, Err: &out}, nil)
 			outcome := ""
 			if status.State != "" {
-				outcome = Outcome(status)
+				outcome = status.Outcome()
 			}
 			if got := fmt.Sprintf("%s %s, %v", &out, outcome, err); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -13,9 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Cancelled is why a job ended that someone cancelled.
-const Cancelled = "cancelled"
-
 // DefaultGrace is how long a job that is told to end may save its outputs.
 const DefaultGrace = 30 * time.Second
 

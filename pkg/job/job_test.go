@@ -128,7 +128,7 @@ func TestStatusTellsWhyAJobWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := &Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Hosts: 2}, Store: storeWith(t, nil), Backend: explained{status: tt.status}}
 			s, err := j.Status(t.Context())
-			if got := Outcome(s) + "; " + s.Next; err != nil || got != tt.want {
+			if got := s.Outcome() + "; " + s.Next; err != nil || got != tt.want {
 				t.Errorf("got %q, %v; want %q", got, err, tt.want)
 			}
 		})

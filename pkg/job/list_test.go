@@ -76,7 +76,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		}
 		var lines []string
 		for _, e := range entries {
-			lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+Outcome(e.Status))
+			lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+e.Status.Outcome())
 		}
 		return lines
 	}

@@ -42,14 +42,14 @@ func TestTheStoreTellsHowAJobEndedWhoseWorkloadCant(t *testing.T) {
 			s := storeWith(t, tt.objects)
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: group{slow{steps: steps{tt.status}}, &released}}
 			status, err := j.Status(t.Context())
-			if got := Outcome(status); err != nil || got != tt.want {
+			if got := status.Outcome(); err != nil || got != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
 			p := Registry{Store: s, Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 				return []api.JobSummary{{ID: "a1", Store: s.URL(), Status: tt.status}}, nil
 			})}
 			entries, err := p.Entries(t.Context(), Filter{}, api.ListStates)
-			if err != nil || len(entries) != 1 || Outcome(entries[0].Status) != tt.want || entries[0].State != status.State {
+			if err != nil || len(entries) != 1 || entries[0].Status.Outcome() != tt.want || entries[0].State != status.State {
 				t.Errorf("listed as %+v, %v; want %s", entries, err, tt.want)
 			}
 			if status.UnreleasedHosts == "" {

@@ -95,7 +95,7 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) []
 			}
 			continue
 		}
-		if known && was.State == e.State && Outcome(was.Status) == Outcome(e.Status) {
+		if known && was.State == e.State && was.Status.Outcome() == e.Status.Outcome() {
 			continue
 		}
 		told[keyOf(e)] = e

@@ -55,7 +55,7 @@ func TestWatchEntries(t *testing.T) {
 			err := p.WatchEntries(t.Context(), tt.filter, api.ListReasons, func(entries []api.JobSummary) error {
 				var lines []string
 				for _, e := range entries {
-					lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+Outcome(e.Status))
+					lines = append(lines, e.ID+" "+e.Function+" "+string(e.State)+" "+e.Status.Outcome())
 				}
 				got = append(got, lines)
 				return nil

@@ -38,7 +38,7 @@ func (c *command) runCancel(ctx context.Context, args []string) error {
 		return err
 	}
 	return tell(c.streams.ErrOut, max(len(args), len(found)), append(failed, forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
-		was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), job.Cancelled)
+		was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), api.CancelledMessage)
 		if err != nil || !was.State.Ended() {
 			return "cancelled", err
 		}

@@ -209,7 +209,7 @@ func commit(o api.Origin) string {
 // describeState is the job's state, with why it waits or how it ended.
 func describeState(d job.Description) string {
 	s := d.Status
-	word, outcome := s.Word(), job.Outcome(s)
+	word, outcome := s.Word(), s.Outcome()
 	switch {
 	case word == string(api.NotFound), strings.EqualFold(word, outcome),
 		word != string(api.Failed) && s.Message == "" && s.UnreleasedHosts == "":

@@ -298,7 +298,7 @@ func (p *entryPrinter) row(e api.JobSummary) []string {
 		row = append(row, e.User, known(e.Hosts), e.Node, e.Store)
 	}
 	if p.outcomes || holds(e) { // in a watch it may be the first such job
-		row = append(row, job.Outcome(e.Status))
+		row = append(row, e.Status.Outcome())
 	}
 	return row
 }

@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -45,7 +44,7 @@ func NewTeller(u *ui.UI) *Teller { return &Teller{ui: u} }
 // Waiting says what the job waits for, and what fixes it. Of any other job it says nothing.
 func (t *Teller) Waiting(s api.Status) {
 	if s.State == api.Pending && s.Message != "" {
-		t.state(s, job.Outcome(s))
+		t.state(s, s.Outcome())
 	}
 }
 

@@ -366,12 +366,12 @@ func (o *options) end(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	again, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), job.Cancelled)
+	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), api.CancelledMessage)
 	switch {
 	case again.Err() == nil:
 		return err
 	case j.Handle.Backend == api.BackendLocal:
-		_, err = j.Cancel(ctx, 0, o.clock.Now(), job.Cancelled)
+		_, err = j.Cancel(ctx, 0, o.clock.Now(), api.CancelledMessage)
 		return err
 	default:
 		fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
