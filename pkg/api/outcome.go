@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CancelledMessage is End.Message of a job that somebody cancelled.
+// CancelledMessage is End.Message of a job that someone cancelled.
 const CancelledMessage = "cancelled"
 
 // Outcome says in a few words how a job stands.

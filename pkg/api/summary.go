@@ -12,7 +12,7 @@ type JobSummary struct {
 	Created     time.Time `json:"created"`
 	Store       string    `json:"store"` // URL
 	// Hosts is how many there are at a time, 0 where that is not known: it is local,
-	// or a group that has no pods, of which no reasons were asked for.
+	// or a group that has no pods, in a list without reasons.
 	Hosts int `json:"hosts,omitempty"`
 	// Map says that the job calls its function once for each of many inputs.
 	Map bool `json:"map,omitempty"`
@@ -37,7 +37,7 @@ type WorkloadFacts struct {
 }
 
 // EndKnown reports whether the job has ended for certain: its workload says so, or the
-// store does. One without a workload may run where nobody lets us see it.
+// store does. One without a workload may run where no one lets us see it.
 func (s JobSummary) EndKnown() bool {
 	return s.State.Ended() && s.Status.State.Ended() && s.Status.State != NotFound
 }

@@ -26,7 +26,7 @@ const noticeTime = 15 * time.Second
 // do both for a job that was cancelled while it began.
 const podTime = 200 * time.Millisecond
 
-// Delete makes sure that a job has no workload, and nothing that came with it and that nobody
+// Delete makes sure that a job has no workload, and nothing that came with it and that no one
 // owns. A job that could not be stopped still needs that.
 func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
 	if err := c.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ func at(second int) metav1.Time {
 
 // pod is one attempt, made at a second, whose container is in a state. A
 // sidecar comes first, as on GKE with FUSE.
-// handleOf is the handle of a job of which no more is known.
+// handleOf is a handle with an id alone.
 func handleOf(id string) api.Handle { return api.Handle{JobID: id} }
 
 func pod(name string, made int, state corev1.ContainerState) corev1.Pod {

@@ -90,7 +90,7 @@ func TestDeleteRemovesWhatCameWithAJobOnceThatIsStopped(t *testing.T) {
 		handle  api.Handle
 		options api.DeleteOptions
 		refuse  bool
-		want    []string // the resources of which an object is asked for
+		want    []string // resources whose objects are asked for
 	}{
 		"refused":             {set, api.DeleteOptions{Secret: true}, true, []string{"leaderworkersets"}},
 		"accepted":            {set, api.DeleteOptions{}, false, []string{"leaderworkersets", "rolebindings", "roles"}},

@@ -20,7 +20,7 @@ func at(second int) metav1.Time {
 
 // pod is one attempt, made at a second, whose container is in a state. A
 // sidecar comes first, as on GKE with FUSE.
-// plain is a status of which nothing else is known.
+// plain is a status without a pod.
 func plain(s api.Status) api.WorkloadStatus { return api.WorkloadStatus{Status: s} }
 
 // inPod is the status of a job that runs in a pod.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// CompletionTime is how long somebody who pressed Tab waits for a cluster.
+	// CompletionTime is how long someone who pressed Tab waits for a cluster.
 	CompletionTime = 2 * time.Second
 	// maxCompletions is how many ids of a registry are offered, the newest.
 	maxCompletions = 100
