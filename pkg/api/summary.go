@@ -39,7 +39,7 @@ type WorkloadFacts struct {
 // EndKnown reports whether the job has ended for certain: its workload says so, or the
 // store does. One without a workload may run where no one lets us see it.
 func (s JobSummary) EndKnown() bool {
-	return s.State.Ended() && s.Status.State.Ended() && s.Status.State != NotFound
+	return s.Status.Ended != "" || s.State.Ended() && s.Status.State.Ended() && s.Status.State != NotFound
 }
 
 // JobDetails are what only the handle of a job says. The handle of an older client lacks some.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,30 +22,34 @@ var ErrNoJob = errors.New("no jobs found")
 // workload. It reads no more handles than it has to: most ids tell when their jobs were
 // submitted. The error is ErrNoJob where there is none.
 func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
-	found, unread := reg.list(ctx, api.ListNames)
+	found, unlisted := reg.list(ctx, api.ListNames)
 	candidates, err := reg.byAge(ctx, found)
 	if err != nil && (len(found) == 0 || !errors.Is(err, store.ErrNone)) {
-		return nil, errors.Join(unread, err)
+		return nil, errors.Join(unlisted, err)
 	}
 	more := reg.additions()
 	defer more.close()
 	var newest *api.JobSummary
-	var unreadable error
+	var unreadable []unread
 	for batch := range slices.Chunk(candidates, readers) {
 		if newest != nil && newest.Created.After(batch[0].Created) && !batch[0].Created.IsZero() {
 			break
 		}
-		if err := reg.readHandles(ctx, batch, more); unreadable == nil {
-			unreadable = err
-		}
+		unreadable = append(unreadable, reg.readHandles(ctx, batch, more, f)...)
 		for i, e := range batch {
 			if e.ID != "" && (f.User == "" || e.User == f.User) && f.selects(e) && (newest == nil || e.Created.After(newest.Created)) {
 				newest = &batch[i]
 			}
 		}
 	}
-	if err := errors.Join(unread, unreadable); newest == nil && err != nil {
-		return nil, err
+	errs := []error{unlisted}
+	for _, u := range unreadable { // an older one can't be the newest
+		if newest == nil || u.created.IsZero() || !u.created.Before(newest.Created) {
+			errs = append(errs, u.err)
+		}
+	}
+	if err := oneOf(errs); err != nil && (newest == nil || err != unlisted) {
+		return nil, fmt.Errorf("cannot find the newest job; name one by its ID: %w", err)
 	}
 	if newest == nil {
 		return nil, ErrNoJob
@@ -59,7 +64,11 @@ func (reg Registry) byAge(ctx context.Context, found []api.JobSummary) ([]api.Jo
 	known := map[string]bool{}
 	for _, w := range found {
 		known[w.ID] = true
-		entries = append(entries, api.JobSummary{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: w.Created, Workload: w.Workload})
+		created := store.TimeOf(w.ID) // by the clock of who submitted it, as of those without a workload
+		if created.IsZero() {
+			created = w.Created
+		}
+		entries = append(entries, api.JobSummary{ID: w.ID, Namespace: w.Namespace, Store: w.Store, Created: created, Workload: w.Workload})
 	}
 	dirs, err := reg.Store.Dirs(ctx)
 	for _, id := range dirs {
@@ -77,10 +86,16 @@ func (reg Registry) byAge(ctx context.Context, found []api.JobSummary) ([]api.Jo
 	return entries, err
 }
 
-// readHandles completes entries with their handles. What is no job of this registry loses its
-// id. The error is about handles that can't be read.
-func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions) error {
-	errs := make([]error, len(entries))
+// unread is a job whose handle can't be read, and when it was submitted; zero if that is not known.
+type unread struct {
+	created time.Time
+	err     error
+}
+
+// readHandles completes entries with their handles. What is not a job of this registry loses its
+// id. It returns the jobs that the filter may choose and whose handles can't be read.
+func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions, f Filter) []unread {
+	failed := make([]*unread, len(entries))
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i := range entries {
@@ -90,13 +105,16 @@ func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, m
 			exists := e.State != api.NotFound
 			if err == nil && reg.has(h, exists) == nil {
 				e.JobDetails = h.Details()
+				if !h.CreatedAt.IsZero() {
+					e.Created = h.CreatedAt
+				}
 				if !exists {
-					e.Namespace, e.Created, e.Workload.Labels = h.Namespace, h.CreatedAt, h.Labels
+					e.Namespace, e.Workload.Labels = h.Namespace, h.Labels
 				}
 				return nil
 			}
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				errs[i] = err
+			if err != nil && !errors.Is(err, store.ErrNotFound) && (!exists || f.User != "") {
+				failed[i] = &unread{e.Created, err}
 			}
 			if err == nil || !exists {
 				e.ID = ""
@@ -104,8 +122,14 @@ func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, m
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has them all
-	return oneOf(errs)
+	_ = g.Wait() // failed has them all
+	var all []unread
+	for _, u := range failed {
+		if u != nil {
+			all = append(all, *u)
+		}
+	}
+	return all
 }
 
 // oneOf returns one of the errors, and says how many more there are: a store that can't be read

@@ -178,3 +178,36 @@ func TestWatchEntriesOfAUser(t *testing.T) {
 		}
 	}
 }
+
+// A job whose handle can't be read may be the newest one.
+func TestNewestBehindAnUnreadableHandle(t *testing.T) {
+	const older, newer = "cpu-train-20260101-100000-aaaaaaa", "cpu-train-20260101-120000-bbbbbbb"
+	p := Registry{Store: storeWith(t, map[string]string{
+		older + "/handle.json": fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann","created_at":"2026-01-01T10:00:00Z"}`, older),
+		newer + "/handle.json": fmt.Sprintf(`{"version":99,"job_id":%q,"user":"ann"}`, newer),
+	})}
+	for name, found := range map[string][]api.JobSummary{
+		"stored": nil,
+		"runs":   {{ID: newer, Store: p.Store.URL(), Created: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}},
+	} {
+		p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil })
+		if j, err := p.Newest(t.Context(), Filter{User: "ann"}); err == nil || !strings.Contains(err.Error(), "version 99") {
+			t.Errorf("%s: got %v, %v", name, j, err)
+		}
+	}
+}
+
+// The clock of the cluster is not that of who submits.
+func TestNewestBySubmittersClock(t *testing.T) {
+	const older, newer = "cpu-train-20260101-120200-aaaaaaa", "cpu-train-20260101-120300-bbbbbbb"
+	handle := func(id, at string) string {
+		return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann","created_at":"2026-01-01T%sZ"}`, id, at)
+	}
+	p := Registry{Store: storeWith(t, map[string]string{older + "/handle.json": handle(older, "12:02:00"), newer + "/handle.json": handle(newer, "12:03:00")})}
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
+		return []api.JobSummary{{ID: newer, Store: p.Store.URL(), Created: time.Date(2026, 1, 1, 11, 58, 0, 0, time.UTC)}}, nil
+	})
+	if j, err := p.Newest(t.Context(), Filter{User: "ann"}); err != nil || j.ID() != newer {
+		t.Errorf("got %v, %v, want %s", j, err, newer)
+	}
+}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,19 +49,46 @@ func (reg Registry) Attach(ctx context.Context, word string) (*Job, error) {
 
 // AttachEach is Attach for several words, each with its own error. It looks at the registry once.
 func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []error) {
+	return reg.resolver().attachEach(ctx, words)
+}
+
+func (r *resolver) attachEach(ctx context.Context, words []string) ([]*Job, []error) {
 	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
-	r := reg.resolver()
+	var g errgroup.Group
+	g.SetLimit(readers)
 	for i, word := range words {
-		jobs[i], errs[i] = r.attach(ctx, word)
+		g.Go(func() error {
+			jobs[i] = r.whole(ctx, word)
+			return nil
+		})
+	}
+	_ = g.Wait() // there are no errors
+	for i, word := range words {
+		if jobs[i] == nil {
+			jobs[i], errs[i] = r.attachPart(ctx, word)
+		}
 	}
 	return jobs, errs
 }
 
 func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
-	p := r.registry
-	if j := p.Exact(ctx, word); j != nil && p.reaches(j.Handle) == nil {
+	if j := r.whole(ctx, word); j != nil {
 		return j, nil
 	}
+	return r.attachPart(ctx, word)
+}
+
+// whole returns the job whose id a word is; nil where there is no such job here.
+func (r *resolver) whole(ctx context.Context, word string) *Job {
+	if j := r.registry.Exact(ctx, word); j != nil && r.registry.reaches(j.Handle) == nil {
+		return j
+	}
+	return nil
+}
+
+// attachPart finds the job that a word names, which need not be a whole id.
+func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
+	p := r.registry
 	j, found, err := r.resolve(ctx, word)
 	if err != nil {
 		return nil, err
@@ -142,16 +170,42 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	case 1:
 		return hits[0], nil
 	case 0:
-		return "", errors.Join(&IDError{unknownID(word, r.ids)}, r.unread)
+		if r.unread != nil { // no mistake of the user's: it may be among what could not be read
+			return "", errors.Join(errors.New(unknownID(word, r.ids)), r.unread)
+		}
+		return "", &IDError{unknownID(word, r.ids)}
 	}
 	candidates := r.candidates(ctx, hits)
-	if running := slices.DeleteFunc(slices.Clone(candidates), func(e api.JobSummary) bool { return e.State.Ended() }); r.unended && len(running) > 0 {
-		candidates = running
-	}
 	if len(candidates) == 1 {
 		return candidates[0].ID, nil
 	}
+	if id := r.onlyUnended(ctx, candidates); id != "" {
+		return id, nil
+	}
 	return "", errors.Join(&IDError{ambiguousID(word, hits, candidates, r.registry.Time(time.Now()))}, r.unread)
+}
+
+// onlyUnended returns the only job among the candidates that has not ended, where a word may name
+// it for that: the others are older runs of the same name, and it is the user's own.
+func (r *resolver) onlyUnended(ctx context.Context, candidates []api.JobSummary) string {
+	running := slices.DeleteFunc(slices.Clone(candidates), func(e api.JobSummary) bool { return e.State.Ended() })
+	if !r.unended || len(running) != 1 {
+		return ""
+	}
+	id := running[0].ID
+	for _, e := range candidates {
+		if store.WithoutTime(e.ID) != store.WithoutTime(id) {
+			return ""
+		}
+	}
+	s, err := r.storeAt(cmp.Or(running[0].Store, r.registry.Store.URL()))
+	if err != nil {
+		return ""
+	}
+	if h, err := readHandle(ctx, s, id); err != nil || h.User != "" && h.User != CurrentUser() {
+		return ""
+	}
+	return id
 }
 
 // uniqueDigits is how many characters of an id's end name a job, at least.
@@ -214,7 +268,7 @@ func where(marked []bool, ids []string) []string {
 const manyHits = 200
 
 // candidates returns the jobs with these ids and their states, the newest first; nothing when
-// they are too many. What can't be read is left out.
+// they are too many. One that can't be read has no state: the word may mean it.
 func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummary {
 	if len(ids) > manyHits {
 		return nil
@@ -232,11 +286,19 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 			continue
 		}
 		g.Go(func() error {
-			stored[i], _ = r.registry.storedEntry(ctx, id, Filter{})
+			var err error
+			if stored[i], err = r.registry.storedEntry(ctx, id, Filter{}); err != nil {
+				stored[i] = &api.JobSummary{ID: id, Created: store.TimeOf(id)}
+			}
 			return nil
 		})
 	}
 	_ = g.Wait() // there are no errors
+	for id, w := range r.workloads {
+		if slices.Contains(ids, id) && !slices.ContainsFunc(entries, func(e api.JobSummary) bool { return e.ID == id }) {
+			entries = append(entries, api.JobSummary{ID: id, Created: w.Created, Store: w.Store})
+		}
+	}
 	for _, e := range stored {
 		if e != nil {
 			entries = append(entries, *e)
@@ -288,7 +350,7 @@ func ambiguousID(word string, hits []string, candidates []api.JobSummary, now ti
 	for _, e := range candidates[:min(len(candidates), shownCandidates)] {
 		status := e.Status
 		status.State = e.State
-		fmt.Fprintf(&b, "\n  %-*s  %-9s  %s", width, e.ID, status.Word(), age(e.Created, now))
+		fmt.Fprintf(&b, "\n  %-*s  %-9s  %s", width, e.ID, cmp.Or(status.Word(), "UNKNOWN"), age(e.Created, now))
 	}
 	if more := len(candidates) - shownCandidates; more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more", more)

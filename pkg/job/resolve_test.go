@@ -101,30 +101,70 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	}
 }
 
-// Only what has not ended can be cancelled: a word that one such job matches names it.
+// Only what has not ended can be cancelled: a word names the run of a name that is left of the
+// user's own, and nothing else.
 func TestAttachUnended(t *testing.T) {
-	state := func(id string, s api.State) api.JobSummary {
-		return api.JobSummary{ID: id, Status: api.Status{State: s}}
+	id := func(name string, day int) string {
+		return fmt.Sprintf("cpu-%s-202601%02d-000000-aaaaaa%d", name, day, day)
 	}
-	p := listing(t, state("cpu-a-1", api.Succeeded), state("cpu-a-2", api.Running), state("cpu-a-3", api.Failed),
-		state("cpu-b-1", api.Running), state("cpu-b-2", api.Pending), state("cpu-b-3", api.Failed), state("cpu-c-1", api.Failed), state("cpu-c-2", api.Succeeded))
+	states := map[string][]api.State{
+		"a":      {api.Succeeded, api.Running, api.Failed},
+		"b":      {api.Running, api.Pending, api.Failed},
+		"c":      {api.Failed, api.Succeeded},
+		"slow":   {api.Succeeded},
+		"slower": {api.Running},
+		"theirs": {api.Succeeded, api.Running},
+	}
+	var found []api.JobSummary
+	objects := map[string]string{}
+	for name, states := range states {
+		for i, state := range states {
+			user := CurrentUser()
+			if name == "theirs" && state == api.Running {
+				user = "someone-else"
+			}
+			id := id(name, i+1)
+			found = append(found, api.JobSummary{ID: id, Status: api.Status{State: state}})
+			objects[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":%q}`, id, user)
+		}
+	}
+	p := Registry{Store: storeWith(t, objects)}
+	for i := range found {
+		found[i].Store = p.Store.URL()
+	}
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil })
 	for word, want := range map[string]string{
-		"cpu-a":   "cpu-a-2",
-		"cpu-a-1": "cpu-a-1",
-		"cpu-b":   `job "cpu-b": 2 jobs match`,
-		"cpu-c":   `job "cpu-c": 2 jobs match`,
+		"cpu-a-":     id("a", 2),
+		id("a", 1):   id("a", 1),
+		"cpu-b":      "",
+		"cpu-c":      "",
+		"cpu-slow":   "",
+		"cpu-theirs": "",
 	} {
 		found, failed := p.AttachUnended(t.Context(), []string{word})
-		got := fmt.Sprint(failed)
-		if len(found) == 1 {
-			got = found[0].ID()
-		}
-		if !strings.Contains(got, want) {
-			t.Errorf("%s: got %s, want %s", word, got, want)
+		switch {
+		case want == "" && (len(found) != 0 || len(failed) != 1 || !strings.Contains(failed[0].Error(), "jobs match")):
+			t.Errorf("%s: got %v, %v", word, found, failed)
+		case want != "" && (len(found) != 1 || found[0].ID() != want):
+			t.Errorf("%s: got %v, %v, want %s", word, found, failed, want)
 		}
 	}
-	if found, failed := p.AttachAll(t.Context(), []string{"cpu-a"}); len(found) != 0 || len(failed) != 1 {
+	if found, failed := p.AttachAll(t.Context(), []string{"cpu-a-"}); len(found) != 0 || len(failed) != 1 {
 		t.Errorf("to be cleaned up: found %v, %v", found, failed)
+	}
+}
+
+// A job whose end can't be read may be the one that a word means.
+func TestAmbiguousWithAnUnreadableEnd(t *testing.T) {
+	const a, b = "cpu-train-20260101-100000-aaaaaaa", "cpu-train-20260101-120000-bbbbbbb"
+	handle := func(id string) string { return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke"}`, id) }
+	p := Registry{Backend: listing(t).Backend, Store: storeWith(t, map[string]string{
+		a + "/handle.json": handle(a), a + "/end.json": `{"version":1,"state":"SUCCEEDED"}`,
+		b + "/handle.json": handle(b), b + "/end.json": `{"version":99,"state":"SUCCEEDED"}`,
+	})}
+	found, failed := p.AttachAll(t.Context(), []string{"cpu-train"})
+	if len(found) != 0 || len(failed) != 1 || !strings.Contains(failed[0].Error(), b+"  UNKNOWN") {
+		t.Errorf("found %v, %v", found, failed)
 	}
 }
 

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, s
 		unread[s.kind] = true
 		c.send(ctx, s, changes, failed)
 	}
-	known, job := newCache(), key{c.namespace, h.JobID}
+	known, job := newCache(), c.keyOf(h)
 	there := false // a job was seen, which may go
 	why := &reasons{client: c, failed: failed, stop: func() {}}
 	for {
@@ -216,7 +217,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 func (c *Client) snapshot(ctx context.Context, h api.Handle) (snapshot, error) {
 	known := newCache()
 	err := c.readInto(ctx, known, c.ofJob(h))
-	now := known.snapshot(key{c.namespace, h.JobID})
+	now := known.snapshot(c.keyOf(h))
 	if err != nil {
 		return now, err
 	}
@@ -226,7 +227,7 @@ func (c *Client) snapshot(ctx context.Context, h api.Handle) (snapshot, error) {
 // explained reads a job's objects once and, where it waits, what says why. Who may not read
 // events or queues gets what can be read.
 func (c *Client) explained(ctx context.Context, h api.Handle) (snapshot, error) {
-	known, job := newCache(), key{c.namespace, h.JobID}
+	known, job := newCache(), c.keyOf(h)
 	if err := c.readInto(ctx, known, c.ofJob(h)); err != nil {
 		return snapshot{}, err
 	}
@@ -262,4 +263,9 @@ func (c *Client) readInto(ctx context.Context, into *cache, selections []selecti
 		into.apply(list)
 	}
 	return nil
+}
+
+// keyOf is where the objects of a job are kept. A client of all namespaces takes that of the handle.
+func (c *Client) keyOf(h api.Handle) key {
+	return key{cmp.Or(c.namespace, h.Namespace), h.JobID}
 }

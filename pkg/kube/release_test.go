@@ -56,10 +56,15 @@ func (s *oneSet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func clusterOfOneSet(t *testing.T) (*oneSet, *Cluster) {
 	t.Helper()
+	return clusterOfOneSetIn(t, "ml")
+}
+
+func clusterOfOneSetIn(t *testing.T, namespace string) (*oneSet, *Cluster) {
+	t.Helper()
 	s := &oneSet{}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", nil)
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, namespace, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,5 +146,15 @@ func TestDeleteRemovesASetAndWaitsForItsPods(t *testing.T) {
 				t.Errorf("asked for %q, want one removal by %s", s.asked, tt.policy)
 			}
 		})
+	}
+}
+
+// A list of all namespaces releases, too: the handle says where.
+func TestReleaseFromAllNamespaces(t *testing.T) {
+	s, c := clusterOfOneSetIn(t, "")
+	h := handleOf("x")
+	h.Namespace = lws().Namespace
+	if err := c.Release(t.Context(), h, api.End{State: api.Succeeded}); err != nil || len(s.asked) != 1 {
+		t.Errorf("asked for %v, %v, want one patch", s.asked, err)
 	}
 }
