@@ -84,8 +84,15 @@ func tell(w io.Writer, jobs int, errs []error) error {
 	if len(errs) == 0 || jobs == 1 || slices.ContainsFunc(errs, interrupted) {
 		return errors.Join(errs...)
 	}
-	for _, err := range errs {
-		fmt.Fprintf(w, "error: %v\n", err)
-	}
+	printErrors(w, errs)
 	return process.Exit(process.ExitFailed)
+}
+
+// printErrors prints errors, of which each may be nil, one on each line.
+func printErrors(w io.Writer, errs []error) {
+	for _, err := range errs {
+		if err != nil {
+			fmt.Fprintf(w, "error: %v\n", err)
+		}
+	}
 }

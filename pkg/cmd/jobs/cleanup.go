@@ -230,9 +230,7 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	if !interrupted {
 		return tell(o.streams.ErrOut, len(jobs), failed)
 	}
-	for _, err := range failed {
-		fmt.Fprintf(o.streams.ErrOut, "error: %v\n", err)
-	}
+	printErrors(o.streams.ErrOut, failed)
 	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+howToGoOn(o.named, byID))
 	return process.Exit(process.ExitInterrupted)
 }

@@ -110,10 +110,12 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	for _, id := range running {
 		fmt.Fprintf(o.streams.ErrOut, "job %s is still running\n", id)
 	}
+	errs = append(failed, errs...)
 	if code != process.ExitFailed {
+		printErrors(o.streams.ErrOut, errs)
 		return process.Exit(code)
 	}
-	err := tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+	err := tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), errs)
 	if err == nil && unsuccessful {
 		return process.Exit(process.ExitFailed)
 	}
