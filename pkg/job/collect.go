@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -16,14 +17,18 @@ import (
 )
 
 // Retire removes the workload of a job whose result has reached its reader, and records
-// that in the store. Where that is recorded already, nothing is asked of the cluster.
+// that in the store. Where that is recorded already, nothing is asked of the cluster. The
+// error says what could not be done.
 func (j *Job) Retire(ctx context.Context) error {
 	collected, err := j.Collected(ctx)
-	if err != nil || collected {
-		return err
+	if err != nil {
+		return fmt.Errorf("the store could not be asked whether its workload was deleted: %w", err)
+	}
+	if collected {
+		return nil
 	}
 	if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{}); err != nil {
-		return err
+		return fmt.Errorf("its workload could not be deleted: %w", err)
 	}
 	record := api.Collected{Version: api.EndVersion, Time: timeOf(j.Backend, time.Now()).UTC().Truncate(time.Second)}
 	data, err := json.Marshal(record)
@@ -31,10 +36,10 @@ func (j *Job) Retire(ctx context.Context) error {
 		return err
 	}
 	err = j.Store.Create(ctx, store.Collected(j.ID()), bytes.NewReader(append(data, '\n')), nil)
-	if errors.Is(err, store.ErrExists) { // another reader was faster
-		return nil
+	if err != nil && !errors.Is(err, store.ErrExists) { // with ErrExists, another reader was faster
+		return fmt.Errorf("the deletion of its workload could not be recorded: %w", err)
 	}
-	return err
+	return nil
 }
 
 // Collected reports whether the result was brought to its reader and the workload removed.

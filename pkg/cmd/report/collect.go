@@ -77,16 +77,21 @@ func (c *Cleanup) Type() string { return "cleanup" }
 // removes reports whether anything goes.
 func (c Cleanup) removes() bool { return c == RemoveWorkload || c == DeleteResult }
 
-// apply removes what is to go of a job. seen hears how many objects of its result are gone.
-func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total int)) error {
+// apply removes what is to go of a job, and returns an error for each part that stays, which
+// may be nil. seen hears how many objects of its result are gone.
+func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total int)) []error {
 	if !c.removes() {
 		return nil
 	}
-	err := j.Retire(ctx)
-	if c == DeleteResult {
-		err = errors.Join(err, j.DeleteResult(ctx, seen))
+	errs := []error{j.Retire(ctx)}
+	if c != DeleteResult {
+		return errs
 	}
-	return err
+	if err := j.DeleteResult(ctx, seen); err != nil {
+		errs = append(errs, fmt.Errorf("its call and result could not be deleted: %w; delete all that is left with: kubectl kinetic jobs cleanup %s%s",
+			err, j.ID(), j.LocationFlags()))
+	}
+	return errs
 }
 
 // Collect brings the value of a job that succeeded to its reader and, when that
@@ -115,18 +120,19 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 }
 
 // collected ends a command whose reader has the value, whatever has become of the removal of
-// the rest: what failed is a warning on w. Only an interrupt is told by the exit code.
-func collected(ctx context.Context, w io.Writer, j *job.Job, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
+// the rest: each of errs that isn't nil is a warning on w. Only an interrupt is told by the
+// exit code.
+func collected(ctx context.Context, w io.Writer, j *job.Job, errs []error) error {
+	if errors.Join(errs...) != nil && ctx.Err() != nil {
 		fmt.Fprintf(w, "interrupted; job %s was collected; delete what is left with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.LocationFlags())
 		return process.Exit(process.ExitInterrupted)
-	default:
-		fmt.Fprintf(w, "warning: job %s was collected, but its workload could not be deleted: %v\n", j.ID(), ui.Clean(err.Error()))
-		return nil
 	}
+	for _, err := range errs {
+		if err != nil {
+			fmt.Fprintf(w, "warning: job %s was collected, but %v\n", j.ID(), ui.Clean(err.Error()))
+		}
+	}
+	return nil
 }
 
 // TellWarnings says on w what a call has lost, unless the log has told it, in what a value

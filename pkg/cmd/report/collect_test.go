@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -150,4 +151,46 @@ func TestAWorkloadThatStaysIsAWarning(t *testing.T) {
 			t.Errorf("%v, said %q", err, said)
 		}
 	})
+}
+
+// broken is a store that can't be written to, nor read where that is set.
+type broken struct {
+	store.Store
+	unread bool
+}
+
+var errBroken = errors.New("the bucket is locked")
+
+func (s broken) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if s.unread && name == store.Collected("a1") {
+		return nil, errBroken
+	}
+	return s.Store.Open(ctx, name)
+}
+
+func (broken) Create(context.Context, string, io.Reader, map[string]string) error { return errBroken }
+func (broken) Delete(context.Context, string) error                               { return errBroken }
+
+// The warning names what failed, and what removes the result that was to be deleted.
+func TestWarningNamesWhatWasNotRemoved(t *testing.T) {
+	const begin = "warning: job a1 was collected, but "
+	const deletion = begin + "its call and result could not be deleted: the bucket is locked; delete all that is left with: kubectl kinetic jobs cleanup a1\n"
+	for name, tt := range map[string]struct {
+		cleanup Cleanup
+		unread  bool
+		want    string
+	}{
+		"the check":    {RemoveWorkload, true, begin + "the store could not be asked whether its workload was deleted: the bucket is locked\n"},
+		"the record":   {RemoveWorkload, false, begin + "the deletion of its workload could not be recorded: the bucket is locked\n"},
+		"the deletion": {DeleteResult, false, begin + "the deletion of its workload could not be recorded: the bucket is locked\n" + deletion},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, out, said := genericiooptions.NewTestIOStreams()
+			j := collectable(t, `{"version":1,"ok":true,"value":7}`)
+			j.Store, j.Backend = broken{j.Store, tt.unread}, jobtest.Backend{}
+			if err := Collect(t.Context(), streams, j, Collection{Cleanup: tt.cleanup}); err != nil || out.String() != "7\n" || said.String() != tt.want {
+				t.Errorf("%v, printed %q, said %q, want %q", err, out, said, tt.want)
+			}
+		})
+	}
 }

@@ -62,9 +62,9 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 	}
 	if end.Outcome.Complete() {
 		removal := NewRemoval(screen)
-		err := cleanup.apply(ctx, j, removal.OfJob())
+		errs := cleanup.apply(ctx, j, removal.OfJob())
 		removal.Done()
-		return collected(ctx, streams.ErrOut, j, err)
+		return collected(ctx, streams.ErrOut, j, errs)
 	}
 	tellFailures(streams.ErrOut, j, end)
 	return process.Exit(process.ExitFailed)
