@@ -166,7 +166,7 @@ func (c *command) attachEach(ctx context.Context, ids []string) ([]*job.Job, []e
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
 		if jobs[i] = c.storedJob(ctx, id, err); jobs[i] == nil {
-			errs[i] = fmt.Errorf("job %s: %w", id, err)
+			errs[i] = ofJob(id, err)
 		}
 	}
 	return jobs, errs
@@ -240,13 +240,22 @@ func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 		g.Go(func() error {
 			var err error
 			if results[i], err = do(j); err != nil {
-				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
+				errs[i] = ofJob(j.ID(), err)
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // errs has them all
 	return results, errs
+}
+
+// ofJob returns an error that names its job: err itself where its text begins so already.
+func ofJob(id string, err error) error {
+	name := "job " + id
+	if text := err.Error(); strings.HasPrefix(text, name+":") || strings.HasPrefix(text, name+" ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // localHint says how many local jobs there are, for a list of a cluster's jobs that is empty.

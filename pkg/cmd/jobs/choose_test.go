@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -179,6 +181,22 @@ func TestAnEmptyList(t *testing.T) {
 	}
 	if _, _, said := kinetic(t, "list", "-A"); !strings.HasPrefix(said, "no jobs found in any namespace") {
 		t.Errorf("of all namespaces it said %q", said)
+	}
+}
+
+// The error of one of several jobs begins with its ID, once.
+func TestErrorsNameTheirJobOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		"the bucket is locked":            "job a1: the bucket is locked",
+		"job a1: there is no Job":         "job a1: there is no Job",
+		"job a1 was asked to end":         "job a1 was asked to end",
+		"job a12: there is another Job":   "job a1: job a12: there is another Job",
+		"list: job a1: there is no store": "job a1: list: job a1: there is no store",
+	} {
+		_, errs := each([]*job.Job{{Handle: api.Handle{JobID: "a1"}}}, func(*job.Job) (int, error) { return 0, errors.New(text) })
+		if got := errs[0].Error(); got != want {
+			t.Errorf("of %q: got %q, want %q", text, got, want)
+		}
 	}
 }
 

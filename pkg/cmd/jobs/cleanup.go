@@ -316,7 +316,7 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 		g.Go(func() error {
 			status, err := j.Status(ctx)
 			if states[i] = status; err != nil {
-				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
+				errs[i] = ofJob(j.ID(), err)
 			}
 			return nil
 		})
@@ -363,7 +363,7 @@ func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure 
 	}
 	status, err := j.Status(ctx)
 	if err != nil {
-		return jobState{}, fmt.Errorf("job %s: %w", e.ID, err)
+		return jobState{}, ofJob(e.ID, err)
 	}
 	return jobState{j, status, e.Created}, nil
 }

@@ -130,7 +130,7 @@ func (o *logOptions) run(ctx context.Context) error {
 		}
 		fmt.Fprintf(o.streams.ErrOut, "==> %s <==\n", j.ID())
 		if err := o.printLog(ctx, j); err != nil {
-			failed = append(failed, fmt.Errorf("job %s: %w", j.ID(), err))
+			failed = append(failed, ofJob(j.ID(), err))
 		}
 		if ctx.Err() != nil {
 			break

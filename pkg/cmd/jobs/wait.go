@@ -84,7 +84,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 				return nil
 			}
 			if err != nil {
-				errs[i] = fmt.Errorf("job %s: %w", j.ID(), err)
+				errs[i] = ofJob(j.ID(), err)
 				return nil
 			}
 			var said bytes.Buffer
