@@ -42,6 +42,9 @@ func (c *command) runCancel(ctx context.Context, args []string) error {
 		if err != nil || !was.State.Ended() {
 			return "cancelled", err
 		}
+		if was.State == api.NotFound && was.Ended == "" {
+			return "", fmt.Errorf("job %s has no workload here, and the store does not say how it ended", j.ID())
+		}
 		report.Release(ctx, c.streams.ErrOut, j, was)
 		fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.Word())
 		return "", nil
