@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/iterator"
@@ -21,6 +22,8 @@ const BucketScheme = "gs://"
 type gsStore struct {
 	bucket string
 	prefix string // "", or ends in a slash
+	// batchWithin bounds one batch of calls, with its answer.
+	batchWithin time.Duration
 
 	mu     sync.Mutex
 	client *gsClient // nil until the first request
@@ -39,7 +42,7 @@ func openBucket(rawURL string) (Store, error) {
 		}
 		prefix += "/"
 	}
-	return &gsStore{bucket: bucket, prefix: prefix}, nil
+	return &gsStore{bucket: bucket, prefix: prefix, batchWithin: answerWithin}, nil
 }
 
 func (s *gsStore) URL() string {

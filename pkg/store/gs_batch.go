@@ -59,7 +59,7 @@ func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[strin
 }
 
 // askBatch sends one request about blobs, and returns those that are there, whole and
-// young.
+// young. It gives up after batchWithin.
 func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.IndexBlob) (map[string]bool, error) {
 	var body bytes.Buffer
 	calls := multipart.NewWriter(&body)
@@ -76,6 +76,8 @@ func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.In
 	if err := calls.Close(); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.batchWithin)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, storageURL()+"/batch/storage/v1", &body)
 	if err != nil {
 		return nil, err
