@@ -26,7 +26,7 @@ var (
 	toList   = need{"list", "storage.objects.list"}
 	toCreate = need{"write", "storage.objects.create"}
 	toDelete = need{"delete", "storage.objects.delete"}
-	toCopy   = need{"copy", "storage.objects.create"}
+	toCopy   = need{"copy", "storage.objects.get"} // of its source
 	// A copy over an object replaces it.
 	toRenew = need{"renew", "storage.objects.delete"}
 )

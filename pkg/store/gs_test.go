@@ -186,6 +186,39 @@ func TestCopyWithinBuckets(t *testing.T) {
 	}
 }
 
+// A copy that is refused names the bucket that it is about.
+func TestRefusedCopy(t *testing.T) {
+	const denies = "me@example.com does not have storage.objects.%s access to the Google Cloud Storage object."
+	asksForSource := func(r *http.Request) bool { return r.Method == http.MethodGet }
+	for name, tt := range map[string]struct {
+		copied, source func(http.ResponseWriter, *http.Request, http.Handler)
+		want           string
+	}{
+		"writing forbidden": {answer(403, fmt.Sprintf(denies, "create")), nil,
+			"write gs://acme-jobs/team/a/new/0.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: "},
+		"no bucket to write to": {answer(404, "The specified bucket does not exist."), nil,
+			"write gs://acme-jobs/team/a/new/0.json: there is no bucket acme-jobs"},
+		"reading forbidden": {answer(403, fmt.Sprintf(denies, "get")), answer(403, "Forbidden"),
+			"copy gs://old-jobs/old/0.json: the account in use needs the permission storage.objects.get on the bucket old-jobs: "},
+		"no bucket to read": {answer(404, "The specified bucket does not exist."), answer(404, "The specified bucket does not exist."),
+			"copy gs://old-jobs/old/0.json: there is no bucket old-jobs"},
+		"no object to read": {answer(404, "No such object"), answer(404, "No such object"), "gs://old-jobs/old/0.json not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBucket(t)
+			b.fake.CreateObject(fakestorage.Object{Content: []byte("1"), ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "old-jobs", Name: "old/0.json"}})
+			b.fail(1, rewrites, tt.copied)
+			if tt.source != nil {
+				b.fail(1, asksForSource, tt.source)
+			}
+			err := store.Copy(t.Context(), b.open(t), "new/0.json", openURL(t, "gs://old-jobs"), "old/0.json", nil)
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
 // An object that is stored compressed has the size and the checksum of those bytes, and
 // so they are what is read.
 func TestCompressedObjectsAreReadAsTheyAreStored(t *testing.T) {

@@ -94,7 +94,14 @@ func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old 
 	if isStatus(err, http.StatusPreconditionFailed) {
 		return target.isOurs(ctx, copier.Metadata)
 	}
-	return source.explain(ctx, err)
+	if !isStatus(err, http.StatusForbidden) && !isStatus(err, http.StatusNotFound) {
+		return source.explain(ctx, err)
+	}
+	// The answer doesn't say which of the two it is about.
+	if _, unread := source.object().Attrs(ctx); unread != nil {
+		return source.explain(ctx, unread)
+	}
+	return target.explain(ctx, err)
 }
 
 // PutBlob asks first: a blob that is there costs one request. Its age counts
