@@ -46,7 +46,7 @@ func (p Planned) checkResume(old api.Handle) error {
 	case m.InputsSHA256 != p.Spec.Map.InputsSHA256:
 		return fmt.Errorf("--map-resume %s: that job has other inputs (%d instead of %d): use the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
 	case old.CallSHA256 != p.Spec.CallSHA256:
-		return fmt.Errorf("--map-resume %s: that job, submitted %s, has another function, --arg or working directory: repeat its command line", old.JobID, old.FuncName)
+		return fmt.Errorf("--map-resume %s: that job (%s) has a different function, --arg or working directory: repeat its command line", old.JobID, old.FuncName)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func TestCheckResume(t *testing.T) {
 		"":                              {CallSHA256: "call", Map: &other},
 		"that job is not a map":         {CallSHA256: "call"},
 		"other inputs (3 instead of 2)": {CallSHA256: "call", Map: &api.Map{InputsSHA256: "more", Inputs: 3}},
-		"has another function":          {CallSHA256: "other", Map: &m},
+		"that job (f) has a different":  {FuncName: "f", CallSHA256: "other", Map: &m},
 	} {
 		if err := p.checkResume(old); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", old, err, want)

@@ -140,7 +140,7 @@ class OfMetadataServer(StoreCase):
     def test_bucket_that_does_not_exist(self):
         store = self.open_store("gs://nobucket")
         for action in (lambda: store.open("a"), lambda: store.create("a", lambda: [b""])):
-            with self.assertRaisesRegex(RunnerError, "trainer@.* sees no bucket nobucket .*kubectl kinetic up"):
+            with self.assertRaisesRegex(RunnerError, "trainer@.* sees no bucket nobucket .*gcloud storage buckets create gs://nobucket, "):
                 action()
 
     def test_workload_identity_without_an_account_of_google(self):

@@ -183,9 +183,9 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 func staying(j *job.Job, left int) string {
 	switch elsewhere, err := outputs.Of(j); {
 	case left == 1:
-		return "; 1 output kept until: " + j.RemovalOfOutputs()
+		return "; 1 output kept; delete it with: " + j.RemovalOfOutputs()
 	case left > 1:
-		return fmt.Sprintf("; %s kept until: %s", ui.Count(left, "output"), j.RemovalOfOutputs())
+		return fmt.Sprintf("; %s kept; delete them with: %s", ui.Count(left, "output"), j.RemovalOfOutputs())
 	case j.Handle.OutputDir != "" && err == nil:
 		return "; what it wrote to " + elsewhere.URL() + " stays"
 	default:

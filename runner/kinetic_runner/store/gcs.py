@@ -161,7 +161,8 @@ class GCSStore:
             text = f"{account} has no {permission} in bucket {self._bucket} ({status}: {said}): grant it {STORAGE_ROLE} there"
         elif status == 404:
             text = (
-                f"{account} sees no bucket {self._bucket} ({status}: {said}): create it with kubectl kinetic up, "
+                f"{account} sees no bucket {self._bucket} ({status}: {said}): "
+                f"create it with gcloud storage buckets create gs://{self._bucket}, "
                 f"grant {STORAGE_ROLE} on it, or submit with another --store"
             )
         else:
