@@ -42,13 +42,16 @@ func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
 			}
 		}
 	}
-	errs := []error{unlisted}
+	var errs []error
 	for _, u := range unreadable { // an older one can't be the newest
 		if newest == nil || u.created.IsZero() || !u.created.Before(newest.Created) {
 			errs = append(errs, u.err)
 		}
 	}
-	if err := oneOf(errs); err != nil && (newest == nil || err != unlisted) {
+	if newest == nil {
+		errs = append(errs, unlisted)
+	}
+	if err := oneOf(errs); err != nil {
 		return nil, fmt.Errorf("cannot find the newest job; name one by its ID: %w", err)
 	}
 	if newest == nil {

@@ -106,8 +106,8 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	if err := j.checkOrphan(ctx); err != nil {
 		return nil, err
 	}
-	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left, in %s/%s: delete them with kubectl kinetic jobs cleanup %s --outputs",
-		j.ID(), j.Store.URL(), j.ID(), j.ID())}
+	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left, in %s/%s: delete them with kubectl kinetic jobs cleanup %s --outputs%s",
+		j.ID(), j.Store.URL(), j.ID(), j.ID(), j.LocationFlags())}
 }
 
 // resolve finds a job and its store, and whether it has a workload, which then fills the handle
@@ -171,7 +171,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 		return hits[0], nil
 	case 0:
 		if r.unread != nil { // no mistake of the user's: it may be among what could not be read
-			return "", errors.Join(errors.New(unknownID(word, r.ids)), r.unread)
+			return "", fmt.Errorf("job %q not found among what could be read: %w", word, r.unread)
 		}
 		return "", &IDError{unknownID(word, r.ids)}
 	}

@@ -80,7 +80,7 @@ func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 
 func readInputs(r api.Request, m Machine) (in inputs, err error) {
 	if r.Map == "-" {
-		in, err = readStdin(m.Stdin)
+		in, err = readOnce(m.Stdin)
 	} else {
 		in, err = readFile(absolute(r.Map, m.Cwd))
 	}
@@ -98,9 +98,9 @@ func ofInputs(r api.Request, err error) error {
 	return err
 }
 
-// readStdin keeps what it reads, which can be read only once: compressed, for
+// readOnce keeps what it reads of what can be read only once: compressed, for
 // nothing but its upload is of interest.
-func readStdin(r io.Reader) (in inputs, err error) {
+func readOnce(r io.Reader) (in inputs, err error) {
 	var kept bytes.Buffer
 	lines := gzip.NewWriter(&kept)
 	in.Inputs, err = call.ReadInputs(r, lines)
@@ -114,6 +114,9 @@ func readFile(path string) (in inputs, err error) {
 		return in, errors.Unwrap(err) // the caller names it
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if info, err := file.Stat(); err == nil && !info.Mode().IsRegular() { // a pipe can be read only once
+		return readOnce(file)
+	}
 	in.Inputs, err = call.ReadInputs(file, io.Discard)
 	in.open = func() (io.ReadCloser, error) { return reread(path) }
 	return in, err

@@ -156,7 +156,7 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	if o.preview {
 		return o.printPreview(found)
 	}
-	if err := o.confirm(found); err != nil {
+	if err := o.confirm(ctx, found); err != nil {
 		return err
 	}
 	jobs := make([]*job.Job, len(found))

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -34,7 +35,7 @@ func (o *cleanupOptions) table(w io.Writer, found []jobState) error {
 const shownJobs = 20
 
 // confirm asks before jobs are removed that no one named, or that still run.
-func (o *cleanupOptions) confirm(found []jobState) error {
+func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 	if o.yes || o.named && o.running(found) == 0 {
 		return nil
 	}
@@ -47,12 +48,31 @@ func (o *cleanupOptions) confirm(found []jobState) error {
 		return err
 	}
 	fmt.Fprintf(o.streams.ErrOut, "%s. Continue? [y/N] ", question)
-	answer, _ := bufio.NewReader(o.streams.In).ReadString('\n')
+	answer, err := readLine(ctx, o.streams.In)
+	if err != nil {
+		fmt.Fprintln(o.streams.ErrOut, "\nnothing was cleaned up")
+		return process.Exit(process.ExitInterrupted)
+	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		fmt.Fprintln(o.streams.ErrOut, "nothing was cleaned up")
 		return process.Exit(process.ExitFailed)
 	}
 	return nil
+}
+
+// readLine reads a line, "" at the end of the input. The error is that of ctx.
+func readLine(ctx context.Context, r io.Reader) (string, error) {
+	lines := make(chan string, 1)
+	go func() { // a terminal can't be read with a deadline; the process ends with it
+		line, _ := bufio.NewReader(r).ReadString('\n')
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		return line, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // show lists the jobs that the question is about, unless it names the only one.

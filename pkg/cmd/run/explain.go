@@ -84,7 +84,8 @@ type explainedImage struct {
 
 // explainedJob is what the job is called, and what each of its hosts gets.
 type explainedJob struct {
-	ID string `json:"id"`
+	ID   string `json:"id"`
+	Call string `json:"call"` // without secrets
 	// Name is the workload's name in Kubernetes, null for a local job.
 	Name    *string     `json:"name"`
 	Backend api.Backend `json:"backend"`
@@ -154,7 +155,7 @@ func explainTarget(p submit.Planned) explainedTarget {
 }
 
 func explainJob(s api.Spec) explainedJob {
-	j := explainedJob{ID: s.ID, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
+	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
 	for _, v := range s.Env {
 		j.Env = append(j.Env, v.Name)
 	}
@@ -219,6 +220,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 		fmt.Fprintf(&b, "%-12s %s\n", what, fmt.Sprintf(format, args...))
 	}
 	line("job", "%s", e.Job.ID)
+	line("call", "%s", e.Job.Call)
 	if e.Job.Backend == api.BackendLocal {
 		line("workload", "a process on this machine")
 	} else {
