@@ -203,6 +203,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 		return o.settle(ctx, j, end)
 	case <-ctx.Done():
 		if !o.wait.cancel {
+			cancel(context.Canceled)
 			select { // so that the terminal keeps no color of the log
 			case <-done:
 			case <-time.After(lastLines):
