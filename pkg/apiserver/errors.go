@@ -98,7 +98,7 @@ func (r Request) forbidden(err error) string {
 // is, and what a cluster adds to it.
 var rbacRefusal = pattern.Lazy(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
 
-// lacksRight reports whether somebody lacks a right, unlike other refusals, such as for
+// lacksRight reports whether the user lacks a right, unlike other refusals, such as for
 // a quota, which a Role does not change.
 func lacksRight(err error) bool {
 	return strings.Contains(err.Error(), " cannot ")

@@ -37,7 +37,7 @@ var server = transport.Server{
 }
 
 // Monitored returns a copy of a configuration whose requests go through a Monitor. tell,
-// which may be nil, gets a line when the server keeps somebody waiting.
+// which may be nil, gets a line when the server is slow to answer.
 func Monitored(config *rest.Config, tell func(string)) (*transport.Monitor, *rest.Config) {
 	m := transport.NewMonitor(transport.New(nil), server.Name, tell)
 	config = rest.CopyConfig(config)

@@ -19,8 +19,8 @@ import (
 var ErrNoJob = errors.New("no jobs found")
 
 // Newest finds the newest job that the filter chooses by user and labels, with or without a
-// workload. It reads no more handles than it has to: most ids tell when their jobs were
-// submitted. The error is ErrNoJob where there is none.
+// workload. It reads no more handles than it has to: most ids have the time of the submit
+// in them. The error is ErrNoJob where there is none.
 func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
 	found, unlisted := reg.list(ctx, api.ListNames)
 	candidates, err := reg.byAge(ctx, found)

@@ -173,7 +173,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 		if r.unread != nil { // no mistake of the user's: it may be among what could not be read
 			return "", fmt.Errorf("job %q not found among what could be read: %w", word, r.unread)
 		}
-		return "", &IDError{unknownID(word, r.ids)}
+		return "", &IDError{unknownID(word, r.ids, r.registry.Job(api.Handle{Backend: r.registry.Kind}).LocationFlags())}
 	}
 	candidates := r.candidates(ctx, hits)
 	if len(candidates) == 1 {
@@ -365,13 +365,14 @@ func age(created, now time.Time) string {
 	return duration.HumanDuration(max(now.Sub(created), 0))
 }
 
-func unknownID(word string, ids []string) string {
+// unknownID says that no job has this name. flags are those that a command needs to list these jobs.
+func unknownID(word string, ids []string, flags string) string {
 	if len(ids) == 0 {
 		return fmt.Sprintf("job %q not found: there are no jobs here", word)
 	}
 	near := nearIDs(word, ids, 3)
 	if len(near) == 0 {
-		return fmt.Sprintf("job %q not found; list jobs with kubectl kinetic jobs list --all", word)
+		return fmt.Sprintf("job %q not found; list jobs with kubectl kinetic jobs list --all%s", word, flags)
 	}
 	return fmt.Sprintf("job %q not found; similar: %s", word, strings.Join(near, ", "))
 }

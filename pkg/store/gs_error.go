@@ -41,7 +41,7 @@ type unusableError struct{ transport.Explained }
 
 func (e *unusableError) Is(target error) bool { return target == ErrUnusable }
 
-// unusable returns an error in our words about a store that nobody can use as it is.
+// unusable returns an error in our words about a store that cannot be used as it is.
 func unusable(text string, cause error) error {
 	return &unusableError{transport.Explained{Text: text, Cause: cause}}
 }

@@ -192,7 +192,7 @@ func (o origins) contextOf(where, named place) (setting, error) {
 // noContextFor says how to get a context for a cluster.
 func (o origins) noContextFor(where, named place, near []string) error {
 	if named == (place{}) {
-		return errors.New("the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster")
+		return errors.New("the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster; jobs of this machine need --local")
 	}
 	hint := ""
 	if len(near) > 0 {

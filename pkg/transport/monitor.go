@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// noWordAfter is how long a request may take before somebody is told.
+	// noWordAfter is how long a request may take before the user hears of it.
 	noWordAfter = 2 * time.Second
 	// outageLasts is how long a server that was reached before is waited for: an upgrade of
 	// a control plane takes a quarter of an hour.
 	outageLasts = 30 * time.Minute
 )
 
-// Monitor is a Transport that says when its server keeps somebody waiting, and decides how
+// Monitor is a Transport that says when its server is slow to answer, and decides how
 // long an outage may last.
 type Monitor struct {
 	*Transport
 	server string
-	// tell, which may be nil, gets a line for whoever waits.
+	// tell, which may be nil, gets lines for the user.
 	tell    func(string)
 	telling sync.Mutex // one line at a time
 
@@ -31,7 +31,7 @@ type Monitor struct {
 }
 
 // NewMonitor returns a Monitor of the server with that name. tell, which may be nil, gets a
-// line when the server keeps somebody waiting.
+// line when the server is slow to answer.
 func NewMonitor(t *Transport, server string, tell func(string)) *Monitor {
 	return &Monitor{Transport: t, server: server, tell: tell}
 }
@@ -61,7 +61,7 @@ func (m *Monitor) slow(host string) {
 	}
 }
 
-// Say writes a line for whoever waits. It is called without the mutex of the state: a
+// Say writes a line for the user. It is called without the mutex of the state: a
 // stopped terminal holds up only the requests that have something to say.
 func (m *Monitor) Say(format string, args ...any) {
 	if m.tell == nil {

@@ -21,7 +21,7 @@ def main(argv, early_signals):
 
 
 def workspace_of(argv):
-    """The workspace of a command line that nobody has checked yet."""
+    """The workspace of a command line that has not been checked yet."""
     work = WORK
     for flag, value in zip(argv, argv[1:] + [""]):
         if flag == "--work":

@@ -21,7 +21,7 @@ def wait_for_debugger():
     """Waits for the user's debugger to attach; returns the module debugpy, or None if none did."""
     environ = os.environ.get
     port, patience = environ("KINETIC_DEBUG_PORT", PORT), environ("KINETIC_DEBUG_WAIT_TIMEOUT", PATIENCE)
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which nobody debugs
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which are not the user's
     try:
         debugpy = importlib.import_module("debugpy")
     except ImportError as exc:

@@ -63,7 +63,7 @@ class MemberAttempt(HostAttempt):
     def finish(self, outcome):
         """Publishes this host's log and reports to the leader; returns the exit code."""
         if not self.number and outcome.reason not in (STOPPED, TERMINATED):
-            self.meet()  # or nobody would know what failed
+            self.meet()  # or it would stay unknown what failed
         self.save_log(outcome)
         publish.write_termination_message(self, outcome, timestamp())
         publish.flush_log(self)

@@ -84,7 +84,7 @@ class GCSStore:
         while more is not None:
             status, _, data = self.ask(doing, Request("POST", path + more, (("Content-Length", "0"),)))
             if status in (404, 412):
-                return  # somebody else renewed or removed it
+                return  # another process renewed or removed it
             fields = self._expect(status, data, doing, "create")
             more = None if fields.get("done", True) else f"&rewriteToken={quote(fields['rewriteToken'])}"
 
