@@ -85,7 +85,7 @@ func readShorthands(text string) (map[string]string, error) {
 			return nil, fmt.Errorf("line %d has %d columns, not 2", i, len(fields))
 		}
 		if _, twice := full[fields[0]]; twice {
-			return nil, fmt.Errorf("line %d: %s stands there a second time", i, fields[0])
+			return nil, fmt.Errorf("line %d: %s is listed twice", i, fields[0])
 		}
 		full[fields[0]] = fields[1]
 	}

@@ -36,7 +36,7 @@ func TestNewCatalogueRejects(t *testing.T) {
 		"two standard shapes":     {good + good, "", "catalogue.txt: two shapes of v6e are marked with *"},
 		"an alias of two":         {good + strings.Replace(good, "v6e tpu -", "v7e tpu v6e", 1), "", "catalogue.txt: v6e is both v6e and v7e"},
 		"half a shorthand":        {good, "tpu\n", "shorthands.txt: line 1 has 1 columns, not 2"},
-		"a shorthand twice":       {good, "tpu v6e\ntpu v6e\n", "shorthands.txt: line 2: tpu stands there a second time"},
+		"a shorthand twice":       {good, "tpu v6e\ntpu v6e\n", "shorthands.txt: line 2: tpu is listed twice"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

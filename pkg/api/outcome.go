@@ -57,7 +57,7 @@ func waiting(message string) string {
 // failure is why a job failed and, where it ran out of retries, after how many attempts.
 func (s Status) failure() string {
 	if crashed := s.Reason == Killed || s.Reason == RunnerFailure; crashed && s.Attempt > 1 {
-		return s.cause() + " (attempt " + strconv.Itoa(s.Attempt) + ", the last)"
+		return s.cause() + " (attempt " + strconv.Itoa(s.Attempt) + ", the last one)"
 	}
 	return s.cause()
 }

@@ -12,7 +12,7 @@ func TestOutcome(t *testing.T) {
 		"exception":              {Status{State: Failed, Reason: Exception, Message: "ValueError: bad"}, "failed: ValueError: bad"},
 		"exit code, no message":  {Status{State: Failed, Reason: ExitCode, ExitCode: &seven}, "failed: exit code 7"},
 		"no message":             {Status{State: Failed, Reason: Killed}, "failed: Killed"},
-		"out of retries":         {Status{State: Failed, Reason: Killed, Message: "out of memory", Attempt: 3}, "failed: out of memory (attempt 3, the last)"},
+		"out of retries":         {Status{State: Failed, Reason: Killed, Message: "out of memory", Attempt: 3}, "failed: out of memory (attempt 3, the last one)"},
 		"no retries to spend":    {Status{State: Failed, Reason: Killed, Message: "out of memory", Attempt: 1}, "failed: out of memory"},
 		"exception after a loss": {Status{State: Failed, Reason: Exception, Message: "ValueError: bad", Attempt: 2}, "failed: ValueError: bad"},
 		"nothing known":          {Status{State: Failed}, "failed"},

@@ -85,7 +85,7 @@ func readRules(file string) (Rules, error) {
 		return Rules{}, nil
 	}
 	if err != nil {
-		return Rules{}, fmt.Errorf("read the ignore rules: %w", err)
+		return Rules{}, fmt.Errorf("reading the ignore rules: %w", err)
 	}
 	rules, err := ParseRules(text)
 	if err != nil {

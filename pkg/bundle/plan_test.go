@@ -121,7 +121,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 	write(t, root, bundle.IgnoreFile+"/")
 	_, err = bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
-	if err == nil || !strings.Contains(err.Error(), "read the ignore rules: read "+file) {
+	if err == nil || !strings.Contains(err.Error(), "reading the ignore rules: read "+file) {
 		t.Errorf("an ignore file that is a directory: error %v, want its name", err)
 	}
 }

@@ -157,7 +157,7 @@ func ask(ctx context.Context, python string, q Query, source []byte) (answer, er
 	err = cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return answer{}, fmt.Errorf("there is no %s on PATH", python)
+		return answer{}, fmt.Errorf("%s is not on PATH", python)
 	case ctx.Err() != nil:
 		return answer{}, fmt.Errorf("%s did not answer in time", python)
 	case err != nil:
@@ -259,7 +259,7 @@ func (a answer) complainOfArguments(ofInput bool) error {
 	}
 	switch {
 	case len(a.Required) > 0 && ofInput:
-		wrong = append(wrong, fmt.Sprintf("the line lacks %s", strings.Join(a.Required, ", ")))
+		wrong = append(wrong, fmt.Sprintf("missing argument %s", strings.Join(a.Required, ", ")))
 	case len(a.Required) > 0:
 		var add []string
 		for _, name := range a.Required {

@@ -48,9 +48,9 @@ type args []string
 func TestCheckPositional(t *testing.T) {
 	python := python(t)
 	for source, err := range map[string]string{
-		"def f(a, b): pass\n":         "the line lacks b",
+		"def f(a, b): pass\n":         "missing argument b",
 		"def f(a, /, b=1): pass\n":    "",
-		"def f(a, *, b): pass\n":      "the line lacks b",
+		"def f(a, *, b): pass\n":      "missing argument b",
 		"def f(*all): pass\n":         "",
 		"def f(a, b=1, *, c=2): pass": "",
 		"def f(): pass\n":             "f takes (): too many positional arguments: 1, at most 0",
@@ -78,8 +78,8 @@ func TestCheckForms(t *testing.T) {
 		want  string
 	}{
 		"all are right":   {[]Form{good, {Line: 2, Positional: 1}, {Line: 3, Names: []string{"x", "y"}}}, ""},
-		"another name":    {[]Form{good, {Line: 501, Names: []string{"z"}}}, "line 501: train.py:f takes (x, y=…, *, every): it has no parameter z; the line lacks x"},
-		"nothing":         {[]Form{good, {Line: 2}, {Line: 3}}, "line 2: train.py:f takes (x, y=…, *, every): the line lacks x"},
+		"another name":    {[]Form{good, {Line: 501, Names: []string{"z"}}}, "line 501: train.py:f takes (x, y=…, *, every): it has no parameter z; missing argument x"},
+		"nothing":         {[]Form{good, {Line: 2}, {Line: 3}}, "line 2: train.py:f takes (x, y=…, *, every): missing argument x"},
 		"too many places": {[]Form{{Line: 1, Positional: 5}}, "line 1: train.py:f takes (x, y=…, *, every): too many positional arguments: 5, at most 2"},
 	} {
 		q := query(t, "def f(x, y=1, *, every): pass\n", "every")
@@ -384,7 +384,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	t.Run("no python", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		got, err := Check(t.Context(), "python3", query(t, "def f(:\n"))
-		if err != nil || got.Unchecked != "train.py:f is not checked: there is no python3 on PATH" {
+		if err != nil || got.Unchecked != "train.py:f is not checked: python3 is not on PATH" {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})

@@ -136,7 +136,7 @@ func namesIn(value json.RawMessage) ([]string, error) {
 		}
 		name := fmt.Sprint(key)
 		if seen[name] {
-			return nil, fmt.Errorf("it has the argument %s twice", name)
+			return nil, fmt.Errorf("argument %s given twice", name)
 		}
 		seen[name] = true
 		names = append(names, name)

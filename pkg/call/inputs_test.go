@@ -32,7 +32,7 @@ func TestReadInputs(t *testing.T) {
 		"no JSON":                    {text: "1\n{\"a\":\n", err: "line 2: not JSON"},
 		"two values":                 {text: "1 2\n", err: "line 1: not JSON"},
 		"what only Python calls one": {text: "1\n2\nNaN\n", err: "line 3: not JSON"},
-		"a name twice":               {text: "1\n{\"a\":1,\"b\":{\"a\":1},\"\\u0061\":2}\n", err: "line 2: it has the argument a twice"},
+		"a name twice":               {text: "1\n{\"a\":1,\"b\":{\"a\":1},\"\\u0061\":2}\n", err: "line 2: argument a given twice"},
 		"the same name deeper":       {text: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", lines: "{\"a\":{\"a\":1},\"b\":[{\"a\":1}]}\n", count: 1, forms: []Form{{1, []string{"a", "b"}, 0}}},
 		"a line as long as it may":   {text: longest + "\n" + longest, lines: longest + "\n" + longest + "\n", count: 2, forms: []Form{{1, nil, 1}}},
 		"a line that is too long":    {text: "1\n" + strings.Repeat(" ", maxInput), err: "line 2: more than 16 MiB"},

@@ -72,7 +72,7 @@ func ownHelp(c command) string {
 
 func write(w io.Writer, text string) error {
 	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("write to standard output: %w", err)
+		return fmt.Errorf("writing to standard output: %w", err)
 	}
 	return nil
 }

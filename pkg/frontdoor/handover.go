@@ -16,7 +16,7 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 	}
 	code, err := p.Exec(path, append([]string{path}, args...))
 	if err != nil {
-		return 0, fmt.Errorf("start %s: %w; %s", path, err, mend)
+		return 0, fmt.Errorf("starting %s: %w; %s", path, err, mend)
 	}
 	return code, nil
 }

@@ -61,7 +61,7 @@ func TestReportsASiblingThatDoesNotStart(t *testing.T) {
 	var stderr bytes.Buffer
 	p := Process{Args: []string{"kubectl-kinetic", "run"}, Executable: filepath.Join(folder, "kubectl-kinetic"), Stderr: &stderr,
 		Exec: func(string, []string) (int, error) { return 0, errors.New("exec format error") }}
-	if code := p.Run(); code != 1 || !strings.HasPrefix(stderr.String(), "error: start "+sibling+": exec format error; ") {
+	if code := p.Run(); code != 1 || !strings.HasPrefix(stderr.String(), "error: starting "+sibling+": exec format error; ") {
 		t.Errorf("exit code %d, stderr %q", code, stderr.String())
 	}
 }

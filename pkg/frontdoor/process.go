@@ -43,7 +43,7 @@ func Main() int {
 		executable, err = filepath.EvalSymlinks(executable)
 	}
 	if err != nil {
-		return p.fail(fmt.Errorf("find the folder of this program: %w", err))
+		return p.fail(fmt.Errorf("finding the folder of this program: %w", err))
 	}
 	p.Executable = executable
 	return p.Run()

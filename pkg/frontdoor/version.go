@@ -28,7 +28,7 @@ func printVersion(p Process, args []string) error {
 	}
 	text, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the version as JSON: %w", err)
+		return fmt.Errorf("writing the version as JSON: %w", err)
 	}
 	return write(p.Stdout, string(text)+"\n")
 }

@@ -97,7 +97,7 @@ func (j *Job) retried(s api.Status) string {
 	case s.Reason != api.Exception && s.Reason != api.ExitCode, h.Map != nil, h.Backend == api.BackendLocal:
 		return ""
 	case h.RetryOn == api.RetryOnError && s.Attempt > 1:
-		return " (attempt " + itoa(s.Attempt) + ", the last)"
+		return " (attempt " + itoa(s.Attempt) + ", the last one)"
 	case h.RetryOn == api.RetryOnError, h.Retries == 0:
 		return ""
 	default:

@@ -22,7 +22,7 @@ func TestWhetherAFailureWasRetried(t *testing.T) {
 		"retries of crashes":      {api.Handle{Retries: 2}, exception, not},
 		"after a crash":           {api.Handle{Retries: 2}, second, not},
 		"a script":                {api.Handle{Retries: 2}, api.Status{State: api.Failed, Reason: api.ExitCode}, not},
-		"retries of errors, used": {api.Handle{Retries: 1, RetryOn: api.RetryOnError}, second, " (attempt 2, the last)"},
+		"retries of errors, used": {api.Handle{Retries: 1, RetryOn: api.RetryOnError}, second, " (attempt 2, the last one)"},
 		"a crash":                 {api.Handle{Retries: 2}, api.Status{State: api.Failed, Reason: api.Killed}, ""},
 		"cancelled":               {api.Handle{Retries: 2}, api.Status{State: api.Failed, Reason: api.Cancelled}, ""},
 		"a map":                   {api.Handle{Retries: 3, Map: &api.Map{}}, exception, ""},

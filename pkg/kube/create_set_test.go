@@ -113,7 +113,7 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 			_, dry := w.DryRun(t.Context())
 			err := w.Start(t.Context(), a1, nil)
 			for _, err := range []error{dry, err} {
-				if (err != nil) != c.refused || c.refused && (!strings.HasPrefix(err.Error(), "job a1: ") || !strings.HasSuffix(err.Error(), "use --queue default for a shorter name")) {
+				if (err != nil) != c.refused || c.refused && (!strings.HasPrefix(err.Error(), "job a1: ") || !strings.HasSuffix(err.Error(), "submit it with --queue default, which shortens the name")) {
 					t.Errorf("got %v", err)
 				}
 			}

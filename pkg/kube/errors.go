@@ -10,7 +10,19 @@ import (
 // explain says what was being done, why it failed and what to do next. The
 // cause stays, for apierrors.
 func (c *Client) explain(verb string, k kind, name string, err error) error {
-	return c.requested(verb, k).Explain(strings.TrimSpace(fmt.Sprintf("%s %s %s", verb, k.resource, name)), err)
+	return c.requested(verb, k).Explain(strings.TrimSpace(fmt.Sprintf("%s %s %s", gerund(verb), k.resource, name)), err)
+}
+
+// gerund returns the form in which errors name a verb: creating.
+func gerund(verb string) string {
+	switch verb {
+	case readLog:
+		return "reading the log of"
+	case "get":
+		return "getting"
+	default:
+		return strings.TrimSuffix(verb, "e") + "ing"
+	}
 }
 
 // requested is what an operation asks for.
@@ -22,4 +34,4 @@ func (c *Client) requested(verb string, k kind) apiserver.Request {
 }
 
 // readLog is the one operation that isn't called like its verb.
-const readLog = "read the log of"
+const readLog = "read log"

@@ -173,7 +173,7 @@ func TestListWithoutTheRightToReadSets(t *testing.T) {
 	if err != nil || len(got) != 3 {
 		t.Errorf("%d jobs, %v; want 3", len(got), err)
 	}
-	if !strings.Contains(told, "jobs on several hosts, if any, are not listed: list leaderworkersets") {
+	if !strings.Contains(told, "jobs on several hosts, if any, are not listed: listing leaderworkersets") {
 		t.Errorf("told %q", told)
 	}
 }

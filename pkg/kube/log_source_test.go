@@ -116,7 +116,7 @@ func TestWhyALogCannotBeOpened(t *testing.T) {
 				answer = tt.answer
 				_, err = source.Open(t.Context(), logs.Pod{Name: "p"}, logs.OpenOptions{})
 				var failure *logs.SourceError
-				if !errors.As(err, &failure) || failure.Reason != tt.want || !strings.HasPrefix(err.Error(), "read the log of pods p in namespace ml: ") {
+				if !errors.As(err, &failure) || failure.Reason != tt.want || !strings.HasPrefix(err.Error(), "reading the log of pods p in namespace ml: ") {
 					t.Errorf("got %#v, %v; want reason %d", failure, err, tt.want)
 				}
 			})

@@ -152,7 +152,7 @@ func (p *Plan) fillIndex(dirs []string, sources []source) {
 func (p *Plan) seal() error {
 	text, err := json.Marshal(p.Index)
 	if err != nil {
-		return fmt.Errorf("write the index: %w", err)
+		return fmt.Errorf("writing the index: %w", err)
 	}
 	text = append(text, '\n')
 	if err := checkIndex(len(text), len(p.Index.Files)); err != nil {
@@ -164,7 +164,7 @@ func (p *Plan) seal() error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write the index: %w", err)
+		return fmt.Errorf("writing the index: %w", err)
 	}
 	sum := sha256.Sum256(blob.Bytes())
 	p.IndexBlob = blob.Bytes()

@@ -133,7 +133,7 @@ func TestBadRoot(t *testing.T) {
 	for name, want := range map[string]string{"missing": "no such file", "file": "it is not a directory"} {
 		root := filepath.Join(dir, name)
 		_, err := pack.New(t.Context(), pack.Options{Root: root})
-		if err == nil || !strings.Contains(err.Error(), "package "+root+": "+want) {
+		if err == nil || !strings.Contains(err.Error(), "packaging "+root+": "+want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}
 	}

@@ -66,10 +66,10 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 	}()
 	err, indexErr := blobs(), <-indexed
 	if err != nil {
-		return Stats{}, fmt.Errorf("upload to %s: %w", s.URL(), err)
+		return Stats{}, fmt.Errorf("uploading to %s: %w", s.URL(), err)
 	}
 	if indexErr != nil {
-		return Stats{}, fmt.Errorf("upload the index to %s: %w", s.URL(), indexErr)
+		return Stats{}, fmt.Errorf("uploading the index to %s: %w", s.URL(), indexErr)
 	}
 	return u.stats, nil
 }

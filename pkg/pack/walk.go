@@ -66,14 +66,14 @@ func walk(ctx context.Context, opts Options) (*tree, error) {
 func realDir(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", fmt.Errorf("package %s: %w", dir, cause(err))
+		return "", fmt.Errorf("packaging %s: %w", dir, cause(err))
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("package %s: it is not a directory", dir)
+		return "", fmt.Errorf("packaging %s: it is not a directory", dir)
 	}
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", fmt.Errorf("package %s: %w", dir, cause(err))
+		return "", fmt.Errorf("packaging %s: %w", dir, cause(err))
 	}
 	return resolved, nil
 }

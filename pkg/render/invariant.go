@@ -133,7 +133,7 @@ func verifyFields(was, is *unstructured.Unstructured) error {
 		}
 	}
 	if queue := is.GetLabels()[api.LabelQueue]; queue != "" && is.GetKind() == leaderWorkerSetKind.Kind && queue != was.GetLabels()[api.LabelQueue] {
-		return fmt.Errorf("it sets the label %s of a LeaderWorkerSet to %q, for which its name may be too long: use --queue instead", api.LabelQueue, queue)
+		return fmt.Errorf("it sets the label %s of a LeaderWorkerSet, whose name may be too long for Kueue, to %q: use --queue instead", api.LabelQueue, queue)
 	}
 	return nil
 }
@@ -248,7 +248,7 @@ func verifyWorker(was, is corev1.PodSpec) error {
 		return fmt.Errorf("it changes the readinessProbe of container %s, from which kinetic knows that the job has ended", api.ContainerName)
 	}
 	if hasToken(was) && !hasToken(is) {
-		return errors.New("it removes the leader's token, with which it ends the job")
+		return errors.New("it removes the token that the leader needs to end the job")
 	}
 	for _, mount := range a.VolumeMounts {
 		if mount.Name != runnerVolume {

@@ -227,11 +227,11 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"another size":                     {patches(set("op: replace, path: " + template + "size, value: 3")), `the job's spec.leaderWorkerTemplate.size, which kinetic needs, from "4" to "3"`},
 		"no restart of the group":          {patches(set("op: replace, path: " + template + "restartPolicy, value: None")), `the job's spec.leaderWorkerTemplate.restartPolicy, which kinetic needs, from "RecreateGroupOnPodRestart" to "None"`},
 		"the leader's probe":               {patches(set("op: remove, path: " + template + "leaderTemplate/spec/containers/0/readinessProbe")), "the readinessProbe of container kinetic-worker"},
-		"the leader's token":               {patches(set("op: replace, path: " + template + "leaderTemplate/spec/automountServiceAccountToken, value: false")), "the leader's token, with which it ends the job"},
+		"the leader's token":               {patches(set("op: replace, path: " + template + "leaderTemplate/spec/automountServiceAccountToken, value: false")), "the token that the leader needs to end the job"},
 		"the command of the workers":       {patches(set("op: replace, path: " + template + "workerTemplate/spec/containers/0/command, value: [sh]")), "the command of container kinetic-worker"},
 		"the label of the workers":         {patches(set("op: remove, path: " + template + "workerTemplate/metadata/labels/job-id")), "the pod's label job-id"},
 		"a Job, which is not there":        {patches(patchJob("op: replace, path: /spec/backoffLimit, value: 7")), "no object matches target {kind: Job}"},
-		"a queue":                          {patches(set("op: add, path: /metadata/labels/kueue.x-k8s.io~1queue-name, value: a")), `LeaderWorkerSet to "a", for which its name may be too long: use --queue instead`},
+		"a queue":                          {patches(set("op: add, path: /metadata/labels/kueue.x-k8s.io~1queue-name, value: a")), `LeaderWorkerSet, whose name may be too long for Kueue, to "a": use --queue instead`},
 		"the set renamed":                  {patches(set("op: replace, path: /metadata/name, value: mine")), "it removes or renames the job keras-pathways-cpu-"},
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {

@@ -28,7 +28,7 @@ func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 	message := oneLine(e.Message)
 	switch e.Reason {
 	case "TriggeredScaleUp":
-		return Diagnosis{Sentence: fmt.Sprintf("a node has been on its way for %s%s", s.since(e), prefixed(": ", growth(message)))}
+		return Diagnosis{Sentence: fmt.Sprintf("a node has been starting for %s%s", s.since(e), prefixed(": ", growth(message)))}
 	case "NotTriggerScaleUp":
 		return refusedScaleUp(message)
 	}
@@ -51,7 +51,7 @@ const listPools = "gcloud container node-pools list --cluster CLUSTER --location
 func refusedScaleUp(message string) Diagnosis {
 	m := noScaleUp().FindStringSubmatch(message)
 	if m == nil {
-		return Diagnosis{Sentence: "the autoscaler adds none: " + foreign(message)}
+		return Diagnosis{Sentence: "the autoscaler adds no node: " + foreign(message)}
 	}
 	var told []string
 	unfit := 0
@@ -71,9 +71,9 @@ func refusedScaleUp(message string) Diagnosis {
 		told = append(told, foreign(m[1]))
 	}
 	if len(told) == 0 {
-		return Diagnosis{Sentence: "the autoscaler adds none: no node pool that can grow fits", Next: listPools}
+		return Diagnosis{Sentence: "the autoscaler adds no node: no node pool fits and can grow", Next: listPools}
 	}
-	return Diagnosis{Sentence: "the autoscaler adds none: " + strings.Join(told, ", "), Next: listPools}
+	return Diagnosis{Sentence: "the autoscaler adds no node: " + strings.Join(told, ", "), Next: listPools}
 }
 
 func pools(n int, one, many string) string {

@@ -77,7 +77,7 @@ func (s Observation) countDisruptions(least int) string {
 	case times == len(taken):
 		return fmt.Sprintf("; preempted %s", often(times))
 	}
-	return fmt.Sprintf("; taken off its node %s", often(len(taken)))
+	return fmt.Sprintf("; evicted from its node %s", often(len(taken)))
 }
 
 func often(n int) string {

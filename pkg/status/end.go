@@ -115,7 +115,7 @@ func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminat
 	case told(t) != "":
 		r.Sentence = told(t)
 	case t.ExitCode == exitNoProgram:
-		r.Sentence = fmt.Sprintf("exit code %d: image %s lacks a program that it starts", t.ExitCode, foreign(imageOf(p, WorkerOf(p))))
+		r.Sentence = fmt.Sprintf("exit code %d: a program was not found in image %s", t.ExitCode, foreign(imageOf(p, WorkerOf(p))))
 	case t.ExitCode == api.ExitRunner:
 		r.Sentence = fmt.Sprintf("the runner failed (exit code %d): see the last lines of the log", t.ExitCode)
 	default:

@@ -58,7 +58,7 @@ func (k *Kind) isTooLong(name string) bool { return k.MaxQueuedName > 0 && len(n
 
 // keepsLongNames is what a queue does to such a workload.
 func (k *Kind) keepsLongNames(queue string) string {
-	return fmt.Sprintf("never releases a %s whose name has more than %d characters: use --queue %s for a shorter name", k.Kind, k.MaxQueuedName, queue)
+	return fmt.Sprintf("can't admit a %s whose name has more than %d characters: submit it with --queue %s, which shortens the name", k.Kind, k.MaxQueuedName, queue)
 }
 
 // CheckQueue looks at a workload as the cluster has made it. Where a namespace has a queue

@@ -70,7 +70,7 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 	}
 	r := Diagnosis{Sentence: schedulerWords(p, oneLine(says)), Next: cmp.Or(grows.Next, nextForNodes(p))}
 	if r.Sentence == "" {
-		r.Sentence = "no node for it"
+		r.Sentence = "no suitable node"
 	}
 	r.Sentence += prefixed("; ", grows.Sentence)
 	return r
@@ -95,11 +95,11 @@ func schedulerWords(p corev1.Pod, message string) string {
 	}
 	m := noNodes().FindStringSubmatch(preemption().ReplaceAllString(message, ""))
 	if m == nil {
-		return "no node for it: " + foreign(message)
+		return "no suitable node: " + foreign(message)
 	}
 	list := complaints(m[2])
 	if len(list) == 0 {
-		return "no node for it: " + foreign(m[2])
+		return "no suitable node: " + foreign(m[2])
 	}
 	slices.SortFunc(list, func(a, b complaint) int { // by what stays when the numbers change
 		return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(a.what, b.what))

@@ -164,7 +164,7 @@ func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
 		volume, text = foreign(m[1])+" ", rpcStatus().ReplaceAllString(m[2], "")
 	}
 	if m := missingObject().FindStringSubmatch(text); m != nil {
-		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" is made of"))
+		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" mounts"))
 	}
 	r := Diagnosis{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: DescribePod(p)}
 	if m := gcsBucket().FindStringSubmatch(text); m != nil {

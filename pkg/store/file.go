@@ -86,15 +86,15 @@ func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[
 	}
 	defer temp.discard()
 	if err := temp.fill(ctx, r); err != nil {
-		return fmt.Errorf("write %s: %w", s.full(name), err)
+		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	if err := temp.close(true); err != nil {
-		return fmt.Errorf("write %s: %w", s.full(name), err)
+		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	if err := s.publish(os.Link, temp, target); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s %w", s.full(name), ErrExists)
 	} else if err != nil {
-		return fmt.Errorf("write %s: %w", s.full(name), err)
+		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	return nil
 }
@@ -125,13 +125,13 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	}
 	defer temp.discard()
 	if err := temp.fill(ctx, newPromised(r, sha256, size)); err != nil {
-		return false, fmt.Errorf("write %s: %w", s.full(name), err)
+		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	if err := temp.close(false); err != nil {
-		return false, fmt.Errorf("write %s: %w", s.full(name), err)
+		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	if err := s.publish(os.Rename, temp, target); err != nil {
-		return false, fmt.Errorf("write %s: %w", s.full(name), err)
+		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	return true, nil
 }
@@ -174,17 +174,17 @@ func (s *fileStore) Open(_ context.Context, name string) (io.ReadCloser, error) 
 		return nil, fmt.Errorf("%s %w", s.full(name), ErrNotFound)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: it is not a regular file", s.full(name))
+		return nil, fmt.Errorf("reading %s: not a regular file", s.full(name))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.full(name), err)
+		return nil, fmt.Errorf("reading %s: %w", s.full(name), err)
 	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s %w", s.full(name), ErrNotFound)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.full(name), err)
+		return nil, fmt.Errorf("reading %s: %w", s.full(name), err)
 	}
 	return f, nil
 }
@@ -242,7 +242,7 @@ func (s *fileStore) list(ctx context.Context, prefix string) ([]Object, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", s.full(prefix), err)
+		return nil, fmt.Errorf("listing %s: %w", s.full(prefix), err)
 	}
 	// A directory's place among its siblings is not that of the names below it:
 	// "a-b" sorts before "a/b".
@@ -264,7 +264,7 @@ func (s *fileStore) Dirs(context.Context) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", s.URL(), err)
+		return nil, fmt.Errorf("listing %s: %w", s.URL(), err)
 	}
 	var dirs []string
 	for _, entry := range entries {
@@ -289,7 +289,7 @@ func (s *fileStore) Delete(_ context.Context, name string) error {
 		err = os.Remove(file)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("delete %s: %w", s.full(name), err)
+		return fmt.Errorf("deleting %s: %w", s.full(name), err)
 	}
 	for dir := filepath.Dir(file); dir != s.dir; dir = filepath.Dir(dir) {
 		if !prune(dir) {

@@ -60,7 +60,7 @@ func (s *gsStore) connect(ctx context.Context) (*gsClient, error) {
 	if s.client == nil {
 		client, err := newGSClient(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("open %s: %w", s.URL(), err)
+			return nil, fmt.Errorf("opening %s: %w", s.URL(), err)
 		}
 		s.client = client
 	}

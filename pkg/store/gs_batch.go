@@ -111,7 +111,7 @@ func eachAnswer(answer *http.Response, do func(batchedObject)) error {
 		return err
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the batch was answered %s", answer.Status)
+		return fmt.Errorf("the server answered the batch with %s", answer.Status)
 	}
 	parts := multipart.NewReader(answer.Body, params["boundary"])
 	for {

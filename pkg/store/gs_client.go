@@ -45,12 +45,12 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	if os.Getenv(api.EnvStorageEmulator) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
 		if err != nil {
-			return nil, unusable(fmt.Sprintf("find credentials for Cloud Storage: %v; %s", err, login), err)
+			return nil, unusable(fmt.Sprintf("finding credentials for Cloud Storage: %v; %s", err, login), err)
 		}
 		c.account = account(found)
 		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.transport, Credentials: found, DisableTelemetry: true})
 		if err != nil {
-			return nil, fmt.Errorf("use the credentials for Cloud Storage: %w", err)
+			return nil, fmt.Errorf("using the credentials for Cloud Storage: %w", err)
 		}
 	}
 	c.http = hc
@@ -58,7 +58,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	// The HTTP client brings what authentication there is.
 	c.Client, err = storage.NewClient(ctx, option.WithHTTPClient(hc), option.WithoutAuthentication(), storage.WithJSONReads())
 	if err != nil {
-		return nil, fmt.Errorf("create a Cloud Storage client: %w", err)
+		return nil, fmt.Errorf("creating a Cloud Storage client: %w", err)
 	}
 	return c, nil
 }

@@ -58,7 +58,7 @@ func TestRefusedCredentials(t *testing.T) {
 			for _, err = range s.List(t.Context(), "", "") {
 				break
 			}
-			if err == nil || !strings.Contains(err.Error(), "list gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), tt.hint) {
+			if err == nil || !strings.Contains(err.Error(), "listing gs://acme-jobs/: the credentials were refused: ") || !strings.HasSuffix(err.Error(), tt.hint) {
 				t.Errorf("error %v, want one that ends in %q", err, tt.hint)
 			}
 		})
@@ -70,7 +70,7 @@ func TestCertificateOutOfDate(t *testing.T) {
 	failed := &url.Error{Op: "Get", URL: "https://storage.googleapis.com/x", Err: x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}}
 	r := &request{store: &gsStore{bucket: "acme-jobs"}, need: toRead, name: "job/handle.json"}
 	err := r.explain(t.Context(), failed)
-	want := regexp.MustCompile(`^read gs://acme-jobs/job/handle\.json: the certificate of Cloud Storage at storage\.googleapis\.com is valid from 2026-04-01T00:00:00Z to 2026-07-01T00:00:00Z, but this machine's clock shows \S+Z: set the clock, or have the certificate renewed$`)
+	want := regexp.MustCompile(`^reading gs://acme-jobs/job/handle\.json: the certificate of Cloud Storage at storage\.googleapis\.com is valid from 2026-04-01T00:00:00Z to 2026-07-01T00:00:00Z, but this machine's clock shows \S+Z: set the clock, or have the certificate renewed$`)
 	if !want.MatchString(err.Error()) {
 		t.Errorf("got %v", err)
 	}

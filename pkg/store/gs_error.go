@@ -22,13 +22,13 @@ import (
 type need struct{ verb, permission string }
 
 var (
-	toRead   = need{"read", "storage.objects.get"}
-	toList   = need{"list", "storage.objects.list"}
-	toCreate = need{"write", "storage.objects.create"}
-	toDelete = need{"delete", "storage.objects.delete"}
-	toCopy   = need{"copy", "storage.objects.get"} // of its source
+	toRead   = need{"reading", "storage.objects.get"}
+	toList   = need{"listing", "storage.objects.list"}
+	toCreate = need{"writing", "storage.objects.create"}
+	toDelete = need{"deleting", "storage.objects.delete"}
+	toCopy   = need{"copying", "storage.objects.get"} // of its source
 	// A copy over an object replaces it.
-	toRenew = need{"renew", "storage.objects.delete"}
+	toRenew = need{"renewing", "storage.objects.delete"}
 )
 
 const (

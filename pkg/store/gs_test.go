@@ -195,13 +195,13 @@ func TestRefusedCopy(t *testing.T) {
 		want           string
 	}{
 		"writing forbidden": {answer(403, fmt.Sprintf(denies, "create")), nil,
-			"write gs://acme-jobs/team/a/new/0.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: "},
+			"writing gs://acme-jobs/team/a/new/0.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: "},
 		"no bucket to write to": {answer(404, "The specified bucket does not exist."), nil,
-			"write gs://acme-jobs/team/a/new/0.json: there is no bucket acme-jobs"},
+			"writing gs://acme-jobs/team/a/new/0.json: there is no bucket acme-jobs"},
 		"reading forbidden": {answer(403, fmt.Sprintf(denies, "get")), answer(403, "Forbidden"),
-			"copy gs://old-jobs/old/0.json: the account in use needs the permission storage.objects.get on the bucket old-jobs: "},
+			"copying gs://old-jobs/old/0.json: the account in use needs the permission storage.objects.get on the bucket old-jobs: "},
 		"no bucket to read": {answer(404, "The specified bucket does not exist."), answer(404, "The specified bucket does not exist."),
-			"copy gs://old-jobs/old/0.json: there is no bucket old-jobs"},
+			"copying gs://old-jobs/old/0.json: there is no bucket old-jobs"},
 		"no object to read": {answer(404, "No such object"), answer(404, "No such object"), "gs://old-jobs/old/0.json not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -405,16 +405,16 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		with func(http.ResponseWriter, *http.Request, http.Handler)
 		want []string
 	}{
-		"forbidden":              {"create", answer(403, refused), []string{"write gs://acme-jobs/team/a/job/end.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: ", grant}},
-		"forbidden without name": {"list", answer(403, "Forbidden"), []string{"list gs://acme-jobs/team/a/job/h: the account in use needs the permission storage.objects.list on the bucket acme-jobs", "--member=user:EMAIL"}},
+		"forbidden":              {"create", answer(403, refused), []string{"writing gs://acme-jobs/team/a/job/end.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: ", grant}},
+		"forbidden without name": {"list", answer(403, "Forbidden"), []string{"listing gs://acme-jobs/team/a/job/h: the account in use needs the permission storage.objects.list on the bucket acme-jobs", "--member=user:EMAIL"}},
 		"forbidden to a service account": {"delete", answer(403, "ci@acme.iam.gserviceaccount.com does not have storage.objects.delete access to x"),
-			[]string{"delete gs://acme-jobs/team/a/job/handle.json: ci@acme.iam.gserviceaccount.com needs", "--member=serviceAccount:ci@acme.iam.gserviceaccount.com"}},
-		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"read gs://acme-jobs/team/a/job/handle.json: there is no bucket acme-jobs; create it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
+			[]string{"deleting gs://acme-jobs/team/a/job/handle.json: ci@acme.iam.gserviceaccount.com needs", "--member=serviceAccount:ci@acme.iam.gserviceaccount.com"}},
+		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"reading gs://acme-jobs/team/a/job/handle.json: there is no bucket acme-jobs; create it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
 		"no bucket, list":   {"dirs", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
 		"no bucket, write":  {"create", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
 		"no bucket, delete": {"delete", answer(404, "The specified bucket does not exist."), []string{"there is no bucket acme-jobs"}},
 		"logged out":        {"read", answer(401, "Invalid Credentials"), []string{"the credentials were refused: Invalid Credentials; log in with: gcloud auth application-default login"}},
-		"anything else":     {"read", answer(400, "what?"), []string{"read gs://acme-jobs/team/a/job/handle.json: the server answered 400: what?"}},
+		"anything else":     {"read", answer(400, "what?"), []string{"reading gs://acme-jobs/team/a/job/handle.json: the server answered 400: what?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBucket(t)
@@ -478,7 +478,7 @@ func TestCredentials(t *testing.T) {
 		t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
 		s := openURL(t, "gs://acme-jobs")
 		_, err := list(t.Context(), s, "", "")
-		if err == nil || !strings.Contains(err.Error(), "open gs://acme-jobs: find credentials for Cloud Storage: ") ||
+		if err == nil || !strings.Contains(err.Error(), "opening gs://acme-jobs: finding credentials for Cloud Storage: ") ||
 			!strings.HasSuffix(err.Error(), "gcloud auth application-default login") {
 			t.Errorf("error %v, want one that says to log in", err)
 		}

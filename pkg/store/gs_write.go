@@ -36,7 +36,7 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", s.full(name), err)
+		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	req, err := s.begin(ctx, toCreate, name)
 	if err != nil {

@@ -44,7 +44,7 @@ func (p *promised) check() error {
 		return fmt.Errorf("%w: they hash to %s", ErrMismatch, got)
 	}
 	if p.n != p.size {
-		return fmt.Errorf("%w: want %d bytes", ErrMismatch, p.size)
+		return fmt.Errorf("%w: expected %d bytes", ErrMismatch, p.size)
 	}
 	return io.EOF
 }

@@ -26,12 +26,12 @@ type tempFile struct {
 func (s *fileStore) temp() (*tempFile, error) {
 	dir := filepath.Join(s.dir, tempDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("prepare the store: %w", s.explain(err))
+		return nil, fmt.Errorf("preparing the store: %w", s.explain(err))
 	}
 	s.sweep.Do(func() { removeStale(dir, time.Now().Add(-staleAfter)) })
 	f, err := os.CreateTemp(dir, "*")
 	if err != nil {
-		return nil, fmt.Errorf("prepare the store: %w", s.explain(err))
+		return nil, fmt.Errorf("preparing the store: %w", s.explain(err))
 	}
 	return &tempFile{store: s, file: f}, nil
 }

@@ -37,10 +37,13 @@ func RandomIdentity(now time.Time) Identity {
 // same id, with the beginning of 1970 as its time.
 func FixedIdentity() Identity { return Identity{When: time.Unix(0, 0).UTC()} }
 
+// Stamp is the time as IDs contain it.
+func (i Identity) Stamp() string { return i.When.UTC().Format(stampLayout) }
+
 // newID is {accelerator}-{name}-{YYYYMMDD-HHMMSS}-{7 hex}, in UTC, with the
 // name cut so that the whole has at most 50 characters.
 func newID(a api.Accelerator, name string, id Identity) string {
-	tail := "-" + id.When.UTC().Format(stampLayout) + "-" + id.Hex
+	tail := "-" + id.Stamp() + "-" + id.Hex
 	head := a.Short() + "-"
 	return head + shorten(slug(name), maxID-len(head)-len(tail)) + tail
 }

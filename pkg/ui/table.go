@@ -93,7 +93,7 @@ func (t *Table) Flush() error {
 		t.err = err
 	}
 	if t.err != nil {
-		return fmt.Errorf("write the table: %w", t.err)
+		return fmt.Errorf("writing the table: %w", t.err)
 	}
 	return nil
 }

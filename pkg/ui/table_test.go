@@ -38,7 +38,7 @@ func TestTableWithoutHeaders(t *testing.T) {
 func TestTableReportsAnErrorOfItsWriter(t *testing.T) {
 	table := NewTable(failing{}, "id")
 	table.Row("cpu-a")
-	if err := table.Flush(); err == nil || err.Error() != "write the table: nobody reads" {
+	if err := table.Flush(); err == nil || err.Error() != "writing the table: nobody reads" {
 		t.Errorf("Flush() = %v", err)
 	}
 }

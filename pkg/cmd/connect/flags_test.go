@@ -122,8 +122,8 @@ func TestRESTRejects(t *testing.T) {
 		"GKE's plugin is missing":         {"plugin", "the cluster of context plugin: " + plugin},
 		"another plugin, with a hint":     {"hinted", `some-plugin, which is not installed or not on PATH: get it from U+001B[1msomewhere`},
 		"another plugin, without one":     {"path", "/nowhere/some-plugin, which is not installed or not on PATH: install it, or fix users[].user.exec.command"},
-		"credentials of long ago":         {"old", "auth-provider: gcp, which Kubernetes no longer supports: install it with `gcloud components"},
-		"a cluster that is not there":     {"nowhere", "the context names the cluster nowhere, which the kubeconfig lacks: fix the kubeconfig, or choose another context with --context"},
+		"credentials of long ago":         {"old", "auth-provider of type gcp, which Kubernetes no longer supports: install it with `gcloud components"},
+		"a cluster that is not there":     {"nowhere", "the context names the cluster nowhere, which is not in the kubeconfig: fix the kubeconfig, or choose another context with --context"},
 		"a context without a cluster":     {"unfinished", "the cluster of context unfinished: the context has no cluster: fix the kubeconfig, or choose another context with --context"},
 		"a certificate that is not there": {"certificate", "unable to read client-cert /nowhere/client.crt"},
 	}

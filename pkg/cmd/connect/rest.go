@@ -80,7 +80,7 @@ func missingCluster(name string) error {
 	if name == "" {
 		return errors.New("the context has no cluster: " + fixConfig)
 	}
-	return fmt.Errorf("the context names the cluster %s, which the kubeconfig lacks: %s", name, fixConfig)
+	return fmt.Errorf("the context names the cluster %s, which is not in the kubeconfig: %s", name, fixConfig)
 }
 
 // way names how a cluster is reached.
@@ -138,9 +138,9 @@ func checkCertificate(c rest.TLSClientConfig, now time.Time) error {
 // removedProvider is about a kubeconfig from before 2022.
 func removedProvider(name string) error {
 	if name == "gcp" {
-		return fmt.Errorf("its user has credentials of the form auth-provider: gcp, which Kubernetes no longer supports: %s, then get the context again with `gcloud container clusters get-credentials`", installGKEPlugin)
+		return fmt.Errorf("its user has an auth-provider of type gcp, which Kubernetes no longer supports: %s, then get the context again with `gcloud container clusters get-credentials`", installGKEPlugin)
 	}
-	return fmt.Errorf("its user has credentials of the form auth-provider: %s, which Kubernetes no longer supports: get the context again from your provider", name)
+	return fmt.Errorf("its user has an auth-provider of type %s, which Kubernetes no longer supports: get the context again from your provider", name)
 }
 
 // missingPlugin says how to install the program that makes the credentials.

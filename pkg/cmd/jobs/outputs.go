@@ -196,7 +196,7 @@ func (c *command) printOutputs(ctx context.Context, dir *outputs.Dir, paths []st
 	files := make([]outputs.File, len(paths))
 	for i, at := range paths {
 		if at == "" {
-			return process.Usagef("DEST - takes one file: give its PATH")
+			return process.Usagef("DEST - is for one file: add its PATH")
 		}
 		var err error
 		if files[i], err = dir.File(ctx, at); err != nil {

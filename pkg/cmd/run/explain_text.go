@@ -1,0 +1,210 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+)
+
+// sentences is the explanation for people; size spells a number of bytes, count
+// one of things.
+func (e explanation) sentences(size func(int64) string, count func(n int, noun string) string) string {
+	var b strings.Builder
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("job", "%s", e.Job.shownID())
+	line("call", "%s", e.Job.Call)
+	if e.Job.Backend == api.BackendLocal {
+		line("workload", "a process on this machine")
+	} else {
+		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
+		line("cluster", "%s", e.Target.cluster())
+		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.price())
+		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
+			line("hosts", "%s", e.hosts())
+		}
+		if asked := e.Job.asked(); asked != "" {
+			line("requests", "%s", asked)
+		}
+		if capacity := e.Job.capacity(); capacity != "" {
+			line("capacity", "%s", capacity)
+		}
+		if e.Job.Queue != nil {
+			line("queue", "%s", *e.Job.Queue)
+		}
+		if e.Job.PriorityClass != nil {
+			line("priority", "%s", *e.Job.PriorityClass)
+		}
+		if e.Job.Retries != nil {
+			line("retries", "%s", e.Job.restarts())
+		}
+		line("image", "%s", e.Image.Ref)
+	}
+	if e.Job.Map != nil {
+		line("map", "%s", e.Job.spread(count))
+	}
+	if names := e.Job.environment(); names != "" {
+		line("environment", "%s", names)
+	}
+	line("store", "%s", text(e.Target.Store))
+	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
+	for _, w := range e.Warnings {
+		line("warning", "%s", w)
+	}
+	return b.String()
+}
+
+func (t explainedTarget) cluster() string {
+	if t.way != "" {
+		return t.way + " (not GKE)"
+	}
+	where := fmt.Sprintf("project %s, zone %s", text(t.Project), text(t.Zone))
+	if t.Context != nil {
+		where += ", context " + *t.Context
+	}
+	return fmt.Sprintf("%s (%s)", text(t.Cluster), where)
+}
+
+// shownID is the job ID. One without a time of its own looks like a mistake, so it is explained.
+func (j explainedJob) shownID() string {
+	if strings.Contains(j.ID, submit.FixedIdentity().Stamp()) {
+		return j.ID + " (a run has the current time in its ID)"
+	}
+	return j.ID
+}
+
+// kind is the kind of the workload's object.
+func (j explainedJob) kind() string {
+	if j.Backend == api.BackendPathways {
+		return "LeaderWorkerSet"
+	}
+	return "Job"
+}
+
+// asked says what a host asks for, "" where no one said it.
+func (j explainedJob) asked() string {
+	var parts []string
+	if j.CPU != nil {
+		parts = append(parts, "cpu "+*j.CPU)
+	}
+	if j.Memory != nil {
+		memory := "memory " + *j.Memory
+		if j.limited {
+			memory += " (also the limit)"
+		}
+		parts = append(parts, memory)
+	}
+	if j.Disk != nil {
+		parts = append(parts, "disk "+*j.Disk)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// capacity says where the machines come from, "" where no one said it.
+func (j explainedJob) capacity() string {
+	switch {
+	case j.Reservation != nil:
+		return "reservation " + *j.Reservation
+	case j.FlexStart:
+		return "flex-start, at most 7 days"
+	case j.ComputeClass != nil && api.IsBuiltInClass(*j.ComputeClass):
+		return "Autopilot's ComputeClass " + *j.ComputeClass
+	case j.ComputeClass != nil:
+		return "ComputeClass " + *j.ComputeClass
+	}
+	return ""
+}
+
+// restarts says after how much the job, or each pod of a map, starts again.
+func (j explainedJob) restarts() string {
+	one, more := "a crash", "crashes"
+	if j.retryOn == api.RetryOnError {
+		one, more = "a crash or an error", "crashes and errors"
+	}
+	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "a lost machine", "lost machines")
+}
+
+// upTo is "none after crashes", "1 after a crash", "up to 3 after crashes".
+func upTo(n int, one, more string) string {
+	switch n {
+	case 0:
+		return "none after " + more
+	case 1:
+		return "1 after " + one
+	}
+	return fmt.Sprintf("up to %d after %s", n, more)
+}
+
+// spread says how the inputs of a map are spread over pods.
+func (j explainedJob) spread(count func(n int, noun string) string) string {
+	if j.Backend == api.BackendLocal {
+		return count(j.Map.Inputs, "input") + ", one after the other"
+	}
+	text := count(j.Map.Inputs, "input") + " in " + count(j.Map.Chunks(), "pod")
+	if j.Map.Chunks() > 1 {
+		text += fmt.Sprintf(" of %s each, %d at a time", count(j.Map.Chunk, "input"), j.Map.Parallelism)
+	}
+	return text
+}
+
+// environment names the variables that are added, never their values.
+func (j explainedJob) environment() string {
+	names := slices.Clone(j.Env)
+	for _, name := range j.SecretEnv {
+		names = append(names, name+" (secret)")
+	}
+	return strings.Join(names, ", ")
+}
+
+// hosts says what several hosts are to each other.
+func (e explanation) hosts() string {
+	count := strconv.Itoa(e.Accelerator.Hosts)
+	if e.Accelerator.Slices > 1 {
+		count += fmt.Sprintf(" in %d slices", e.Accelerator.Slices)
+	}
+	if n := e.Accelerator.ChipsPerHost; n != nil {
+		count += fmt.Sprintf(" with %s each", counted(*n, e.Accelerator.Kind))
+	}
+	if e.Job.sharedPools {
+		count += ", in node pools that other jobs may share"
+	}
+	if e.Job.Backend == api.BackendPathways {
+		return count + ", as a LeaderWorkerSet (no Pathways runtime): if one is lost, all restart"
+	}
+	return count + ", as an Indexed Job: if one is lost, all fail"
+}
+
+// counted is a number of chips, which for GPUs are called so.
+func counted(n int, kind api.AcceleratorKind) string {
+	noun := "chip"
+	if kind == api.GPU {
+		noun = "GPU"
+	}
+	if n > 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+func (a explainedAccelerator) price() string {
+	switch {
+	case a.Kind == api.CPU:
+		return ""
+	case a.PricePerHour == nil:
+		return ", price unknown"
+	default:
+		return fmt.Sprintf(", about $%.2f an hour (list price, %s)", *a.PricePerHour, a.priceBasis)
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
+}
