@@ -2,17 +2,18 @@ package accelerator
 
 import "github.com/kubectl-kinetic/kinetic/pkg/api"
 
-// HasFlexStart reports whether the Dynamic Workload Scheduler has such machines:
-// not those of the oldest TPUs.
+// HasFlexStart reports whether the Dynamic Workload Scheduler offers a's machines. It does
+// not offer the oldest TPUs.
 func HasFlexStart(a api.Accelerator) bool { return a.Name != "v3" && a.Name != "v4" }
 
-// WithHosts is the shape of the same TPU that has a number of hosts, or else the
-// next more, or the most that there are; of those with as many, the largest.
+// WithHosts returns the shape of the same TPU with that many hosts. If there is none, it
+// takes the next larger number of hosts, or else the largest. Among shapes with equally
+// many hosts it takes the one with the most chips.
 func WithHosts(a api.Accelerator, hosts int) api.Accelerator {
 	best, known := a, map[string]bool{}
 	for _, s := range Catalogue() {
 		text := Text(s)
-		if s.Name != a.Name || known[text] { // a text means the first of its shapes
+		if s.Name != a.Name || known[text] { // Parse reads a text as the first of its shapes
 			continue
 		}
 		known[text] = true
@@ -23,15 +24,15 @@ func WithHosts(a api.Accelerator, hosts int) api.Accelerator {
 	return best
 }
 
-// HasMultislice reports whether slices of a TPU can be joined by the network of the
-// data center: those on several hosts, but for the oldest.
+// HasMultislice reports whether slices of a TPU can be joined by the data center network:
+// multi-host slices of all but the oldest TPUs.
 func HasMultislice(a api.Accelerator) bool {
 	return a.Kind == api.TPU && a.Hosts > 1 && a.Name != "v3"
 }
 
-// TakesComputeClass reports whether pods of a kind can be in a compute class. Of those that
-// Autopilot comes with, Accelerator is for accelerators and the others are for none; any
-// other class is the cluster's own.
+// TakesComputeClass reports whether pods of a kind can be in a compute class. Of
+// Autopilot's built-in classes, AcceleratorClass is for accelerators only and the others
+// are for CPUs only; any other class belongs to the cluster and takes every kind.
 func TakesComputeClass(kind api.AcceleratorKind, class string) bool {
 	return !api.IsBuiltInClass(class) || (class == api.AcceleratorClass) == (kind != api.CPU)
 }

@@ -20,8 +20,8 @@ var catalogueText string
 //go:embed shorthands.txt
 var shorthandsText string
 
-// builtin is the embedded catalogue. A mistake in the data is one of this
-// program, and every test finds it.
+// builtin returns the embedded catalogue. An error in the data is a bug of this program,
+// and every test finds it.
 var builtin = sync.OnceValue(func() *catalogue {
 	c, err := newCatalogue(catalogueText, shorthandsText)
 	if err != nil {
@@ -30,11 +30,10 @@ var builtin = sync.OnceValue(func() *catalogue {
 	return c
 })
 
-// Catalogue lists every shape that has a line of its own: cpu, the GPUs and the
-// TPUs, each by chips and then by hosts. Shapes that exist on one host and on
-// several are listed twice. Larger boxes of v4, v5p and tpu7x that follow from
-// their rule alone (v5p-4x4x12) can be asked for, but are not listed. The result
-// is the caller's to change.
+// Catalogue lists every shape that the data lists: cpu, the GPUs and the TPUs, each sorted
+// by chips and then by hosts. Shapes that exist on one host and on several are listed
+// twice. Larger boxes of v4, v5p and tpu7x that follow from their rule alone (v5p-4x4x12)
+// can be asked for, but are not listed. The caller may change the result.
 func Catalogue() []api.Accelerator {
 	all := []api.Accelerator{cpu(false)}
 	for _, f := range builtin().families {
@@ -45,7 +44,7 @@ func Catalogue() []api.Accelerator {
 	return all
 }
 
-// catalogue is what Parse looks things up in.
+// catalogue is the data that Parse looks up.
 type catalogue struct {
 	families   []*family
 	byName     map[string]*family // aliases too
@@ -77,7 +76,7 @@ func newCatalogue(machines, shorthands string) (*catalogue, error) {
 	return c, nil
 }
 
-// add files a line under its name, which may be new.
+// add stores a line under its name and its aliases.
 func (c *catalogue) add(m machine) error {
 	f := c.byName[m.name]
 	if f == nil {
@@ -105,22 +104,22 @@ func (c *catalogue) add(m machine) error {
 	return nil
 }
 
-// family is everything of one name.
+// family is all shapes with one name.
 type family struct {
 	name     string
 	kind     api.AcceleratorKind
-	cores    int      // of one chip, as Cloud TPU's names count
-	shapes   []shape  // by chips, then by hosts
+	cores    int      // cores of one chip, as Cloud TPU's names count
+	shapes   []shape  // sorted by chips, then by hosts
 	standard topology // what the bare name stands for
-	boxes    *machine // what large boxes are made of, nil when there are none
+	boxes    *machine // the machine of large boxes, nil if there are none
 }
 
-// withChips is the listed shape that has n chips.
+// withChips returns the listed shape that has n chips.
 func (f *family) withChips(n int, several bool) (shape, bool) {
 	return f.pick(several, func(s shape) bool { return s.chips() == n })
 }
 
-// withTopology is the shape with exactly that topology, listed or not.
+// withTopology returns the shape with exactly that topology, listed or not.
 func (f *family) withTopology(t topology, several bool) (shape, bool) {
 	if f.boxes != nil && t.isLargeBox(f.boxes.cubes) {
 		return shape{machine: f.boxes, topology: t}, true
@@ -128,8 +127,8 @@ func (f *family) withTopology(t topology, several bool) (shape, bool) {
 	return f.pick(several, func(s shape) bool { return slices.Equal(s.topology, t) })
 }
 
-// pick is the matching shape with the fewest hosts, or with the most when
-// several are wanted.
+// pick returns the matching shape with the fewest hosts, or with the most if several is
+// set.
 func (f *family) pick(several bool, matches func(shape) bool) (shape, bool) {
 	var found []shape
 	for _, s := range f.shapes {
@@ -147,7 +146,7 @@ func (f *family) pick(several bool, matches func(shape) bool) (shape, bool) {
 	return slices.MinFunc(found, byHosts), true
 }
 
-// spell is how to ask for n chips of the family.
+// spell returns what to type for n chips of the family.
 func (f *family) spell(n int) string {
 	if f.kind == api.TPU {
 		return fmt.Sprintf("%s-%d", f.name, n)

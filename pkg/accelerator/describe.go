@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Text spells a shape without a choice left to a default, and Parse reads it
-// back: "v6e-2x4:spot", "l4x2", "cpu". The number of hosts is not part of it:
-// where a topology exists on one host and on several, Options.Backend decides
-// again.
+// Text spells a shape without relying on defaults, and Parse reads it back: "v6e-2x4:spot",
+// "l4x2", "cpu". The number of hosts is not part of it: where a topology exists on one host
+// and on several, Options.Backend decides again.
 func Text(a api.Accelerator) string {
 	text := a.Short()
 	if a.Kind == api.TPU {
@@ -22,9 +21,9 @@ func Text(a api.Accelerator) string {
 	return text
 }
 
-// Describe is one line for people: `v6e 2x4: 8 chips on 1 host (ct6e-standard-8t), spot`,
-// without the machine type where that is empty. Where Google Cloud has another name for a
-// TPU, that stands there too: `(ct5p-hightpu-4t; Google Cloud: v5p-16)`.
+// Describe returns one line for people: `v6e 2x4: 8 chips on 1 host (ct6e-standard-8t),
+// spot`, without the machine type if that is empty. If Google Cloud has another name for a
+// TPU, the line has that too: `(ct5p-hightpu-4t; Google Cloud: v5p-16)`.
 func Describe(a api.Accelerator) string {
 	var parts []string
 	switch a.Kind {
@@ -46,8 +45,8 @@ func Describe(a api.Accelerator) string {
 	return strings.Join(parts, ", ")
 }
 
-// names are the machine type and Google Cloud's name of the whole, as far as they say
-// something.
+// names returns the machine type and Google Cloud's name in parentheses, "" if a has
+// neither.
 func names(a api.Accelerator) string {
 	var known []string
 	if a.MachineType != "" {
@@ -62,14 +61,14 @@ func names(a api.Accelerator) string {
 	return " (" + strings.Join(known, "; ") + ")"
 }
 
-// v5e is the only TPU that Google Cloud calls otherwise in front of the number.
+// v5e is the only TPU that Google Cloud gives another name, not just another number.
 const (
 	v5e       = "v5e"
 	googleV5e = "v5litepod"
 )
 
-// googleName is what Google Cloud calls a TPU slice, where that differs: most of its names
-// count cores. The same text may mean another slice here.
+// googleName returns Google Cloud's name of a TPU slice, "" if that is the same as ours.
+// Most of Google Cloud's names count cores. The same text may mean another slice here.
 func googleName(a api.Accelerator) string {
 	f := builtin().byName[a.Name]
 	switch {
@@ -83,8 +82,8 @@ func googleName(a api.Accelerator) string {
 	return ""
 }
 
-// PriceBasis says where and when the price of a shape was true: "us-central1,
-// 2026-08". It is empty for a shape without a price.
+// PriceBasis returns the region and the month of a shape's price: "us-central1, 2026-08".
+// It is empty for a shape without a price.
 func PriceBasis(a api.Accelerator) string {
 	f := builtin().byName[a.Name]
 	if f == nil || a.PricePerHour == nil {
@@ -98,7 +97,7 @@ func PriceBasis(a api.Accelerator) string {
 	return ""
 }
 
-// count is "1 host", "2 hosts".
+// count returns "1 host", "2 hosts".
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// atMost is how many valid values a message offers.
+// atMost is how many valid values a message offers at most.
 const atMost = 4
 
-// nameAndCount takes a text apart that has a wrong separator, or none, between a
-// name and a count or topology.
+// nameAndCount splits a text with a wrong separator, or with none, between a name and a
+// count or topology.
 var nameAndCount = regexp.MustCompile(`^(.+?)(?:[^0-9a-z]|x)?([0-9]+(?:x[0-9]+)*)$`)
 
-// explain says what is wrong with a request that has none of the known forms.
+// explain says what is wrong with a request in none of the known forms.
 func (c *catalogue) explain(r request) error {
 	name, count := r.body, ""
 	if parts := nameAndCount.FindStringSubmatch(r.body); parts != nil {
@@ -52,8 +52,8 @@ func (c *catalogue) wrongKind(f *family, r request) error {
 	return fmt.Errorf("%s is a %s; write %s-%s", f.name, strings.ToUpper(string(f.kind)), f.kind, right.body)
 }
 
-// wrongSeparator is for l4-4, v5e:4 and v5ex4; nil if another separator
-// would not make it right.
+// wrongSeparator returns the error for l4-4, v5e:4 and v5ex4, nil if another separator
+// would not fix it.
 func (c *catalogue) wrongSeparator(f *family, count string) error {
 	right, what := request{body: f.name + "-" + count}, "the chips or the topology of a TPU"
 	if f.kind == api.GPU {
@@ -86,7 +86,7 @@ func (c *catalogue) unknown(r request, name string) error {
 	return fmt.Errorf("there is no %s %q; there are %s", what, r.body, strings.Join(c.namesFor(r), ", "))
 }
 
-// namesFor lists the canonical names that a request could have.
+// namesFor lists the canonical names that fit the prefix of a request.
 func (c *catalogue) namesFor(r request) []string {
 	var names []string
 	if r.kind == "" {
@@ -100,7 +100,8 @@ func (c *catalogue) namesFor(r request) []string {
 	return names
 }
 
-// noBareCount is for a count without a name that stands for nothing.
+// noBareCount returns the error for a number without a name that shorthands.txt does not
+// have.
 func (c *catalogue) noBareCount(r request, n int) error {
 	var counts []int
 	for text := range c.shorthands {
@@ -121,8 +122,8 @@ func (c *catalogue) noBareCount(r request, n int) error {
 	return fmt.Errorf("%s alone is not an accelerator; nearest: %s", r.body, strings.Join(near, ", "))
 }
 
-// noCount says which counts the family has, and what Cloud TPU's habit of
-// counting cores has to do with it.
+// noCount returns an error with the nearest counts of the family, and a hint if the user
+// may have counted cores, as Cloud TPU does.
 func (f *family) noCount(n int) error {
 	var counts []int
 	for _, s := range f.shapes {
@@ -156,8 +157,8 @@ func (f *family) coresHint(n int, counts []int) string {
 	}
 }
 
-// noTopology names the same extents in the order that GKE knows, if there are
-// such, and the shapes with about as many chips.
+// noTopology returns an error with the same extents in the order that GKE uses, if it has
+// such a topology, and the shapes with about as many chips.
 func (f *family) noTopology(t topology, text string) error {
 	ascending := slices.Sorted(slices.Values(t))
 	var near []string
@@ -180,8 +181,7 @@ func (f *family) noTopology(t topology, text string) error {
 	return errors.New(message)
 }
 
-// nearestNumbers lists those of the numbers that are about as large as n, in
-// ascending order, each once.
+// nearestNumbers lists the numbers nearest to n, in ascending order, each once.
 func nearestNumbers(n int, numbers []int) []int {
 	near := slices.Compact(slices.Sorted(slices.Values(numbers)))
 	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(apart(a, n), apart(b, n)) })
@@ -190,7 +190,7 @@ func nearestNumbers(n int, numbers []int) []int {
 	return near
 }
 
-// apart is how far two counts are from each other: 2 and 4 as far as 4 and 8.
+// apart returns the distance of two counts as a ratio: 2 and 4 are as far apart as 4 and 8.
 func apart(a, b int) float64 {
 	return math.Abs(math.Log2(float64(max(a, 1))) - math.Log2(float64(max(b, 1))))
 }

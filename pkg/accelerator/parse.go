@@ -8,19 +8,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Options are what the text of an accelerator doesn't say.
+// Options are what an accelerator's text leaves open.
 type Options struct {
 	// Spot asks for spot capacity, as a text that ends with :spot does.
 	Spot bool
-	// Backend decides between shapes that exist on one host and on several
-	// (v5e and v6e 2x4): several with pathways, one with any other.
+	// Backend decides between shapes that exist on one host and on several (v5e and v6e
+	// 2x4): several with pathways, one with any other backend.
 	Backend api.Backend
 }
 
 const spotSuffix = ":spot"
 
-// Parse reads what a user typed for an accelerator, without regard to case and
-// surrounding blanks:
+// Parse reads an accelerator as a user typed it. Case and surrounding blanks don't matter:
 //
 //	cpu, cpu:8             no accelerator; the number has no meaning
 //	l4, l4x2, l4:2         a GPU, two of them; GKE's label is a name too
@@ -29,8 +28,8 @@ const spotSuffix = ":spot"
 //	gpu, tpu, gpu:4, 8     what shorthands.txt says
 //	…:spot                 the same on spot capacity
 //
-// Numbers count chips in every generation. An error quotes the text, says what
-// is wrong with it and names the nearest that is valid.
+// Numbers count chips in every generation. An error quotes the text, says what is wrong
+// with it and names the nearest valid values.
 func Parse(text string, o Options) (api.Accelerator, error) {
 	r, err := readRequest(text)
 	if err != nil {
@@ -48,12 +47,12 @@ func Parse(text string, o Options) (api.Accelerator, error) {
 	return s.accelerator(r.spot), nil
 }
 
-// request is a text taken apart.
+// request is the parsed text of an accelerator.
 type request struct {
-	kind    api.AcceleratorKind // of the prefix, empty without one
-	body    string              // what is left, in lower case
+	kind    api.AcceleratorKind // from the prefix, empty without one
+	body    string              // the rest, in lower case
 	spot    bool
-	several bool // hosts, where there is a choice
+	several bool // prefer several hosts where there is a choice
 }
 
 func readRequest(text string) (request, error) {
@@ -86,15 +85,15 @@ func (r request) isCPU() bool {
 	return r.kind == "" && (r.body == string(api.CPU) || counted)
 }
 
-// cpuCount is the number behind cpu: if there is one.
+// cpuCount returns the number after cpu: if there is one.
 func (r request) cpuCount() (n int, ok bool) {
 	count, counted := strings.CutPrefix(r.body, "cpu:")
 	n, ok = number(count)
 	return n, ok && counted && r.kind == ""
 }
 
-// CPUCount is the number in a text such as cpu:8, which Parse accepts and ignores; 0 where
-// there is none.
+// CPUCount returns the number in a text such as cpu:8, which Parse accepts and ignores; 0
+// without one.
 func CPUCount(text string) int {
 	r, err := readRequest(text)
 	n, ok := r.cpuCount()
@@ -104,10 +103,10 @@ func CPUCount(text string) int {
 	return n
 }
 
-// allows reports whether the prefix, if there was one, is that of the kind.
+// allows reports whether the prefix, if any, is that kind.
 func (r request) allows(kind api.AcceleratorKind) bool { return r.kind == "" || r.kind == kind }
 
-// resolve finds what a request that is not for cpu means.
+// resolve finds the shape that a request means. The request must not be for cpu.
 func (c *catalogue) resolve(r request) (shape, error) {
 	n, isNumber := number(r.body)
 	if isNumber {
@@ -126,7 +125,8 @@ func (c *catalogue) resolve(r request) (shape, error) {
 	return s, err
 }
 
-// bareCount is what a count without a name stands for, a GPU before a TPU.
+// bareCount returns the full text that a number without a name stands for, a GPU before a
+// TPU.
 func (c *catalogue) bareCount(r request, n int) (string, bool) {
 	for _, kind := range []api.AcceleratorKind{api.GPU, api.TPU} {
 		full, ok := c.shorthands[fmt.Sprintf("%s:%d", kind, n)]
@@ -137,7 +137,7 @@ func (c *catalogue) bareCount(r request, n int) (string, bool) {
 	return "", false
 }
 
-// errNoMatch says that a text has none of the forms of the grammar.
+// errNoMatch means that a text has none of the forms of the grammar.
 var errNoMatch = errors.New("no match")
 
 // lookup finds a name with or without a count or topology.
@@ -167,8 +167,7 @@ func (c *catalogue) lookup(r request) (shape, error) {
 		rest, f.spell(f.standard.chips()), f.name, f.standard)
 }
 
-// split cuts the body at the last separator, if a name of that kind stands
-// before it.
+// split cuts the body at the last separator, if a name of that kind is before it.
 func (c *catalogue) split(r request, separator string, kind api.AcceleratorKind) (*family, string) {
 	i := strings.LastIndex(r.body, separator)
 	if i < 0 || !r.allows(kind) {

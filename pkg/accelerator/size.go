@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// span is what the smallest and the largest of some machines have.
+// span is a quantity on the smallest and the largest of some machines.
 type span struct{ least, most int }
 
 // Size is the processors and the memory of a machine, or a part of it.
@@ -17,11 +17,11 @@ type Size struct {
 	CPUs, GiB int
 }
 
-// Share is what a host asks for by default: half of the processors and of the memory that
-// come with its chips, so that there is room for what GKE keeps for the node (up to a
-// quarter of a small machine's memory) and for the pods that run on every node. A host
-// with GPUs may be put on a machine that has more of them: what counts is the machine
-// that has the least for each GPU. The Size of cpu is zero.
+// Share returns what a host asks for by default: half of the processors and of the memory
+// that come with its chips. The rest is for what GKE reserves on the node (up to a quarter
+// of a small machine's memory) and for the pods that run on every node. A host with GPUs
+// may be put on a machine that has more of them, so the machine with the least for each GPU
+// counts. The Size of cpu is zero.
 func Share(a api.Accelerator) Size {
 	var share Size
 	for _, m := range machinesFor(a) {
@@ -34,8 +34,8 @@ func Share(a api.Accelerator) Size {
 	return share
 }
 
-// Largest is the largest machine that can be a host of a shape: of a TPU the only one, of
-// GPUs that with the most of them. The Size of cpu is zero.
+// Largest returns the largest machine that can be a host of a shape: a TPU has only one,
+// for GPUs it is the machine with the most of them. The Size of cpu is zero.
 func Largest(a api.Accelerator) Size {
 	machines := machinesFor(a)
 	if len(machines) == 0 {

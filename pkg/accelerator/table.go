@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// machine is one line of catalogue.txt, where the columns are explained.
+// machine is one line of catalogue.txt, which explains the columns.
 type machine struct {
 	name       string
 	kind       api.AcceleratorKind
@@ -27,7 +27,7 @@ type machine struct {
 	region     string
 	asOf       string
 	topologies []topology
-	standard   topology // the marked one of topologies, nil when none is
+	standard   topology // the topology marked with *, nil if there is none
 }
 
 // columns is the number of columns of catalogue.txt.
@@ -55,7 +55,7 @@ func readMachines(text string) ([]machine, error) {
 	return machines, nil
 }
 
-// check refuses a line that no slice could be made of.
+// check returns an error for a line that can't describe any slice.
 func (m machine) check(err error) error {
 	switch {
 	case err != nil:
@@ -77,7 +77,7 @@ func (m machine) check(err error) error {
 	return nil
 }
 
-// readShorthands reads the text of shorthands.txt: what stands for what.
+// readShorthands reads the text of shorthands.txt: from what users type to the full text.
 func readShorthands(text string) (map[string]string, error) {
 	full := map[string]string{}
 	for i, fields := range dataLines(text) {
@@ -92,8 +92,8 @@ func readShorthands(text string) (map[string]string, error) {
 	return full, nil
 }
 
-// dataLines yields the number and the fields of every line that is neither
-// empty nor a comment.
+// dataLines yields the number and the fields of each line, except for empty lines and
+// comments.
 func dataLines(text string) func(yield func(int, []string) bool) {
 	return func(yield func(int, []string) bool) {
 		i := 0
@@ -110,8 +110,8 @@ func dataLines(text string) func(yield func(int, []string) bool) {
 	}
 }
 
-// cells reads the fields of one line from left to right, where "-" is none, and
-// keeps the first error.
+// cells reads the fields of one line from left to right, where "-" is empty, and keeps the
+// first error.
 type cells struct {
 	rest []string
 	err  error
@@ -146,7 +146,7 @@ func (c *cells) int() int {
 	return n
 }
 
-// span reads "44", or "4-32" where machines differ.
+// span reads "44", or a range such as "4-32".
 func (c *cells) span() span {
 	cell := c.text()
 	first, last, several := strings.Cut(cell, "-")
@@ -196,7 +196,7 @@ func (c *cells) fail(format string, args ...any) {
 	}
 }
 
-// names are all that a line's accelerator is called, the canonical name first.
+// names returns all names of a line's accelerator, the canonical name first.
 func (m machine) names() []string {
 	names := slices.Concat([]string{m.name}, m.aliases)
 	if m.kind == api.GPU && !slices.Contains(names, m.label) {

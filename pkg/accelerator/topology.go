@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// cube is the number of chips in the 4x4x4 blocks that large boxes are built of.
+// cube is the number of chips in the 4x4x4 blocks that make up large boxes.
 const cube = 4 * 4 * 4
 
-// tooMany is what numbers above it count as. No slice has as many chips, and
-// two of them still multiply without an overflow.
+// tooMany replaces all larger numbers. No slice has that many chips, and the product of two
+// does not overflow.
 const tooMany = 30_000
 
 // topology is the extent of a slice in each dimension, in chips. A GPU machine
 // has one dimension: its count.
 type topology []int
 
-// String is the topology as GKE's labels spell it: "2x4".
+// String spells the topology as GKE's labels do: "2x4".
 func (t topology) String() string {
 	parts := make([]string, len(t))
 	for i, n := range t {
@@ -26,7 +26,7 @@ func (t topology) String() string {
 	return strings.Join(parts, "x")
 }
 
-// chips is the product, at most tooMany.
+// chips returns the product of the extents, at most tooMany.
 func (t topology) chips() int {
 	n := 1
 	for _, d := range t {
@@ -35,9 +35,9 @@ func (t topology) chips() int {
 	return n
 }
 
-// isLargeBox reports whether t is one of the boxes above a single cube that Google
-// doesn't list one by one: ascending multiples of 4, at most the given number of
-// cubes. Boxes up to one cube are all listed.
+// isLargeBox reports whether t is one of the boxes above a single cube, which Google
+// doesn't list one by one: ascending multiples of 4, at most the given number of cubes.
+// Boxes up to one cube are all listed.
 func (t topology) isLargeBox(cubes int) bool {
 	if len(t) != 3 || !slices.IsSorted(t) || t.chips() > cubes*cube {
 		return false
@@ -50,8 +50,8 @@ func (t topology) isLargeBox(cubes int) bool {
 	return true
 }
 
-// largeBox is the most compact box of n chips, where n is a number of whole
-// cubes that is at most the given one; otherwise nil.
+// largeBox returns the most compact box of n chips, nil unless n is a multiple of cube and
+// at most that many cubes.
 func largeBox(n, cubes int) topology {
 	if n == 0 || n%cube != 0 || n/cube > cubes {
 		return nil
@@ -71,8 +71,8 @@ func largeBox(n, cubes int) topology {
 	return best
 }
 
-// parseTopology reads numbers with an x between them: "2x4", "2x2x1". Whether a
-// slice has that shape is another question.
+// parseTopology reads numbers with an x between them: "2x4", "2x2x1". It does not check
+// whether a slice has that shape.
 func parseTopology(text string) (topology, bool) {
 	var t topology
 	for part := range strings.SplitSeq(text, "x") {
@@ -85,8 +85,7 @@ func parseTopology(text string) (topology, bool) {
 	return t, true
 }
 
-// number reads ASCII digits; leading zeros are allowed, and what is above
-// tooMany counts as tooMany.
+// number reads ASCII digits; leading zeros are allowed, and larger numbers become tooMany.
 func number(text string) (int, bool) {
 	n := 0
 	for _, r := range text {

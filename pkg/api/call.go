@@ -5,7 +5,7 @@ import "encoding/json"
 // CallVersion is the version of Call that this code writes and reads.
 const CallVersion = 1
 
-// CallKind says which of its forms a Call has.
+// CallKind is the form of a Call.
 type CallKind string
 
 // The forms of a Call.
@@ -22,31 +22,32 @@ const (
 type Call struct {
 	Version int      `json:"version"`
 	Kind    CallKind `json:"kind"`
-	// File is the Python file of a file call, and of a function call whose
-	// file lies in the bundle.
+	// File is the Python file of a file call, and of a function call whose file is in the
+	// bundle.
 	File string `json:"file,omitempty"`
 	// Module is the dotted name of a module call, and the name under which the
 	// module of a function call is imported.
 	Module string `json:"module,omitempty"`
-	// Function is the name in the module to call.
+	// Function is the name of the function in the module.
 	Function string `json:"function,omitempty"`
-	// KWArgs are the function's arguments, as JSON texts that no one has
-	// parsed into numbers on the way.
+	// KWArgs are the function's arguments, as JSON texts, so that numbers keep their exact
+	// form.
 	KWArgs map[string]json.RawMessage `json:"kwargs,omitempty"`
-	// Args is sys.argv[1:] of a file or module call, the argv of a command.
+	// Args is sys.argv[1:] of a file or module call, or the argv of a command.
 	Args []string `json:"args,omitempty"`
-	// Cwd is where the call runs: the client's working directory when that is
-	// inside the package root, else "".
+	// Cwd is where the call runs: the client's working directory if that is inside the
+	// package root, else "".
 	Cwd string `json:"cwd"`
-	// SysPath lists directories for the front of sys.path, in order.
+	// SysPath lists directories to put at the front of sys.path, in order.
 	SysPath []string `json:"sys_path,omitempty"`
 }
 
-// SourceTree is where the code of a job lies on this machine. Its paths are absolute.
+// SourceTree says where the code of a job is on this machine. Its paths are absolute.
 type SourceTree struct {
-	// Root is the package root: what is packaged.
+	// Root is the package root, the directory that is packaged.
 	Root string
-	// PackageBase is the directory that contains the outermost Python package of what is
-	// run, or its own directory if it is not in a package. It is never above Root.
+	// PackageBase is the directory that contains the outermost Python package of the
+	// target, or the target's own directory if it is not in a package. It is never above
+	// Root.
 	PackageBase string
 }

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// Capacity is where the machines of a job come from. It is one of its kinds: GKE takes no
-// two of them together.
+// Capacity is where the machines of a job come from. GKE does not combine two kinds.
 type Capacity struct {
 	Kind CapacityKind
-	// Name is that of the ComputeClass, or the text of the reservation, which ParseReservation
-	// takes; empty for other kinds.
+	// Name is the name of the ComputeClass, or the reservation in the form that
+	// ParseReservation reads; empty for other kinds.
 	Name string
 }
 
@@ -23,16 +22,16 @@ const (
 	CapacityOnDemand    CapacityKind = ""
 	CapacitySpot        CapacityKind = "spot" // can be taken back at any time
 	CapacityReservation CapacityKind = "reservation"
-	CapacityFlexStart   CapacityKind = "flex-start" // of the Dynamic Workload Scheduler
-	CapacityClass       CapacityKind = "class"      // what a ComputeClass of the cluster's own chooses
+	CapacityFlexStart   CapacityKind = "flex-start" // from the Dynamic Workload Scheduler
+	CapacityClass       CapacityKind = "class"      // what one of the cluster's ComputeClasses chooses
 )
 
-// AcceleratorClass is the compute class of Autopilot that has accelerators. Its pods say
-// themselves which.
+// AcceleratorClass is the compute class of Autopilot that has accelerators. Its pods name
+// the accelerator.
 const AcceleratorClass = "Accelerator"
 
-// BuiltInClasses are the compute classes that Autopilot comes with. Unlike a ComputeClass of
-// the cluster's own they leave the choice of the accelerator, and of spot capacity or a
+// BuiltInClasses are the compute classes that Autopilot comes with. Unlike the cluster's
+// own ComputeClasses, they leave the choice of the accelerator, and of spot capacity or a
 // reservation, to the pod.
 var BuiltInClasses = []string{AcceleratorClass, "Balanced", "Performance", "Scale-Out"}
 
@@ -41,14 +40,14 @@ func IsBuiltInClass(name string) bool { return slices.Contains(BuiltInClasses, n
 
 // Reservation is a reservation of Compute Engine, or a part of it.
 type Reservation struct {
-	// Project is empty for the cluster's own.
+	// Project is empty for the cluster's own project.
 	Project, Name string
-	// Block and SubBlock are empty for all of them.
+	// Block and SubBlock are empty for the whole reservation or block.
 	Block, SubBlock string
 }
 
-// ParseReservation reads NAME or projects/PROJECT/reservations/NAME, to which
-// /reservationBlocks/BLOCK and then /reservationSubBlocks/SUBBLOCK may be added.
+// ParseReservation reads NAME or projects/PROJECT/reservations/NAME, optionally followed by
+// /reservationBlocks/BLOCK and then /reservationSubBlocks/SUBBLOCK.
 func ParseReservation(text string) (Reservation, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) == 1 {

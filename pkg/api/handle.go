@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// HandleVersion is the version of Handle that this code writes, and the
-// highest that it reads.
+// HandleVersion is the version of Handle that this code writes, and the highest version it
+// reads.
 const HandleVersion = 1
 
-// Handle is the persisted description of a job: enough to reattach to it from
-// any machine that can read the store. It holds names, never secret values.
-// Keys that the Python package also writes have its names.
+// Handle is the persisted description of a job: enough to reattach to it from any machine
+// that can read the store. It holds names, never secret values. Keys that the Python
+// package also writes have the same names.
 type Handle struct {
 	Version      int               `json:"version"`
 	JobID        string            `json:"job_id"`
 	Backend      Backend           `json:"backend"`
 	Project      string            `json:"project,omitempty"`
-	ClusterName  string            `json:"cluster_name,omitempty"` // empty where only supposed
-	ClusterID    string            `json:"cluster_id,omitempty"`   // tells clusters apart that have no such name
+	ClusterName  string            `json:"cluster_name,omitempty"` // empty if only guessed
+	ClusterID    string            `json:"cluster_id,omitempty"`   // distinguishes clusters without a ClusterName
 	Server       string            `json:"server,omitempty"`       // URL of the cluster's API server at submission, for people
 	Zone         string            `json:"zone,omitempty"`
 	Namespace    string            `json:"namespace,omitempty"`
@@ -29,18 +29,18 @@ type Handle struct {
 	FuncName     string            `json:"func_name"`
 	CreatedAt    time.Time         `json:"created_at"`
 	Store        string            `json:"store"`
-	BucketName   string            `json:"bucket_name,omitempty"` // of a job of the Python tool
+	BucketName   string            `json:"bucket_name,omitempty"` // of jobs of the Python tool
 	OutputDir    string            `json:"output_dir,omitempty"`
 	CallKind     CallKind          `json:"call_kind"`
-	Call         string            `json:"call,omitempty"` // the Spec's CallText
+	Call         string            `json:"call,omitempty"` // Spec.CallText
 	CallSHA256   string            `json:"call_sha256"`
 	BundleSHA256 string            `json:"bundle_sha256"`
 	Hosts        int               `json:"hosts"`
 	Map          *Map              `json:"map,omitempty"`
 	Spot         bool              `json:"spot,omitempty"`
-	CPU          string            `json:"cpu,omitempty"`    // what each pod asks for, as the next
-	Memory       string            `json:"memory,omitempty"` // empty where nothing is asked for
-	Labels       map[string]string `json:"labels,omitempty"` // those of --label
+	CPU          string            `json:"cpu,omitempty"`    // request of each pod, like Memory
+	Memory       string            `json:"memory,omitempty"` // empty if nothing is requested
+	Labels       map[string]string `json:"labels,omitempty"` // from --label
 	Retries      int               `json:"retries,omitempty"`
 	RetryOn      RetryOn           `json:"retry_on,omitempty"` // empty for RetryOnCrash
 	Debug        bool              `json:"debug,omitempty"`
@@ -50,18 +50,18 @@ type Handle struct {
 	Origin
 }
 
-// Origin is where a job was submitted from. It stands in the handle only: the same
-// input makes the same manifest for everybody.
+// Origin is where a job was submitted from. Only the handle has it, so that the same input
+// gives everybody the same manifest.
 type Origin struct {
 	// User is the name of the account on the client's machine.
 	User string `json:"user,omitempty"`
-	// Commit is the full hash that was checked out in the package root, "" outside
-	// of a Git repository. Dirty says that files differed from it.
+	// Commit is the full hash checked out in the package root, "" outside of a Git
+	// repository. Dirty means that files differed from it.
 	Commit string `json:"git_commit,omitempty"`
 	Dirty  bool   `json:"git_dirty,omitempty"`
 }
 
-// NewHandle describes the job of a Spec.
+// NewHandle returns the handle of a Spec's job.
 func NewHandle(s Spec) Handle {
 	h := Handle{
 		Version: HandleVersion, JobID: s.ID, Backend: s.Backend,
@@ -82,8 +82,8 @@ func NewHandle(s Spec) Handle {
 	return h
 }
 
-// ParseHandle reads handle.json. A handle that a newer version wrote is an
-// error that says so; unknown keys of the same version are ignored.
+// ParseHandle reads handle.json. A handle of a newer version is a *VersionError; unknown
+// keys of the same version are ignored.
 func ParseHandle(data []byte) (Handle, error) {
 	var h Handle
 	var v struct {
@@ -108,14 +108,14 @@ func ParseHandle(data []byte) (Handle, error) {
 	return h, nil
 }
 
-// ByPythonTool tells the jobs of the Python package from those of this program:
-// their results are pickles, and nothing but these says how they ended.
+// ByPythonTool reports whether the Python package submitted the job. Results of such jobs
+// are pickles, which are also the only record of how the job ended.
 func (h Handle) ByPythonTool() bool { return h.BucketName != "" }
 
-// VersionError is a document that a newer version of this program wrote.
+// VersionError means that a newer version of this program wrote a document.
 type VersionError struct {
 	Got, Max int
-	// Client is the version that wrote it, "" where the document doesn't tell.
+	// Client is the version that wrote it, "" if the document doesn't say.
 	Client string
 }
 

@@ -2,25 +2,25 @@ package api
 
 import "time"
 
-// WorkloadDetail is what the workload of a job says beyond its status.
+// WorkloadDetail is what a workload shows beyond the job's status.
 type WorkloadDetail struct {
-	// Hosts are those that have a pod, by their numbers.
+	// Hosts are the hosts that have a pod, sorted by number.
 	Hosts []Host
-	// Disruptions are in the order in which they happened.
+	// Disruptions are in the order they happened.
 	Disruptions []Disruption
 }
 
-// Host is one pod of a job, the newest of its number.
+// Host is one host of a job, with its newest pod.
 type Host struct {
 	Host  int    `json:"host"`
 	Pod   string `json:"pod"`
 	Node  string `json:"node,omitempty"`
 	State State  `json:"state"`
-	// Message says in a word or two why the pod waits, or how it ended.
+	// Message is a word or two: why the pod waits, or how it ended.
 	Message string `json:"message,omitempty"`
 }
 
-// Disruption is that a pod of a job was taken away, or all of them were.
+// Disruption records that a job lost one of its pods, or all of them.
 type Disruption struct {
 	Time time.Time
 	Why  string
@@ -28,10 +28,10 @@ type Disruption struct {
 
 // DeleteOptions say how a workload is removed.
 type DeleteOptions struct {
-	// Grace is how long the job may save what it has.
+	// Grace is the time the job has to save its work.
 	Grace time.Duration
-	// Ending, which may be nil, is called as soon as nothing can undo that the job ends.
+	// Ending, if not nil, is called as soon as the end of the job is irreversible.
 	Ending func() error
-	// Secret removes the job's Secret as well, where nothing owns it: it was prepared.
+	// Secret also removes the job's Secret, for a prepared job, whose Secret has no owner.
 	Secret bool
 }

@@ -1,14 +1,14 @@
 package api
 
-// ListLevel says how much a list of jobs says. Each level includes those before it.
+// ListLevel is how detailed a list of jobs is. Each level includes those before it.
 type ListLevel int
 
-// The levels, by what has to be read for them.
+// The levels, from the least to read to the most.
 const (
-	// ListNames: which jobs there are, and what they are.
+	// ListNames is which jobs exist, and what they are.
 	ListNames ListLevel = iota
-	// ListStates: in which state each is.
+	// ListStates is also the state of each job.
 	ListStates
-	// ListReasons: why those that wait do so.
+	// ListReasons is also why pending jobs wait.
 	ListReasons
 )

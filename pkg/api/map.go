@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// Map is how a function that is called once for each of many inputs is spread over
-// pods: each makes the calls of one chunk of inputs that follow each other.
+// Map says how the calls of a function, one for each of many inputs, are spread over pods.
+// Each pod makes the calls of one chunk of consecutive inputs.
 type Map struct {
-	// InputsSHA256 names the blob of the inputs: a JSON value a line, each line ended
-	// by a newline.
+	// InputsSHA256 names the blob of the inputs: one JSON value per line, each line ending
+	// in a newline.
 	InputsSHA256 string `json:"inputs_sha256"`
-	// Inputs is how many there are, counted from 0.
+	// Inputs is the number of inputs, which are numbered from 0.
 	Inputs int `json:"inputs"`
-	// Only are those that the pods have, in order, where the others have their values
-	// from an older map; none stands for all of them.
+	// Only are the inputs that the pods compute, in order; the others have values from an
+	// older map. Empty means all inputs.
 	Only []Range `json:"only,omitempty"`
-	// Inherited is how many values were taken over. Only may have some of their inputs,
-	// too, which its pods then leave out.
+	// Inherited is how many values come from the older map. Only may include some of those
+	// inputs too; its pods skip them.
 	Inherited int `json:"inherited,omitempty"`
-	// Chunk is how many of them a pod computes, but for the last one; at least 1.
+	// Chunk is how many inputs a pod computes, at least 1; the last chunk may have fewer.
 	Chunk int `json:"chunk"`
-	// Parallelism is how many pods run at a time, at least 1.
+	// Parallelism is how many pods run at the same time, at least 1.
 	Parallelism int `json:"parallelism"`
 }
 
-// MaxChunks is how many pods a map has at most: Kubernetes counts no more of them
-// one by one.
+// MaxChunks is the largest number of pods of a map: above it, Kubernetes does not track
+// pods one by one.
 const MaxChunks = 100_000
 
-// Range is inputs that follow each other, from the first to the last.
+// Range is a run of consecutive inputs, both ends included.
 type Range struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
-// Computed is how many inputs the pods have, all together.
+// Computed returns how many inputs the pods compute in total.
 func (m Map) Computed() int {
 	if len(m.Only) == 0 {
 		return m.Inputs
@@ -48,11 +48,11 @@ func (m Map) Computed() int {
 	return n
 }
 
-// Chunks is how many there are.
+// Chunks returns the number of chunks.
 func (m Map) Chunks() int { return (m.Computed() + m.Chunk - 1) / m.Chunk }
 
-// ChunkOf is the chunk, from 0, that an input is in, and whether there is one: an
-// input that Only leaves out is in none.
+// ChunkOf returns the chunk of an input, numbered from 0. computed is false for an input
+// that Only leaves out.
 func (m Map) ChunkOf(input int) (chunk int, computed bool) {
 	if len(m.Only) == 0 {
 		return input / m.Chunk, true
@@ -67,7 +67,7 @@ func (m Map) ChunkOf(input int) (chunk int, computed bool) {
 	return 0, false
 }
 
-// Arguments are the runner's: where the inputs are, and how they are divided.
+// Arguments returns the runner's flags for where the inputs are and how they are divided.
 func (m Map) Arguments() []string {
 	args := []string{"--map", m.InputsSHA256, "--chunk", strconv.Itoa(m.Chunk), "--inputs", strconv.Itoa(m.Inputs)}
 	var only []string
@@ -80,22 +80,22 @@ func (m Map) Arguments() []string {
 	return args
 }
 
-// Verdict is what came of an input. Metadata of its result keeps it, so that a listing
-// shows how far a map is without reading the values.
+// Verdict is the outcome of one input. It is kept in the metadata of the result, so that a
+// listing shows a map's progress without reading the values.
 type Verdict struct {
-	// OK says that there is a value.
+	// OK means that there is a value.
 	OK bool
-	// Pickled says that only a pickle has it exactly.
+	// Pickled means that only a pickle has the exact value.
 	Pickled bool
 }
 
-// Metadata is a verdict beside its result.
+// Metadata returns the verdict in the form that is stored beside its result.
 func (v Verdict) Metadata() map[string]string {
 	return map[string]string{"ok": strconv.FormatBool(v.OK), "pickled": strconv.FormatBool(v.Pickled)}
 }
 
-// VerdictOf is the verdict that a listing says, and whether it says one.
-func VerdictOf(metadata map[string]string) (v Verdict, told bool) {
+// VerdictOf reads a verdict from metadata; known is false if there is none.
+func VerdictOf(metadata map[string]string) (v Verdict, known bool) {
 	ok, err := strconv.ParseBool(metadata["ok"])
 	pickled, err2 := strconv.ParseBool(metadata["pickled"])
 	return Verdict{OK: ok, Pickled: pickled}, err == nil && err2 == nil

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// CancelledMessage is End.Message of a job that someone cancelled.
+// CancelledMessage is the default End.Message of a cancelled job.
 const CancelledMessage = "cancelled"
 
-// Outcome says in a few words how a job stands.
+// Outcome returns a few words on how the job is doing or how it ended.
 func (s Status) Outcome() string {
 	if s.UnreleasedHosts != "" {
 		return s.outcome() + "; finished, holding " + s.UnreleasedHosts
@@ -43,7 +43,7 @@ func (s Status) outcome() string {
 	}
 }
 
-// waiting says what for, or in which queue.
+// waiting returns what the job waits for, or in which queue.
 func waiting(message string) string {
 	switch {
 	case message == "":
@@ -54,7 +54,7 @@ func waiting(message string) string {
 	return "waiting: " + message
 }
 
-// failure is why a job failed and, where it ran out of retries, after how many attempts.
+// failure returns why a job failed and, if it ran out of retries, after how many attempts.
 func (s Status) failure() string {
 	if crashed := s.Reason == Killed || s.Reason == RunnerFailure; crashed && s.Attempt > 1 {
 		return s.cause() + " (attempt " + strconv.Itoa(s.Attempt) + ", the last one)"

@@ -24,16 +24,15 @@ type EnvVar struct {
 	Value string `json:"value"`
 }
 
-// Spec describes one job completely: the manifest, the handle and the runner's
-// command line are made from it and from nothing else. It holds the names of
-// secrets, never their values.
+// Spec describes one job completely: the manifest, the handle and the runner's command line
+// are made from it alone. It holds the names of secrets, never their values.
 type Spec struct {
 	// ID matches ^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$.
 	ID string
 	// Name is the function, script, module or command as the user knows it.
 	Name      string
 	Namespace string
-	// Project, Zone and Cluster are those of GKE, where they are known.
+	// Project, Zone and Cluster are the names in GKE, where known.
 	Project, Zone, Cluster string
 	// Store is the URL of the store, without a trailing slash: gs://… or file:///….
 	Store string
@@ -41,21 +40,21 @@ type Spec struct {
 	Placement
 	Accelerator Accelerator
 	Capacity    Capacity
-	// AutopilotClass is one of BuiltInClasses, which go with any capacity; "" for none.
+	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none.
 	AutopilotClass string
-	// MemoryLimit is not to be exceeded, empty for no limit.
+	// MemoryLimit is the limit of each host's memory, empty for no limit.
 	MemoryLimit string
 
 	CallKind CallKind
-	// CallText says what is called, for people, without values that may be secrets.
+	// CallText is the call as people read it, without values that may be secrets.
 	CallText string
 	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
 	CallSHA256, BundleSHA256 string
-	// Map is nil for a job of one call.
+	// Map is nil for a job with a single call.
 	Map *Map
 
 	Execution
-	// SecretEnv are names whose values travel outside of the Spec, sorted.
+	// SecretEnv are the names of variables whose values are kept out of the Spec, sorted.
 	SecretEnv []string
 
 	// ClientVersion is the version of the program that made the Spec.
@@ -63,100 +62,100 @@ type Spec struct {
 	Created       time.Time
 }
 
-// Names that the manifests, the kube and the local code agree on.
+// Names that the manifests, pkg/kube and pkg/local share.
 const (
-	// ContainerName is the container that runs the call. Look it up by name:
-	// sidecars may come first.
+	// ContainerName is the container that runs the call. Find it by name: sidecars may come
+	// first.
 	ContainerName = "kinetic-worker"
 	// JobNamePrefix + ID is the name of a Job.
 	JobNamePrefix = "kinetic-"
 	// PathwaysNamePrefix begins the name of a LeaderWorkerSet.
 	PathwaysNamePrefix = "keras-pathways-"
-	// RunnerPrefix + SHA-256 is the name of the ConfigMap that holds the runner,
-	// which jobs share.
+	// RunnerPrefix + SHA-256 is the name of the ConfigMap with the runner, which jobs
+	// share.
 	RunnerPrefix = "kinetic-runner-"
-	// LabelApp and LabelJobID are the labels objects are found by.
+	// LabelApp and LabelJobID are the labels by which objects are found.
 	LabelApp, LabelJobID = "app", "job-id"
-	AppSingleHost        = "kinetic"          // of Jobs, on several hosts too
-	AppPathways          = "kinetic-pathways" // of LeaderWorkerSets
-	// LabelQueue names the queue of Kueue that a workload waits in.
+	AppSingleHost        = "kinetic"          // for Jobs, on several hosts too
+	AppPathways          = "kinetic-pathways" // for LeaderWorkerSets
+	// LabelQueue names the Kueue queue of a workload.
 	LabelQueue = "kueue.x-k8s.io/queue-name"
 	// AnnotationPrefix is the domain of our annotations and labels.
 	AnnotationPrefix   = "kubectl-kinetic.github.io/"
 	AnnotationStore    = AnnotationPrefix + "store"
 	AnnotationFunction = AnnotationPrefix + "function"
-	// AnnotationCall is the Spec's CallText.
+	// AnnotationCall is Spec.CallText.
 	AnnotationCall = AnnotationPrefix + "call"
-	// AnnotationRunnerSHA256 and AnnotationRunnerVersion are the hash of the
-	// runner's zip and the version of the client that brought it.
+	// AnnotationRunnerSHA256 and AnnotationRunnerVersion are the hash of the runner's zip
+	// and the version of the client that uploaded it.
 	AnnotationRunnerSHA256  = AnnotationPrefix + "runner-sha256"
 	AnnotationRunnerVersion = AnnotationPrefix + "runner-version"
-	// AnnotationOutcome is end.json in one line, on a LeaderWorkerSet that has
-	// ended: the same patch scales it to zero.
+	// AnnotationOutcome is end.json on one line, on a LeaderWorkerSet that has ended. The
+	// same patch scales it to zero.
 	AnnotationOutcome = AnnotationPrefix + "outcome"
-	// AnnotationAccelerator is the accelerator as it was typed.
+	// AnnotationAccelerator is the accelerator as typed.
 	AnnotationAccelerator = AnnotationPrefix + "accelerator"
 	// LabelAccelerator carries the AcceleratorKind.
 	LabelAccelerator = AnnotationPrefix + "accelerator"
-	// DefaultServiceAccount is the one that `up` prepares in a namespace.
+	// DefaultServiceAccount is the service account that `up` prepares in a namespace.
 	DefaultServiceAccount = "kinetic"
 )
 
-// Variables by which Google's libraries find Cloud Storage. The runner is told the
-// same by flags, and reads none of them: they are the call's.
+// Variables that tell Google's libraries where Cloud Storage is. The runner itself gets the
+// same values as flags and ignores the variables, which are for the call.
 const (
 	EnvStorageEmulator = "STORAGE_EMULATOR_HOST"
 	EnvMetadataHost    = "GCE_METADATA_HOST"
 	EnvCredentials     = "GOOGLE_APPLICATION_CREDENTIALS" //nolint:gosec // a name, not a credential
 )
 
-// StoreFlags are the runner's flags that say the same as these variables.
+// StoreFlags are the runner's equivalents of these variables.
 var StoreFlags = []struct{ Flag, Variable string }{
 	{"--emulator", EnvStorageEmulator},
 	{"--metadata-host", EnvMetadataHost},
 	{"--credentials", EnvCredentials},
 }
 
-// EnvCompletionIndex is how a pod of an Indexed Job learns its number; Kubernetes sets it.
+// EnvCompletionIndex has the number of a pod of an Indexed Job; Kubernetes sets it.
 const EnvCompletionIndex = "JOB_COMPLETION_INDEX"
 
-// EnvPodUID is how the runner learns which pod it is.
+// EnvPodUID has the UID of the runner's pod.
 const EnvPodUID = "KINETIC_POD_UID"
 
-// What the runner of a job on several hosts knows from its manifest. In a
-// LeaderWorkerSet the controller tells it the hosts and the leader.
+// Variables in the manifest of a job on several hosts. In a LeaderWorkerSet, the controller
+// sets the hosts and the leader instead.
 const (
-	// EnvHosts and EnvLeader are the number of hosts and the name of host 0, in an
-	// Indexed Job.
+	// EnvHosts and EnvLeader have the number of hosts and the name of host 0, in an Indexed
+	// Job.
 	EnvHosts, EnvLeader = "KINETIC_HOSTS", "KINETIC_LEADER"
-	// EnvSlices is the number of slices where there are several.
+	// EnvSlices has the number of slices if there are several.
 	EnvSlices = "KINETIC_SLICES"
-	// EnvGroupKey is the secret by which the runners of several hosts know each other. It
-	// is a key of the job's Secret.
+	// EnvGroupKey has the secret that authenticates the runners of several hosts to each
+	// other. It is a key of the job's Secret.
 	EnvGroupKey = "KINETIC_GROUP_KEY"
 )
 
-// DefaultMaxDisruptions is the number that the runner takes without being told.
+// DefaultMaxDisruptions is the number that the runner uses by default.
 const DefaultMaxDisruptions = 100
 
-// OverlayMarker begins the kustomization.yaml of a directory that
-// --write-overlay has written, and that is not a part of a project therefore.
+// OverlayMarker begins the kustomization.yaml of a directory that --write-overlay has
+// written. Such a directory is not part of the project.
 const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 
 const (
-	// maxPathwaysName is the length of the longest name of a LeaderWorkerSet whose
-	// workers are created: StatefulSets append to it.
+	// maxPathwaysName is the length of the longest LeaderWorkerSet name that works:
+	// StatefulSets append to it to name the workers.
 	maxPathwaysName = 50
-	// MaxQueuedName is that of one which leaves its queue: Kueue makes a label of
-	// the pods, leaderworkerset-NAME-0-XXXXX, which has 63 characters at most.
+	// MaxQueuedName is the same for one that goes through a queue: Kueue labels the pods
+	// with leaderworkerset-NAME-0-XXXXX, which may have 63 characters.
 	MaxQueuedName = 39
 )
 
-// uniqueEnd is the part of a job id that tells it from all others.
+// uniqueEnd matches the part of a job id that makes it unique.
 var uniqueEnd = regexp.MustCompile(`[0-9]{8}-[0-9]{6}-[0-9a-f]{7}$`)
 
-// JobName is the Kubernetes name of the job's workload: of what runs its pods,
-// and of what comes with it.
+// JobName returns the Kubernetes name of the job's workload and of the objects that belong
+// to it.
 func (s Spec) JobName() string {
 	if s.Backend != BackendPathways {
 		return JobNamePrefix + s.ID
@@ -171,11 +170,11 @@ func (s Spec) JobName() string {
 	if end := uniqueEnd.FindString(s.ID); end != "" {
 		return PathwaysNamePrefix + end
 	}
-	sum := sha256.Sum256([]byte(s.ID)) // an id of --job-id
+	sum := sha256.Sum256([]byte(s.ID)) // the id is from --job-id
 	end := "-" + hex.EncodeToString(sum[:])[:7]
 	return PathwaysNamePrefix + strings.TrimRight(s.ID[:room-len(end)], "-") + end
 }
 
-// SecretName is the Kubernetes Secret that holds the values of SecretEnv, and of several
-// hosts EnvGroupKey.
+// SecretName returns the name of the Kubernetes Secret with the values of SecretEnv, and
+// with EnvGroupKey if the job has several hosts.
 func (s Spec) SecretName() string { return JobNamePrefix + s.ID + "-env" }

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// State is where a job is in its life.
+// State is a stage in the life of a job.
 type State string
 
 // The states of a job.
 const (
-	// Pending: accepted, nothing runs yet.
+	// Pending: accepted, but nothing runs yet.
 	Pending State = "PENDING"
 	// Running: the call is executing, or is being prepared on its host.
 	Running State = "RUNNING"
-	// Succeeded: the call ended well and its result is in the store.
+	// Succeeded: the call succeeded and its result is in the store.
 	Succeeded State = "SUCCEEDED"
-	// Failed: it ended otherwise; End says how.
+	// Failed: it ended in another way; End says how.
 	Failed State = "FAILED"
-	// NotFound: there is no workload any more. The store may still tell how it ended.
+	// NotFound: the workload no longer exists. The store may still say how the job ended.
 	NotFound State = "NOT_FOUND"
 )
 
@@ -39,10 +39,10 @@ const (
 	ExitCode         Reason = "ExitCode"         // 1–123: the script's own code
 	DeadlineExceeded Reason = "DeadlineExceeded" // 124: --max-runtime
 	RunnerFailure    Reason = "RunnerFailure"    // 125: the runner or the store failed
-	Killed           Reason = "Killed"           // 137: killed from outside, by the kernel when memory ran out
+	Killed           Reason = "Killed"           // 137: killed from outside, for example by the kernel when out of memory
 	Terminated       Reason = "Terminated"       // 143: SIGTERM
 	Disrupted        Reason = "Disrupted"        // 1: lost its pod more often than --max-disruptions
-	Cancelled        Reason = "Cancelled"        // 143: by `jobs cancel` or a second thought
+	Cancelled        Reason = "Cancelled"        // 143: by `jobs cancel` or `run`
 	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
 	NoProgram        Reason = "NoProgram"        // 1: the command could not be started
 )
@@ -55,8 +55,8 @@ const (
 	ExitTerminated = 143 // 128 + SIGTERM
 )
 
-// Code is the exit code that stands for a reason where nothing else says one:
-// who records the end of a job that its runner could not record uses it.
+// Code returns the exit code for a reason. It is used where the runner could not record
+// one.
 func (r Reason) Code() int {
 	switch r {
 	case Completed:
@@ -77,59 +77,61 @@ func (r Reason) Code() int {
 // Status is a job's state at one moment.
 type Status struct {
 	State State `json:"state"`
-	// Ended is how the job ended, as Word says it, where its workload is gone and the
-	// store knows; the fields below tell of that end.
+	// Ended is how the job ended, in the form of Word, if its workload is gone and the
+	// store has a record. The fields below then describe that end.
 	Ended string `json:"ended,omitempty"`
-	// Collected says of a job whose workload is gone that it was removed once the result
-	// had been brought to its reader.
+	// Collected means that the workload was removed after the result had been delivered.
 	Collected bool   `json:"collected,omitempty"`
 	Reason    Reason `json:"reason,omitempty"`
 	// Message is one sentence for people.
 	Message string `json:"message,omitempty"`
-	// ExitCode is the runner's, once it has ended.
+	// ExitCode is the runner's exit code, nil until it has ended.
 	ExitCode *int      `json:"exitCode,omitempty"`
 	Attempt  int       `json:"attempt,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Next is a command that fixes what Message says, or says more, or ends the job.
+	// Next is a command that fixes the problem in Message, shows more about it, or ends the
+	// job.
 	Next string `json:"next,omitempty"`
-	// Unrecoverable says of a pending job that waiting will not help.
+	// Unrecoverable means that a pending job will never start.
 	Unrecoverable bool `json:"hopeless,omitempty"`
-	// UnreleasedHosts says what the job keeps from others although it has ended, or may
-	// have: its workload could not be released.
+	// UnreleasedHosts is what the job still holds although it has ended, or may have: its
+	// workload could not be released.
 	UnreleasedHosts string `json:"holding,omitempty"`
-	// Elsewhere names the machine that a local job runs on, when it isn't this one.
+	// Elsewhere names the machine that a local job runs on, if it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
-	// Unread is why the cluster could not be asked; the rest is then what the store knows.
+	// Unread is why the cluster could not be read; the rest is then what the store has.
 	Unread string `json:"unread,omitempty"`
 }
 
-// WorkloadStatus is what the workload of a job says of it: its Status, as far as no record of the
-// store is needed for that, and what it takes to complete it.
+// WorkloadStatus is what the workload of a job shows: as much of its Status as needs no
+// records of the store, and what is needed to complete it.
 type WorkloadStatus struct {
 	Status
 	CurrentPod
-	// Ending says of a pending job that it was told to end, or that nothing of it will
-	// run any more: its workload has not come to know it yet.
+	// Ending means that a pending job was cancelled, or that none of it will run again,
+	// though its workload does not show that yet.
 	Ending bool
-	// StartsAgain says of a job on several hosts that its attempt is over, and another
-	// one comes.
+	// StartsAgain means that the attempt of a job on several hosts is over and another one
+	// follows.
 	StartsAgain bool
 }
 
-// CurrentPod is the pod in which a job runs, zero where none does or it is not known.
+// CurrentPod is the pod that a job runs in, zero if there is none or it is unknown.
 type CurrentPod struct {
 	// Pod is its UID.
 	Pod string
-	// MayHaveEarlierPods says that it was made so long after its job that others may have run
-	// before it and be gone, so that Status.Started may be too late.
+	// MayHaveEarlierPods means that the pod was created so long after its job that earlier
+	// pods may have run and be gone. Status.Started may then be too late.
 	MayHaveEarlierPods bool
 }
 
-// CancelledWord is Status.Word of a job that was cancelled: to people it has not failed.
+// CancelledWord is what Status.Word returns for a cancelled job: people don't call that a
+// failure.
 const CancelledWord = "CANCELLED"
 
-// Word is the state as people read it: also of a job whose workload is gone, how it ended.
+// Word returns the state as people read it. If the workload is gone, that is how the job
+// ended.
 func (s Status) Word() string {
 	switch {
 	case s.State.Ended() && s.Reason == Cancelled:
@@ -141,15 +143,15 @@ func (s Status) Word() string {
 	}
 }
 
-// ErrMayRun is a start that failed in such a way that the job may run all the
-// same: its records must stay.
+// ErrMayRun means that starting a job failed, but the job may run all the same: its records
+// must stay.
 var ErrMayRun = errors.New("the job may run")
 
 // EndVersion is the version of End and Result that this code writes and reads.
 const EndVersion = 1
 
-// End is how a job ended, written once as end.json by who knows first: the
-// runner, `jobs cancel`, or the client that sees that the workload is gone.
+// End is how a job ended, written once as end.json by whoever learns it first: the runner,
+// `jobs cancel`, or a client that finds the workload gone.
 type End struct {
 	Version  int       `json:"version"`
 	State    State     `json:"state"`
@@ -160,19 +162,19 @@ type End struct {
 	Attempt  int       `json:"attempt"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	// By is who wrote it: "runner", "cancel" or "client".
+	// By says what wrote it: "runner", "cancel" or "client".
 	By string `json:"by"`
 }
 
-// Status is the state that an End describes.
+// Status returns the status that an End describes.
 func (e End) Status() Status {
 	code := e.ExitCode
 	return Status{State: e.State, Reason: e.Reason, Message: e.Message, ExitCode: &code,
 		Attempt: e.Attempt, Started: e.Started, Finished: e.Finished}
 }
 
-// Metadata is what an object store keeps beside end.json, so that a listing
-// shows how jobs ended without reading each.
+// Metadata returns what an object store keeps beside end.json, so that a listing shows how
+// jobs ended without reading each file.
 func (e End) Metadata() map[string]string {
 	metadata := map[string]string{"state": string(e.State), "reason": string(e.Reason)}
 	for name, t := range map[string]time.Time{"started": e.Started, "finished": e.Finished} {
@@ -183,8 +185,8 @@ func (e End) Metadata() map[string]string {
 	return metadata
 }
 
-// Collected is collected.json: the result was brought to its reader, and the workload
-// removed. It is written once, by the client that did so.
+// Collected is collected.json: the result was delivered and the workload removed. The
+// client that did so writes it once.
 type Collected struct {
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"`
@@ -194,17 +196,19 @@ type Collected struct {
 type Attempt struct {
 	Version int `json:"version"`
 	Attempt int `json:"attempt"`
-	// Host is the one that started: 0, for all start together, or a chunk of a map.
+	// Host is the host that started: 0 if all start together, or a chunk of a map.
 	Host int `json:"host,omitempty"`
-	// UID is the pod's, or for a local job one made of process id and start time.
+	// UID is the pod's UID. A local job's is made of the process id and the start time.
 	UID     string    `json:"uid"`
 	Started time.Time `json:"started"`
-	// Reason reports an attempt that ended by itself and not the job with it: a
-	// crash. One that was told to end has none.
+	// Reason is set if the attempt crashed and the job continues. It is empty for an
+	// attempt that was told to end.
 	Reason Reason `json:"reason,omitempty"`
-	// Message is one sentence for people, which says of several hosts which it was.
+	// Message is one sentence for people. With several hosts, it names the one that
+	// crashed.
 	Message string `json:"message,omitempty"`
-	// Finished is zero of an attempt that continues, or had no time for a word.
+	// Finished is zero for an attempt that still runs or was killed before it could write
+	// this.
 	Finished time.Time `json:"finished,omitzero"`
 }
 
@@ -212,15 +216,15 @@ type Attempt struct {
 type Result struct {
 	Version int  `json:"version"`
 	OK      bool `json:"ok"`
-	// Value is JSON that no one has parsed into numbers on the way.
+	// Value is JSON as the runner wrote it, so that numbers keep their exact form.
 	Value json.RawMessage `json:"value"`
-	// Pickle names the object beside result.json that has the exact value,
-	// where JSON could not carry it.
+	// Pickle names the object beside result.json with the exact value, if JSON could not
+	// represent it.
 	Pickle   *string      `json:"pickle"`
 	Error    *ResultError `json:"error"`
 	Warnings []string     `json:"warnings,omitempty"`
-	// Differs says that JSON does not have the value as it was returned, and Warnings
-	// tell in what.
+	// Differs means that the JSON is not the exact value that the call returned; Warnings
+	// say how.
 	Differs  bool      `json:"differs"`
 	Host     int       `json:"host"`
 	Attempt  int       `json:"attempt"`
@@ -228,10 +232,10 @@ type Result struct {
 	Finished time.Time `json:"finished"`
 }
 
-// Verdict is what a listing of a map's results reports it.
+// Verdict returns what a listing of a map's results shows for this one.
 func (r Result) Verdict() Verdict { return Verdict{OK: r.OK, Pickled: r.Pickle != nil} }
 
-// ResultError is the failure of a call as Python says it.
+// ResultError is the exception of a call, in Python's words.
 type ResultError struct {
 	Type      string `json:"type"`
 	Message   string `json:"message"`

@@ -11,57 +11,57 @@ type JobSummary struct {
 	Accelerator string    `json:"accelerator"`
 	Created     time.Time `json:"created"`
 	Store       string    `json:"store"` // URL
-	// Hosts is how many there are at a time, 0 where that is not known: it is local,
-	// or a group that has no pods, in a list without reasons.
+	// Hosts is how many there are at a time, 0 if unknown: for a local job, or for a group
+	// without pods in a list without reasons.
 	Hosts int `json:"hosts,omitempty"`
-	// Map says that the job calls its function once for each of many inputs.
+	// Map means that the job calls its function once for each of many inputs.
 	Map bool `json:"map,omitempty"`
-	// Node is where it runs, or ran last, while its pod is there.
+	// Node is where the job runs or last ran, as long as its pod exists.
 	Node string `json:"node,omitempty"`
 	// Pods are the names of the newest pod of each host that has one.
 	Pods []string `json:"pods,omitempty"`
 	JobDetails
-	// Status is that of the workload or, where it is gone, how the job ended.
+	// Status comes from the workload or, if that is gone, says how the job ended.
 	Status Status `json:"status"`
 	// Workload is not for display.
 	Workload WorkloadFacts `json:"-"`
 }
 
-// WorkloadFacts are what a workload says of its job that no list shows.
+// WorkloadFacts are facts about a job's workload that no list shows.
 type WorkloadFacts struct {
-	// Labels are those of the workload or, where it is gone, of the handle.
+	// Labels are from the workload or, if that is gone, from the handle.
 	Labels map[string]string
-	// ByPythonTool says that the Python tool made the job.
+	// ByPythonTool means that the Python tool submitted the job.
 	ByPythonTool bool
 	CurrentPod
 }
 
-// EndKnown reports whether the job has ended for certain: its workload says so, or the
-// store does. One without a workload may run where no one lets us see it.
+// EndKnown reports whether the job has certainly ended: its workload or the store says so.
+// A job without a workload may run somewhere that we can't see.
 func (s JobSummary) EndKnown() bool {
 	return s.Status.Ended != "" || s.State.Ended() && s.Status.State.Ended() && s.Status.State != NotFound
 }
 
-// JobDetails are what only the handle of a job says. The handle of an older client lacks some.
+// JobDetails are what only the handle of a job has. The handle of an older client lacks
+// some.
 type JobDetails struct {
-	// Call is what is called, with its arguments, cut and without secrets.
+	// Call is the call with its arguments, shortened and without secrets.
 	Call string `json:"call,omitempty"`
 	// User is the account on the machine that submitted the job.
 	User string `json:"user,omitempty"`
-	// Commit was checked out there; Dirty says that files differed from it.
+	// Commit was checked out there; Dirty means that files differed from it.
 	Commit string `json:"gitCommit,omitempty"`
 	Dirty  bool   `json:"gitDirty,omitempty"`
 	Image  string `json:"image,omitempty"`
-	// CPU and Memory are what each pod asks for.
+	// CPU and Memory are what each pod requests.
 	CPU    string `json:"cpu,omitempty"`
 	Memory string `json:"memory,omitempty"`
-	// MaxAttempts is how often the job starts at most, not counting lost machines; 0 where that
-	// is not known.
+	// MaxAttempts is how often the job may start, not counting lost machines; 0 if unknown.
 	MaxAttempts int               `json:"maxAttempts,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 }
 
-// Details are what the handle says of its job.
+// Details returns what the handle says about its job.
 func (h Handle) Details() JobDetails {
 	d := JobDetails{Call: h.Call, User: h.User, Commit: h.Commit, Dirty: h.Dirty, Image: h.ImageURI, CPU: h.CPU, Memory: h.Memory, Labels: h.Labels}
 	if !h.ByPythonTool() && h.Map == nil && h.Backend != BackendLocal {
