@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// translate rewrites one path element of an ignore pattern for path.Match, which
-// agrees on "*", "?" and backslashes but is stricter about classes.
+// translate rewrites one path element of an ignore pattern for path.Match, which treats
+// "*", "?" and backslashes the same way but is stricter about classes.
 func translate(glob string) (string, error) {
 	var out strings.Builder
 	for rest := glob; rest != ""; {
@@ -39,8 +39,8 @@ func translate(glob string) (string, error) {
 	return out.String(), nil
 }
 
-// translateClass rewrites the class that text begins with: "!" negates as "^"
-// does, "]" stands for itself in the first place, "-" in the first and last.
+// translateClass rewrites the class at the start of text: "!" negates as "^" does, "]" is
+// literal in first position, "-" in first and last.
 func translateClass(text string) (class, after string, err error) {
 	rest := text[1:]
 	var out strings.Builder
@@ -64,7 +64,7 @@ func translateClass(text string) (class, after string, err error) {
 		if high, rest, err = classChar(rest[1:]); err != nil {
 			return "", "", err
 		}
-		if high < low { // UTF-8 sorts as its code points do
+		if high < low { // UTF-8 sorts like its code points
 			return "", "", fmt.Errorf("the range %s-%s is reversed", low[1:], high[1:])
 		}
 		out.WriteString("-" + high)
@@ -73,7 +73,7 @@ func translateClass(text string) (class, after string, err error) {
 	return out.String(), rest[1:], nil
 }
 
-// classChar takes one character, which may be escaped, and escapes it.
+// classChar returns the first character, which may be escaped, in escaped form.
 func classChar(text string) (char, rest string, err error) {
 	text = strings.TrimPrefix(text, `\`)
 	r, size := utf8.DecodeRuneInString(text)

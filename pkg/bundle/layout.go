@@ -1,5 +1,5 @@
-// Package bundle finds the directory that a job's code lives in and decides
-// which of its files are packaged.
+// Package bundle finds the directory with a job's code and decides which of its files are
+// packaged.
 package bundle
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// markers are the names whose mere existence makes a directory a project.
+// markers are the names of files that mark a directory as a project.
 var markers = []string{"pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", ".git"}
 
 // FindOptions says where the code is. All paths but PackageRoot and those in
@@ -24,34 +24,34 @@ type FindOptions struct {
 	EntryDir string
 	Cwd      string
 	Home     string
-	// PackageRoot is what was given for the package root, "" for nothing, and
-	// PackageRootFrom is by what: --package-root or KINETIC_PACKAGE_ROOT.
+	// PackageRoot is the package root as given, "" if it was not. PackageRootFrom says how
+	// it was given: --package-root or KINETIC_PACKAGE_ROOT.
 	PackageRoot, PackageRootFrom string
 	// PythonPath is the value of PYTHONPATH, "" if unset.
 	PythonPath string
 }
 
-// Layout is where a project lies.
+// Layout says where a project is.
 type Layout struct {
 	api.SourceTree
-	// PythonPath lists what PYTHONPATH has strictly below Root, relative to it
-	// with forward slashes.
+	// PythonPath lists the directories of PYTHONPATH strictly below Root, relative to it
+	// and with forward slashes.
 	PythonPath []string
 	// Warnings are sentences for the user.
 	Warnings []string
 }
 
-// Find decides the package root. Where none is given it is the nearest directory at
-// or above the package base that has a project marker; neither the home directory nor
-// a system directory is adopted, unless the search begins there. Without a marker it is
-// the package base itself. A home or system directory that no one named is an error.
+// Find chooses the package root. If none is given, it is the nearest directory at or above
+// the package base that has a project marker, but not the home directory or a system
+// directory unless the search begins there. Without a marker it is the package base itself.
+// A home or system directory that the user did not name is an error.
 func Find(opts FindOptions) (Layout, error) {
 	base := packageBase(opts.EntryDir, opts.Home)
 	root, err := findRoot(base, opts)
 	if err != nil {
 		return Layout{}, err
 	}
-	// A given root may itself be a Python package: then the base is the root.
+	// A given root may itself be a Python package; then the base is the root.
 	baseRel, _ := relative(root, base)
 	layout := Layout{SourceTree: api.SourceTree{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel))},
 		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
@@ -79,8 +79,7 @@ func packageBase(entry, home string) string {
 	return dir
 }
 
-// nearestProject searches upwards from base, which is also the answer when
-// nothing is found.
+// nearestProject searches upwards from base and returns base if it finds nothing.
 func nearestProject(base, home string) string {
 	for dir := base; ; dir = filepath.Dir(dir) {
 		end := shared(dir, home) != ""
@@ -95,7 +94,7 @@ func nearestProject(base, home string) string {
 
 func isProject(dir string) bool { return hasAny(dir, markers) }
 
-// givenRoot checks a package root that was given.
+// givenRoot returns the absolute path of the given package root, after checking it.
 func givenRoot(opts FindOptions) (string, error) {
 	root, given := opts.PackageRoot, opts.PackageRootFrom+"="+opts.PackageRoot
 	if rest, ok := strings.CutPrefix(root, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -122,8 +121,8 @@ func givenRoot(opts FindOptions) (string, error) {
 	return root, nil
 }
 
-// pythonPath lists the existing directories strictly below root, in order. What
-// was installed there is left to the image.
+// pythonPath lists the existing directories strictly below root, in order. It skips
+// directories of installed packages, which the image provides.
 func pythonPath(root, value, cwd string) []string {
 	var rels []string
 	for _, entry := range filepath.SplitList(value) {
@@ -140,8 +139,8 @@ func pythonPath(root, value, cwd string) []string {
 	return rels
 }
 
-// relative is the path from root to a directory at or below it, with forward
-// slashes. It compares what is written first, then where symlinks lead.
+// relative returns the path from root to a directory at or below it, with forward slashes.
+// It compares the paths as written first, then with symlinks resolved.
 func relative(root, dir string) (rel string, inside bool) {
 	if rel, inside = lexical(root, dir); inside {
 		return rel, true

@@ -15,11 +15,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
-// IgnoreFile is the name of the file, at the package root, that lists what to
-// leave out.
+// IgnoreFile is the name of the file in the package root that lists what not to package.
 const IgnoreFile = ".kineticignore"
 
-// alwaysExcluded are never packaged, at any depth, be they file or directory.
+// alwaysExcluded are files and directories that are never packaged, at any depth.
 var alwaysExcluded = []string{".git", "__pycache__"}
 
 // defaultExcludedDirs and defaultExcludedFiles are not packaged, at any depth,
@@ -31,28 +30,28 @@ var (
 	defaultExcludedFiles = []string{".DS_Store"}
 )
 
-// venvMark is in every virtual environment, whatever that is called.
+// venvMark is a file in every virtual environment, whatever its directory is called.
 const venvMark = "pyvenv.cfg"
 
 // PlanOptions says how to package.
 type PlanOptions struct {
 	// CacheDir is pack.Options.CacheDir.
 	CacheDir string
-	// Exclude lists absolute paths to leave out: a store or an output directory
-	// below the root, and local data that travels by itself.
+	// Exclude lists absolute paths to leave out: a store or an output directory below the
+	// root, and local data, which is uploaded separately.
 	Exclude []string
-	// Outputs are files that are being written, and left out.
+	// Outputs are files to leave out because they are being written.
 	Outputs []fs.FileInfo
-	// NoDefaultExcludes packages what is left out by default as well, but for
-	// .git and __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
+	// NoDefaultExcludes also packages the default excludes, except for .git and
+	// __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	NoDefaultExcludes bool
-	// SizeWarnBytes is the size in the store above which there is a warning; 0
-	// or less for none.
+	// SizeWarnBytes is the size in the store above which Plan warns; 0 or less for no
+	// warning.
 	SizeWarnBytes int64
 }
 
-// Plan packages the root of a layout: .kineticignore and the excludes applied,
-// hashed, with all warnings. Nothing is written but the cache.
+// Plan lists and hashes what to package of a layout's root, without what .kineticignore and
+// the excludes leave out, and collects all warnings. It writes nothing but the cache.
 func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, error) {
 	rules, err := readRules(filepath.Join(layout.Root, IgnoreFile))
 	if err != nil {
@@ -78,7 +77,7 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 	return plan, nil
 }
 
-// readRules reads an ignore file; without one there are no rules.
+// readRules reads an ignore file; a missing file has no rules.
 func readRules(file string) (Rules, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +93,7 @@ func readRules(file string) (Rules, error) {
 	return rules, nil
 }
 
-// ignore joins the excludes, which no rule can bring back, and the rules.
+// ignore combines the rules with the excludes, which no rule can bring back.
 func ignore(root string, rules Rules, defaults bool) func(rel string, isDir bool) bool {
 	return func(rel string, isDir bool) bool {
 		name := path.Base(rel)
@@ -110,8 +109,8 @@ func ignore(root string, rules Rules, defaults bool) func(rel string, isDir bool
 	}
 }
 
-// isWrittenOverlay says a directory of --write-overlay. It describes a job of
-// this bundle: with it in the bundle there would be no end.
+// isWrittenOverlay reports whether --write-overlay wrote the directory. Such an overlay
+// contains the hash of this bundle, so the bundle can't contain it.
 func isWrittenOverlay(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, "kustomization.yaml"))
 	if err != nil {

@@ -20,15 +20,15 @@ var distributions = map[string][]string{
 	"dotenv": {"python-dotenv"}, "skimage": {"scikit-image"}, "sklearn": {"scikit-learn"}, "yaml": {"pyyaml"},
 }
 
-// RequiredBy is the file at the package root that asks for the package of a module, and its
-// name there; "" for none.
+// RequiredBy returns the package that provides a module and the file in the package root
+// that requires it; "" if there is none. The name is spelled as in the file.
 func RequiredBy(root, module string) (name, file string) {
 	top, _, _ := strings.Cut(module, ".")
 	wanted := append([]string{top}, distributions[top]...)
 	for _, file := range requirementFiles {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
-			continue // nothing can be told of it
+			continue // missing or unreadable
 		}
 		for _, found := range requirement().FindAllStringSubmatch(string(text), -1) {
 			name := cmp.Or(found[1:]...)
@@ -40,11 +40,11 @@ func RequiredBy(root, module string) (name, file string) {
 	return "", ""
 }
 
-// requirement is a package's name where a line begins, as in requirements.txt and in
-// Poetry's tables, or a quoted text, as in a list of pyproject.toml.
+// requirement matches a package's name at the start of a line, as in requirements.txt and
+// in Poetry's tables, or at the start of a quoted string, as in a list of pyproject.toml.
 var requirement = pattern.Lazy(`(?m)^\s*([A-Za-z0-9][\w.-]*)|["']([A-Za-z0-9][\w.-]*)`)
 
-// normalized makes names equal that mean one package, as PEP 503 says.
+// normalized returns the same name for all spellings of a package, as in PEP 503.
 func normalized(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }

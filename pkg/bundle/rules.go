@@ -27,7 +27,7 @@ const doubleStar = "**"
 // ParseRules reads the text of an ignore file. Errors name the line, from 1.
 func ParseRules(text []byte) (Rules, error) {
 	var r Rules
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // what some editors begin with
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // a byte order mark
 	for number, line := range strings.Split(string(text), "\n") {
 		parsed, ok, err := parseLine(line)
 		if err != nil {
@@ -59,7 +59,7 @@ func parseLine(line string) (r rule, ok bool, err error) {
 	}
 	for _, glob := range strings.Split(bare, "/") {
 		if n := len(r.segments); glob == doubleStar && n > 0 && r.segments[n-1] == doubleStar {
-			continue // two in a row mean no more than one
+			continue // two in a row mean the same as one
 		}
 		segment, err := translate(glob)
 		if err != nil {
@@ -70,8 +70,8 @@ func parseLine(line string) (r rule, ok bool, err error) {
 	return r, true, nil
 }
 
-// trim drops the space around a pattern, but for one that a backslash protects
-// at the end.
+// trim removes the space around a pattern, except for a trailing one that a backslash
+// protects.
 func trim(line string) string {
 	const space = " \t\r\v\f"
 	line = strings.TrimLeft(line, space)
@@ -83,9 +83,9 @@ func trim(line string) string {
 	return short
 }
 
-// Ignored reports whether the last rule that matches a path, relative and with
-// forward slashes, leaves it out. What lies below an ignored directory is
-// ignored whatever the rules say: ask from the top down, and stop there.
+// Ignored reports whether the last rule that matches rel ignores it. rel is relative, with
+// forward slashes. Everything below an ignored directory is ignored whatever the rules say,
+// so ask from the top down and stop there.
 func (r Rules) Ignored(rel string, isDir bool) bool {
 	elements := strings.Split(rel, "/")
 	for i := len(r.rules) - 1; i >= 0; i-- {
@@ -97,8 +97,8 @@ func (r Rules) Ignored(rel string, isDir bool) bool {
 	return false
 }
 
-// matchPath matches a whole path. It goes back to the latest "**" only, which is
-// enough, so the time is bounded by the product of the lengths.
+// matchPath matches a whole path. It backtracks to the latest "**" only, which is enough,
+// so the time is bounded by the product of the lengths.
 func matchPath(segments, elements []string) bool {
 	s, e := 0, 0
 	star, resume := -1, 0

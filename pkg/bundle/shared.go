@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows.
-// What lies below them may well be a project: /usr/src/app, /var/lib/jenkins/workspace/x.
+// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows. Their
+// subdirectories may well be projects: /usr/src/app, /var/lib/jenkins/workspace/x.
 var systemDirs = []string{
 	"/", "/bin", "/boot", "/dev", "/dev/shm", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv",
 	"/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share",
@@ -18,7 +18,7 @@ var systemDirs = []string{
 	`C:\Program Files`, `C:\Program Files (x86)`, `C:\ProgramData`, `C:\Users`, `C:\Windows`, `C:\Windows\System32`,
 }
 
-// shared says what a directory is that holds much more than one project, "" for any other.
+// shared describes a directory that holds much more than one project, "" for any other.
 func shared(dir, home string) string {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -34,18 +34,18 @@ func shared(dir, home string) string {
 	return ""
 }
 
-// isDir reports whether a path leads to the directory of the info.
+// isDir reports whether a path leads to the directory described by info.
 func isDir(path string, info os.FileInfo) bool {
 	other, err := os.Stat(path)
 	return err == nil && os.SameFile(info, other)
 }
 
-// homeMarkers are in the home directories of people, not in those of containers.
+// homeMarkers are in people's home directories, not in those of containers.
 var homeMarkers = []string{".ssh", ".config"}
 
-// checkShared refuses a root that no one named and that holds much more than a project: a
-// script in the home directory must not upload its keys. One that is marked as a project is
-// allowed, but for a home in use.
+// checkShared refuses a root that the user did not name and that holds much more than a
+// project: a script in the home directory must not upload its keys. It allows one that is
+// marked as a project, unless that is a home directory in use.
 func checkShared(root, home string) error {
 	what := shared(root, home)
 	if what == "" || isMarked(root) && !hasAny(root, homeMarkers) {
@@ -56,14 +56,14 @@ func checkShared(root, home string) error {
 		root, what, root, quoted(root))
 }
 
-// isMarked reports whether someone made a directory a project, or said what is packaged of it.
+// isMarked reports whether a directory was marked as a project or has an ignore file.
 func isMarked(dir string) bool { return isProject(dir) || exists(filepath.Join(dir, IgnoreFile)) }
 
 func hasAny(dir string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return exists(filepath.Join(dir, name)) })
 }
 
-// quoted is a path as a shell takes it for one word.
+// quoted returns a path quoted as one shell word.
 func quoted(path string) string {
 	if strings.ContainsAny(path, " '\"$`&;()*?<>|") {
 		return `"` + path + `"`

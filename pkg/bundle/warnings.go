@@ -20,10 +20,10 @@ var secretNames = []string{
 	".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".boto", ".dockercfg", ".htpasswd",
 }
 
-// secretDirs are directories whose files usually are credentials.
+// secretDirs are directories whose files are usually credentials.
 var secretDirs = []string{".aws", ".ssh", ".gnupg", ".kube", ".kaggle", ".docker", ".azure"}
 
-// isSecret reports whether a path looks like that of a credential.
+// isSecret reports whether a path looks like a file with credentials.
 func isSecret(rel string) bool {
 	elements := strings.Split(rel, "/")
 	name := elements[len(elements)-1]
@@ -36,7 +36,8 @@ func isSecret(rel string) bool {
 	})
 }
 
-// secretWarnings is at most one warning that names what looks like a credential.
+// secretWarnings returns at most one warning, which names the files that look like
+// credentials.
 func secretWarnings(plan *pack.Plan) []string {
 	const shown = 20
 	var found []string
@@ -57,7 +58,7 @@ func secretWarnings(plan *pack.Plan) []string {
 		strings.Join(found, ", "), more, IgnoreFile)}
 }
 
-// sizeWarnings is at most one warning that names the largest files.
+// sizeWarnings returns at most one warning, which names the largest files.
 func sizeWarnings(plan *pack.Plan, limit int64) []string {
 	const shown = 5
 	if limit <= 0 || plan.StoredBytes <= limit {
@@ -73,5 +74,5 @@ func sizeWarnings(plan *pack.Plan, limit int64) []string {
 		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}
 }
 
-// megabytes writes a size as the Python package does: 1 MB is 1024² bytes.
+// megabytes formats a size as the Python package does: 1 MB is 1024² bytes.
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }

@@ -19,44 +19,43 @@ import (
 //go:embed check.py
 var checkScript string
 
-// A python that takes longer than checkTimeout is given up; its pipes get
-// pipeDelay more, which a child of it may still hold.
+// checkTimeout limits how long the python may take. pipeDelay is the extra time for its
+// pipes, which its child processes may still hold.
 const (
 	checkTimeout = 10 * time.Second
 	pipeDelay    = time.Second
 )
 
-// Query asks whether a function of a file can be called with some arguments, or in
-// each of several ways.
+// Query asks whether a function of a file can be called with some arguments, or in several
+// ways.
 type Query struct {
-	// Path is the file on this machine; Name is what messages call it.
+	// Path is the file on this machine; Name is its name in messages.
 	Path, Name string
-	// Function is the name to call, empty for a script, which is read and no more.
+	// Function is the function's name, empty for a script, which is only parsed.
 	Function string
-	// Args are the names of all arguments that every call has, those of --data
-	// included.
+	// Args are the names of the arguments that every call has, including those of --data.
 	Args []string
-	// Forms are what the inputs of a map pass as well; none for a single call.
+	// Forms are what the inputs of a map pass in addition; empty for a single call.
 	Forms []Form
-	// Here says that the same python will run the function, so that what it
-	// calls a syntax error is one.
+	// Here means that the same python will run the function, so its syntax errors are
+	// certain.
 	Here bool
-	// CacheDir is where it is remembered that nothing is wrong; "" for nowhere.
+	// CacheDir is where Check remembers that nothing is wrong; "" for nowhere.
 	CacheDir string
 }
 
-// Finding is what is known of a function that may be called.
+// Finding is what Check found out about a function without an error.
 type Finding struct {
-	// Unchecked says why nothing could be checked on this machine, which the
-	// user should hear; empty if it could.
+	// Unchecked is why nothing could be checked on this machine, to be shown to the user;
+	// empty if it could.
 	Unchecked string
-	// Python is the path of the interpreter that answered, behind any shim;
-	// empty if none did.
+	// Python is the path of the interpreter that answered, with any shim resolved; empty if
+	// none answered.
 	Python string
-	// Textual are those of Query.Args that the function says to be a str.
+	// Textual are the names in Query.Args that the function annotates as str.
 	Textual []string
-	// LeftToPod says why only running the file can tell, which is as it
-	// should be: a decorator, for one. Empty if everything is certain.
+	// LeftToPod is why only running the file can decide, which is normal: it has a
+	// decorator, for example. Empty if everything is certain.
 	LeftToPod string
 }
 
@@ -83,12 +82,11 @@ type answer struct {
 	Executable string   `json:"executable"`
 }
 
-// Check reads the syntax tree of a file with a local python (a path, or a name
-// on PATH) and finds whether the function, unless it is a script, exists and takes the
-// arguments.
-// Nothing is imported. An error is certain, and says what to change; what is
-// not certain is in the Finding. A context that is cancelled is an error too. A form
-// that the function does not take is a LineError.
+// Check reads the syntax tree of a file with a local python (a path, or a name on PATH) and
+// checks that the function, unless it is a script, exists and accepts the arguments. It
+// imports nothing. An error is certain and says what to change; the Finding has what is
+// uncertain. A cancelled context is also an error. A form that the function does not accept
+// is a LineError.
 func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	source, err := os.ReadFile(q.Path)
 	if err != nil {
@@ -112,7 +110,7 @@ func Check(ctx context.Context, python string, q Query) (Finding, error) {
 	return found, err
 }
 
-// word is what messages call the target.
+// word returns the target as messages name it.
 func (q Query) word() string {
 	if q.Function == "" {
 		return q.Name
@@ -120,13 +118,13 @@ func (q Query) word() string {
 	return q.Name + ":" + q.Function
 }
 
-// passed is what one call passes, as check.py reads it.
+// passed is what one call passes, in the form that check.py reads.
 type passed struct {
 	Args       []string `json:"args"`
 	Positional int      `json:"positional"`
 }
 
-// calls are the ways in which the function is to be called, at least one.
+// calls returns the ways to call the function, at least one.
 func (q Query) calls() []passed {
 	if len(q.Forms) == 0 {
 		return []passed{{Args: append([]string{}, q.Args...)}}
@@ -149,7 +147,7 @@ func ask(ctx context.Context, python string, q Query, source []byte) (answer, er
 		return answer{}, err
 	}
 	var stdout, stderr bytes.Buffer
-	// -I and -S: neither the user's environment nor site-packages take part.
+	// -I and -S ignore the user's environment and site-packages.
 	cmd := exec.CommandContext(ctx, python, "-I", "-S", "-W", "ignore", "-c", checkScript)
 	cmd.Stdin = bytes.NewReader(slices.Concat(head, []byte("\n"), source))
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -170,7 +168,8 @@ func ask(ctx context.Context, python string, q Query, source []byte) (answer, er
 	return a, nil
 }
 
-// lastLine is where Python says what went wrong, ready to end a message.
+// lastLine returns the last line of stderr, where Python says what went wrong, as the end
+// of a message.
 func lastLine(stderr string) string {
 	stderr = strings.TrimSpace(stderr)
 	if stderr == "" {
@@ -179,7 +178,7 @@ func lastLine(stderr string) string {
 	return ": " + stderr[strings.LastIndexByte(stderr, '\n')+1:]
 }
 
-// judge makes an error of what is certainly wrong.
+// judge returns an error for what is certainly wrong.
 func (a answer) judge(q Query) (Finding, error) {
 	where := q.word()
 	switch a.Outcome {
@@ -234,8 +233,8 @@ func (a answer) complainOfMissing(q Query) error {
 	}
 }
 
-// complainOfArguments lists everything that is wrong with a call, or an input of a
-// map, to be fixed at once.
+// complainOfArguments lists everything that is wrong with a call or an input of a map, so
+// that the user can fix it all at once.
 func (a answer) complainOfArguments(ofInput bool) error {
 	var wrong []string
 	for _, name := range a.Unnamed {

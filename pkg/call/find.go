@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// absolute is a path that may start at cwd.
+// absolute returns a path that may be relative to cwd as an absolute path.
 func absolute(path, cwd string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -29,8 +29,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// pythonFile is the absolute path of the file that a word names, which must
-// exist.
+// pythonFile returns the absolute path of the file that a word names. The file must exist.
 func pythonFile(word, cwd string) (string, error) {
 	path := absolute(word, cwd)
 	info, err := os.Stat(path)
@@ -47,8 +46,8 @@ func pythonFile(word, cwd string) (string, error) {
 	return path, nil
 }
 
-// missingFile says what may have been meant: a module, or a file of a similar
-// name.
+// missingFile returns an error that suggests what the user may have meant: a module, or a
+// file with a similar name.
 func missingFile(word, path, cwd string) error {
 	if isDottedName(word) {
 		if found := moduleFile(cwd, word); found != "" && strings.Contains(word, ".") {
@@ -71,7 +70,7 @@ func missingFile(word, path, cwd string) error {
 func filesIn(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // there is nothing to suggest then
+		return nil // then there is nothing to suggest
 	}
 	var names []string
 	for _, e := range entries {
@@ -89,8 +88,8 @@ func directory(word, path string) error {
 	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
 }
 
-// moduleFile is the file of a module or package of the given dotted name below
-// dir, "" if there is none. Python prefers the package.
+// moduleFile returns the file of a module or package by its dotted name below dir, "" if
+// there is none. Like Python, it prefers the package.
 func moduleFile(dir, name string) string {
 	path := filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, ".", "/")))
 	for _, file := range []string{filepath.Join(path, "__init__.py"), path + ".py"} {

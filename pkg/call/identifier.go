@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// keywords cannot name anything in Python; the soft ones (match, type, case, _)
-// can. https://docs.python.org/3/reference/lexical_analysis.html#keywords
+// keywords are not names in Python; the soft keywords (match, type, case, _) are.
+// https://docs.python.org/3/reference/lexical_analysis.html#keywords
 var keywords = []string{
 	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
 	"del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
@@ -16,9 +16,8 @@ var keywords = []string{
 
 func isKeyword(s string) bool { return slices.Contains(keywords, s) }
 
-// isIdentifier reports whether Python accepts s as a name, keywords included.
-// Python's own rule (XID_Start, XID_Continue) is these categories and a
-// handful of characters more.
+// isIdentifier reports whether Python accepts s as a name, keywords included. Python's own
+// rule (XID_Start, XID_Continue) has a handful more characters.
 func isIdentifier(s string) bool {
 	for i, r := range s {
 		if !isNameStart(r) && (i == 0 || !isNamePart(r)) {
@@ -42,7 +41,7 @@ func isDottedName(s string) bool {
 	return true
 }
 
-// toIdentifier makes a name of the stem of a file: my-train becomes my_train.
+// toIdentifier makes a module name from the stem of a file: my-train becomes my_train.
 func toIdentifier(stem string) string {
 	name := strings.Map(func(r rune) rune {
 		if isNameStart(r) || isNamePart(r) {

@@ -15,36 +15,36 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// maxInput bounds a line of a map's inputs, in bytes: the runner has a chunk of
-// them in memory.
+// maxInput limits one line of a map's inputs, in bytes: the runner holds a chunk of lines
+// in memory.
 const maxInput = 16 << 20
 
-// Inputs is what there is to know of the inputs of a map, of which none is kept.
+// Inputs describes the inputs of a map, without keeping the inputs.
 type Inputs struct {
-	// Count is how many there are.
+	// Count is the number of inputs.
 	Count int
-	// SHA256 and Size are those of the lines that ReadInputs has written.
+	// SHA256 and Size are of the lines that ReadInputs wrote.
 	SHA256 string
 	Size   int64
-	// Forms are the ways in which inputs pass their arguments, in the order of their
-	// first lines; of more than a thousand, those that come first.
+	// Forms are the ways in which inputs pass their arguments, in the order of their first
+	// lines. It has the first thousand at most.
 	Forms []Form
 }
 
-// maxForms bounds the ways to call a function that are checked on this machine.
+// maxForms limits how many ways to call a function are checked on this machine.
 const maxForms = 1000
 
-// Form is which arguments an input passes.
+// Form says which arguments an input passes.
 type Form struct {
-	// Line is the first that does, counted from 1.
+	// Line is the first line with this form, counted from 1.
 	Line int
-	// Names are the arguments passed by name, sorted, Positional how many are passed
-	// by their place.
+	// Names are the arguments passed by name, sorted. Positional is the number of arguments
+	// passed by position.
 	Names      []string
 	Positional int
 }
 
-// LineError is what is wrong with an input.
+// LineError is an error in one input.
 type LineError struct {
 	// Line is counted from 1.
 	Line int
@@ -53,12 +53,12 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ReadInputs reads JSON lines and writes them without blanks around or in them,
-// each ended by a newline. An object is the arguments of a call by name, an array
-// those by place, anything else the only one. What is wrong with one is a LineError.
+// ReadInputs reads JSON lines and writes them without insignificant blanks, each ending in
+// a newline. An object has a call's arguments by name, an array has them by position, and
+// anything else is the only argument. An error in an input is a LineError.
 func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	hash := sha256.New()
 	var in Inputs
@@ -87,10 +87,11 @@ func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	return in, nil
 }
 
-// add checks one line, and returns it as it is written. forms has those that were met.
+// add checks one line and returns it as it is to be written. forms has the forms seen so
+// far.
 func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	if in.Count == 0 {
-		line = bytes.TrimPrefix(line, []byte("\ufeff")) // as editors on Windows write it
+		line = bytes.TrimPrefix(line, []byte("\ufeff")) // written by editors on Windows
 	}
 	switch {
 	case len(bytes.TrimSpace(line)) == 0:
@@ -119,8 +120,8 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	return append(value, '\n'), nil
 }
 
-// namesIn are the members of an object, which are names of arguments; nil for
-// other values.
+// namesIn returns the member names of an object, which are argument names; nil for other
+// values.
 func namesIn(value json.RawMessage) ([]string, error) {
 	if value[0] != '{' {
 		return nil, nil
@@ -146,7 +147,7 @@ func namesIn(value json.RawMessage) ([]string, error) {
 	return names, err
 }
 
-// positional is how many arguments an input passes by their place.
+// positional returns how many arguments an input passes by position.
 func positional(value json.RawMessage) int {
 	var array []json.RawMessage
 	switch {

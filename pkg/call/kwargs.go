@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// parseKWArgs reads the values of --arg. The texts of numbers are kept as they
-// are, whatever their size. The second result are warnings.
+// parseKWArgs reads the values of --arg. Numbers keep their text, whatever their size. The
+// second result is warnings.
 func parseKWArgs(words []string, cwd string) (map[string]json.RawMessage, []string, error) {
 	kwargs := make(map[string]json.RawMessage, len(words))
 	var warnings []string
@@ -42,8 +42,8 @@ func parseKWArgs(words []string, cwd string) (map[string]json.RawMessage, []stri
 	return kwargs, warnings, nil
 }
 
-// parseValue is the JSON of one value: that in a file, that of the text if it
-// is JSON, else the text as a string.
+// parseValue returns the JSON of one value: the content of a file after @, the text itself
+// if it is JSON, or else the text as a JSON string.
 func parseValue(text, cwd string) (value json.RawMessage, warning string, err error) {
 	if file, found := strings.CutPrefix(text, "@"); found {
 		value, err = readValue(file, cwd)
@@ -68,7 +68,7 @@ func readValue(file, cwd string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf(`reading the value: %w; @ names a JSON file; for the text itself, use '"@%s"'`, err, file)
 	}
-	// Editors on Windows begin a file with a byte order mark.
+	// Editors on Windows write a byte order mark first.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%s is not UTF-8, as JSON must be", file)
@@ -81,9 +81,9 @@ func readValue(file, cwd string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// compact removes the blanks around and in a JSON text, and nothing else.
+// compact only removes the insignificant blanks of a JSON text.
 func compact(data []byte) (json.RawMessage, error) {
-	// Checked first, because Compact forgets at which byte it failed.
+	// Unmarshal comes first, because Compact's error does not say at which byte it failed.
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func compact(data []byte) (json.RawMessage, error) {
 	return out.Bytes(), nil
 }
 
-// quote is the JSON of a string, without the escapes meant for HTML.
+// quote returns the JSON of a string, without the escapes meant for HTML.
 func quote(text string) (json.RawMessage, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -106,13 +106,13 @@ func quote(text string) (json.RawMessage, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// position is where in data a JSON text stops being one, counted from 1, the
-// column in characters.
+// position returns where data stops being JSON. Both numbers count from 1, the column in
+// characters.
 func position(data []byte, err error) (line, column int) {
 	before := data
 	var syntax *json.SyntaxError
-	// Offset counts the bytes read, the wrong one included; at an unexpected
-	// end there is no wrong one.
+	// Offset counts the bytes read, including the wrong one; at an unexpected end there is
+	// no wrong byte.
 	if errors.As(err, &syntax) && syntax.Offset >= 1 && syntax.Offset <= int64(len(data)) && !strings.Contains(syntax.Error(), "end of JSON") {
 		before = data[:syntax.Offset-1]
 	}
@@ -121,8 +121,9 @@ func position(data []byte, err error) (line, column int) {
 	return line, utf8.RuneCount(lastLine) + 1
 }
 
-// AsTyped are the arguments, given as words, where those of some names are texts: of these
-// only null, JSON strings and what a file holds stay what they are.
+// AsTyped returns a copy of the arguments in which those called names are the text that was
+// typed, as a string. null, JSON strings and the content of files stay as they are. words
+// are the values of --arg.
 func AsTyped(kwargs map[string]json.RawMessage, words, names []string) (map[string]json.RawMessage, error) {
 	typed := maps.Clone(kwargs)
 	for _, word := range words {
@@ -139,11 +140,11 @@ func AsTyped(kwargs map[string]json.RawMessage, words, names []string) (map[stri
 	return typed, nil
 }
 
-// pythonWords are values of Python that JSON spells otherwise, or has not.
+// pythonWords are Python's constants in JSON's spelling.
 var pythonWords = map[string]string{"True": "true", "False": "false", "None": "null"}
 
-// surprise is a warning where a text becomes a string though it hardly looks
-// like one. A string "False" is true in Python.
+// surprise returns a warning if a text became a string but hardly looks like one. The
+// string "False" is true in Python.
 func surprise(text string, value json.RawMessage) string {
 	if right := pythonWords[text]; right != "" {
 		return fmt.Sprintf("%s is passed as a string: in JSON it is %s", value, right)
@@ -160,10 +161,10 @@ func surprise(text string, value json.RawMessage) string {
 	return ""
 }
 
-// pythonNumber is a number as Python reads it and JSON does not: .5, 5., +1, 1_000.
+// pythonNumber matches a number that Python reads and JSON does not: .5, 5., +1, 1_000.
 var pythonNumber = pattern.Lazy(`^([+-]?)((?:\d+(?:_\d+)*)?)(\.?)((?:\d+(?:_\d+)*)?)((?:[eE][+-]?\d+)?)$`)
 
-// jsonNumber is how JSON spells a number of Python, "" for other texts.
+// jsonNumber returns a Python number in JSON's spelling, "" for other texts.
 func jsonNumber(text string) string {
 	parts := pythonNumber().FindStringSubmatch(text)
 	if parts == nil || parts[2]+parts[4] == "" {

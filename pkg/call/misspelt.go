@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// misspelt lists the modules of the project that a name is one slip away from, unless it
-// is the name of a module that is installed here, and so may be in the image.
+// misspelt lists the modules of the project whose names differ from module by one slip. It
+// lists none if module is installed here and so may be in the image.
 func (l layout) misspelt(module string) []string {
 	parts := strings.Split(module, ".")
 	var like []string
@@ -30,8 +30,8 @@ func (l layout) misspelt(module string) []string {
 	return slices.Compact(like)
 }
 
-// modulesLike lists the dotted names below a directory whose parts are, or are like, those
-// of another.
+// modulesLike lists the dotted names below a directory whose parts equal or resemble the
+// given parts.
 func modulesLike(dir string, parts []string) []string {
 	names := modulesIn(dir, len(parts) == 1)
 	if slices.Contains(names, parts[0]) {
@@ -51,11 +51,12 @@ func modulesLike(dir string, parts []string) []string {
 	return like
 }
 
-// modulesIn lists the modules and packages of a directory, or all that may have some.
+// modulesIn lists the modules and packages of a directory or, unless themselves is set, all
+// folders that may contain some.
 func modulesIn(dir string, themselves bool) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // there is nothing to suggest then
+		return nil // then there is nothing to suggest
 	}
 	var names []string
 	for _, e := range entries {
@@ -68,16 +69,16 @@ func modulesIn(dir string, themselves bool) []string {
 	return names
 }
 
-// oneSlipAway lists the names that are like a word and about as long: torch is none of
-// torch_utils.
+// oneSlipAway lists the names that resemble a word and are about as long: torch does not
+// resemble torch_utils.
 func oneSlipAway(word string, names []string) []string {
 	const most = 3
 	about := slices.DeleteFunc(names, func(name string) bool { return max(len(name)-len(word), len(word)-len(name)) > 1 })
 	return nearest.Of(word, about, most)
 }
 
-// Installed reports whether a python, a path or a name on PATH, has a module of a name
-// without dots. Nothing is imported.
+// Installed reports whether a python (a path, or a name on PATH) has a module with the
+// given undotted name. It imports nothing.
 func Installed(ctx context.Context, python, module string) bool {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

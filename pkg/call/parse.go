@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Target is a TARGET whose form is known and whose file, if it names one,
-// exists. Where it lies in the project is not known yet: see Resolve.
+// Target is a TARGET whose form is known and whose file, if it names one, exists. Resolve
+// finds its place in the project.
 type Target struct {
 	Kind api.CallKind
 	// Path is the absolute path of the file that the target names, empty for
@@ -24,22 +24,22 @@ type Target struct {
 	Path string
 	// Module is the dotted name that the target names, empty for files.
 	Module string
-	// Function is the name to call, of a function target.
+	// Function is the function's name, empty for other targets.
 	Function string
 	// KWArgs are the function's arguments, as JSON texts.
 	KWArgs map[string]json.RawMessage
 	// Args follow a script or module, or are the whole command.
 	Args []string
-	// Warnings are sentences for the user about what is allowed, but may not
-	// be meant.
+	// Warnings are sentences for the user about things that are allowed but may be
+	// mistakes.
 	Warnings []string
 
 	cwd string
 }
 
-// EntryDir is the absolute directory from which the package root is looked
-// for: that of the file, else the working directory, because dotted names and
-// commands start there.
+// EntryDir returns the absolute directory where the search for the package root starts: the
+// directory of the file, or else the working directory, where dotted names and commands
+// start.
 func (t Target) EntryDir() string {
 	if t.Path != "" {
 		return filepath.Dir(t.Path)
@@ -72,7 +72,7 @@ func Parse(w api.Invocation, cwd string) (Target, error) {
 	return t, nil
 }
 
-// insteadOfArg says how the other forms take their arguments.
+// insteadOfArg says how the other kinds of calls take their arguments.
 func insteadOfArg(kind api.CallKind) string {
 	if kind == api.CallCommand {
 		return "put all arguments into the command after --"
@@ -93,7 +93,7 @@ func parseTarget(w api.Invocation, cwd string) (Target, error) {
 	case w.Module:
 		return parseModule(w.Target)
 	}
-	// A file is a script whatever its name, even one with a colon in it.
+	// An existing file is a script whatever its name, even with a colon in it.
 	if isFile(absolute(w.Target, cwd)) {
 		return parseScript(w.Target, cwd)
 	}
@@ -103,8 +103,8 @@ func parseTarget(w api.Invocation, cwd string) (Target, error) {
 	return parseScript(w.Target, cwd)
 }
 
-// drive is how many bytes of a word are a drive of Windows, C:\ or C:/, whose colon is
-// before no function.
+// drive returns the length of a Windows drive at the start of a word, C:\ or C:/. Its colon
+// does not separate a function.
 func drive(word string) int {
 	isLetter := word != "" && ('a' <= word[0] && word[0] <= 'z' || 'A' <= word[0] && word[0] <= 'Z')
 	if isLetter && (strings.HasPrefix(word[1:], `:\`) || strings.HasPrefix(word[1:], ":/")) {
@@ -140,13 +140,12 @@ func parseModule(name string) (Target, error) {
 	return Target{Kind: api.CallModule, Module: name}, nil
 }
 
-// dotted is the module's name that someone meant who typed its path.
+// dotted returns the module name for a path that was typed instead.
 func dotted(path string) string {
 	return strings.ReplaceAll(filepath.ToSlash(filepath.Clean(path)), "/", ".")
 }
 
-// notPython are files that a user may well name, but that Python cannot run,
-// and what to do with them.
+// notPython are the extensions of files that Python cannot run, with what to do instead.
 var notPython = map[string]string{
 	".ipynb": "a notebook cannot be run: convert it first with `jupyter nbconvert --to script`",
 	".sh":    "run a shell script with --command -- sh and its path",

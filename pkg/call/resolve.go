@@ -12,19 +12,19 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// layout is where a target and its project lie.
+// layout says where a target and its project are.
 type layout struct {
 	api.SourceTree
 	entryDir, cwd string
-	// installed is as for Resolve.
+	// installed is an argument of Resolve.
 	installed func(module string) bool
 }
 
-// Resolve says where in the project a target is. The second result are
-// warnings, those of the target first. A module that is not in the project may
-// be installed in the image: that is a warning and never an error. installed reports
-// whether a module of a name without dots is installed on this machine; nil where no one
-// knows. It is asked about names like those of the project.
+// Resolve finds a target in the project. The second result is warnings, the target's own
+// first. A module that is not in the project may be installed in the image: that is a
+// warning, never an error. installed reports whether a module with an undotted name is
+// installed on this machine; nil if unknown. It is only called for names that resemble a
+// module of the project.
 func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool) (api.Call, []string, error) {
 	l := layout{tree, t.EntryDir(), t.cwd, installed}
 	c := api.Call{
@@ -71,9 +71,9 @@ func checkRunnable(module, path string) error {
 	return fmt.Errorf("-m %s: %s is a package without __main__.py: name one of its modules, as in -m %s.train", module, module, module)
 }
 
-// sysPath is where Python looks for imports first. It is the order in which
-// find looks, so that what was found here is what the pod imports. A command
-// gets what any other process gets.
+// sysPath returns the directories where Python looks for imports first. They are in the
+// order that find uses, so that the pod imports the file that was found here. A command
+// gets none, like any other process.
 func (t Target) sysPath(l layout) []string {
 	var dirs []string
 	switch {
@@ -82,8 +82,8 @@ func (t Target) sysPath(l layout) []string {
 	case t.Kind == api.CallFile:
 		dirs = []string{l.entryDir, l.PackageBase, l.Root}
 	case t.Path != "":
-		// The directory of the file itself comes last: it must not hide the
-		// package's own names, but scripts import their neighbours from it.
+		// The directory of the file itself comes last: it must not hide the package's own
+		// names, but scripts import modules beside them.
 		dirs = []string{l.PackageBase, l.Root, l.entryDir}
 	default:
 		dirs = l.searched()
@@ -97,10 +97,10 @@ func (t Target) sysPath(l layout) []string {
 	return path
 }
 
-// searched are the directories below which a dotted name is looked for.
+// searched returns the directories below which a dotted name is looked up.
 func (l layout) searched() []string { return []string{l.cwd, l.Root, l.PackageBase} }
 
-// find is the file of a module in the project, "" if there is none.
+// find returns the file of a module in the project, "" if there is none.
 func (l layout) find(module string) string {
 	for _, dir := range l.searched() {
 		if file := moduleFile(dir, module); file != "" {
@@ -112,8 +112,8 @@ func (l layout) find(module string) string {
 	return ""
 }
 
-// missingModule is an error where no image can have a module that the project lacks,
-// because it would be in a package of the project, and where another was probably meant.
+// missingModule returns an error if no image can have a module that the project lacks,
+// because its package is in the project, or if the user probably meant another module.
 func (l layout) missingModule(module string) error {
 	for i := range module + "." {
 		if i == len(module) || module[i] == '.' {
@@ -128,8 +128,8 @@ func (l layout) missingModule(module string) error {
 	return nil
 }
 
-// missingFrom is an error where a package of the project lacks a module of it. A package
-// that looks elsewhere for its modules may have it.
+// missingFrom returns an error if a package of the project lacks the module. A package that
+// sets __path__ may have it elsewhere.
 func (l layout) missingFrom(module string) error {
 	i := strings.LastIndexByte(module, '.')
 	if i < 0 || l.find(module) != "" {
@@ -164,12 +164,12 @@ func (l layout) missingFrom(module string) error {
 	return errors.New(message)
 }
 
-// relative is a path as the bundle knows it: "" for the root itself, and false
-// for what lies outside of it.
+// relative returns a path as it is in the bundle: "" for the root itself, and false for a
+// path outside of it.
 func (l layout) relative(path string) (string, bool) {
 	rel, err := filepath.Rel(l.Root, path)
 	if err != nil || !filepath.IsLocal(rel) {
-		// One of the two may have come through a symbolic link.
+		// One of the two may contain a symbolic link.
 		root, rootErr := filepath.EvalSymlinks(l.Root)
 		real, pathErr := filepath.EvalSymlinks(path)
 		if rootErr != nil || pathErr != nil {
@@ -185,9 +185,9 @@ func (l layout) relative(path string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// moduleName is the name under which a file of the bundle is imported: dotted
-// from the package base, so that relative imports work in it. Without a package
-// around it, or in one that Python could not name, it is the file's own.
+// moduleName returns the name under which a file of the bundle is imported: dotted from the
+// package base, so that relative imports work in it. Without a package around it, or in one
+// that Python could not name, it is only the file's stem.
 func (l layout) moduleName(file string) string {
 	parts := strings.Split(strings.TrimSuffix(file, ".py"), "/")
 	base, ok := l.relative(l.PackageBase)

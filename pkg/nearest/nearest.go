@@ -1,6 +1,6 @@
-// Package nearest finds the valid words that someone may have meant by one
-// that is not valid, for messages that end with what would have been right.
-// It uses the standard library alone: the front door links it.
+// Package nearest finds the valid words that a user may have meant by an invalid one, for
+// suggestions in error messages. It uses only the standard library, because the front door
+// links it.
 package nearest
 
 import (
@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-// inSentence is how many words Sentence offers at most.
+// inSentence is the most words that Sentence offers.
 const inSentence = 3
 
-// Of lists at most n of the candidates, the nearest to word first. Near is the
-// number of typing mistakes between the two (a letter too many, missing, wrong,
-// or two swapped), without regard to case; a candidate that starts with word
-// or contains it, or that word starts with, is near however long the rest is. Candidates that have little in
-// common with word are left out, so the list is often shorter than n or empty.
-// The order depends on the words alone, not on the order of candidates.
+// Of returns at most n of the candidates, the nearest to word first. Distance is the number
+// of typing mistakes between the two (an extra, missing or wrong letter, or two swapped),
+// ignoring case. A candidate that contains word, or is the beginning of it, is near however
+// long the rest is. Candidates that have little in common with word are left out, so the
+// list is often shorter than n or empty. The order of the candidates doesn't matter.
 func Of(word string, candidates []string, n int) []string {
 	if word == "" || n <= 0 {
 		return nil
@@ -41,8 +40,8 @@ func Of(word string, candidates []string, n int) []string {
 	return words
 }
 
-// Sentence is `did you mean "a", "b" or "c"?` for the nearest candidates, or
-// empty where none is near.
+// Sentence returns `did you mean "a", "b" or "c"?` for the nearest candidates, or "" if
+// none is near.
 func Sentence(word string, candidates []string) string {
 	return sentence(Of(word, candidates, inSentence), strconv.Quote)
 }
@@ -53,7 +52,7 @@ func OfFlag(name string, flags []string) string {
 	return sentence(Of(name, flags, inSentence), func(flag string) string { return "--" + flag })
 }
 
-// sentence asks for one of some words, each as it is written there.
+// sentence asks whether one of some words was meant. written formats each word.
 func sentence(words []string, written func(string) string) string {
 	if len(words) == 0 {
 		return ""
@@ -68,29 +67,29 @@ func sentence(words []string, written func(string) string) string {
 	return "did you mean " + strings.Join(words[:last], ", ") + " or " + words[last] + "?"
 }
 
-// match is a candidate that is near.
+// match is a near candidate.
 type match struct {
 	word   string
 	cost   int
-	excess int // difference in length, between candidates of the same cost
+	excess int // difference in length, to order candidates of equal cost
 }
 
-// What unlikeness costs: a beginning is better than a mistake, any other part
-// better than two.
+// The cost of differences: a prefix is better than one mistake, any other part better than
+// two.
 const (
 	costOfPrefix  = 1
 	costOfMistake = 2
 	costOfPart    = 3
 )
 
-// compare says how near candidate is to word, and whether it is near at all.
+// compare returns how near candidate is to word, and whether it is near at all.
 func compare(word, candidate string) (match, bool) {
 	w, c := strings.ToLower(word), strings.ToLower(candidate)
 	a, b := []rune(w), []rune(c)
 	longer := max(len(a), len(b))
 	m := match{word: candidate, cost: math.MaxInt, excess: longer - min(len(a), len(b))}
-	// One mistake for every three letters. The difference in length alone is
-	// that many mistakes, which saves counting.
+	// One mistake for every three letters is allowed. The difference in length alone is
+	// that many mistakes, which may save counting the rest.
 	if limit := (longer + 1) / 3; m.excess <= limit {
 		if d := distance(a, b); d <= limit {
 			m.cost = d * costOfMistake
@@ -105,8 +104,8 @@ func compare(word, candidate string) (match, bool) {
 	return m, m.cost < math.MaxInt
 }
 
-// distance counts the insertions, deletions, substitutions and swaps of
-// neighbours that make b of a, no letter being touched twice.
+// distance counts the insertions, deletions, substitutions and swaps of adjacent letters
+// that turn a into b, without changing a letter twice.
 func distance(a, b []rune) int {
 	var before, above []int // the rows for a[:i-2] and a[:i-1]
 	row := make([]int, len(b)+1)
