@@ -18,10 +18,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-// Request is what was asked of the API server, in the words of a Role.
+// Request is what the API server was asked for, in the terms of a Role.
 type Request struct {
 	Verb, Resource string
-	// Namespace is empty for all of them.
+	// Namespace is empty for all namespaces.
 	Namespace string
 }
 
@@ -33,8 +33,8 @@ func (r Request) Scope() string {
 	return "namespace " + r.Namespace
 }
 
-// Explain says what was being done, why it failed and what to do next. The cause stays, for
-// apierrors.
+// Explain returns an error that says what was being done, why it failed and what to do
+// next. It wraps err, for apierrors.
 func (r Request) Explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -50,14 +50,14 @@ func (r Request) Explain(doing string, err error) error {
 	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err}}
 }
 
-// explanation is an error in our words that still wraps its cause.
+// explanation is an error in our words that wraps its cause.
 type explanation struct{ transport.Explained }
 
-// Usage reports whether the command line named what the cluster does not have, so that
-// nothing was changed. pkg/cmd/process asks for it.
+// Usage reports whether the command line named something that the cluster does not have, so
+// that nothing was changed. pkg/cmd/process uses it.
 func (e *explanation) Usage() bool { return lacksNamespace(e.Cause) }
 
-// answered explains what the API server says, "" where its own words do.
+// answered explains an answer of the API server, "" if the server's own words are enough.
 func (r Request) answered(err error) string {
 	switch {
 	case apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -77,7 +77,7 @@ func (r Request) answered(err error) string {
 	return ""
 }
 
-// forbidden names the right that is missing, and the Role that has it.
+// forbidden names the missing right and the Role that grants it.
 func (r Request) forbidden(err error) string {
 	role := "kinetic-user"
 	if r.Resource == "configmaps" && r.Verb != "create" {
@@ -87,25 +87,25 @@ func (r Request) forbidden(err error) string {
 	if r.Namespace == "" {
 		where, advice = "in the whole cluster", "without --all-namespaces one namespace is enough"
 	}
-	whom, more := "", ": "+err.Error()
-	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it says the same
-		whom, more = " to "+m[1], m[2]
+	to, more := "", ": "+err.Error()
+	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it only repeats our words
+		to, more = " to "+m[1], m[2]
 	}
-	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", whom, r.Verb, r.Resource, where, advice, more)
+	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", to, r.Verb, r.Resource, where, advice, more)
 }
 
-// rbacRefusal is what an API server says of a right that someone hasn't got: whose it
-// is, and what a cluster adds to it.
+// rbacRefusal matches how an API server reports a missing right: who lacks it, and what a
+// cluster adds.
 var rbacRefusal = pattern.Lazy(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
 
-// lacksRight reports whether the user lacks a right, unlike other refusals, such as for
-// a quota, which a Role does not change.
+// lacksRight reports whether the user lacks a right. A Role does not help against other
+// refusals, such as for a quota.
 func lacksRight(err error) bool {
 	return strings.Contains(err.Error(), " cannot ")
 }
 
-// lacksNamespace reports whether an error is that the namespace does not exist, which
-// the API server says before it does anything.
+// lacksNamespace reports whether the error is that the namespace does not exist. The API
+// server checks that before it does anything.
 func lacksNamespace(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
@@ -115,7 +115,7 @@ func lacksNamespace(err error) bool {
 	return details != nil && details.Kind == "namespaces"
 }
 
-// unexpected is the beginning of an answer that was not Kubernetes' own.
+// unexpected returns the beginning of an answer that is not from Kubernetes.
 func unexpected(err error) string {
 	cause, _ := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 	text := strings.Join(strings.Fields(cause.Message), " ")
@@ -126,27 +126,26 @@ func unexpected(err error) string {
 	return text
 }
 
-// Transient reports whether the same call may succeed after a failure.
+// Transient reports whether the same call may succeed later.
 func Transient(err error) bool {
 	return passes(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
 }
 
-// Refused reports whether a request failed for good: the API server said so, or will
-// not be reached. A connection that broke passes.
+// Refused reports whether a request failed for good: the API server refused it, or can't be
+// reached. A broken connection is not final.
 func Refused(err error) bool {
 	var status apierrors.APIStatus
 	return (errors.As(err, &status) || Unanswered(err)) && !Transient(err)
 }
 
-// Unanswered reports whether a request did not get as far as an answer.
+// Unanswered reports whether a request got no answer.
 func Unanswered(err error) bool {
 	var request *url.Error
 	return errors.As(err, &request)
 }
 
-// explainUnanswered says why a request got no answer, "" where the error is of another
-// kind.
+// explainUnanswered returns why a request got no answer, "" for other errors.
 func explainUnanswered(err error) string {
 	var request *url.Error
 	if !errors.As(err, &request) {
@@ -158,8 +157,8 @@ func explainUnanswered(err error) string {
 	return server.Explain(err)
 }
 
-// credentials explains a program that was to make them and failed. What it says
-// itself goes to standard error.
+// credentials explains the failure of a program that gets credentials, "" for other errors.
+// The program's own output goes to standard error.
 func credentials(err error) string {
 	text, found := strings.CutPrefix(err.Error(), "getting credentials: ")
 	switch {
@@ -174,7 +173,7 @@ func credentials(err error) string {
 	return ""
 }
 
-// passes reports whether an error is a failure of the way to a server that will be back.
+// passes reports whether an error is a temporary failure of the way to a server.
 func passes(err error) bool {
 	var request *url.Error
 	if !errors.As(err, &request) {
@@ -184,7 +183,7 @@ func passes(err error) bool {
 	return !errors.As(err, &final) && !transport.Untrusted(request.Err) && credentials(request.Err) == ""
 }
 
-// broken reports whether a connection broke while an answer was read.
+// broken reports whether a connection broke during an answer.
 func broken(err error) bool {
 	var network net.Error
 	var stream http2.StreamError

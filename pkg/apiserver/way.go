@@ -1,4 +1,4 @@
-// Package apiserver is the way to an API server of Kubernetes, and what its errors mean.
+// Package apiserver connects to a Kubernetes API server and explains its errors.
 package apiserver
 
 import (
@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// dialWithin bounds making a connection: a server behind a VPN that is off
-	// never answers.
+	// dialWithin limits the time to connect: a server behind a VPN that is off never
+	// answers.
 	dialWithin = 10 * time.Second
-	// MaxUnread is how much of an answer the server may send before it is read: as much
-	// is in memory of the log of each host while a terminal is stopped. Go's 4 MB
-	// would be a gigabyte for 256 hosts.
+	// MaxUnread limits how many unread bytes the server may send ahead. While a terminal is
+	// stopped, that much of each host's log is in memory: with Go's 4 MB it would be a
+	// gigabyte for 256 hosts.
 	MaxUnread = 256 << 10
 )
 
-// server is how messages such as "the API server can't be reached" name it.
+// server has the words for messages such as "the API server can't be reached".
 var server = transport.Server{
 	Name:      "the API server",
 	Authority: "the authority in the kubeconfig",
@@ -36,10 +36,10 @@ var server = transport.Server{
 	Plain:    "fix the address in the kubeconfig, or HTTPS_PROXY if there is a proxy",
 }
 
-// Monitored returns a copy of a configuration whose requests go through a Monitor. tell,
-// which may be nil, gets a line when the server is slow to answer.
-func Monitored(config *rest.Config, tell func(string)) (*transport.Monitor, *rest.Config) {
-	m := transport.NewMonitor(transport.New(nil), server.Name, tell)
+// Monitored returns a copy of a configuration whose requests go through a Monitor. notify,
+// if not nil, gets a line when the server is slow to answer.
+func Monitored(config *rest.Config, notify func(string)) (*transport.Monitor, *rest.Config) {
+	m := transport.NewMonitor(transport.New(nil), server.Name, notify)
 	config = rest.CopyConfig(config)
 	if config.Proxy != nil {
 		m.Proxy = config.Proxy
@@ -47,7 +47,7 @@ func Monitored(config *rest.Config, tell func(string)) (*transport.Monitor, *res
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialWithin}).DialContext
 	}
-	// Below what adds credentials: making them is not the server's time.
+	// Inside the wrapper that gets credentials: that time is not the server's.
 	config.Wrap(func(base http.RoundTripper) http.RoundTripper {
 		limitUnread(base)
 		m.Base = base
@@ -56,8 +56,8 @@ func Monitored(config *rest.Config, tell func(string)) (*transport.Monitor, *res
 	return m, config
 }
 
-// limitUnread finds the transport below what client-go has put around it, which has
-// sent nothing so far.
+// limitUnread applies MaxUnread to the transport inside client-go's wrappers. The transport
+// must not have sent anything yet.
 func limitUnread(base http.RoundTripper) {
 	switch base := base.(type) {
 	case *http.Transport:

@@ -7,7 +7,7 @@ import (
 )
 
 // Timer waits longer each time: first not at all, at most two seconds. The zero value is
-// ready, and assigning it starts again.
+// ready to use; assign it to start over.
 type Timer struct{ sleeps int }
 
 const (
@@ -15,7 +15,7 @@ const (
 	longest = 2 * time.Second
 )
 
-// Sleep waits, and returns early with the error of ctx when that is done.
+// Sleep waits, and returns early with the error of ctx if that is done.
 func (t *Timer) Sleep(ctx context.Context) error {
 	d := time.Duration(0)
 	if t.sleeps > 0 {

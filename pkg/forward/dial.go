@@ -1,7 +1,6 @@
-// Package forward makes a port of a pod one of this machine, as kubectl
-// port-forward does. Every connection has a way of its own through the API
-// server, so that one that breaks concerns no other, and the next may lead to
-// another pod.
+// Package forward forwards a port of a pod to this machine, as kubectl port-forward does.
+// Each connection goes through the API server separately, so that a broken one does not
+// affect the others, and the next may lead to another pod.
 package forward
 
 import (
@@ -29,11 +28,10 @@ type Port struct {
 	Number         int
 }
 
-// RefusedError is a pod that was reached, and in which nothing listens on the
-// port.
+// RefusedError means that the pod was reached, but nothing in it listens on the port.
 type RefusedError struct {
 	Port Port
-	// Said is what the pod's node says of it, "" for nothing.
+	// Said is the message of the pod's node, "" for none.
 	Said string
 }
 
@@ -48,8 +46,8 @@ type Conn struct {
 	refused chan *RefusedError
 }
 
-// Dial connects to a port. Whether anything listens there says the first Read:
-// its error is then a RefusedError. Errors of Dial are those of the API server.
+// Dial connects to a port. If nothing listens there, the first Read returns a RefusedError.
+// Errors of Dial itself come from the API server.
 func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 	way, err := open(ctx, config, p)
 	if err != nil {
@@ -63,9 +61,9 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 	return c, nil
 }
 
-// open makes a way for streams to a pod: a WebSocket, which proxies let through,
-// or SPDY where the server refuses that. The dialers know no context: who is
-// interrupted doesn't wait for them.
+// open opens a connection for streams to a pod: a WebSocket, which proxies let through, or
+// SPDY if the server refuses that. The dialers take no context, so open returns without
+// them when ctx is done.
 func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connection, error) {
 	kept := &refusal{}
 	dialer, err := dialerTo(config, p, kept)
@@ -113,8 +111,8 @@ func dialerTo(config *rest.Config, p Port, kept *refusal) (httpstream.Dialer, er
 	}), nil
 }
 
-// refusal keeps what the API server says when it refuses a request: of that the
-// dialer's error has the text alone.
+// refusal keeps the API server's Status when it refuses a request. The dialer's error has
+// only its text.
 type refusal struct {
 	http.RoundTripper
 	status *apierrors.StatusError
@@ -136,7 +134,7 @@ func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// begin makes the two streams of a connection: for what goes wrong, and the data.
+// begin creates the two streams of a connection: one for errors, one for the data.
 func (c *Conn) begin(p Port) error {
 	header := http.Header{}
 	header.Set(corev1.PortHeader, strconv.Itoa(p.Number))
@@ -146,7 +144,7 @@ func (c *Conn) begin(p Port) error {
 	if err != nil {
 		return err
 	}
-	_ = complaints.Close() // nothing is said there from here
+	_ = complaints.Close() // this side sends nothing on it
 	header.Set(corev1.StreamType, corev1.StreamTypeData)
 	if c.data, err = c.way.CreateStream(header); err != nil {
 		return err
@@ -155,7 +153,7 @@ func (c *Conn) begin(p Port) error {
 		said, _ := io.ReadAll(complaints)
 		if len(said) > 0 {
 			c.refused <- &RefusedError{p, string(said)}
-			_ = c.data.Reset() // the data may never end by themselves
+			_ = c.data.Reset() // the data may never end otherwise
 		}
 		close(c.refused)
 	}()
@@ -177,7 +175,7 @@ func (c *Conn) Read(data []byte) (int, error) {
 // Write implements io.Writer.
 func (c *Conn) Write(data []byte) (int, error) { return c.data.Write(data) }
 
-// CloseWrite tells the other side that nothing more comes.
+// CloseWrite ends the data that is sent to the other side.
 func (c *Conn) CloseWrite() error { return c.data.Close() }
 
 // Close implements io.Closer.

@@ -7,11 +7,11 @@ import (
 	"net"
 )
 
-// dialer connects to the port that is forwarded.
+// dialer connects to the forwarded port.
 type dialer func(context.Context) (*Conn, error)
 
-// Answers waits until what listens on a port says something, as a debugger does
-// to who connects. The error is a RefusedError where nothing listens.
+// Answers waits until the program that listens on a port sends something, as a debugger
+// does after a connect. The error is a RefusedError if nothing listens.
 func Answers(ctx context.Context, dial dialer) error {
 	c, err := dial(ctx)
 	if err != nil {
@@ -25,9 +25,9 @@ func Answers(ctx context.Context, dial dialer) error {
 	return ctx.Err()
 }
 
-// Serve takes connections of this machine and connects each to the port, until
-// ctx is over. A connection that can't be is told and closed.
-func Serve(ctx context.Context, l net.Listener, dial dialer, tell func(error)) error {
+// Serve accepts connections on this machine and connects each to the port, until ctx is
+// done. It reports a connection that fails, and closes it.
+func Serve(ctx context.Context, l net.Listener, dial dialer, report func(error)) error {
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	for {
 		near, err := l.Accept()
@@ -39,13 +39,13 @@ func Serve(ctx context.Context, l net.Listener, dial dialer, tell func(error)) e
 		}
 		go func() {
 			if err := relay(ctx, near, dial); err != nil && ctx.Err() == nil {
-				tell(err)
+				report(err)
 			}
 		}()
 	}
 }
 
-// relay copies both ways until the far end has nothing more to say.
+// relay copies both ways until the far end has sent everything.
 func relay(ctx context.Context, near net.Conn, dial dialer) error {
 	defer near.Close()
 	far, err := dial(ctx)
@@ -63,5 +63,5 @@ func relay(ctx context.Context, near net.Conn, dial dialer) error {
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return nil // who has hung up needs no word of it
+	return nil // either side may hang up
 }

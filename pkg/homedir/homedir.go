@@ -1,11 +1,10 @@
-// Package homedir knows where the user's home directory is. It uses the standard library
-// alone.
+// Package homedir finds the user's home directory. It uses only the standard library.
 package homedir
 
 import "runtime"
 
-// Dir is the home directory as os.UserHomeDir knows it, from the environment that env
-// reads; "" where that does not say.
+// Dir returns the home directory as os.UserHomeDir does, from the environment that env
+// reads; "" if that is not set.
 func Dir(env func(string) string) string { return dir(env, runtime.GOOS) }
 
 func dir(env func(string) string, goos string) string {

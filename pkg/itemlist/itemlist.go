@@ -1,5 +1,5 @@
 // Package itemlist reads the lists of objects that an API server sends, one object at a
-// time, so that a list of thousands is never in memory.
+// time, so that a list of thousands is never in memory as a whole.
 package itemlist
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// protobufMark begins what an API server sends as protobuf.
+// protobufMark begins the protobuf answers of an API server.
 const protobufMark = "k8s\x00"
 
-// The fields of messages that hold a list: runtime.Unknown, and in it any list.
+// The field numbers of messages that hold a list: runtime.Unknown, and any list inside it.
 const (
 	fieldRaw      = 2
 	fieldListMeta = 1
@@ -33,13 +33,13 @@ const (
 	lengthDelimited = 2
 )
 
-// unmarshaler is an object that can be read from protobuf.
+// unmarshaler is an object that can be decoded from protobuf.
 type unmarshaler interface {
 	runtime.Object
 	Unmarshal(data []byte) error
 }
 
-// newItem makes an empty item of a list, nil for kinds that have no protobuf.
+// newItem returns an empty item of a list, nil for kinds that protobuf is not used for.
 func newItem(list runtime.Object) unmarshaler {
 	switch list.(type) {
 	case *batchv1.JobList:
@@ -54,20 +54,20 @@ func newItem(list runtime.Object) unmarshaler {
 	return nil
 }
 
-// Detail is how much of the items is read.
+// Detail says how much of each item is read.
 type Detail bool
 
 const (
-	// Whole items are read with all of their fields.
+	// Whole items have all of their fields.
 	Whole Detail = false
-	// Slim items lack what no list shows.
+	// Slim items lack fields that no list shows.
 	Slim Detail = true
 )
 
 // Read calls each with every item of a list that a server sends, and returns the list's
-// metadata. Of a list in protobuf one item at a time is in memory: thousands of jobs took
-// ten times as much as is kept of them. list is an empty one of the kind. A list that is
-// cut is io.ErrUnexpectedEOF.
+// metadata. It decodes protobuf one item at a time: for thousands of jobs, the whole list
+// took ten times the memory of what is kept. list is an empty list of the right kind. A
+// truncated list is io.ErrUnexpectedEOF.
 func Read(body io.Reader, decoder runtime.Decoder, list runtime.Object, detail Detail,
 	each func(runtime.Object)) (metav1.ListInterface, error) {
 	r := bufio.NewReader(body)
@@ -139,9 +139,9 @@ func readProtobuf(r *bufio.Reader, item func() unmarshaler, detail Detail,
 	return about, err
 }
 
-// slim is an item in protobuf without what no list shows, most of its bytes: which field
-// was written by whom, and the pod template of a Job. That of a job of the Python package
-// names its bucket, and stays.
+// slim removes from an item in protobuf what no list shows, which is most of its bytes:
+// which field was written by whom, and the pod template of a Job. The template of a job of
+// the Python package stays, because it names the job's bucket.
 func slim(o runtime.Object, item []byte) []byte {
 	item = without(item, 1, 17) // metadata.managedFields
 	if _, isJob := o.(*batchv1.Job); isJob && bytes.Contains(item, []byte(api.AnnotationStore)) {
@@ -150,8 +150,8 @@ func slim(o runtime.Object, item []byte) []byte {
 	return item
 }
 
-// without removes from a message in protobuf, in its own bytes, the field to which the
-// numbers lead. What can't be read stays: Unmarshal says what is wrong.
+// without removes the field at a path of field numbers from a protobuf message, in place.
+// It keeps what it can't parse, so that Unmarshal returns the error.
 func without(message []byte, path ...protowire.Number) []byte {
 	left := message[:0]
 	for rest := message; len(rest) > 0; {
@@ -172,7 +172,7 @@ func without(message []byte, path ...protowire.Number) []byte {
 	return left
 }
 
-// eachField calls do at the start of every field of a message, which do has to read.
+// eachField calls do at the start of every field of a message. do has to read the field.
 func eachField(r *bufio.Reader, do func(field int, size int64) error) error {
 	for {
 		tag, err := binary.ReadUvarint(r)

@@ -3,7 +3,7 @@ package latest
 
 import "sync"
 
-// Value is the newest of a series of values. Make one with New.
+// Value holds the newest of a series of values. Create one with New.
 type Value[T any] struct {
 	mu      sync.Mutex
 	state   State[T]
@@ -12,16 +12,16 @@ type Value[T any] struct {
 
 // State is a Value at one moment.
 type State[T any] struct {
-	// Value is the newest value; that of New before the first.
+	// Value is the newest value, or the initial one before the first Set.
 	Value T
-	// Set says that there has been another one.
+	// Set means that Value.Set was called.
 	Set bool
-	// Closed says that there will be no newer one, because of Err if that is not nil.
+	// Closed means that there will be no newer value, because of Err if that is not nil.
 	Closed bool
 	Err    error
 }
 
-// New makes a Value that is not set; until then it is initial.
+// New returns a Value that is not set and holds initial until then.
 func New[T any](initial T) *Value[T] {
 	return &Value[T]{state: State[T]{Value: initial}, changed: make(chan struct{})}
 }
@@ -31,7 +31,7 @@ func (v *Value[T]) Set(value T) {
 	v.change(func(s *State[T]) { s.Value, s.Set = value, true })
 }
 
-// Close says that there will be no newer value, and why.
+// Close marks the value as final. err says why, nil for a normal end.
 func (v *Value[T]) Close(err error) {
 	v.change(func(s *State[T]) { s.Closed, s.Err = true, err })
 }
