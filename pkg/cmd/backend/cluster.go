@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
-// ClusterRegistry is the jobs of a cluster's namespace; "" is all namespaces, for
-// listing. The second result is what runs them. It contacts nothing.
+// ClusterRegistry returns the jobs of a cluster's namespace, or of all namespaces with "",
+// for listing, and the cluster that runs them. It contacts nothing.
 func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (job.Registry, *kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
@@ -49,8 +49,8 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 	return registry, cluster, nil
 }
 
-// JobsRegistry is the jobs that exist in the cluster's namespace, or in all of them. It
-// contacts nothing.
+// JobsRegistry returns the existing jobs in the cluster's namespace, or in all namespaces.
+// It contacts nothing.
 func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
@@ -64,8 +64,8 @@ func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
 	return registry, err
 }
 
-// StoredRegistry is JobsRegistry without a cluster, for jobs that have ended: why is the reason
-// that there is none, and the error of every look at it.
+// StoredRegistry is JobsRegistry without a cluster, for jobs that have ended. Every
+// operation that needs the cluster returns why.
 func StoredRegistry(c *connect.Flags, why error) (job.Registry, error) {
 	where, err := c.ResolveStored()
 	if err != nil {
@@ -78,10 +78,10 @@ func StoredRegistry(c *connect.Flags, why error) (job.Registry, error) {
 	return job.Registry{Backend: noCluster{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
 }
 
-// noCluster stands for the workloads of a cluster that the kubeconfig does not lead to.
+// noCluster is the backend if the kubeconfig leads to no cluster.
 type noCluster struct{ why error }
 
-// List implements job.Backend, as all below.
+// List implements job.Backend, like all methods below.
 func (n noCluster) List(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, n.why }
 
 func (n noCluster) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
@@ -112,7 +112,7 @@ func (n noCluster) RemoveRunners(context.Context) ([]string, error) { return nil
 
 func (n noCluster) ServerTime(here time.Time) time.Time { return here }
 
-// openStore opens the usual store, if there is one.
+// openStore opens the default store, if there is one.
 func openStore(url string) (store.Store, error) {
 	if url == "" {
 		return store.None(process.Usage(target.ErrNoStore)), nil
@@ -120,7 +120,7 @@ func openStore(url string) (store.Store, error) {
 	return store.Open(url)
 }
 
-// knownCluster is the name of the GKE cluster, "" where it is only supposed.
+// knownCluster returns the name of the GKE cluster, "" if it is only guessed.
 func knownCluster(where target.Target) string {
 	if where.From.Cluster == "default" || !where.GKE {
 		return ""
@@ -128,8 +128,8 @@ func knownCluster(where target.Target) string {
 	return where.Cluster
 }
 
-// Cluster is what runs the jobs of a cluster's namespace, without the store. It contacts
-// nothing.
+// Cluster returns the cluster that runs the jobs of a namespace, without the store. It
+// contacts nothing.
 func Cluster(c *connect.Flags, where target.Target, namespace string) (*kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
@@ -146,7 +146,7 @@ func newCluster(c *connect.Flags, config *rest.Config, namespace string) (*kube.
 	return kube.New(client), nil
 }
 
-// serverURL is the address of the API server, without what a client alone would need.
+// serverURL returns the address of the API server, normalized and without credentials.
 func serverURL(config *rest.Config) (*url.URL, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
@@ -159,12 +159,13 @@ func serverURL(config *rest.Config) (*url.URL, error) {
 	return plain, nil
 }
 
-// clusterID distinguishes a cluster from any other. The certificate authority does: clusters
-// make their own, it is the same from within and through every tunnel, where
-// https://127.0.0.1:6443 is another cluster on each machine, and to know it takes no
-// right, as to read the UID of kube-system does. Clusters behind one proxy share its
-// authority and differ by the path. Without an authority there is the address alone,
-// and where that is plain HTTP, as of kubectl proxy, nothing: any cluster may be behind it.
+// clusterID returns an identifier of a cluster. It is a hash of the certificate authority:
+// each cluster makes its own, and it is the same from inside the cluster and through every
+// tunnel, whereas https://127.0.0.1:6443 is another cluster on each machine. Reading it
+// needs no permission, unlike the UID of kube-system. Clusters behind one proxy share its
+// authority but have different paths. Without an authority, the ID is a hash of the
+// address. With plain HTTP, as of kubectl proxy, it is "": any cluster may be behind that
+// address.
 func clusterID(config *rest.Config, server *url.URL) string {
 	if server.Scheme == "http" {
 		return ""
@@ -177,8 +178,8 @@ func clusterID(config *rest.Config, server *url.URL) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// authority is the first certificate that a server's has to be signed by, nil where
-// those of this machine are used. What can't be read was told by the client.
+// authority returns the first certificate that may sign the server's, nil if this machine's
+// are used. It ignores what it can't read: the client has reported that.
 func authority(config *rest.Config) []byte {
 	text := config.CAData
 	if len(text) == 0 && config.CAFile != "" {

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// CompletionTime is how long someone who pressed Tab waits for a cluster.
+	// CompletionTime is how long to wait for a cluster after someone pressed Tab.
 	CompletionTime = 2 * time.Second
-	// maxCompletions is how many ids of a registry are offered, the newest.
+	// maxCompletions is how many ids of a registry are offered at most, newest first.
 	maxCompletions = 100
 )
 
-// CompleteIDs completes a word with the ids of the jobs of some registries that are wanted,
-// with what they run and how they stand. Of a registry that can't be reached there are none.
+// CompleteIDs completes a word with the ids of the wanted jobs of some registries, with
+// each job's function and state. It skips registries that it can't reach.
 func CompleteIDs(ctx context.Context, word string, wanted func(api.JobSummary) bool, registries ...func() (job.Registry, error)) []string {
 	ctx, cancel := context.WithTimeout(ctx, CompletionTime)
 	defer cancel()
@@ -34,7 +34,7 @@ func CompleteIDs(ctx context.Context, word string, wanted func(api.JobSummary) b
 	return ids
 }
 
-// newestWanted are the newest of the jobs of a registry that are wanted.
+// newestWanted returns the newest wanted jobs of a registry.
 func newestWanted(ctx context.Context, registry func() (job.Registry, error), wanted func(api.JobSummary) bool) []api.JobSummary {
 	p, err := registry()
 	if err != nil {

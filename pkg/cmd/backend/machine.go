@@ -1,5 +1,5 @@
-// Package backend makes what runs jobs, a cluster or this machine, from connection flags, and
-// the place where its jobs are found.
+// Package backend creates, from connection flags, the cluster or machine that runs jobs and
+// the registry where its jobs are found.
 package backend
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// LocalRegistry is the jobs of this machine. storeURL is the store of new jobs, and
-// of those that have no workload any more. python, when set, takes the place of
-// the first python3 on PATH. The second result is what runs them.
+// LocalRegistry returns the jobs of this machine and what runs them. storeURL is the store
+// of new jobs and of jobs without a workload. python, if set, replaces the first python3 on
+// PATH.
 func LocalRegistry(storeURL, python string) (job.Registry, *local.Machine, error) {
 	return localRegistry(storeURL, python, nil)
 }
 
-// LocalJobsRegistry is LocalRegistry for jobs that exist. Warnings go where TellOn says.
+// LocalJobsRegistry is LocalRegistry for existing jobs. Warnings go where TellOn says.
 func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
 	where, err := c.Resolve(true)
 	if err != nil {
@@ -44,7 +44,7 @@ func localRegistry(storeURL, python string, warn func(error)) (job.Registry, *lo
 	return job.Registry{Backend: machine, Kind: api.BackendLocal, Store: s, OpenStore: store.OpenFile}, machine, nil
 }
 
-// LocalJobs returns how many jobs of this machine there are. It reads none of them.
+// LocalJobs returns the number of jobs on this machine. It reads none of them.
 func LocalJobs() int {
 	dir, err := local.StateDir()
 	if err != nil {

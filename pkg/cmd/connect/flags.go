@@ -1,5 +1,5 @@
-// Package connect is the way to a cluster: kubectl's connection flags and those of GKE, the
-// target that they choose, and the rest.Config that reaches it.
+// Package connect connects to a cluster: it has kubectl's connection flags and those of
+// GKE, the target that they choose, and the rest.Config for it.
 package connect
 
 import (
@@ -21,29 +21,29 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Flags say where a job goes: kubectl's own flags, and those of GKE. They are bound with
-// clientcmd and not with genericclioptions, which does the same and also brings discovery
-// and every API group, a quarter of the time of a dry-run.
+// Flags say where a job runs: kubectl's own flags, and those of GKE. They are bound with
+// clientcmd instead of genericclioptions, which does the same but also links discovery and
+// every API group, a quarter of the time of a dry-run.
 type Flags struct {
 	Target    target.Flags
 	loading   *clientcmd.ClientConfigLoadingRules
 	overrides *clientcmd.ConfigOverrides
-	// config reads the kubeconfig once, when it is first needed.
+	// config reads the kubeconfig once, when first needed.
 	config clientcmd.ClientConfig
-	// notices is for lines about the cluster: that it keeps us waiting, and its
-	// warnings. nil is no one.
+	// notices is for lines about the cluster: that it is slow to answer, and its warnings.
+	// nil discards them.
 	notices io.Writer
 }
 
-// NewFlags has kubectl's connection flags with kubectl's meaning, all but
-// --cluster, which names the GKE cluster here.
+// NewFlags returns kubectl's connection flags with kubectl's meaning, except for --cluster,
+// which names the GKE cluster here.
 func NewFlags() *Flags {
 	c := &Flags{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
 	c.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
 	return c
 }
 
-// TellOn sets where lines about the cluster go: that it keeps us waiting, and its
+// TellOn sets where lines about the cluster go: that it is slow to answer, and its
 // warnings.
 func (c *Flags) TellOn(w io.Writer) { c.notices = w }
 
@@ -54,11 +54,11 @@ func (c *Flags) Tell(line string) {
 	}
 }
 
-// shown are the connection flags that help lists; it says that the others exist.
+// shown are the connection flags that help lists; its heading mentions the others.
 var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": true,
 	"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
 
-// Section is the group of all connection flags.
+// Section returns the group of all connection flags.
 func (c *Flags) Section() process.Section {
 	s := process.NewSection("Connection (kubectl's other flags, such as --as, work too)")
 	fs := s.Flags
@@ -98,8 +98,8 @@ func (v *verbosity) String() string { return v.level.String() }
 // Type implements pflag.Value.
 func (v *verbosity) Type() string { return "LEVEL" }
 
-// Resolve finds where a job goes, or is. It reads files, unless the job is
-// local, and contacts nothing.
+// Resolve finds where a job runs, or will run. It reads files, unless the job is local, and
+// contacts nothing.
 func (c *Flags) Resolve(local bool) (target.Target, error) {
 	return c.resolve(target.Need{Local: local})
 }
@@ -109,12 +109,12 @@ func (c *Flags) ResolveCluster() (target.Target, error) {
 	return c.resolve(target.Need{Cluster: true})
 }
 
-// ResolveJobs is ResolveCluster for jobs that exist, which tell their stores.
+// ResolveJobs is ResolveCluster for existing jobs, whose records name their stores.
 func (c *Flags) ResolveJobs() (target.Target, error) {
 	return c.resolve(target.Need{Cluster: true, Jobs: true})
 }
 
-// ResolveStored is ResolveJobs where only the store will be asked, without a cluster.
+// ResolveStored is ResolveJobs without a cluster, for reading the store only.
 func (c *Flags) ResolveStored() (target.Target, error) {
 	return c.resolve(target.Need{Jobs: true})
 }
@@ -126,8 +126,8 @@ func (c *Flags) resolve(need target.Need) (target.Target, error) {
 	return target.Resolve(f, os.Getenv, c.config, need)
 }
 
-// Given is the flags that were typed and lead to another place, all but
-// --namespace: every job has its own.
+// Given returns the typed flags that lead to another cluster or store, without --namespace,
+// because every job has its own.
 func (c *Flags) Given() string {
 	var typed strings.Builder
 	for _, f := range []struct{ name, value string }{
@@ -146,7 +146,7 @@ func (c *Flags) Given() string {
 	return typed.String()
 }
 
-// offer completes a flag with one of some values.
+// offer completes a flag's value from a list.
 func offer(values func() ([]string, error)) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		list, err := values()

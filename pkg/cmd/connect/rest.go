@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	// OpenID Connect, and messages about what clusters no longer take. Programs
-	// that print credentials work without.
+	// OpenID Connect, and error messages for removed providers. Programs that print
+	// credentials work without this.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -25,9 +25,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
-// REST is how clients reach the cluster of a target, which may be another than
-// that of the kubeconfig's current context. It contacts nothing; its errors are
-// about the kubeconfig and about this machine, exit code 2.
+// REST returns the configuration for the cluster of a target, which may differ from the
+// kubeconfig's current context. It contacts nothing; its errors are about the kubeconfig
+// and this machine, exit code 2.
 func (c *Flags) REST(t target.Target) (*rest.Config, error) {
 	config, err := c.load(t)
 	if err == nil {
@@ -41,11 +41,11 @@ func (c *Flags) REST(t target.Target) (*rest.Config, error) {
 	if c.notices != nil {
 		config.WarningHandler = rest.NewWarningWriter(c.notices, rest.WarningWriterOptions{Deduplicate: true})
 	}
-	config.QPS = -1 // the server knows better when it is busy
+	config.QPS = -1 // the server does its own throttling
 	return config, nil
 }
 
-// load makes the configuration of one context, with what the flags change.
+// load returns the configuration of one context, with the flags applied.
 func (c *Flags) load(t target.Target) (*rest.Config, error) {
 	if t.Context == "" { // in a pod, or by --server
 		config, err := c.config.ClientConfig()
@@ -68,14 +68,13 @@ func (c *Flags) load(t target.Target) (*rest.Config, error) {
 	return config, nil
 }
 
-// fixConfig is what to do about a kubeconfig that leads nowhere.
+// fixConfig is the advice for a kubeconfig that leads nowhere.
 const fixConfig = "fix the kubeconfig, or choose another context with --context"
 
-// SettingHint is what to do about a setting that no client can be made with: a flag may have
-// made it.
+// SettingHint is the advice for an invalid setting, which may come from a flag.
 const SettingHint = "fix the kubeconfig or the flag that overrides it, or choose another context with --context"
 
-// missingCluster is about a context whose cluster the kubeconfig doesn't have.
+// missingCluster returns the error for a context whose cluster the kubeconfig lacks.
 func missingCluster(name string) error {
 	if name == "" {
 		return errors.New("the context has no cluster: " + fixConfig)
@@ -83,7 +82,7 @@ func missingCluster(name string) error {
 	return fmt.Errorf("the context names the cluster %s, which is not in the kubeconfig: %s", name, fixConfig)
 }
 
-// way names how a cluster is reached.
+// way says how a cluster is reached.
 func way(t target.Target) string {
 	if t.Context == "" {
 		return t.From.Context
@@ -91,15 +90,15 @@ func way(t target.Target) string {
 	return "context " + t.Context
 }
 
-// gkePlugin gives credentials for GKE.
+// gkePlugin is the program that gets credentials for GKE.
 const gkePlugin = "gke-gcloud-auth-plugin"
 
-// installGKEPlugin says how to get it.
+// installGKEPlugin says how to install it.
 const installGKEPlugin = "install it with `gcloud components install " + gkePlugin +
 	"`, or where gcloud is a Debian package `sudo apt-get install google-cloud-cli-" + gkePlugin + "`"
 
-// checkCredentials finds out now what would otherwise fail at the first
-// request, after the work for it was done.
+// checkCredentials reports now what would otherwise fail at the first request, after the
+// preparations.
 func checkCredentials(config *rest.Config) error {
 	if p := config.AuthProvider; p != nil && (p.Name == "gcp" || p.Name == "azure") {
 		return removedProvider(p.Name)
@@ -107,7 +106,7 @@ func checkCredentials(config *rest.Config) error {
 	if err := checkCertificate(config.TLSClientConfig, time.Now()); err != nil {
 		return err
 	}
-	if config.ExecProvider == nil || config.BearerToken != "" { // --token goes before it
+	if config.ExecProvider == nil || config.BearerToken != "" { // --token takes precedence
 		return nil
 	}
 	if _, err := exec.LookPath(config.ExecProvider.Command); err != nil {
@@ -116,8 +115,8 @@ func checkCredentials(config *rest.Config) error {
 	return nil
 }
 
-// checkCertificate looks whether the user's certificate is valid: the API server
-// only says that it knows no one. What can't be read is told elsewhere.
+// checkCertificate reports an expired client certificate: the API server would only say
+// that it does not know the user. It ignores what it can't read: the client reports that.
 func checkCertificate(c rest.TLSClientConfig, now time.Time) error {
 	text := c.CertData
 	if len(text) == 0 && c.CertFile != "" {
@@ -135,7 +134,7 @@ func checkCertificate(c rest.TLSClientConfig, now time.Time) error {
 		cert.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 }
 
-// removedProvider is about a kubeconfig from before 2022.
+// removedProvider returns the error for a kubeconfig from before 2022.
 func removedProvider(name string) error {
 	if name == "gcp" {
 		return fmt.Errorf("its user has an auth-provider of type gcp, which Kubernetes no longer supports: %s, then get the context again with `gcloud container clusters get-credentials`", installGKEPlugin)
@@ -143,7 +142,7 @@ func removedProvider(name string) error {
 	return fmt.Errorf("its user has an auth-provider of type %s, which Kubernetes no longer supports: get the context again from your provider", name)
 }
 
-// missingPlugin says how to install the program that makes the credentials.
+// missingPlugin says how to install the program that gets the credentials.
 func missingPlugin(p *clientcmdapi.ExecConfig, err error) error {
 	why := fmt.Sprintf("its credentials come from %s, which can't be run: %v", p.Command, err)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,7 @@ import (
 // durationValue is a flag that takes 90 (seconds), 90s, 15m, 1h30m or 30d.
 type durationValue time.Duration
 
-// DurationVar defines a flag of more than no time. Its zero value means that
-// it was not given.
+// DurationVar defines a flag for a positive duration. Zero means that it was not given.
 func DurationVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
 	fs.Var((*durationValue)(p), name, usage)
 }
@@ -39,8 +38,8 @@ func (d *durationValue) Type() string { return "duration" }
 // maxSeconds keeps a bare number within what a time.Duration holds.
 const maxSeconds = 1e9
 
-// ParseDuration reads a time span of positive; a bare number is seconds, and a
-// day has 24 hours.
+// ParseDuration reads a positive duration; a bare number is in seconds, and a day has 24
+// hours.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := parseDays(s)
 	if n, numberErr := strconv.ParseFloat(s, 64); numberErr == nil && n < maxSeconds {
@@ -52,13 +51,13 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseDays is time.ParseDuration for what may begin with whole days: 30d, 1d12h.
+// parseDays is time.ParseDuration with optional whole days in front: 30d, 1d12h.
 func parseDays(s string) (time.Duration, error) {
 	days, rest, found := strings.Cut(s, "d")
 	if !found {
 		return time.ParseDuration(s)
 	}
-	n, err := strconv.ParseUint(days, 10, 16) // no more than a Duration holds
+	n, err := strconv.ParseUint(days, 10, 16) // 16 bits of days fit into a Duration
 	if err != nil {
 		return 0, err
 	}

@@ -9,12 +9,12 @@ import (
 const (
 	ExitDone        = 0
 	ExitFailed      = 1   // remote failure, API error
-	ExitUsage       = 2   // the command line or the input is wrong, or the cluster lacks what they name; nothing was changed
+	ExitUsage       = 2   // wrong command line or input, or the cluster lacks what they name; nothing was changed
 	ExitTimeout     = 124 // timed out, the job continues
 	ExitInterrupted = 130 // Ctrl-C
 )
 
-// Error carries the exit code of a command. A nil Err has been reported already.
+// Error carries the exit code of a command. A nil Err means that it was already reported.
 type Error struct {
 	Code int
 	Err  error
@@ -27,10 +27,10 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Usage marks an error of the command line or the input: exit code 2.
+// Usage gives an error in the command line or the input exit code 2.
 func Usage(err error) error {
 	if err == nil {
 		return nil
@@ -42,12 +42,13 @@ func Usage(err error) error {
 	return &Error{Code: ExitUsage, Err: err}
 }
 
-// Usagef is Usage of a new error.
+// Usagef returns a new error with exit code 2.
 func Usagef(format string, args ...any) error {
 	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// Exit ends a command with a code after everything has been said.
+// Exit returns an error that ends a command with a code and prints nothing; nil for
+// ExitDone.
 func Exit(code int) error {
 	if code == ExitDone {
 		return nil
@@ -55,10 +56,10 @@ func Exit(code int) error {
 	return &Error{Code: code}
 }
 
-// CodeOf is the exit code that an error stands for.
+// CodeOf returns the exit code for an error.
 func CodeOf(err error) int {
 	var e *Error
-	var missing interface{ Usage() bool } // of a cluster that lacks what the command line names
+	var missing interface{ Usage() bool } // if the cluster lacks what the command line names
 	switch {
 	case err == nil:
 		return ExitDone

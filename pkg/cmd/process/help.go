@@ -12,14 +12,14 @@ import (
 	"golang.org/x/term"
 )
 
-// The widths that help is fitted to, in columns. Longer lines are hard to read, and shorter
-// ones leave no room beside the names of flags.
+// The widths of help, in columns. Longer lines are hard to read, and shorter ones leave no
+// room beside the flag names.
 const (
 	minWidth, maxWidth = 80, 120
-	plainWidth         = 100 // of what is not a terminal
+	plainWidth         = 100 // if the output is not a terminal
 )
 
-// shortColumn is where the summaries of subcommands begin.
+// shortColumn is the column where the summaries of subcommands begin.
 const shortColumn = 13
 
 // widthOf returns the width of help on w.
@@ -35,7 +35,7 @@ func widthOf(w io.Writer) int {
 	return min(max(columns, minWidth), maxWidth)
 }
 
-// help returns what --help prints of a command.
+// help returns what --help prints for a command.
 func help(c *cobra.Command, sections []Section, width int) string {
 	return reflow(cmp.Or(c.Long, c.Short), width) + "\n\n" + usage(c, sections, width)
 }
@@ -63,8 +63,8 @@ func usage(c *cobra.Command, sections []Section, width int) string {
 	return b.String()
 }
 
-// reflow fits the paragraphs of a text to a width. Indented lines, such as those of a table,
-// stay as they are.
+// reflow fits the paragraphs of a text to a width. Indented lines, such as tables, stay as
+// they are.
 func reflow(text string, width int) string {
 	var lines []string
 	inParagraph := false

@@ -1,5 +1,5 @@
-// Package process is what a binary does around its command: streams and signals, the help of
-// its flags, and the exit code and the line that its error becomes.
+// Package process is what surrounds the command of a binary: streams and signals, help, and
+// how an error becomes an exit code and a line.
 package process
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// Main runs the command of one binary with the process's arguments and streams
-// and returns its exit code. The first SIGINT, SIGTERM or SIGHUP cancels the
-// command's context; after that signals do what they do by default, so that a
-// second Ctrl-C never waits for anything. A reader that goes away is an error of
-// the write, not the end of the process.
+// Main runs the command of one binary with the process's arguments and streams and returns
+// its exit code. The first SIGINT, SIGTERM or SIGHUP cancels the command's context; after
+// that, signals have their default effect, so that a second Ctrl-C never waits for
+// anything. If the reader of our output goes away, the write fails, but the process goes
+// on.
 func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -41,23 +41,23 @@ func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
 		time.AfterFunc(shortLife, restore)
 		onLargeHeap(restore)
 	}
-	klog.SetLogger(klog.Logger{}) // what client-go says to its developers comes with -v
+	klog.SetLogger(klog.Logger{}) // client-go's messages for developers appear with -v
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	return Run(ctx, newCommand(streams), os.Args[1:], streams)
 }
 
-// Most commands live for milliseconds and hold little, and collecting was a fifth of
-// the time of a dry-run: their heap may grow to five times what lives before the
-// garbage collector looks at it. Those that live longer follow something, perhaps for
-// days: a quarter of their memory was garbage. Those that hold much, as a list of
-// thousands of jobs, took twice as much memory for hardly less time.
+// Most commands run for milliseconds and hold little memory, and garbage collection took a
+// fifth of a dry-run's time. So their heap may at first grow to five times the live memory
+// before a collection. Long-running commands, which may follow a job for days, go back to
+// the default: a quarter of their memory was garbage. So do commands that hold much, such
+// as a list of thousands of jobs: they used twice the memory and hardly saved time.
 const (
 	shortGCPercent = 400
 	shortLife      = 2 * time.Second
-	largeHeap      = 16 << 20 // bytes that live
+	largeHeap      = 16 << 20 // live bytes
 )
 
-// onLargeHeap calls do once the garbage collector has found much that lives.
+// onLargeHeap calls do when the garbage collector finds more than largeHeap live bytes.
 func onLargeHeap(do func()) {
 	type sentinel struct{ _ [64]byte } // large enough to be an allocation of its own
 	var collected func(*sentinel)
@@ -73,7 +73,7 @@ func onLargeHeap(do func()) {
 	runtime.SetFinalizer(&sentinel{}, collected)
 }
 
-// Run executes a root command and tells its error on ErrOut.
+// Run executes a root command, prints its error on ErrOut and returns its exit code.
 func Run(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) int {
 	prepare(root)
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
@@ -89,9 +89,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	return CodeOf(err)
 }
 
-// prepare makes cobra quiet about errors, which report says, and turns its
-// complaints about flags and arguments into usage errors. A command that knows more
-// about a wrong flag has a FlagErrorFunc that returns a usage error itself.
+// prepare makes cobra quiet about errors, which report prints, and turns its complaints
+// about flags and arguments into usage errors. A command that knows more about a wrong flag
+// can return a usage error from its own FlagErrorFunc.
 func prepare(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -108,8 +108,8 @@ func prepare(root *cobra.Command) {
 	})
 }
 
-// unquote takes from the usages of flags the marks that name their values in a help
-// text: a shell would show them as they are.
+// unquote removes the backquotes around value names from the usage texts of flags, because
+// a shell would show them.
 func unquote(c *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	c.Flags().VisitAll(plain)
@@ -119,8 +119,8 @@ func unquote(c *cobra.Command) {
 	}
 }
 
-// MeantFlag asks for the flag that may have been meant by one that there is not; ""
-// where the error is another, or no flag is like it.
+// MeantFlag returns a question that suggests the flag that a mistyped one may mean; "" for
+// other errors or if no flag is similar.
 func MeantFlag(c *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -135,8 +135,9 @@ func MeantFlag(c *cobra.Command, err error) string {
 	return nearest.OfFlag(typed, flags)
 }
 
-// classify gives errors that cobra found before a RunE started exit code 2. Whatever a
-// signal cut short was interrupted, also where a command took it for something else.
+// classify gives exit code 2 to errors that cobra found before a RunE started. Anything
+// that a signal cut short counts as interrupted, even if the command chose another exit
+// code.
 func classify(ctx context.Context, cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
@@ -156,8 +157,8 @@ func classify(ctx context.Context, cmd *cobra.Command, err error) error {
 
 type startedKey struct{}
 
-// RunE adapts a function to cobra and remembers that the command line was
-// accepted: from there on an error is no usage error unless it says so.
+// RunE adapts a function to cobra and records that the command line was accepted: later
+// errors are not usage errors unless they say so.
 func RunE(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		c.SetContext(context.WithValue(c.Context(), startedKey{}, true))
@@ -165,8 +166,7 @@ func RunE(run func(ctx context.Context, args []string) error) func(*cobra.Comman
 	}
 }
 
-// report prints an error once, unless the reader of our output went away: then
-// there is no one to tell.
+// report prints an error once. It prints nothing if the reader of our output went away.
 func report(w io.Writer, err error) {
 	var e *Error
 	if err == nil || errors.Is(err, syscall.EPIPE) || errors.As(err, &e) && e.Err == nil {

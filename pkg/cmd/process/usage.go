@@ -14,19 +14,19 @@ import (
 type Section struct {
 	Title string
 	Flags *pflag.FlagSet
-	// Completions offer values of flags to the shell, by the flag's name.
+	// Completions offer values of flags to the shell, keyed by the flag's name.
 	Completions map[string]cobra.CompletionFunc
 }
 
-// NewSection makes an empty group that keeps the order in which flags are added.
+// NewSection returns an empty group that keeps the order in which flags are added.
 func NewSection(title string) Section {
 	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
 	fs.SortFlags = false
 	return Section{Title: title, Flags: fs}
 }
 
-// AddSections gives a command the flags of all sections, and a help that shows
-// them section by section.
+// AddSections gives a command the flags of all sections, and help that lists them by
+// section.
 func AddSections(c *cobra.Command, sections ...Section) {
 	c.Flags().SortFlags = false
 	for _, s := range sections {
@@ -44,22 +44,23 @@ func AddSections(c *cobra.Command, sections ...Section) {
 	})
 }
 
-// completeFlags has flags completed as their sections say. Without a word of theirs a
-// shell would offer the names of files, which few of the others take.
+// completeFlags registers the completions of the sections. It turns off file names for the
+// other flags, which a shell would offer by default but few of them take.
 func completeFlags(c *cobra.Command, sections []Section) {
 	for _, s := range sections {
 		for name, complete := range s.Completions {
-			_ = c.RegisterFlagCompletionFunc(name, complete) // which fails for a flag that is not there
+			_ = c.RegisterFlagCompletionFunc(name, complete) // fails if the flag does not exist
 		}
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if value, _ := pflag.UnquoteUsage(f); !takesFile(value) {
-			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // which fails where there is one
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // fails if there is one
 		}
 	})
 }
 
-// takesFile says by the word for a flag's value whether it may be on this machine.
+// takesFile reports whether a flag takes a path on this machine, judging by the word for
+// its value.
 func takesFile(value string) bool {
 	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
 }
@@ -67,22 +68,22 @@ func takesFile(value string) bool {
 // numberValue is a flag that takes a whole number.
 type numberValue struct {
 	number *int
-	// least and most are the first and the last number that it takes, words is the
-	// first for people.
+	// least and most are the smallest and largest number allowed; words is least for
+	// people.
 	least, most int
 	words       string
 }
 
-// Unbounded is the most of a number that only the API server bounds.
+// Unbounded is the largest value of a number that only the API server limits.
 const Unbounded = math.MaxInt32
 
-// NumberVar defines a flag of a whole number, and which it takes. A variable that is
-// less before means that it was not given.
+// NumberVar defines a flag for a whole number from least to most. To detect that it was not
+// given, initialize *p to less than least.
 func NumberVar(fs *pflag.FlagSet, p *int, least, most int, name, usage string) {
 	fs.Var(&numberValue{p, least, most, strconv.Itoa(least)}, name, usage)
 }
 
-// LinesVar defines a flag of a number of lines, of which -1 is all, as for kubectl.
+// LinesVar defines a flag for a number of lines; -1 means all, as for kubectl.
 func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
 	fs.Var(&numberValue{p, -1, Unbounded, "-1 (all)"}, name, usage)
 }

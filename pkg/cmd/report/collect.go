@@ -21,20 +21,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Collection says how a result is brought back.
+// Collection says how to deliver a result.
 type Collection struct {
-	// Cleanup is what goes afterwards.
+	// Cleanup is what to delete afterwards.
 	Cleanup Cleanup
 	// Raw prints a string without its quotes.
 	Raw bool
-	// File, when set, gets the value in place of standard output.
+	// File, if set, is written instead of standard output.
 	File string
-	// Heard is what the log has told that stands above the value.
+	// Heard has the warnings that the log above the value already showed.
 	Heard *Heard
 }
 
-// Cleanup is what is removed of a job when its result has reached its reader: a value of
-// --cleanup. The zero value removes nothing.
+// Cleanup is what to delete of a job after its result was delivered: a value of --cleanup.
+// The zero value deletes nothing.
 type Cleanup string
 
 // The values of --cleanup.
@@ -74,11 +74,11 @@ func (c *Cleanup) String() string { return string(*c) }
 // Type implements pflag.Value.
 func (c *Cleanup) Type() string { return "cleanup" }
 
-// removes reports whether anything goes.
+// removes reports whether anything is deleted.
 func (c Cleanup) removes() bool { return c == RemoveWorkload || c == DeleteResult }
 
-// apply removes what is to go of a job, and returns an error for each part that stays, which
-// may be nil. seen hears how many objects of its result are gone.
+// apply deletes what c says of a job. It returns an error, or nil, for each part. seen is
+// called with how many objects of the result are deleted.
 func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total int)) []error {
 	if !c.removes() {
 		return nil
@@ -94,9 +94,8 @@ func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total in
 	return errs
 }
 
-// Collect brings the value of a job that succeeded to its reader and, when that
-// was written without error, cleans up. The value is never in memory as a
-// whole, but for a raw one.
+// Collect writes the value of a job that succeeded and, if that worked, cleans up. Only a
+// raw value is ever in memory as a whole.
 func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job, c Collection) error {
 	if j.Handle.ByPythonTool() {
 		return pickled(ctx, j)
@@ -105,7 +104,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	defer out.discard()
 	result, err := j.Result(ctx, out)
 	if err == nil {
-		err = out.finish() // before the warnings: on a terminal the value's line has no end until then
+		err = out.finish() // before the warnings: on a terminal, the value's line isn't complete until then
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -119,9 +118,8 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
 }
 
-// collected ends a command whose reader has the value, whatever has become of the removal of
-// the rest: each of errs that isn't nil is a warning on w. Only an interrupt is told by the
-// exit code.
+// collected ends a command after the value was delivered, whatever happened to the cleanup:
+// each non-nil error is a warning on w. Only an interrupt changes the exit code.
 func collected(ctx context.Context, w io.Writer, j *job.Job, errs []error) error {
 	if errors.Join(errs...) != nil && ctx.Err() != nil {
 		fmt.Fprintf(w, "interrupted; job %s was collected; delete what is left with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.LocationFlags())
@@ -135,8 +133,8 @@ func collected(ctx context.Context, w io.Writer, j *job.Job, errs []error) error
 	return nil
 }
 
-// TellWarnings says on w what a call has lost, unless the log has told it, in what a value
-// that was printed differs from what the call returned, and where that is.
+// TellWarnings prints the warnings of a result that the log has not shown yet, and where
+// the exact value is if the printed one differs from what the call returned.
 func TellWarnings(w io.Writer, j *job.Job, r api.Result, heard *Heard) {
 	for _, warning := range r.Warnings {
 		if !heard.Has(warning) {
@@ -148,7 +146,7 @@ func TellWarnings(w io.Writer, j *job.Job, r api.Result, heard *Heard) {
 	}
 }
 
-// pickled says of a job of the Python package where its result lies.
+// pickled returns an error that says where the result of a job of the Python package is.
 func pickled(ctx context.Context, j *job.Job) error {
 	url, err := j.PythonResult(ctx)
 	if err != nil {
@@ -160,11 +158,11 @@ func pickled(ctx context.Context, j *job.Job) error {
 	return &job.PickleError{ID: j.ID(), URL: url}
 }
 
-// destination is where a value is written to.
+// destination is where a value is written.
 type destination struct {
 	w    io.Writer
 	file *resultFile   // nil for standard output
-	raw  *bytes.Buffer // holds the value until it can be unquoted; nil for JSON
+	raw  *bytes.Buffer // buffers the value to unquote it; nil for JSON
 	some bool
 }
 
@@ -180,7 +178,7 @@ func (c Collection) open(stdout io.Writer) *destination {
 	return d
 }
 
-// Write takes a piece of the value's JSON.
+// Write writes a piece of the value's JSON.
 func (d *destination) Write(p []byte) (int, error) {
 	d.some = d.some || len(p) > 0
 	if d.raw != nil {
@@ -197,7 +195,7 @@ func (d *destination) write(p []byte) (int, error) {
 	return n, err
 }
 
-// Write brings a value that is here already to its reader.
+// Write writes a value that is already in memory.
 func (c Collection) Write(stdout io.Writer, value []byte) error {
 	out := c.open(stdout)
 	defer out.discard()
@@ -207,8 +205,8 @@ func (c Collection) Write(stdout io.Writer, value []byte) error {
 	return out.finish()
 }
 
-// finish writes what is missing, and completes a file, so that the result is not
-// removed from the store before it is safe here.
+// finish writes the rest and completes a file, so that the result stays in the store until
+// it is safe here.
 func (d *destination) finish() error {
 	end := []byte{'\n'}
 	switch {
@@ -223,7 +221,7 @@ func (d *destination) finish() error {
 	return d.complete()
 }
 
-// complete gives a file its name.
+// complete renames a file to its final name.
 func (d *destination) complete() error {
 	if d.file == nil {
 		return nil
@@ -234,14 +232,14 @@ func (d *destination) complete() error {
 	return nil
 }
 
-// discard ends the writing of what was not finished.
+// discard abandons a value that was not finished.
 func (d *destination) discard() {
 	if d.file != nil {
 		d.file.discard()
 	}
 }
 
-// unquoted is the text of a JSON string, and any other JSON as it is.
+// unquoted returns the text of a JSON string, and other JSON unchanged.
 func unquoted(value []byte) []byte {
 	var s string
 	if value[0] == '"' && json.Unmarshal(value, &s) == nil {
@@ -250,7 +248,7 @@ func unquoted(value []byte) []byte {
 	return value
 }
 
-// WithTimeout bounds waiting; 0 is no bound.
+// WithTimeout limits waiting; 0 means no limit.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return context.WithCancel(ctx)

@@ -7,26 +7,28 @@ import (
 	"strings"
 )
 
-// Heard passes on what a job prints to standard error and remembers what its runner warns
-// of there, and which module Python misses. A nil one has heard nothing.
+// Heard passes on what a job prints to standard error, and remembers the runner's warnings
+// and the module that Python did not find. A nil Heard has nothing.
 type Heard struct {
 	w       io.Writer
-	line    []byte   // that is unfinished
-	lines   []string // with a warning, the last few
-	missing string   // the last module that was not found
+	line    []byte   // the unfinished line
+	lines   []string // the last few lines with a warning
+	missing string   // the last module that Python did not find
 }
 
-// Hear makes a Heard that writes to w.
+// Hear returns a Heard that writes to w.
 func Hear(w io.Writer) *Heard { return &Heard{w: w} }
 
-// missingMark is how a traceback ends where a module is not there.
+// missingMark begins the last line of a traceback for a missing module.
 const missingMark = "ModuleNotFoundError: No module named '"
 
 const (
-	// heardMark is in front of each warning of a runner, and behind the number of its host.
+	// heardMark precedes each warning of a runner; the number of its host may come before
+	// it.
 	heardMark = "kinetic: warning: "
-	// maxHeard bounds the lines that are remembered, and heardBytes each of them: any
-	// program may print such lines. A runner warns at the end.
+	// maxHeard limits the lines that are remembered, and heardBytes the length of each: any
+	// program may print such lines. The last ones are kept because a runner warns at the
+	// end.
 	maxHeard, heardBytes = 100, 16 << 10
 )
 
@@ -38,7 +40,7 @@ func (h *Heard) Write(b []byte) (int, error) {
 	return h.w.Write(b)
 }
 
-// hear takes the rest of a line, or a piece of it.
+// hear processes a piece of a line, with or without its end.
 func (h *Heard) hear(piece []byte) {
 	h.line = append(h.line, piece[:min(len(piece), max(0, heardBytes-len(h.line)))]...)
 	if piece[len(piece)-1] != '\n' {
@@ -55,7 +57,7 @@ func (h *Heard) hear(piece []byte) {
 	h.line = h.line[:0]
 }
 
-// MissingModule is the last module that Python has said not to find, "" for none.
+// MissingModule returns the last module that Python did not find, "" for none.
 func (h *Heard) MissingModule() string {
 	if h == nil {
 		return ""
@@ -63,8 +65,8 @@ func (h *Heard) MissingModule() string {
 	return h.missing
 }
 
-// Has reports whether the runner has told a warning.
+// Has reports whether the runner has printed a warning.
 func (h *Heard) Has(warning string) bool {
-	told := func(line string) bool { return strings.Contains(line, heardMark+warning+"\n") }
-	return h != nil && slices.ContainsFunc(h.lines, told)
+	matches := func(line string) bool { return strings.Contains(line, heardMark+warning+"\n") }
+	return h != nil && slices.ContainsFunc(h.lines, matches)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// LogWriter is where a log goes, each stream of the job to one of ours: a terminal gets
-// colours and moving bars and nothing else that controls it, anything else the bytes as
-// they are.
+// LogWriter writes a log, each stream of the job to one of ours. A terminal gets colours
+// and moving bars but no other control sequences; anything else gets the bytes unchanged.
 type LogWriter struct {
 	screen.Streams
 	places   []place
@@ -27,8 +26,8 @@ type place interface {
 	Close() error
 }
 
-// NewLogWriter makes a LogWriter that writes the job's standard output to out and its
-// standard error to errOut. below says that we write to errOut, too, below the log.
+// NewLogWriter returns a LogWriter that writes the job's standard output to out and its
+// standard error to errOut. below means that we write to errOut after the log.
 func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
 	l := &LogWriter{out: viewOf(out), err: viewOf(errOut)}
 	err := placeOf(errOut, below)
@@ -41,7 +40,7 @@ func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
 	return l
 }
 
-// Views tell what each stream is read on.
+// Views returns how each stream is displayed.
 func (l *LogWriter) Views() (out, err screen.View) { return l.out, l.err }
 
 func viewOf(w io.Writer) screen.View {
@@ -58,7 +57,7 @@ func placeOf(w io.Writer, below bool) place {
 	return pipe
 }
 
-// Close writes lines that were left unfinished, and ends one where we write below it.
+// Close writes unfinished lines, and ends the last line if we write below it.
 func (l *LogWriter) Close() error {
 	var errs []error
 	for _, p := range l.places {
@@ -72,7 +71,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// isSamePlace reports whether what is written to one stands in the other, as after 2>&1.
+// isSamePlace reports whether both writers lead to the same place, as after 2>&1.
 func isSamePlace(a, b io.Writer) bool {
 	return isTerminal(a) && isTerminal(b) || isSameFile(a, b) ||
 		reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b

@@ -24,8 +24,8 @@ type MapEnd struct {
 	Outcome job.MapOutcome
 }
 
-// FollowMap writes the values of a map to out until it has ended, and says how.
-// state hears of every change of its state, progress how far it is.
+// FollowMap writes the values of a map to out until the map has ended, and returns how it
+// ended. It calls state for every change of state, and progress for progress.
 func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(job.Progress)) (end MapEnd, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -52,9 +52,9 @@ func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.St
 	return end, err
 }
 
-// SettleMap ends a command that has written the values of a map. It removes what is
-// not needed any more once every input has its value, else it says which has none,
-// and leaves the map whole. screen shows the removal.
+// SettleMap ends a command that has written the values of a map. If every input has its
+// value, it cleans up and shows that on screen. Otherwise it says which inputs have no
+// value and leaves the map as it is.
 func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup Cleanup) error {
 	Remember(ctx, streams.ErrOut, j, end.Status)
 	if n := end.Outcome.Pickled; n > 0 {
@@ -66,11 +66,11 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 		removal.Done()
 		return collected(ctx, streams.ErrOut, j, errs)
 	}
-	tellFailures(streams.ErrOut, j, end)
+	printFailures(streams.ErrOut, j, end)
 	return process.Exit(process.ExitFailed)
 }
 
-// NoMapResults ends a command that found a map ended without any result.
+// NoMapResults ends a command whose map ended without any result.
 func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	if s.State == api.Succeeded {
 		return fmt.Errorf("job %s succeeded, but its values were deleted", j.ID())
@@ -78,8 +78,8 @@ func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) er
 	return Settle(ctx, w, j, s)
 }
 
-// tellFailures says which inputs have no value, and what to do about it.
-func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
+// printFailures says which inputs have no value, and what to do about it.
+func printFailures(w io.Writer, j *job.Job, end MapEnd) {
 	failed := end.Outcome.Failed
 	for _, line := range failureLines(failed) {
 		fmt.Fprintln(w, ui.Clean(line))
@@ -94,8 +94,8 @@ func tellFailures(w io.Writer, j *job.Job, end MapEnd) {
 	TellResume(w, j)
 }
 
-// TellResume says how to compute what a map has no value of. Of another job it says
-// nothing.
+// TellResume says how to compute the missing values of a map. It says nothing about other
+// jobs.
 func TellResume(w io.Writer, j *job.Job) {
 	if j.Handle.Map == nil {
 		return
@@ -117,10 +117,10 @@ func withoutValue(o job.MapOutcome, inputs int) string {
 	return fmt.Sprintf("%s have no value: %s failed, %s %s", of(failed+missing), ui.Number(failed), ui.Number(missing), first)
 }
 
-// failureLines are a line for each error, with the inputs that it is of: one of the
-// module, say, is that of all of them.
+// failureLines returns one line for each distinct error, with the inputs that failed with
+// it. An error of the module, for example, is the same for all inputs.
 func failureLines(failed []job.FailedInput) []string {
-	var errs []string // in the order in which they come first
+	var errs []string // in order of first appearance
 	inputs := map[string][]int{}
 	for _, f := range failed {
 		text := inputError(f)
@@ -135,7 +135,7 @@ func failureLines(failed []job.FailedInput) []string {
 	return errs
 }
 
-// namedInputs writes inputs, which are in order: input 3, or inputs 1, 3, 5-9.
+// namedInputs formats inputs, which are sorted: input 3, or inputs 1, 3, 5-9.
 func namedInputs(inputs []int) string {
 	if len(inputs) == 1 {
 		return fmt.Sprintf("input %d", inputs[0])
@@ -156,7 +156,7 @@ func namedInputs(inputs []int) string {
 	return "inputs " + strings.Join(parts, ", ")
 }
 
-// FailedInput is the failure of one input in a line.
+// FailedInput returns the failure of one input as a line.
 func FailedInput(f job.FailedInput) string {
 	return fmt.Sprintf("input %d: %s", f.Input, inputError(f))
 }
@@ -168,8 +168,8 @@ func inputError(f job.FailedInput) string {
 	return f.Error.Type + ": " + f.Error.Message
 }
 
-// settleInputs ends a command that has seen a job succeed. The pods of a map do, even
-// where an input has failed.
+// settleInputs ends a command whose job has succeeded. The pods of a map succeed even if an
+// input has failed.
 func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 	p, err := j.Progress(ctx)
 	if err != nil || p == nil || p.Failed == 0 {
@@ -179,7 +179,7 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 	return process.Exit(process.ExitFailed)
 }
 
-// MapProgress says how far a map is.
+// MapProgress returns how many inputs of a map are done.
 func MapProgress(p job.Progress) string {
 	text := fmt.Sprintf("%s/%s done", ui.Number(p.Done), ui.Number(p.Total))
 	if p.Failed > 0 {
@@ -188,8 +188,8 @@ func MapProgress(p job.Progress) string {
 	return text
 }
 
-// CollectMap waits for a map, bounded by ctx, brings all values to their reader and,
-// where each input has one, cleans up, which screen shows.
+// CollectMap waits for a map until waiting is done, writes all values and, if every input
+// has one, cleans up and shows that on screen.
 func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, c Collection) error {
 	out := c.open(streams.Out)
 	defer out.discard()

@@ -1,5 +1,5 @@
-// Package report says how a job stands and how it ended, and brings its result and its log to
-// their reader, with the exit code that goes with it.
+// Package report shows people how a job is doing and how it ended, writes its result and
+// its log, and chooses the exit code for that.
 package report
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Settle ends a command that has seen how a job ended: nothing to say where it
-// succeeded, with all inputs of a map, else one block on w, and the exit code that
-// goes with it.
+// Settle ends a command that has seen how a job ended. It says nothing if the job
+// succeeded, with all inputs of a map. Otherwise it prints one block on w and returns the
+// exit code.
 func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, false)
 }
 
-// SettleBelow is Settle right below the whole log, which is not repeated nor named.
+// SettleBelow is Settle right below the whole log, without repeating or mentioning the log.
 func SettleBelow(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	return settle(ctx, w, j, s, true)
 }
@@ -45,7 +45,7 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 		fmt.Fprintf(w, "warning: could not read all details: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
-		if *s.ExitCode != process.ExitFailed { // which any failure has
+		if *s.ExitCode != process.ExitFailed { // every failure has that code
 			fmt.Fprintf(w, "(exit code %d comes from your program)\n", *s.ExitCode)
 		}
 		return process.Exit(*s.ExitCode)
@@ -53,9 +53,8 @@ func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bo
 	return process.Exit(process.ExitFailed)
 }
 
-// Remember has the store remember how a job ended that its runner could not
-// record, and releases one that has ended and still holds its hosts. What fails is
-// a warning on w.
+// Remember records in the store how a job ended if its runner could not, and releases a job
+// that has ended but still holds its hosts. Errors are warnings on w.
 func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	Release(ctx, w, j, s)
 	if err := j.Remember(ctx, s); err != nil {
@@ -63,8 +62,7 @@ func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	}
 }
 
-// Release frees the hosts of a job that has ended and still holds them, and says
-// so on w.
+// Release frees the hosts that a job holds although it has ended, and says so on w.
 func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	if s.UnreleasedHosts == "" {
 		return
@@ -76,7 +74,7 @@ func Release(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	fmt.Fprintf(w, "job %s had ended but still held %s: released\n", j.ID(), s.UnreleasedHosts)
 }
 
-// withoutWorkload says of a job that has none what is known of it.
+// withoutWorkload says what is known of a job without a workload.
 func withoutWorkload(ctx context.Context, j *job.Job, s api.Status) string {
 	if began, err := j.Began(ctx); err == nil && !began && !j.Handle.ByPythonTool() {
 		return "it never started: it was prepared but not applied, or deleted before it ran"
@@ -84,7 +82,7 @@ func withoutWorkload(ctx context.Context, j *job.Job, s api.Status) string {
 	return "its workload is gone, and " + unknownEnd(ctx, j, s)
 }
 
-// unknownEnd says why no one knows how a job ended, and who may.
+// unknownEnd says why it is unknown how a job ended, and where to look.
 func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 	text := j.Store.URL() + " does not record how it ended"
 	if s.Message != "" {
@@ -96,11 +94,11 @@ func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 	return text
 }
 
-// Interrupted ends a command whose waiting was cut short before the job was seen to end:
-// by --timeout (exit code 124) or by a signal (130). Other errors stay.
+// Interrupted ends a command that stopped waiting before it saw the job end: because of
+// --timeout (exit code 124) or a signal (130). It returns other errors unchanged.
 func Interrupted(w io.Writer, j *job.Job, err error) error {
 	follow := "logs -f"
-	if j.Handle.Map != nil { // which has values, and a log for each of its pods
+	if j.Handle.Map != nil { // a map has values, and one log per pod
 		follow = "result"
 	}
 	again := fmt.Sprintf("follow: kubectl kinetic jobs %s %s%s\ncancel: kubectl kinetic jobs cancel %s%s",
@@ -112,7 +110,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "interrupted; job %s is still running\n%s\n", j.ID(), again)
 		return process.Exit(process.ExitInterrupted)
-	case errors.Is(err, syscall.EPIPE): // no one reads any more
+	case errors.Is(err, syscall.EPIPE): // no one reads our output
 		return err
 	default:
 		fmt.Fprintf(w, "stopped watching job %s, which may still be running\n%s\n", j.ID(), again)
@@ -120,15 +118,15 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	}
 }
 
-// TellUnread says on w that a status is what the store knows, and why.
+// TellUnread prints a warning on w if a status comes from the store only, and why.
 func TellUnread(w io.Writer, s api.Status) {
 	if s.Unread != "" {
 		fmt.Fprintf(w, "warning: the cluster could not be asked, only the store: %s\n", ui.Clean(s.Unread))
 	}
 }
 
-// Unread ends a command whose reader went away, as `| head` does, before it had all:
-// the job continues, as far as is known, or keeps what it has.
+// Unread ends a command whose reader went away before the end, as with `| head`. The
+// message says whether the job is still running or has ended.
 func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	kept, back := "its log", "logs -f"
 	switch {

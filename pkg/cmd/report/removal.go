@@ -7,23 +7,25 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// manyObjects is of how many the removal is shown: fewer are gone before anybody wonders.
+// manyObjects is how many objects are shown being deleted; fewer are gone before anybody
+// wonders.
 const manyObjects = 500
 
-// Removal shows how far the removal of what jobs have in the store is, where that is
-// much. It is safe for concurrent use.
+// Removal shows the progress of deleting what jobs have in the store, if that is much. It
+// is safe for concurrent use.
 type Removal struct {
 	ui *ui.UI
 
 	mu          sync.Mutex
 	done, total int          // of all jobs
-	bar         *ui.Progress // nil as long as there is little
+	bar         *ui.Progress // nil until there are many objects
 }
 
-// NewRemoval shows on u.
+// NewRemoval returns a Removal that shows its progress on u.
 func NewRemoval(u *ui.UI) *Removal { return &Removal{ui: u} }
 
-// OfJob hears of one job how many of its objects are gone, of how many.
+// OfJob returns a callback for one job, which takes how many of its objects are deleted,
+// and of how many.
 func (r *Removal) OfJob() func(done, total int) {
 	var before, known int
 	return func(done, total int) {
@@ -46,7 +48,7 @@ func (r *Removal) show() {
 	}
 }
 
-// Done takes off what is shown.
+// Done removes what is shown.
 func (r *Removal) Done() {
 	if r.bar != nil {
 		r.bar.Done()

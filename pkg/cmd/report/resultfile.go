@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// resultFile is a file that changes when there is something to write. A plain file,
-// or none, is replaced as a whole once the new one is complete: what it held may be
-// all there is of an earlier result. Anything else, such as a pipe or /dev/stdout,
-// is written into.
+// resultFile is a file that does not change until the first byte is written. A regular or
+// missing file is replaced as a whole once the new one is complete, because its content may
+// be the only copy of an earlier result. Anything else, such as a pipe or /dev/stdout, is
+// written in place.
 type resultFile struct {
 	name string
 	file *os.File // nil before the first byte
-	temp string   // what file is called until it is complete; "" if that is name
+	temp string   // the name of file until it is complete; "" for writing in place
 }
 
 func (r *resultFile) Write(p []byte) (int, error) {
@@ -41,11 +41,11 @@ func (r *resultFile) open() (err error) {
 			return r.file.Chmod(info.Mode().Perm())
 		}
 	}
-	r.file, err = os.Create(r.name) // also where the directory takes no other file
+	r.file, err = os.Create(r.name) // also if the directory doesn't allow other files
 	return err
 }
 
-// complete brings what was written to the disk, under its name.
+// complete syncs the file to disk and gives it its name.
 func (r *resultFile) complete() error {
 	if err := r.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
 		return err
@@ -64,7 +64,7 @@ func (r *resultFile) complete() error {
 	return nil
 }
 
-// discard removes what was not completed.
+// discard deletes a file that was not completed.
 func (r *resultFile) discard() {
 	if r.file != nil {
 		_ = r.file.Close()

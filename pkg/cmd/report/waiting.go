@@ -9,22 +9,22 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// Teller says how one job stands while someone waits for it. A job goes through many
-// states that read alike, so what was just said is not said again.
+// Teller shows the state of one job while someone waits for it. Many states of a job read
+// alike, so it doesn't repeat what it just said.
 type Teller struct {
 	ui      *ui.UI
 	said    reason
-	attempt int // the last that was told to run
+	attempt int // the last one shown as running
 }
 
-// reason is what was said of a state of an attempt.
+// reason is what was said about a state of an attempt.
 type reason struct {
 	text    string
 	attempt int
 }
 
-// isOf reports whether two reasons are the same. Numbers alone make no other one of an
-// attempt: nodes come and go, and are counted.
+// isOf reports whether two reasons are the same. Within one attempt, numbers don't matter:
+// they count nodes, which come and go.
 func (r reason) isOf(other reason) bool {
 	return r.text == other.text || r.attempt == other.attempt && withoutDigits(r.text) == withoutDigits(other.text)
 }
@@ -38,18 +38,19 @@ func withoutDigits(text string) string {
 	}, text)
 }
 
-// NewTeller says on u.
+// NewTeller returns a Teller that writes to u.
 func NewTeller(u *ui.UI) *Teller { return &Teller{ui: u} }
 
-// Waiting says what the job waits for, and what fixes it. Of any other job it says nothing.
+// Waiting says what a pending job waits for, and what fixes that. It says nothing about
+// other jobs.
 func (t *Teller) Waiting(s api.Status) {
 	if s.State == api.Pending && s.Message != "" {
 		t.state(s, s.Outcome())
 	}
 }
 
-// Running says that the job runs, once for each attempt, or what the part of it lacks
-// that doesn't. Of any other job it says nothing.
+// Running says once for each attempt that the job runs, or what some of its pods are
+// waiting for. It says nothing about jobs in other states.
 func (t *Teller) Running(s api.Status) {
 	attempt := max(s.Attempt, 1)
 	switch {
