@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// completions offer the values that flags take.
+// completions returns the completions of flag values.
 func completions() map[string]cobra.CompletionFunc {
 	fixed := func(values ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
@@ -25,11 +25,11 @@ func completions() map[string]cobra.CompletionFunc {
 	}
 }
 
-// completeAccelerator offers shapes in the spelling that was begun,
-// with or without tpu- and gpu-.
+// completeAccelerator offers shapes in the spelling that the user began, with or without
+// tpu- and gpu-.
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	var offers []string
-	offered := map[string]bool{} // a shape on one host comes before the same on several
+	offered := map[string]bool{} // a shape on one host comes before the same shape on several
 	for _, a := range accelerator.Catalogue() {
 		text := accelerator.Text(a)
 		if prefix := string(a.Kind) + "-"; strings.HasPrefix(word, prefix) {
@@ -43,7 +43,7 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeMaps offers the maps that have ended, whose values can be taken over.
+// completeMaps offers the maps that have ended, whose values can be reused.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, false) }
 	ended := func(e api.JobSummary) bool { return e.Map && e.State.Ended() }

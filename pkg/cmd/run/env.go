@@ -11,32 +11,32 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// envFlags are the flags that put environment variables into a job.
+// envFlags are the flags that set environment variables of a job.
 type envFlags struct {
-	// Set are values of --env: NAME=VALUE, or NAME to copy it from here.
+	// Set are values of --env: NAME=VALUE, or NAME to copy it from this process.
 	Set []string
-	// Capture are patterns of names to copy, as of path.Match.
+	// Capture are patterns of names to copy, in the syntax of path.Match.
 	Capture []string
 	// Secret are names to copy as secrets.
 	Secret []string
-	// Local says that there will be no manifest.
+	// Local means that there will be no manifest.
 	Local bool
 }
 
-// environment is what a job's environment gets.
+// environment is what goes into a job's environment.
 type environment struct {
 	Env []api.EnvVar
-	// Secrets travel outside of manifests, handles and logs.
+	// Secrets are kept out of manifests, handles and logs.
 	Secrets map[string]string
-	// Notes are sentences about what was copied and how; never values.
+	// Notes are sentences about what was copied and how; they never contain values.
 	Notes []string
 }
 
 var envName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // neverCaptured are patterns of names that describe this machine, not the job: its paths,
-// its devices, its credentials and its part in a job of its own. --capture-env doesn't copy
-// them, unless it names one exactly.
+// its devices, its credentials, and its role if it is itself part of a job. --capture-env
+// doesn't copy them unless it names one exactly.
 var neverCaptured = []string{
 	"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TEMP", "TMP",
 	"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_*", "PYENV_*", "LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_*",
@@ -55,8 +55,8 @@ func describesMachine(name string) bool {
 	})
 }
 
-// readEnvironment decides what is copied, from flags and the environment of
-// this process (NAME=VALUE strings).
+// readEnvironment decides what to copy, from flags and the environment of this process
+// (NAME=VALUE strings).
 func readEnvironment(f envFlags, environ []string) (environment, error) {
 	r := envReader{noManifest: f.Local, local: map[string]string{}, seen: map[string]string{}}
 	for _, kv := range environ {
@@ -86,7 +86,7 @@ func readEnvironment(f envFlags, environ []string) (environment, error) {
 type envReader struct {
 	noManifest bool
 	local      map[string]string
-	seen       map[string]string // name → the flag that gave it
+	seen       map[string]string // name → the flag that set it
 	copied     []string
 	skipped    []string
 	out        environment
@@ -169,7 +169,7 @@ func (r *envReader) capture(pattern string) error {
 	return nil
 }
 
-// copy takes a variable over from this machine, as a secret if it looks like one.
+// copy copies a variable from this machine, as a secret if it looks like one.
 func (r *envReader) copy(flag, name string) error {
 	value, ok := r.local[name]
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// explanation says what a run would do. Its JSON form is a contract; parts that
-// don't apply are null.
+// explanation describes what a run would do. Its JSON form is a contract; parts that don't
+// apply are null.
 type explanation struct {
 	Target      explainedTarget      `json:"target"`
 	Accelerator explainedAccelerator `json:"accelerator"`
@@ -20,8 +20,8 @@ type explanation struct {
 	Warnings    []string             `json:"warnings"`
 }
 
-// explainedTarget is where the job goes. Zone and cluster are null where it isn't
-// known to be one of GKE: what would be supposed of them plays no part there.
+// explainedTarget is where the job goes. Zone and cluster are null unless the cluster is
+// known to be on GKE, because defaults for them would mean nothing there.
 type explainedTarget struct {
 	Project   *string `json:"project"`
 	Zone      *string `json:"zone"`
@@ -32,29 +32,29 @@ type explainedTarget struct {
 	way       string
 }
 
-// explainedAccelerator is the shape that the text given for it means.
+// explainedAccelerator is the shape that was asked for.
 type explainedAccelerator struct {
 	Kind     api.AcceleratorKind `json:"kind"`
 	Name     string              `json:"name"`
 	Topology *string             `json:"topology"`
 	Chips    *int                `json:"chips"`
-	// Hosts and Chips are those of all slices together.
+	// Hosts and Chips are totals over all slices.
 	Hosts        int     `json:"hosts"`
 	Slices       int     `json:"slices"`
 	ChipsPerHost *int    `json:"chipsPerHost"`
 	MachineType  *string `json:"machineType"`
 	Spot         bool    `json:"spot"`
 	Resource     *string `json:"resource"`
-	// PricePerHour in USD, for all hosts.
+	// PricePerHour is in USD, for all hosts.
 	PricePerHour *float64 `json:"pricePerHour"`
 	sentence     string
 	priceBasis   string
 }
 
-// explainedBundle is what travels with the call.
+// explainedBundle is the packaged code.
 type explainedBundle struct {
 	Root string `json:"root"`
-	// Entry is the file that is run, relative to Root.
+	// Entry is the file to run, relative to Root.
 	Entry *string         `json:"entry"`
 	Files []explainedFile `json:"files"`
 	Bytes int64           `json:"bytes"`
@@ -79,14 +79,14 @@ type explainedImage struct {
 	Ref  string `json:"ref"`
 }
 
-// explainedJob is what the job is called, and what each of its hosts gets.
+// explainedJob is the job's name, and what each of its hosts gets.
 type explainedJob struct {
 	ID   string `json:"id"`
 	Call string `json:"call"` // without secrets
 	// Name is the workload's name in Kubernetes, null for a local job.
 	Name    *string     `json:"name"`
 	Backend api.Backend `json:"backend"`
-	// CPU, Memory and Disk are what a host asks for; null leaves that to the cluster.
+	// CPU, Memory and Disk are what a host requests; null leaves that to the cluster.
 	CPU    *string `json:"cpu"`
 	Memory *string `json:"memory"`
 	Disk   *string `json:"disk"`
@@ -96,23 +96,23 @@ type explainedJob struct {
 	FlexStart     bool    `json:"flexStart"`
 	ComputeClass  *string `json:"computeClass"`
 	PriorityClass *string `json:"priorityClass"`
-	// Retries and MaxDisruptions are how often the job starts again after a crash,
-	// and after the loss of a machine; null where it never does.
+	// Retries and MaxDisruptions are how often the job starts again after a crash and after
+	// the loss of a machine; null if it never does.
 	Retries        *int `json:"retries"`
 	retryOn        api.RetryOn
 	MaxDisruptions *int `json:"maxDisruptions"`
-	// Env are the names of the environment variables that are added, SecretEnv of
-	// those that are secrets.
+	// Env are the names of the environment variables that are added, SecretEnv the names of
+	// secret ones.
 	Env       []string `json:"env"`
 	SecretEnv []string `json:"secretEnv"`
 	limited   bool
-	// sharedPools says that nothing keeps the hosts of a slice together.
+	// sharedPools means that nothing keeps the hosts of a slice together.
 	sharedPools bool
-	// Map is how the inputs of a map are spread over pods, null without one.
+	// Map says how the inputs of a map are spread over pods, null without a map.
 	Map *api.Map `json:"map"`
 }
 
-// explain says what doing the plan would do.
+// explain describes what carrying out the plan would do.
 func explain(p submit.Planned) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
@@ -182,7 +182,7 @@ func explainAccelerator(s api.Spec) explainedAccelerator {
 	switch s.Capacity.Kind {
 	case api.CapacityClass:
 		a.MachineType, a.PricePerHour = "", nil
-	case api.CapacityFlexStart: // which has prices of its own
+	case api.CapacityFlexStart: // flex-start has other prices
 		a.PricePerHour = nil
 	}
 	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// sentences is the explanation for people; size spells a number of bytes, count
-// one of things.
+// sentences returns the explanation for people. size formats a number of bytes, count a
+// number of things.
 func (e explanation) sentences(size func(int64) string, count func(n int, noun string) string) string {
 	var b strings.Builder
 	line := func(what, format string, args ...any) {
@@ -78,7 +78,7 @@ func (j explainedJob) shownID() string {
 	return j.ID
 }
 
-// kind is the kind of the workload's object.
+// kind returns the kind of the workload's object.
 func (j explainedJob) kind() string {
 	if j.Backend == api.BackendPathways {
 		return "LeaderWorkerSet"
@@ -86,7 +86,7 @@ func (j explainedJob) kind() string {
 	return "Job"
 }
 
-// asked says what a host asks for, "" where no one said it.
+// asked returns what a host requests, "" for nothing.
 func (j explainedJob) asked() string {
 	var parts []string
 	if j.CPU != nil {
@@ -105,7 +105,7 @@ func (j explainedJob) asked() string {
 	return strings.Join(parts, ", ")
 }
 
-// capacity says where the machines come from, "" where no one said it.
+// capacity says where the machines come from, "" if the user didn't say.
 func (j explainedJob) capacity() string {
 	switch {
 	case j.Reservation != nil:
@@ -120,7 +120,7 @@ func (j explainedJob) capacity() string {
 	return ""
 }
 
-// restarts says after how much the job, or each pod of a map, starts again.
+// restarts says how often the job, or each pod of a map, starts again, and after what.
 func (j explainedJob) restarts() string {
 	one, more := "a crash", "crashes"
 	if j.retryOn == api.RetryOnError {
@@ -129,7 +129,7 @@ func (j explainedJob) restarts() string {
 	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "a lost machine", "lost machines")
 }
 
-// upTo is "none after crashes", "1 after a crash", "up to 3 after crashes".
+// upTo returns "none after crashes", "1 after a crash", "up to 3 after crashes".
 func upTo(n int, one, more string) string {
 	switch n {
 	case 0:
@@ -152,7 +152,7 @@ func (j explainedJob) spread(count func(n int, noun string) string) string {
 	return text
 }
 
-// environment names the variables that are added, never their values.
+// environment returns the names of the variables that are added, never their values.
 func (j explainedJob) environment() string {
 	names := slices.Clone(j.Env)
 	for _, name := range j.SecretEnv {
@@ -161,7 +161,7 @@ func (j explainedJob) environment() string {
 	return strings.Join(names, ", ")
 }
 
-// hosts says what several hosts are to each other.
+// hosts describes several hosts and how they depend on each other.
 func (e explanation) hosts() string {
 	count := strconv.Itoa(e.Accelerator.Hosts)
 	if e.Accelerator.Slices > 1 {
@@ -179,7 +179,7 @@ func (e explanation) hosts() string {
 	return count + ", as an Indexed Job: if one is lost, all fail"
 }
 
-// counted is a number of chips, which for GPUs are called so.
+// counted returns a number of chips or GPUs with its noun.
 func counted(n int, kind api.AcceleratorKind) string {
 	noun := "chip"
 	if kind == api.GPU {

@@ -21,8 +21,8 @@ import (
 // flags hold what was typed.
 type flags struct {
 	connection *connect.Flags
-	own        []*pflag.FlagSet // all but the connection's, whose empty texts mean what kubectl's do
-	podOnly    []string         // names of flags that a local job has no use for
+	own        []*pflag.FlagSet // all but the connection's, where empty texts mean what they mean to kubectl
+	podOnly    []string         // names of flags that don't apply to a local job
 
 	// request has the values that need no parsing.
 	request api.Request
@@ -72,7 +72,7 @@ func (f *flags) sections() []process.Section {
 	return []process.Section{call, placement, outcome, f.connection.Section()}
 }
 
-// alsoLocal are the flags of addPlacement that mean something to a local job too.
+// alsoLocal are the flags of addPlacement that also apply to a local job.
 var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime"}
 
 func (f *flags) addCall(fs *pflag.FlagSet) {
@@ -141,7 +141,7 @@ func (f *flags) addOutcome(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "Cancel the job on Ctrl-C (local jobs always are).")
 }
 
-// toRequest turns the flags into what was asked for, without looking at the world.
+// toRequest turns the flags into a Request, without looking at anything else.
 func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, getenv func(string) string) (r api.Request, env environment, err error) {
 	if err := f.checkEmpty(); err != nil {
 		return r, env, err
@@ -172,8 +172,8 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	return r, env, f.target(c, args, &r)
 }
 
-// checkEmpty rejects flags that were given an empty text, as by a variable of the shell that
-// is not set: the job would be another one than was meant.
+// checkEmpty rejects flags with an empty text, for example from an unset shell variable:
+// the job would not be the intended one.
 func (f *flags) checkEmpty() (err error) {
 	for _, fs := range f.own {
 		fs.VisitAll(func(flag *pflag.Flag) {
@@ -185,7 +185,7 @@ func (f *flags) checkEmpty() (err error) {
 	return err
 }
 
-// target sorts the words of the command line into TARGET and ARGS.
+// target splits the words of the command line into TARGET and ARGS.
 func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	words, rest := args, []string(nil)
 	if dash := c.ArgsLenAtDash(); dash >= 0 {

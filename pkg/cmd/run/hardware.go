@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// hardware says in one line what the job will occupy: machine, chips and price. It is empty
-// for a job without an accelerator.
+// hardware returns one line on what the job will occupy: machine, chips and price. It is
+// empty for a job without an accelerator.
 func hardware(s api.Spec) string {
 	if s.Backend == api.BackendLocal || s.Accelerator.Kind == api.CPU {
 		return ""

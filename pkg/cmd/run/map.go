@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// again brings the values of a map of which nothing is missing, without another job.
-// What an earlier command made stays, unless its removal was asked for.
+// again delivers the values of a map that lacks none, without another job. It deletes
+// nothing of the earlier job unless the user asked for that.
 func (o *options) again(ctx context.Context, old *job.Job) error {
 	o.ui.Phase("resumed", fmt.Sprintf("job %s already has all %s values: nothing to compute", old.ID(), ui.Number(old.Handle.Map.Inputs)))
 	if o.wait.detach {
@@ -22,7 +22,7 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 	return reader.follow(ctx, old)
 }
 
-// showMap writes the values of a map while it runs, and shows how far it is.
+// showMap writes the values of a map while it runs, and shows its progress.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
 	last := job.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
 	bar := o.ui.Telling("map", report.MapProgress(last))

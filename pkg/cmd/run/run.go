@@ -1,5 +1,5 @@
-// Package run is the command `kubectl kinetic run`: it takes a Python function
-// from a laptop, runs it elsewhere and brings its result back.
+// Package run is the command `kubectl kinetic run`: it takes a Python function from a
+// laptop, runs it elsewhere and returns its result.
 package run
 
 import (
@@ -76,7 +76,7 @@ const examples = `  # a function, on the cluster
   # explain what a run would do
   kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
 
-// NewCommand is `kubectl kinetic run`. The clock gives jobs their times.
+// NewCommand returns the command `kubectl kinetic run`. The clock is for the times of jobs.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	f := newFlags()
 	c := &cobra.Command{
@@ -99,7 +99,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return c
 }
 
-// options hold only ready things.
+// options holds only values that are ready to use.
 type options struct {
 	streams genericiooptions.IOStreams
 	ui      *ui.UI
@@ -114,7 +114,7 @@ type options struct {
 	machine      submit.Machine
 	connection   *connect.Flags
 	wait         waiting
-	root         string // the package root, once it is known
+	root         string // the package root, once known
 }
 
 // mode is what the command does with a plan.
@@ -129,10 +129,10 @@ const (
 	modeWriteOverlay
 )
 
-// contacts reports whether the mode needs the cluster.
+// contacts reports whether the mode contacts the cluster.
 func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == modeServerDryRun }
 
-// submits reports whether the mode makes a job, which gets an id of its own.
+// submits reports whether the mode creates a job, which gets its own id.
 func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
@@ -149,7 +149,8 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if m != modeExplain {
-		// Each takes a few milliseconds; they are needed in this order, when all else is known.
+		// Each takes a few milliseconds. They are needed in this order, after everything
+		// else.
 		go func() {
 			if !local {
 				render.Warm()
@@ -168,7 +169,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}
 	place, err := resolve()
 	if err != nil {
-		// A mistake in what is to run is told before one in where.
+		// An error in what to run is reported before an error in where.
 		if mistake := submit.Check(c.Context(), request, machine); mistake != nil {
 			err = mistake
 		}
@@ -179,7 +180,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		notes = append(notes, f.idle(c)...)
 	}
 	if !m.submits() {
-		request.MapResume = "" // what is shown without a look at the store is the map of all inputs
+		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
 	}
 	cleanup, older := f.cleanup, report.KeepAll
 	if c.Flags().Changed("cleanup") {
@@ -195,7 +196,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}, nil
 }
 
-// machine is what a plan needs to know about this machine.
+// machine returns what a plan needs to know about this machine.
 func (f *flags) machine(streams genericiooptions.IOStreams) (submit.Machine, error) {
 	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
@@ -205,7 +206,7 @@ func (f *flags) machine(streams genericiooptions.IOStreams) (submit.Machine, err
 	return m, err
 }
 
-// filesOf are the files that are written to. One that is closed is none.
+// filesOf returns the files among some outputs, without closed ones.
 func filesOf(outputs ...io.Writer) []fs.FileInfo {
 	var files []fs.FileInfo
 	for _, w := range outputs {
@@ -220,8 +221,8 @@ func filesOf(outputs ...io.Writer) []fs.FileInfo {
 	return files
 }
 
-// idle says which of the flags that were given place a pod, which a local
-// job has none of.
+// idle returns a note that lists the given flags that place pods, which a local job does
+// not have.
 func (f *flags) idle(c *cobra.Command) []string {
 	var idle []string
 	for _, name := range f.podOnly {
@@ -265,7 +266,7 @@ func (f *flags) mode() (mode, error) {
 	}
 }
 
-// outputs are the values of -o that a mode takes.
+// outputs returns the values of -o that a mode accepts.
 func (f *flags) outputs(m mode) []string {
 	switch {
 	case m == modeDryRun || m == modeServerDryRun:
@@ -303,8 +304,8 @@ func (f *flags) checkMode(m mode, local bool) error {
 	return nil
 }
 
-// run plans the job, resolves what is left open, renders the plan and does with it what
-// the mode says.
+// run plans the job, resolves what is left open, renders the plan, and then does what the
+// mode says.
 func (o *options) run(ctx context.Context) error {
 	identity := submit.RandomIdentity(o.clock.Now())
 	if !o.mode.submits() {
@@ -339,7 +340,7 @@ func (o *options) run(ctx context.Context) error {
 		o.warn(planned.Warnings[warned:])
 	}
 	var rendered render.Rendered
-	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // which has files instead
+	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
 			return process.Usage(err)
 		}
@@ -366,8 +367,8 @@ func (o *options) warn(warnings []string) {
 	}
 }
 
-// planError is exit code 2: nothing was contacted or changed yet. An interrupt
-// is an interrupt.
+// planError returns an error with exit code 2, because nothing was contacted or changed
+// yet, or the exit code of an interrupt if that was the cause.
 func planError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return process.Exit(process.ExitInterrupted)

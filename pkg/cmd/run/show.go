@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// serverDryRun prints what the API server would make of the objects.
+// serverDryRun prints the objects as the API server would create them.
 func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered render.Rendered) error {
 	cluster, err := backend.Cluster(o.connection, o.place, p.Spec.Namespace)
 	if err != nil {
@@ -29,8 +29,8 @@ func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered r
 	return o.print(answered, o.output, " created (server dry run)")
 }
 
-// print writes objects in a format, as kubectl does; without one it says of each
-// what was done.
+// print writes objects in a format, as kubectl does; without a format, it says what was
+// done to each.
 func (o *options) print(r render.Rendered, format, done string) error {
 	switch format {
 	case "json":
@@ -54,7 +54,7 @@ func (o *options) print(r render.Rendered, format, done string) error {
 	return nil
 }
 
-// explain says what a run would do.
+// explain prints what a run would do.
 func (o *options) explain(p submit.Planned) error {
 	e := explain(p)
 	if o.output == "json" {

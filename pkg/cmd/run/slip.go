@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
 
-// hardwareFlags are what other tools call --accelerator.
+// hardwareFlags are other tools' names for --accelerator.
 var hardwareFlags = []string{"gpu", "gpus", "tpu", "tpus", "accelerators", "gpu-type", "machine-type", "instance-type"}
 
-// unknownFlag says how to pass to the code what is not a flag of ours, which is the most
-// frequent slip.
+// unknownFlag explains how to pass an argument to the code, which is what unknown flags are
+// mostly meant for.
 func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -35,7 +35,8 @@ func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 	return process.Usagef("%w; %s", err, hint)
 }
 
-// passing says how TARGET, if it stands before the flag, is given an argument of its name.
+// passing says how to pass an argument with the flag's name to TARGET, "" if TARGET does
+// not precede the flag.
 func (f *flags) passing(words []string, unknown *pflag.NotExistError) string {
 	dashed, name := "--"+unknown.GetSpecifiedName(), unknown.GetSpecifiedName()
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" {

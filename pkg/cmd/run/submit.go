@@ -28,13 +28,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// waiting says how long a run looks after its job.
+// waiting says how long a run waits for its job, and what it does then.
 type waiting struct {
 	detach  bool
 	cleanup report.Cleanup
 	// cleanupOlder is for a job of an earlier command.
 	cleanupOlder report.Cleanup
-	// cancel ends the job when its reader is interrupted, or goes away.
+	// cancel means to cancel the job if its reader is interrupted or goes away.
 	cancel  bool
 	timeout time.Duration
 }
@@ -42,7 +42,7 @@ type waiting struct {
 // destination is where a job goes.
 type destination struct {
 	registry job.Registry
-	// One of them makes the workload.
+	// One of them creates the workload.
 	cluster *kube.Cluster
 	machine *local.Machine
 }
@@ -57,7 +57,7 @@ func (o *options) destination(p submit.Planned) (to destination, err error) {
 	return to, err
 }
 
-// submit starts the job and, unless it is detached, stays until its result is here.
+// submit starts the job and, unless it is detached, waits for its result.
 func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	o.root = p.Root
 	if p.Complete() {
@@ -84,7 +84,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	return o.follow(ctx, j)
 }
 
-// prepare does all but apply the manifests, and prints them.
+// prepare does everything except applying the manifests, and prints them.
 func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	if old := p.From; p.Complete() {
 		return process.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.LocationFlags())
@@ -97,7 +97,7 @@ func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render
 	return o.print(rendered.WithoutRunner(), cmp.Or(o.output, "yaml"), "")
 }
 
-// apply carries a plan out, and shows how far it is.
+// apply carries out a plan and shows the progress.
 func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Registry, steps submit.Steps) (*job.Job, error) {
 	bar := o.ui.Progress("storing", p.Files.StoredBytes)
 	var before int64
@@ -116,7 +116,7 @@ func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Regi
 	return sent.Job, nil
 }
 
-// applyError says what there is of a job whose submit was interrupted.
+// applyError says what an interrupted submit left behind. It passes on other errors.
 func (o *options) applyError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return submitError(err)
@@ -125,7 +125,7 @@ func (o *options) applyError(ctx context.Context, err error) error {
 	return process.Exit(process.ExitInterrupted)
 }
 
-// submitError gives mistakes in the input exit code 2.
+// submitError gives errors in the input exit code 2.
 func submitError(err error) error {
 	var exists *submit.ExistsError
 	var unusable *submit.StoreError
@@ -136,7 +136,7 @@ func submitError(err error) error {
 	return err
 }
 
-// leftBy says what there is of a job whose submit was interrupted.
+// leftBy says what an interrupted submit left behind.
 func leftBy(err error) string {
 	var exists *submit.ExistsError
 	var mayRun *submit.MayRunError
@@ -165,20 +165,20 @@ func (o *options) printHandle(j *job.Job) error {
 	return nil
 }
 
-// outcome is how following a job ended.
+// outcome is the end of following a job.
 type outcome struct {
 	status api.Status
 	err    error
-	// heard is what the log has told, of other jobs than a map.
+	// heard has the warnings in the log, nil for a map.
 	heard *report.Heard
-	// ofMap is what came of its inputs, of a map.
+	// ofMap is the outcome of a map's inputs.
 	ofMap job.MapOutcome
 }
 
-// errUnrecoverable ends the waiting for a job that would wait for ever.
+// errUnrecoverable ends the waiting for a job that would wait forever.
 var errUnrecoverable = errors.New("waiting will not help")
 
-// follow shows the job's log, and brings the result back when it has ended.
+// follow shows the job's log, and delivers the result when the job has ended.
 func (o *options) follow(ctx context.Context, j *job.Job) error {
 	waiting, cancelTimeout := report.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
 	defer cancelTimeout()
@@ -186,10 +186,10 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	told := report.NewTeller(o.ui)
+	teller := report.NewTeller(o.ui)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
-			tell(told, j, s)
+			announce(teller, j, s)
 			if last = s; s.Unrecoverable {
 				cancel(errUnrecoverable)
 			}
@@ -204,7 +204,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	case <-ctx.Done():
 		if !o.wait.cancel {
 			cancel(context.Canceled)
-			select { // so that the terminal keeps no color of the log
+			select { // so that the log leaves no color on the terminal
 			case <-done:
 			case <-time.After(lastLines):
 			}
@@ -214,11 +214,11 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// lastLines is how long Ctrl-C waits for what was read of a log to be written. A stopped
-// terminal takes nothing.
+// lastLines is how long Ctrl-C waits until the lines that were already read are written. A
+// stopped terminal accepts none.
 const lastLines = 500 * time.Millisecond
 
-// show is what a job is followed by: its log, or the values of a map.
+// show shows a job while it runs: its log, or the values of a map.
 func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
 	if j.Handle.Map != nil {
 		return o.showMap(ctx, j, seen)
@@ -232,18 +232,18 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	return outcome{status: status, err: errors.Join(err, out.Close()), heard: heard}
 }
 
-// tell says what the job waits for, and that it runs.
-func tell(t *report.Teller, j *job.Job, s api.Status) {
+// announce says what the job waits for, and that it runs.
+func announce(t *report.Teller, j *job.Job, s api.Status) {
 	if j.Handle.Backend == api.BackendLocal { // it runs once it exists
 		return
 	}
 	t.Waiting(s)
-	if j.Handle.Map == nil { // of which the progress is shown
+	if j.Handle.Map == nil { // a map shows its progress instead
 		t.Running(s)
 	}
 }
 
-// giveUp removes a job that would wait for ever.
+// giveUp deletes a job that would wait forever.
 func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 	if _, err := j.Cancel(ctx, 0, o.clock.Now(), "it could not start: "+s.Message); err != nil {
 		return err
@@ -263,26 +263,27 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 		return report.Interrupted(o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil:
 		err := report.SettleMap(ctx, o.streams, o.ui, j, report.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
-		o.tellUninstalled(j, hearFailures(end.ofMap))
+		o.noteUninstalled(j, hearFailures(end.ofMap))
 		return err
 	case end.status.State != api.Succeeded:
 		err := report.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
-		o.tellUninstalled(j, end.heard)
+		o.noteUninstalled(j, end.heard)
 		return err
 	}
 	o.ui.Phase("succeeded", j.ID())
 	if err := o.collect(ctx, j, end.heard); err != nil {
 		return err
 	}
-	o.tellOutputs(ctx, j)
+	o.noteOutputs(ctx, j)
 	return nil
 }
 
-// outputsTime is how long a run that is done looks for outputs.
+// outputsTime is how long a finished run looks for outputs.
 const outputsTime = 2 * time.Second
 
-// tellOutputs says how to get what the job wrote. What can't be found out quickly is left out.
-func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
+// noteOutputs says how to get what the job wrote. It says nothing if it can't find out
+// quickly.
+func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
 	ctx, cancel := context.WithTimeout(ctx, outputsTime)
 	defer cancel()
 	dir, err := outputs.Of(j)
@@ -296,7 +297,7 @@ func (o *options) tellOutputs(ctx context.Context, j *job.Job) {
 	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags()))
 }
 
-// hearFailures remembers the errors of a map's inputs as it would those of a log.
+// hearFailures treats the errors of a map's inputs like lines of a log.
 func hearFailures(m job.MapOutcome) *report.Heard {
 	heard := report.Hear(io.Discard)
 	for _, f := range m.Failed {
@@ -305,8 +306,8 @@ func hearFailures(m job.MapOutcome) *report.Heard {
 	return heard
 }
 
-// tellUninstalled says where a job lacked a package that its project asks for.
-func (o *options) tellUninstalled(j *job.Job, heard *report.Heard) {
+// noteUninstalled says where to install a missing package that the project requires.
+func (o *options) noteUninstalled(j *job.Job, heard *report.Heard) {
 	name, file := bundle.RequiredBy(o.root, heard.MissingModule())
 	if name == "" {
 		return
@@ -318,7 +319,8 @@ func (o *options) tellUninstalled(j *job.Job, heard *report.Heard) {
 	o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: %s", name, file, do))
 }
 
-// logs is where what the call prints to standard output goes: a function's value has standard output for itself.
+// logs returns the writer for the call's standard output. Ours is reserved for a function's
+// value.
 func (o *options) logs(j *job.Job) io.Writer {
 	if j.Handle.CallKind == api.CallFunction {
 		return o.streams.ErrOut
@@ -334,8 +336,8 @@ func (o *options) collect(ctx context.Context, j *job.Job, heard *report.Heard) 
 	return report.Collect(ctx, streams, j, report.Collection{Cleanup: o.wait.cleanup, Heard: heard})
 }
 
-// interrupted ends a job whose run ends it with itself: gently at first, without
-// another look when Ctrl-C comes again. What it still prints is shown.
+// interrupted cancels the job when its run is interrupted: gracefully at first, immediately
+// on the next Ctrl-C. What the job still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
 	again := "again: kill it now"
 	if j.Handle.Backend != api.BackendLocal {
@@ -351,7 +353,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	return process.Exit(process.ExitInterrupted)
 }
 
-// abandoned ends a job whose reader went away, as `| head` does.
+// abandoned cancels a job whose reader went away, as with `| head`.
 func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
 	if err := o.end(ctx, j); err != nil {
@@ -361,8 +363,8 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	return process.Exit(process.ExitFailed)
 }
 
-// end cancels a job. An interrupt meanwhile ends a local job at once; in a
-// cluster it would be a wait for the network, so that there it ends the waiting.
+// end cancels a job. Another interrupt meanwhile kills a local job at once. In a cluster
+// that would take another request, so there it only ends the waiting.
 func (o *options) end(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	again, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
