@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// product is what people type before the command.
+// product is what users type before the command.
 const product = "kubectl kinetic"
 
-// A command is one word after `kubectl kinetic`: run by another binary, or by
-// the front door itself.
+// command is one word after `kubectl kinetic`, run by another binary or by the front door
+// itself.
 type command struct {
 	name, summary string
-	binary        string // that runs it; empty for the front door's own
-	usage         string // of the front door's own
+	binary        string // the binary that runs it; empty for the front door's own
+	usage         string // for the front door's own
 	own           func(p Process, args []string) error
 }
 
-// commands lists what this version has, in the order help shows it.
+// commands lists the commands of this version, in the order of the help.
 func commands() []command {
 	return []command{
 		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
@@ -29,7 +29,7 @@ func commands() []command {
 	}
 }
 
-// jobsCommands are the words after `kubectl kinetic jobs`, which many forget.
+// jobsCommands are the words after `kubectl kinetic jobs`. Many users forget the jobs.
 var jobsCommands = []string{"list", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "debug"}
 
 func findCommand(name string) (command, bool) {
@@ -65,7 +65,7 @@ func overview() string {
 	return b.String()
 }
 
-// ownHelp is what `--help` prints for a command of the front door.
+// ownHelp returns what --help prints for a command of the front door.
 func ownHelp(c command) string {
 	return fmt.Sprintf("%s.\n\nUsage:\n  %s %s\n", c.summary, product, c.usage)
 }

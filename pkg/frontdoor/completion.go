@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 )
 
-// kubectl asks a program of this name for the words that may come next:
+// kubectl runs a program with this name to get the words that may come next.
 // kubectl_complete-kinetic is a link to the front door.
 const (
 	completionPrefix = "kubectl_complete-"
@@ -18,12 +18,12 @@ const (
 	completionName   = completionPrefix + "kinetic"
 )
 
-// noFiles is the last line of an answer (":4" in cobra's protocol, which is
-// kubectl's): do not complete file names.
+// noFiles is the last line of an answer (":4" in cobra's protocol, which kubectl uses): do
+// not complete file names.
 const noFiles = ":4\n"
 
-// complete answers kubectl: words are those typed after `kubectl kinetic`, the
-// last one being completed and maybe empty.
+// complete answers kubectl: words are those typed after `kubectl kinetic`. The last one is
+// to be completed and may be empty.
 func (p Process) complete(words []string) (int, error) {
 	if len(words) > 0 && words[0] == "help" {
 		words = words[1:]
@@ -58,9 +58,9 @@ func printCompletion(p Process, args []string) error {
 	return write(p.Stdout, completionGuide(p.linkFolder(), runtime.GOOS))
 }
 
-// linkFolder is where PATH finds this program: krew's bin folder, the
-// `go install` folder, or the program's own. A link there stays right when an
-// upgrade replaces what kubectl-kinetic itself is linked to.
+// linkFolder returns the folder where PATH finds this program: krew's bin folder, the `go
+// install` folder, or the program's own. A link there stays valid when an upgrade changes
+// what kubectl-kinetic itself is linked to.
 func (p Process) linkFolder() string {
 	if path, err := exec.LookPath(pluginName); err == nil {
 		if path, err = filepath.Abs(path); err == nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// replace turns this process into another program: process id, signals,
-// streams and exit code need no help.
+// replace replaces this process with another program, which keeps the process id, signals
+// and streams.
 func replace(path string, argv []string) (int, error) {
 	return 0, syscall.Exec(path, argv, os.Environ())
 }

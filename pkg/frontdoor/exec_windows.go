@@ -7,9 +7,9 @@ import (
 	"os/signal"
 )
 
-// replace runs the program to its end, since Windows cannot replace a process.
-// The console sends Ctrl-C and Ctrl-Break to both; this process takes no notice
-// and leaves the answer to the program.
+// replace runs the program until it exits, because Windows cannot replace a process. The
+// console sends Ctrl-C and Ctrl-Break to both processes; this one ignores them and leaves
+// the reaction to the program.
 func replace(path string, argv []string) (int, error) {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// handOver continues as the named binary with the given arguments.
+// handOver replaces this process with the named binary.
 func (p Process) handOver(binary string, args []string) (int, error) {
 	path, err := p.find(binary)
 	if err != nil {
@@ -16,16 +16,16 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 	}
 	code, err := p.Exec(path, append([]string{path}, args...))
 	if err != nil {
-		return 0, fmt.Errorf("starting %s: %w; %s", path, err, mend)
+		return 0, fmt.Errorf("starting %s: %w; %s", path, err, fix)
 	}
 	return code, nil
 }
 
-// fix is what to do about an installation with a part missing or broken.
-const mend = "the programs of this plugin belong in one folder: install it again (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
+// fix says what to do about an installation with a missing or broken part.
+const fix = "the programs of this plugin belong in one folder: install it again (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
 
-// find looks beside this program first, so that all parts have one version
-// even where several installations share a PATH.
+// find looks in this program's folder first, so that all parts have the same version even
+// if several installations share a PATH.
 func (p Process) find(binary string) (string, error) {
 	beside := filepath.Join(filepath.Dir(p.Executable), binary)
 	path, err := exec.LookPath(beside)
@@ -33,11 +33,11 @@ func (p Process) find(binary string) (string, error) {
 		return path, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s cannot be run: %w; %s", beside, errors.Unwrap(err), mend)
+		return "", fmt.Errorf("%s cannot be run: %w; %s", beside, errors.Unwrap(err), fix)
 	}
 	path, err = exec.LookPath(binary)
 	if err != nil {
-		return "", fmt.Errorf("%s is missing: it is neither in %s nor on PATH; %s", binary, filepath.Dir(beside), mend)
+		return "", fmt.Errorf("%s is missing: it is neither in %s nor on PATH; %s", binary, filepath.Dir(beside), fix)
 	}
 	return path, nil
 }

@@ -31,7 +31,7 @@ func TestReportsAMissingSibling(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := answerIn(folder, argv...)
-			want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + mend + "\n"
+			want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + fix + "\n"
 			if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
 				t.Errorf("got %+v, want exit code 1 and %q", got, want)
 			}
@@ -48,7 +48,7 @@ func TestReportsASiblingThatCannotRun(t *testing.T) {
 	writeProgram(t, sibling, 0o644)
 
 	got := answerIn(folder, "kubectl-kinetic", "run")
-	want := "error: " + sibling + " cannot be run: permission denied; " + mend + "\n"
+	want := "error: " + sibling + " cannot be run: permission denied; " + fix + "\n"
 	if got.Code != 1 || got.Exec != nil || got.Stderr != want {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
 	}

@@ -12,30 +12,29 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// Exit codes of the front door's own; every other code is that of the program
-// it handed over to.
+// Exit codes of the front door itself. All others come from the program that it ran.
 const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// Process is the process that the front door answers for. Tests put their own
-// parts where the real ones would leave the process.
+// Process is what the front door knows and uses of its process. Tests replace the parts
+// that have effects outside of it.
 type Process struct {
-	// Args is the whole command line; the name in Args[0] reports whether
-	// kubectl wants completions.
+	// Args is the whole command line. The name in Args[0] shows whether kubectl wants
+	// completions.
 	Args []string
 	// Executable is the path of this program with all links resolved.
 	Executable     string
 	Stdout, Stderr io.Writer
-	// Exec becomes the program at path, with argv as its whole command line.
-	// It returns if that cannot be started, or, where a process cannot be
-	// replaced, with the program's exit code at its end.
+	// Exec replaces the process with the program at path; argv is its whole command line.
+	// It returns an error if the program cannot be started. Where a process cannot be
+	// replaced, it returns the program's exit code.
 	Exec func(path string, argv []string) (int, error)
 }
 
-// Main answers for the running process and returns its exit code.
+// Main runs the front door in this process and returns its exit code.
 func Main() int {
 	p := Process{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Exec: replace}
 	executable, err := os.Executable()
@@ -49,8 +48,8 @@ func Main() int {
 	return p.Run()
 }
 
-// Run answers one command line and returns the exit code: 2 for a command line
-// that is wrong, 1 for an installation that is.
+// Run executes one command line and returns the exit code: 2 for a wrong command line, 1
+// for a broken installation.
 func (p Process) Run() int {
 	code, err := p.answer()
 	if err != nil {
@@ -89,13 +88,13 @@ func (p Process) answer() (int, error) {
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
-// usageError is a command line that is wrong.
+// usageError is an error in the command line.
 type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
-// flagsFirst rejects `kubectl kinetic --context=c run`. Whether a flag's value
-// is the next word only the command knows, so nothing is guessed.
+// flagsFirst rejects `kubectl kinetic --context=c run`. Only the command knows whether the
+// next word is the flag's value, so it doesn't guess.
 func flagsFirst(flag string) error {
 	if word := strings.TrimLeft(flag, "-"); slices.Contains(commandNames(), word) {
 		return usageError(fmt.Sprintf("%q is a command: %s %s", word, product, word))
@@ -115,8 +114,8 @@ func unknownCommand(name string) error {
 	return usageError(fmt.Sprintf("unknown command %q for %q: %s", name, product, hint))
 }
 
-// fail reports an error and returns its exit code. Where standard error is
-// gone too, the code is all that is left to say.
+// fail prints an error and returns its exit code, which must be enough if standard error is
+// closed.
 func (p Process) fail(err error) int {
 	_, _ = fmt.Fprintf(p.Stderr, "error: %v\n", err)
 	var usage usageError

@@ -33,7 +33,7 @@ func printVersion(p Process, args []string) error {
 	return write(p.Stdout, string(text)+"\n")
 }
 
-// versionFormat is "" for a line of text, or "json".
+// versionFormat returns "" for a line of text, or "json".
 func versionFormat(args []string) (string, error) {
 	var format string
 	flags := flag.NewFlagSet("version", flag.ContinueOnError)

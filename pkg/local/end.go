@@ -16,16 +16,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// maxWords bounds what is quoted of an interpreter's last words, in bytes.
+// maxWords limits how much of an interpreter's last line is quoted, in bytes.
 const maxWords = 1 << 10
 
-// newEnd describes the end of a job whose runner cannot do it.
+// newEnd describes the end of a job whose runner could not record it.
 func (r Record) newEnd(reason api.Reason, message, by string) api.End {
 	return api.End{Version: api.EndVersion, State: api.Failed, Reason: reason, Message: message, ExitCode: reason.Code(),
 		Attempt: 1, Started: r.Created, Finished: time.Now().UTC(), By: by}
 }
 
-// end reads how the job ended; store.ErrNotFound if no one has recorded that.
+// end reads how the job ended. The error is store.ErrNotFound if that was not recorded.
 func (m *Machine) end(ctx context.Context, r Record) (api.End, error) {
 	s, err := m.config.OpenStore(r.Store)
 	if err != nil {
@@ -34,8 +34,8 @@ func (m *Machine) end(ctx context.Context, r Record) (api.End, error) {
 	return readEnd(ctx, s, r.ID)
 }
 
-// record records how the job ended, unless someone has done that already, and
-// returns what is recorded.
+// record records how the job ended, unless that was already recorded, and returns what is
+// recorded.
 func (m *Machine) record(ctx context.Context, r Record, e api.End) (api.End, error) {
 	s, err := m.config.OpenStore(r.Store)
 	if err != nil {
@@ -68,8 +68,8 @@ func readEnd(ctx context.Context, s store.Store, id string) (api.End, error) {
 	return end, nil
 }
 
-// obituary is the message of a job whose runner ended without a word in the
-// store. An interpreter that crashed has left some in its own output.
+// obituary returns the message for a job whose runner ended without recording it. It quotes
+// the output of an interpreter that crashed.
 func (m *Machine) obituary(id string) string {
 	message := "the runner was killed or crashed before it could record how the job ended"
 	if words := lastWords(filepath.Join(m.dir(id), outFile)); words != "" {
@@ -78,7 +78,7 @@ func (m *Machine) obituary(id string) string {
 	return message
 }
 
-// lastWords is the last line of a file, "" if there is none.
+// lastWords returns the last line of a file, "" if there is none.
 func lastWords(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -23,7 +23,7 @@ var bootSource []byte
 const (
 	bootFile = "boot.py"
 	// runnerPrefix begins the names of directories with one version of the runner,
-	// sourcesPrefix those that older clients made. No job ID begins with a dot.
+	// sourcesPrefix of those that older clients made. No job ID begins with a dot.
 	runnerPrefix  = ".runner-"
 	sourcesPrefix = ".sources-"
 )
@@ -37,14 +37,14 @@ func (m *Machine) install() (string, error) {
 		return "", err
 	}
 	now := time.Now()
-	err := os.Chtimes(dir, now, now) // no other start removes it now
+	err := os.Chtimes(dir, now, now) // so that no other start removes it now
 	for name, content := range files {
 		err = errors.Join(err, m.installFile(filepath.Join(dir, name), content))
 	}
 	return dir, err
 }
 
-// runnerName returns the name of the directory that has these files.
+// runnerName returns the name of the directory for these files.
 func runnerName(files map[string][]byte) string {
 	all := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -61,7 +61,7 @@ func (m *Machine) installFile(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) // not there any more after success
+	defer os.Remove(temp.Name()) // gone after success
 	_, err = temp.Write(content)
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
@@ -69,9 +69,9 @@ func (m *Machine) installFile(path string, content []byte) error {
 	return os.Rename(temp.Name(), path)
 }
 
-// sweep removes what starts and stops that were cut off left behind, and versions
-// of the runner other than current that no job needs. It is no part of what was
-// asked for: what cannot be removed stays.
+// sweep removes the remains of interrupted starts and stops, and versions of the runner
+// other than current that no job needs. It ignores errors, because the user did not ask for
+// this.
 func (m *Machine) sweep(current string) {
 	for _, path := range m.outdated(scratchPrefix) {
 		_ = os.RemoveAll(path)
@@ -86,7 +86,7 @@ func (m *Machine) sweep(current string) {
 	}
 	for _, path := range runners {
 		name := filepath.Base(path)
-		// A job of an older client does not say which one it runs.
+		// A job of an older client does not say which version it runs.
 		mayBeNeeded := needed[""] && strings.HasPrefix(name, sourcesPrefix)
 		if path != current && !needed[name] && !mayBeNeeded {
 			_ = os.RemoveAll(path)
@@ -94,8 +94,7 @@ func (m *Machine) sweep(current string) {
 	}
 }
 
-// outdated lists what has a name with this prefix and was not touched for
-// scratchAge.
+// outdated lists the paths that begin with a prefix and were not modified for scratchAge.
 func (m *Machine) outdated(prefix string) []string {
 	var old []string
 	found, _ := filepath.Glob(filepath.Join(m.config.StateDir, prefix+"*"))

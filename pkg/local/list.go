@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// List describes all jobs of this machine, newest first. What cannot be read does not hide the
-// rest: the error, if there is one, names it.
+// List describes all jobs of this machine, newest first. Jobs that cannot be read don't
+// hide the others: they are in the error.
 func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, error) {
 	records, err := m.records(ctx)
 	jobs := make([]api.JobSummary, 0, len(records))
@@ -19,12 +19,13 @@ func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, 
 	return jobs, err
 }
 
-// lookEvery is how often local jobs are looked at: the kernel reports nothing
-// about processes that aren't one's own children.
+// lookEvery is how often local jobs are polled: the kernel does not notify a process about
+// others than its children.
 const lookEvery = 200 * time.Millisecond
 
-// WatchList calls seen with all jobs again and again, and with those that are gone. What can't be
-// read hides no other job, as in a list: Config.Warn hears of it once.
+// WatchList calls seen repeatedly with all jobs, including those that are gone since the
+// last call. Jobs that cannot be read don't hide the others, as in List; Config.Warn is
+// called once for them.
 func (m *Machine) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
@@ -53,8 +54,8 @@ func (m *Machine) WatchList(ctx context.Context, level api.ListLevel, seen func(
 	}
 }
 
-// missing are the jobs that were known and are not found any more; known becomes those that
-// were found.
+// missing returns the jobs in known that are not in found, and makes known the set of found
+// jobs.
 func missing(known map[string]bool, found []api.JobSummary) []api.JobSummary {
 	now := map[string]bool{}
 	for _, f := range found {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// Logs writes the job's log to out; with Follow it returns when the job has
-// ended and all was written. A job that is not on this machine is an error that
-// is fs.ErrNotExist: its log may be in the store.
+// Logs writes the job's log to out. With Follow, it returns when the job has ended and
+// everything was written. If the job is not on this machine, the error is fs.ErrNotExist:
+// its log may be in the store.
 func (m *Machine) Logs(ctx context.Context, h api.Handle, _ *logs.Archive, o logs.Options, out screen.Streams) error {
 	r, err := m.read(h.JobID)
 	if err != nil {

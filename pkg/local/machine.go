@@ -15,25 +15,25 @@ type Config struct {
 	StateDir string
 	// Python is the interpreter, empty for the first python3 on PATH.
 	Python string
-	// Runner returns the program that Python runs. Only Start calls it.
+	// Runner returns the zip of the runner, which Python runs. Only Start calls it.
 	Runner func() []byte
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
-	// Warn, which may be nil, is told of jobs that WatchList can't read.
+	// Warn, if not nil, is called about jobs that WatchList can't read.
 	Warn func(error)
 }
 
-// Machine is the jobs of this machine: it starts, lists, watches and ends them.
+// Machine starts, lists, watches and ends the jobs of this machine.
 type Machine struct {
 	config Config
 }
 
-// New makes a Machine. It touches nothing.
+// New returns a Machine. It touches no files.
 func New(c Config) *Machine { return &Machine{config: c} }
 
-// StateDir is where local jobs are kept: kinetic/local below XDG_STATE_HOME, by
-// default ~/.local/state. As the XDG specification says, a relative
-// XDG_STATE_HOME is ignored.
+// StateDir returns the directory of local jobs: kinetic/local under XDG_STATE_HOME, by
+// default ~/.local/state. As the XDG specification says, it ignores a relative
+// XDG_STATE_HOME.
 func StateDir() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -46,7 +46,7 @@ func StateDir() (string, error) {
 	return filepath.Join(base, "kinetic", "local"), nil
 }
 
-// The names in a job's directory.
+// The file names in a job's directory.
 const (
 	recordFile = "workload.json"
 	logFile    = "log"
@@ -54,15 +54,14 @@ const (
 	workDir    = "work"
 )
 
-// Workspace is the package root of a job, in the directory of local jobs, while
-// the job runs.
+// Workspace returns the package root of a running job, under the directory of local jobs.
 func Workspace(stateDir, id string) string {
 	return filepath.Join(stateDir, id, workDir, "workspace")
 }
 
 func (m *Machine) dir(id string) string { return filepath.Join(m.config.StateDir, id) }
 
-// remove takes a job's directory away: from sight at once, then from the disk.
+// remove deletes a job's directory: it hides it at once, then deletes it from the disk.
 func (m *Machine) remove(id string) error {
 	trash, err := os.MkdirTemp(m.config.StateDir, scratchPrefix)
 	if err == nil {

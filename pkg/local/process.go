@@ -2,24 +2,25 @@ package local
 
 import "fmt"
 
-// Process recognises a process later: its id alone may be given to another one.
+// Process identifies a process reliably: its id alone may be reused.
 type Process struct {
 	PID int `json:"pid"`
-	// Start is when the process began, as the kernel says it.
+	// Start is when the process began, in the kernel's own format.
 	Start string `json:"start"`
-	// Boot names the run of the system, or of a container, that ids count in.
+	// Boot identifies the boot of the system, or the container, in which process ids are
+	// unique.
 	Boot string `json:"boot,omitempty"`
-	// Machine names the machine: a home directory may be shared by several.
+	// Machine is the machine's name: several machines may share a home directory.
 	Machine string `json:"machine,omitempty"`
 }
 
-// life is what can be told about a recorded process.
+// life is the state of a recorded process.
 type life int
 
 const (
-	ended     life = iota // for good; a zombie has ended too
-	alive                 // it runs
-	elsewhere             // it is another machine's
+	ended     life = iota // a zombie has ended, too
+	alive                 // it is running
+	elsewhere             // it is on another machine
 )
 
 // newProcess describes a process that runs on this machine.
@@ -32,7 +33,7 @@ func newProcess(pid int) (Process, error) {
 	return Process{PID: pid, Start: start, Boot: boot, Machine: machine}, err
 }
 
-// life looks the process up.
+// life looks up the process.
 func (p Process) life() life {
 	if boot, machine := here(); p.Boot != boot {
 		if p.Machine != machine {
@@ -44,19 +45,19 @@ func (p Process) life() life {
 	if err == nil && (!running || start != p.Start) {
 		return ended
 	}
-	return alive // or cannot be looked up now: no one may be declared dead for that
+	return alive // or the look-up failed, which must not declare a job dead
 }
 
-// kill kills what is left of the session that the process led. Ids are not given
-// out again while a session bears them: if the leader is gone and the session is
-// not, it is still the leader's.
+// kill kills what is left of the session that the process led. The kernel does not reuse an
+// id while a session has it: if the leader is gone and the session is not, it is still the
+// leader's.
 func (p Process) kill() error {
 	if boot, _ := here(); p.Boot != boot {
 		return nil
 	}
 	start, _, err := startTime(p.PID)
 	if err != nil || start != "" && start != p.Start {
-		return err // with another start: the session has ended, and the id was given out again
+		return err // another start: the session has ended, and the id was reused
 	}
 	return killSession(p.PID)
 }

@@ -11,11 +11,11 @@ import (
 // zombie is SZOMB of <sys/proc.h>.
 const zombie = 5
 
-// startTime says when a process began, in seconds and microseconds of the
-// clock, and whether it still runs. Both are zero without such a process.
+// startTime returns when a process began, in seconds and microseconds of the clock, and
+// whether it is running. Both are zero if there is no such process.
 func startTime(pid int) (start string, running bool, err error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	if errors.Is(err, unix.EIO) { // what x/sys makes of an empty answer
+	if errors.Is(err, unix.EIO) { // x/sys returns this for an empty answer
 		return "", false, nil
 	}
 	if err != nil {
@@ -38,12 +38,12 @@ func processes() ([]int, error) {
 	return pids, nil
 }
 
-// here names this boot and this machine.
+// here identifies this boot and this machine.
 func here() (boot, machine string) {
 	boot, _ = unix.Sysctl("kern.bootsessionuuid")
 	machine, _ = unix.Sysctl("kern.uuid")
 	return boot, machine
 }
 
-// waitExit returns when the process has ended, or with the error of ctx.
+// waitExit returns when the process has ended, or when ctx is done with its error.
 func waitExit(ctx context.Context, p Process) error { return pollExit(ctx, p) }

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startTime says when a process began, in clock ticks after boot, and whether
-// it still runs: proc_pid_stat(5), fields 22 and 3. Both are zero without such a
-// process.
+// startTime returns when a process began, in clock ticks after boot, and whether it is
+// running: fields 22 and 3 of proc_pid_stat(5). Both are zero if there is no such process.
 func startTime(pid int) (start string, running bool, err error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
@@ -61,8 +60,8 @@ func processes() ([]int, error) {
 	return pids, nil
 }
 
-// here names what process ids are relative to, this boot and this container,
-// and the machine. Without /proc both are empty, as is what was recorded.
+// here identifies this boot and container, in which process ids are unique, and the
+// machine. Without /proc, boot and container are empty in every record, too.
 func here() (boot, machine string) {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	namespace, _ := os.Readlink("/proc/self/ns/pid")
@@ -70,7 +69,7 @@ func here() (boot, machine string) {
 	return string(bytes.TrimSpace(id)) + " " + namespace, machine
 }
 
-// waitExit returns when the process has ended, or with the error of ctx.
+// waitExit returns when the process has ended, or when ctx is done with its error.
 func waitExit(ctx context.Context, p Process) error {
 	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
 	if err != nil { // it has ended, or the kernel is older than 5.10
@@ -78,7 +77,7 @@ func waitExit(ctx context.Context, p Process) error {
 	}
 	f := os.NewFile(uintptr(fd), "pidfd")
 	defer f.Close()
-	if p.life() != alive { // asked after opening: f is this process and no other
+	if p.life() != alive { // checked after opening: f is surely this process
 		return nil
 	}
 	conn, err := f.SyscallConn()

@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supported is nil where local jobs can run.
+// supported returns nil where local jobs can run.
 func supported() error { return nil }
 
-// ownSession makes a process survive the shell: it leads a session, and with it
-// a process group, of its own.
+// ownSession makes a process survive the shell: it leads its own session, and with it its
+// own process group.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // terminate asks a process to end.
 func terminate(pid int) error { return signal(pid, unix.SIGTERM) }
 
-// killSession kills all processes of a session: the runner, and the call, which
-// leads a process group of its own. A process may start another one while this
-// looks, so it looks until it finds no new one.
+// killSession kills all processes of a session: the runner, and the call, which leads its
+// own process group. Processes may start others meanwhile, so it repeats the search until
+// it finds no new one.
 func killSession(sid int) error {
 	killed := map[int]bool{}
 	var failures []error
@@ -43,14 +43,14 @@ func killSession(sid int) error {
 			}
 			killed[pid], again = true, true
 			if err := signal(pid, unix.SIGKILL); err != nil {
-				failures = append(failures, err) // as below sudo: the others are still killed
+				failures = append(failures, err) // as under sudo: the others are still killed
 			}
 		}
 	}
 	return errors.Join(failures...)
 }
 
-// signal treats a process that is gone as done.
+// signal sends a signal. A process that no longer exists is not an error.
 func signal(pid int, s unix.Signal) error {
 	err := unix.Kill(pid, s)
 	if errors.Is(err, unix.ESRCH) {
@@ -62,11 +62,11 @@ func signal(pid int, s unix.Signal) error {
 	return nil
 }
 
-// pollInterval bounds how late the end of a process is noticed where the system
-// does not tell it.
+// pollInterval limits how late the end of a process is noticed where the system does not
+// report it.
 const pollInterval = 20 * time.Millisecond
 
-// pollExit is waitExit by looking again and again.
+// pollExit is waitExit by polling.
 func pollExit(ctx context.Context, p Process) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

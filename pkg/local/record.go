@@ -19,28 +19,28 @@ import (
 // recordVersion is the version of workload.json that this code writes and reads.
 const recordVersion = 1
 
-// Record is what is known of one job of this machine.
+// Record is what is stored about one job of this machine.
 type Record struct {
 	Version int    `json:"version"`
 	ID      string `json:"job_id"`
 	// Name is the function, script, module or command as the user knows it.
 	Name string `json:"func_name"`
-	// Accelerator is the text that was typed.
+	// Accelerator is as typed.
 	Accelerator string `json:"accelerator"`
 	// Store is the URL of the job's store.
 	Store   string    `json:"store"`
 	Created time.Time `json:"created_at"`
 	Process Process   `json:"process"`
-	// Runner is the directory that the job's runner is run from, by its name below
-	// the state directory.
+	// Runner is the name of the directory, in the state directory, from which the job's
+	// runner runs.
 	Runner string `json:"runner,omitempty"`
-	// Status is how the job was when the Record was read; it is not stored.
+	// Status is the job's status when the Record was read; it is not stored.
 	Status api.Status `json:"-"`
 }
 
-// get returns the record of one job. One that is not on this machine is an error that is
-// fs.ErrNotExist; if the Record is there but how the job ended cannot be read or
-// recorded, get returns the Record and that error.
+// get returns the record of one job, with its status. If the job is not on this machine,
+// the error is fs.ErrNotExist. If only reading or recording how the job ended fails, get
+// returns the Record and that error.
 func (m *Machine) get(ctx context.Context, id string) (Record, error) {
 	r, err := m.read(id)
 	if err != nil {
@@ -50,8 +50,8 @@ func (m *Machine) get(ctx context.Context, id string) (Record, error) {
 	return r, err
 }
 
-// records returns those of all jobs of this machine, newest first. What cannot be read
-// does not hide the rest: the error, if there is one, names it.
+// records returns the records of all jobs of this machine, newest first. Jobs that cannot
+// be read don't hide the others: they are in the error.
 func (m *Machine) records(ctx context.Context) ([]Record, error) {
 	entries, err := os.ReadDir(m.config.StateDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func (m *Machine) records(ctx context.Context) ([]Record, error) {
 	return records, errors.Join(errs...)
 }
 
-// Count returns how many jobs of this machine there are, without reading any.
+// Count returns the number of jobs on this machine, without reading any.
 func (m *Machine) Count() int {
 	entries, err := os.ReadDir(m.config.StateDir)
 	if err != nil {
@@ -119,7 +119,7 @@ func (m *Machine) read(id string) (Record, error) {
 	return r, nil
 }
 
-// write writes workload.json into dir, which no one else sees yet.
+// write writes workload.json into dir, which other processes don't see yet.
 func (r Record) write(dir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

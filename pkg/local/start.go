@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// scratchPrefix begins the names of directories that are no jobs yet, or any
-	// more. None of them is needed for longer than scratchAge.
+	// scratchPrefix begins the names of directories that are not yet jobs, or no longer.
+	// None of them is needed for longer than scratchAge.
 	scratchPrefix = ".scratch-"
 	scratchAge    = time.Hour
-	// runnerGrace is what the runner gives the call after SIGTERM, as in a pod.
+	// runnerGrace is how long the runner waits for the call after SIGTERM, as in a pod.
 	runnerGrace = 25 * time.Second
 )
 
-// Start starts a job and returns once its process exists. The process has the
-// environment of this one, then spec.Env, then secrets, whose values are nowhere
-// else; it does not end with the terminal. A job of this id that is here already
-// is an error that is fs.ErrExist. A start that fails leaves nothing.
+// Start starts a job and returns once its process exists. The process has the environment
+// of this one, then spec.Env, then secrets, whose values are stored nowhere; it survives
+// the terminal. If a job with this id exists already, the error is fs.ErrExist. A start
+// that fails leaves nothing behind.
 func (m *Machine) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	if err := m.start(ctx, spec, secrets); err != nil {
 		return fmt.Errorf("starting local job %s: %w", spec.ID, err)
@@ -62,7 +62,7 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch) // not there any more after success
+	defer os.RemoveAll(scratch) // gone after success
 	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile), filepath.Join(program, runner.File)},
 		m.arguments(spec, env))...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, m.config.StateDir, ownSession()
@@ -70,8 +70,8 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program)})
 }
 
-// launch starts the process, which waits for its first byte of input, makes the
-// job visible, and lets the process go on.
+// launch starts the process, which waits for a byte on its standard input, makes the job
+// visible, and then lets the process continue.
 func (m *Machine) launch(cmd *exec.Cmd, scratch string, r Record) error {
 	out, err := os.OpenFile(filepath.Join(scratch, outFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -87,18 +87,18 @@ func (m *Machine) launch(cmd *exec.Cmd, scratch string, r Record) error {
 		return err
 	}
 	if err := m.commit(cmd.Process.Pid, scratch, r); err != nil {
-		_ = killSession(cmd.Process.Pid) // it would end by itself: the gate closes
+		_ = killSession(cmd.Process.Pid) // it would also end by itself, because the gate closes
 		_ = cmd.Wait()
 		return err
 	}
-	// If the interpreter is gone already, who watches the job says why.
+	// If the interpreter is already gone, watchers of the job find out why.
 	_, _ = gate.Write([]byte{'\n'})
 	_ = gate.Close()
-	go func() { _ = cmd.Wait() }() // no zombie while this process continues
+	go func() { _ = cmd.Wait() }() // no zombie while this process runs
 	return nil
 }
 
-// commit writes the job's directory and gives it its name.
+// commit fills the job's directory and renames it into place.
 func (m *Machine) commit(pid int, scratch string, r Record) error {
 	var err error
 	if r.Process, err = newProcess(pid); err != nil {
@@ -113,9 +113,9 @@ func (m *Machine) commit(pid int, scratch string, r Record) error {
 	return os.Rename(scratch, m.dir(r.ID)) // fails if another start was faster
 }
 
-// interpreterFlags are those of the runner's own interpreter. It does without
-// site-packages, which can take long to set up, unless the certificates of a
-// store on the network may come from there.
+// interpreterFlags returns the flags of the runner's own interpreter. It runs without
+// site-packages, which can take long to set up, except with a network store, whose
+// certificates may be in there.
 func interpreterFlags(spec api.Spec) []string {
 	if strings.HasPrefix(spec.Store, "gs://") {
 		return []string{"-u"}
@@ -123,7 +123,7 @@ func interpreterFlags(spec api.Spec) []string {
 	return []string{"-S", "-u"}
 }
 
-// arguments is the runner's command line. env is the environment of the job.
+// arguments returns the runner's command line. env is the environment of the job.
 func (m *Machine) arguments(spec api.Spec, env []string) []string {
 	dir := m.dir(spec.ID)
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
@@ -151,7 +151,7 @@ func (m *Machine) arguments(spec api.Spec, env []string) []string {
 	return args
 }
 
-// lookup returns the value of a variable, "" if it is not set: the last one counts.
+// lookup returns the value of a variable, "" if it is not set. The last value counts.
 func lookup(env []string, name string) string {
 	value := ""
 	for _, e := range env {
@@ -164,7 +164,8 @@ func lookup(env []string, name string) string {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// environment is that of the job. A local job is no pod, even inside of one.
+// environment returns the environment of the job. A local job is not a pod, even inside of
+// one.
 func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	var env []string
 	for _, e := range os.Environ() {
@@ -179,7 +180,7 @@ func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 		env = append(env, e.Name+"="+e.Value)
 	}
 	if spec.Map != nil {
-		env = append(env, api.EnvCompletionIndex+"=0") // one process has all inputs
+		env = append(env, api.EnvCompletionIndex+"=0") // one process computes all inputs
 	}
 	for _, name := range spec.SecretEnv {
 		if _, ok := secrets[name]; !ok {
@@ -192,7 +193,7 @@ func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	return env, nil // os/exec takes the last of each name
 }
 
-// python is the absolute path of the interpreter.
+// python returns the absolute path of the interpreter.
 func (m *Machine) python() (string, error) {
 	name := m.config.Python
 	if name == "" {

@@ -10,12 +10,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Delete ends the job and removes it from this machine; what it left in its store
-// stays. The runner gets SIGTERM and the time of grace to save what there is,
-// then its whole session SIGKILL; without grace at once. A job that is not here
-// is no error, one that runs on another machine is. With an error of ctx the job may continue.
-// o.Ending, which may be nil, records the end of a job that was told to end, in place of a
-// record that says no more.
+// Delete ends the job and removes it from this machine, but not from its store. The runner
+// gets SIGTERM and o.Grace to save its work, then its whole session gets SIGKILL, at once
+// if o.Grace is 0. A missing job is not an error, but a job on another machine is. After an
+// error of ctx, the job may continue. o.Ending, if not nil, records the end of the job;
+// otherwise the record only says that it was cancelled.
 func (m *Machine) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
 	r, err := m.read(h.JobID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +29,7 @@ func (m *Machine) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 	return nil
 }
 
-// Inspect knows no more of a job than its status.
+// Inspect returns nothing: a local job has no details beyond its status.
 func (m *Machine) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
 	return api.WorkloadDetail{}, nil
 }
@@ -38,23 +37,23 @@ func (m *Machine) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail
 // Release does nothing: a job that has ended holds nothing.
 func (m *Machine) Release(context.Context, api.Handle, api.End) error { return nil }
 
-// RemoveRunners removes nothing: Start removes the runners of old versions.
+// RemoveRunners deletes nothing: Start deletes old versions of the runner.
 func (m *Machine) RemoveRunners(context.Context) ([]string, error) { return nil, nil }
 
-// ServerTime is the same time: jobs run by our clock.
+// ServerTime returns the same time, because local jobs use this machine's clock.
 func (m *Machine) ServerTime(here time.Time) time.Time { return here }
 
 func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, ending func() error) error {
-	told, killed := ending, ending
+	terminated, killed := ending, ending
 	if ending == nil {
-		told = func() error { return nil } // the runner's own record says how it ended
+		terminated = func() error { return nil } // the runner's own record says how it ended
 		killed = func() error {
 			_, err := m.record(ctx, r, r.newEnd(api.Cancelled, "cancelled", "cancel"))
 			return err
 		}
 	}
 	if r.Process.life() == alive {
-		if err := halt(ctx, r.Process, grace, told, killed); err != nil {
+		if err := halt(ctx, r.Process, grace, terminated, killed); err != nil {
 			return err
 		}
 	}
@@ -65,22 +64,22 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 	if !s.State.Ended() {
 		return fmt.Errorf("%s: stop it there, or if that machine is gone, delete %s", s.Message, m.dir(r.ID))
 	}
-	if err := m.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another was faster
+	if err := m.remove(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) { // or another process was faster
 		return err
 	}
 	return nil
 }
 
-// halt ends a process: within grace by asking it to, then by force. told runs after
-// SIGTERM, killed before SIGKILL, so that a watcher does not take the end for a crash,
-// and killed also after SIGTERM was enough, for a runner that was too young to know it
-// has recorded nothing. Their failure must not keep the job alive.
-func halt(ctx context.Context, p Process, grace time.Duration, told, killed func() error) error {
+// halt ends a process: with SIGTERM within grace, then by force. It calls terminated after
+// SIGTERM and killed before SIGKILL, so that a watcher does not take the end for a crash.
+// It also calls killed if SIGTERM was enough, because a runner that has only just started
+// records nothing. The process is ended even if these calls fail.
+func halt(ctx context.Context, p Process, grace time.Duration, terminated, killed func() error) error {
 	if grace > 0 {
 		if err := terminate(p.PID); err != nil {
 			return err
 		}
-		failure := told()
+		failure := terminated()
 		waiting, cancel := context.WithTimeout(ctx, grace)
 		defer cancel()
 		err := waitExit(waiting, p)

@@ -28,9 +28,9 @@ func (m *Machine) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus,
 	return api.WorkloadStatus{Status: r.Status}, err
 }
 
-// Watch calls seen with the job's status and with each change of it, and returns
-// the last. A job that is not on this machine is NOT_FOUND. With an error of ctx
-// the job continues.
+// Watch calls seen with the job's status and with each change of it, and returns the last
+// status. A job that is not on this machine is NOT_FOUND. After an error of ctx, the job
+// continues.
 func (m *Machine) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	r, err := m.read(h.JobID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func (m *Machine) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 	return s, nil
 }
 
-// status says how the job is now.
+// status returns the job's current status.
 func (m *Machine) status(ctx context.Context, r Record) (api.Status, error) {
 	switch r.Process.life() {
 	case alive:
@@ -86,12 +86,13 @@ func (m *Machine) statusElsewhere(ctx context.Context, r Record) (api.Status, er
 	return end.Status(), err
 }
 
-// settle clears up behind a job that has ended and says how. The first to see
-// that the runner could not record it does so in its place.
+// settle cleans up after a job that has ended and returns how it ended. If the runner could
+// not record that, the first process that notices does.
 func (m *Machine) settle(ctx context.Context, r Record) (api.Status, error) {
 	work := filepath.Join(m.dir(r.ID), workDir)
-	if _, err := os.Lstat(work); err == nil { // no one has cleared up yet
-		// What outlives its runner would run unseen, as no process of a pod does.
+	if _, err := os.Lstat(work); err == nil { // not cleaned up yet
+		// Processes that outlive the runner would run unnoticed, which can't happen in a
+		// pod.
 		if err := r.Process.kill(); err != nil {
 			return api.Status{}, err
 		}
@@ -99,14 +100,14 @@ func (m *Machine) settle(ctx context.Context, r Record) (api.Status, error) {
 	end, err := m.end(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		if _, err := os.Lstat(m.dir(r.ID)); errors.Is(err, fs.ErrNotExist) {
-			return api.Status{State: api.NotFound, Message: gone}, nil // and cleaned up
+			return api.Status{State: api.NotFound, Message: gone}, nil // deleted meanwhile
 		}
 		end, err = m.record(ctx, r, r.newEnd(api.Killed, m.obituary(r.ID), "client"))
 	}
 	if err != nil {
 		return api.Status{}, err
 	}
-	_ = os.RemoveAll(work) // what stays is removed by the next reader
+	_ = os.RemoveAll(work) // the next reader removes what stays
 	return end.Status(), nil
 }
 
