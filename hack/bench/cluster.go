@@ -21,20 +21,20 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// cluster is where a benchmark works that needs one: a namespace and a bucket of
-// its own, which are removed afterwards.
+// cluster is what a benchmark on a cluster uses: its own namespace and bucket, which are
+// removed afterwards.
 type cluster struct {
 	*bench
 	namespace string
-	// storage is the address of the emulator of Cloud Storage.
+	// storage is the address of the Cloud Storage emulator.
 	storage, bucket string
 	config          *clientcmdapi.Config
 	server          string       // the API server's address
-	http            *http.Client // is who the kubeconfig says
-	env             []string     // of both tools
+	http            *http.Client // has the credentials of the kubeconfig
+	env             []string     // for both tools
 }
 
-// clusterBenchmarks in the order in which they run.
+// clusterBenchmarks are in the order in which they run.
 var clusterBenchmarks = []benchmark[*cluster]{
 	{"no-op", (*cluster).noop},
 	{"submit", (*cluster).submit},
@@ -44,16 +44,16 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"restart", (*cluster).restart},
 	{"release", (*cluster).release},
 	{"upload", (*cluster).upload},
-	// Last, because removing thousands of jobs keeps the cluster busy.
+	// These are last, because removing thousands of jobs keeps the cluster busy.
 	{"map", (*cluster).mapped},
 	{"list", (*cluster).list},
 }
 
-// errNoCluster says why the benchmarks of a cluster are left out.
+// errNoCluster means that the benchmarks on a cluster are skipped.
 var errNoCluster = errors.New("there is no cluster in this shell: make bench CLUSTER=local brings one up")
 
-// connect makes a namespace and a bucket on the cluster of make cluster-env. It
-// touches no other cluster: who measures must not disturb one that is used.
+// connect creates a namespace and a bucket on the cluster of make cluster-env. It touches
+// no other cluster, because measuring must not disturb one in use.
 func (b *bench) connect(ctx context.Context) (*cluster, error) {
 	if os.Getenv("KUBEBOX") == "" {
 		return nil, errNoCluster
@@ -87,16 +87,16 @@ func (b *bench) connect(ctx context.Context) (*cluster, error) {
 		request(ctx, http.DefaultClient, http.MethodPost, c.storage+"/storage/v1/b", `{"name":"`+c.bucket+`"}`, nil))
 }
 
-// functions is the project that the jobs run.
+// functions is the source file that the jobs run.
 //
 //go:embed functions.py
 var functions string
 
-// project is the folder of that file.
+// project returns the folder of that file.
 func (c *cluster) project() string { return filepath.Join(c.dir, "project") }
 
-// kubeconfig writes the cluster's kubeconfig under a name, with the namespace of
-// this benchmark and whatever else change does.
+// kubeconfig writes the cluster's kubeconfig under a name, with this benchmark's namespace
+// and modified by change, if not nil.
 func (c *cluster) kubeconfig(name string, change func(*clientcmdapi.Cluster)) (path string, err error) {
 	own := c.config.DeepCopy()
 	at := own.Contexts[own.CurrentContext]
@@ -108,7 +108,7 @@ func (c *cluster) kubeconfig(name string, change func(*clientcmdapi.Cluster)) (p
 	return path, clientcmd.WriteToFile(*own, path)
 }
 
-// close removes what connect made, and does not wait for it.
+// close removes what connect created, without waiting for it.
 func (c *cluster) close(ctx context.Context) error {
 	return errors.Join(
 		request(ctx, c.http, http.MethodDelete, c.server+"/api/v1/namespaces/"+c.namespace, "", nil),
@@ -131,12 +131,12 @@ func (c *cluster) empty(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ours makes a command of ours again and again.
+// ours returns a function that makes a new command of ours for each run.
 func (c *cluster) ours(ctx context.Context, args ...string) func() *exec.Cmd {
 	return command(ctx, c.project(), c.env, filepath.Join(c.bin, "kubectl-kinetic"), args...)
 }
 
-// kubectl makes a command of kubectl's again and again.
+// kubectl returns a function that makes a new kubectl command for each run.
 func (c *cluster) kubectl(ctx context.Context, args ...string) func() *exec.Cmd {
 	return command(ctx, c.project(), c.env, "kubectl", args...)
 }
@@ -155,16 +155,16 @@ func (c *cluster) start(ctx context.Context, id, function string, args []string,
 
 func hasBegun(s containerState) bool { return s.Running != nil || s.Terminated != nil }
 
-// containerState is as in the API: at most one of the two is there.
+// containerState is as in the API: at most one of the two is set.
 type containerState struct{ Running, Terminated any }
 
-// pods is where the events of a job's pods are.
+// pods returns the URL to watch a job's pods.
 func (c *cluster) pods(id string) string {
 	return c.server + "/api/v1/namespaces/" + c.namespace + "/pods?watch=true&labelSelector=job-id%3D" + id
 }
 
-// watch reads the events of a job's pods until the containers of so many of them
-// have been in the wanted state. A pod's phase follows a second later.
+// watch reads the events of a job's pods until the containers of that number of pods have
+// been in the wanted state. It doesn't use a pod's phase, which changes a second later.
 func (c *cluster) watch(ctx context.Context, id string, number int, wanted func(containerState) bool) error {
 	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
 	if err != nil {
@@ -193,7 +193,7 @@ func (c *cluster) watch(ctx context.Context, id string, number int, wanted func(
 	return nil
 }
 
-// make creates an object of the API server.
+// make creates an object in the API server.
 func (c *cluster) make(ctx context.Context, path, body string) error {
 	return request(ctx, c.http, http.MethodPost, c.server+path, body, nil)
 }

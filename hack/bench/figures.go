@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// dryRun: rendering a script's job against kubectl's own generator.
+// dryRun: rendering a script's job, compared with kubectl's own generator.
 func (b *bench) dryRun(ctx context.Context) error {
 	if err := b.write("script/train.py", "print('hello')\n"); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (b *bench) dryRun(ctx context.Context) error {
 	return nil
 }
 
-// slice: rendering the job of a slice of 256 hosts against that of one host.
+// slice: rendering the job of a slice of 256 hosts, compared with one host.
 func (b *bench) slice(ctx context.Context) error {
 	if err := b.write("slice/train.py", "print('hello')\n"); err != nil {
 		return err
@@ -74,7 +74,7 @@ const (
 	largeSize  = 64 << 20
 )
 
-// packaging: content-addressed packs against a zip file and its hash.
+// packaging: content-addressed packs, compared with a zip file and its hash.
 func (b *bench) packaging(ctx context.Context) error {
 	root := filepath.Join(b.dir, "project")
 	if err := b.makeProject(); err != nil {
@@ -128,7 +128,7 @@ func (b *bench) makeProject() error {
 	return nil
 }
 
-// pack does what a run does with the project: plan, and store what is new.
+// pack does what a run does with the project: it plans and stores what is new.
 func (b *bench) pack(ctx context.Context, root string) (sample, pack.Stats, error) {
 	s, err := store.OpenFile("file://" + filepath.Join(b.dir, "store"))
 	if err != nil {
@@ -162,8 +162,7 @@ func (b *bench) local(ctx context.Context) error {
 	return nil
 }
 
-// runner: the program in the pod by itself, from its start to its end, for a
-// call that does nothing.
+// runner: the program in the pod alone, from start to exit, for a call that does nothing.
 func (b *bench) runner(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "runner")
 	root := filepath.Join(dir, "store")
@@ -198,7 +197,7 @@ func (b *bench) runner(ctx context.Context) error {
 	run := func() *exec.Cmd {
 		n++
 		id := fmt.Sprintf("again-%d", n)
-		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // the runner says so if it isn't there
+		_ = b.write(filepath.Join("runner", "store", id, "call.json"), string(call)) // if this fails, the runner says so
 		return exec.CommandContext(ctx, interpreter, "-u", filepath.Join(dir, runner.File), "--job", id, "--store", "file://"+root,
 			"--call", handle.CallSHA256, "--bundle", handle.BundleSHA256, "--function", "--final", "--work", filepath.Join(dir, id), "--termination-log", "")
 	}

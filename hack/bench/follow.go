@@ -40,17 +40,17 @@ func (c *cluster) follow(ctx context.Context) error {
 	return nil
 }
 
-// rounds is how often that is measured; the fastest counts, because whatever
-// else the machine does delays the pod that prints.
+// rounds is how often following is measured. The fastest counts, because whatever else the
+// machine does delays the pod that prints.
 const rounds = 2
 
-// listened is a log that was followed, and what that cost.
+// listened is the tally of a log that was followed, and the cost.
 type listened struct {
 	*tally
 	cost sample
 }
 
-// fastest is that of several, with the most memory that any of them took.
+// fastest returns the fastest of several, with the largest memory of any.
 func fastest(all []listened) listened {
 	found := slices.MaxFunc(all, func(a, b listened) int { return cmp.Compare(a.rate(), b.rate()) })
 	for _, x := range all {
@@ -63,7 +63,7 @@ func (l listened) String() string {
 	return fmt.Sprintf("%.0f lines/s, %s", l.rate(), cpu(l.cost))
 }
 
-// follower is a tool that prints what a job prints until the job ends.
+// follower returns the command of a tool that prints what a job prints until the job ends.
 type follower func(ctx context.Context, id string) *exec.Cmd
 
 func (c *cluster) followOurs(ctx context.Context, id string) *exec.Cmd {
@@ -86,7 +86,7 @@ func (c *cluster) talk(ctx context.Context, id string, lines int, with follower)
 	return listened{t, cost}, err
 }
 
-// buildStern builds stern, which has a module of its own.
+// buildStern builds stern, which has its own module.
 func (c *cluster) buildStern(ctx context.Context) (follower, error) {
 	path := filepath.Join(c.dir, "stern")
 	build := exec.CommandContext(ctx, "go", "build", "-C", "hack/bench/stern", "-o", path, "github.com/stern/stern")

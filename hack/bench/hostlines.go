@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// hostLines is a writer that counts the lines of several hosts: each begins with its
-// host, and a number is the second or third word.
+// hostLines is a writer that counts the lines of several hosts: each begins with its host,
+// and the second or third word is a number.
 type hostLines struct {
 	hosts, lines int
 	tallies      map[string]*tally
-	absent       int // hosts whose last line has not come
+	absent       int // hosts whose last line has not arrived
 	rest         []byte
-	half         chan struct{} // closed when the number in the middle comes of the first host
-	full         chan struct{} // closed when the last lines of all hosts have come
+	half         chan struct{} // closed when the middle line of the first host arrives
+	full         chan struct{} // closed when the last lines of all hosts have arrived
 	halfway      bool
 }
 
@@ -27,7 +27,7 @@ func newHostLines(hosts, lines int) *hostLines {
 	return &hostLines{hosts: hosts, lines: lines, tallies: map[string]*tally{}, absent: hosts, half: make(chan struct{}), full: make(chan struct{})}
 }
 
-// Write takes a piece of what was printed.
+// Write counts the lines in a piece of the output.
 func (h *hostLines) Write(p []byte) (int, error) {
 	h.rest = append(h.rest, p...)
 	rest := h.rest
@@ -68,7 +68,7 @@ func (h *hostLines) count(host string, n int) {
 	}
 }
 
-// damage is that of all hosts, those included of which nothing came.
+// damage returns the damage of all hosts, including those without any line.
 func (h *hostLines) damage() damage {
 	all := damage{}
 	for _, t := range h.tallies {
@@ -80,9 +80,9 @@ func (h *hostLines) damage() damage {
 	return all
 }
 
-// listen runs a follower until it has printed the last lines of all hosts, or longer
-// than anybody would wait, and says what that cost: a job whose hosts stay has no
-// end, and stern never ends.
+// listen runs a follower until it has printed the last lines of all hosts, for at most
+// patience, and returns the lines and the cost. It ends the follower, because a job whose
+// hosts stay has no end, and stern never exits.
 func listen(ctx context.Context, cmd *exec.Cmd) (*hostLines, sample) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -108,11 +108,11 @@ func (h *hostLines) listen(ctx context.Context, cmd *exec.Cmd) sample {
 			wall <- time.Since(start)
 		}
 		if cmd.Process != nil {
-			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have exited
 		}
 	}()
 	cmd.Stdout = h
-	s, _ := launch(cmd) // the lines tell
+	s, _ := launch(cmd) // the lines show whether it worked
 	close(ended)
 	s.wall = <-wall
 	return s

@@ -15,18 +15,18 @@ import (
 const (
 	hostCount   = 16
 	linesOfEach = 50_000
-	// hostRounds is how often both tools read all of it; the median counts.
+	// hostRounds is how often both tools read everything; the median counts.
 	hostRounds = 3
-	// printSeconds is how long they print while they are interrupted.
+	// printSeconds is how long hosts print in the benchmark that interrupts the API server.
 	printSeconds = 20
-	// patience is how long a follower may need for all of it, or pods to be gone, and
-	// grace how long a follower is let go on afterwards.
+	// patience is how long a follower may take for everything, or pods may take to
+	// disappear. grace is how long a follower may run afterwards.
 	patience = 3 * time.Minute
 	grace    = 2 * time.Second
 )
 
-// hosts: all hosts of a job are followed at once. They have printed before, so that
-// it is the followers that are measured, and all of them with the same lines.
+// hosts: all hosts of a job are followed at once. They have printed before, so that only
+// the followers are measured, each with the same lines.
 func (c *cluster) hosts(ctx context.Context) error {
 	stern, err := c.buildStern(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *cluster) hosts(ctx context.Context) error {
 	c.row("CPU for that", cpu(own), cpu(other), fmt.Sprintf("%.2fx", float64(own.cpu)/float64(other.cpu)), "<= 1.00x")
 	c.row("memory for that", mb(own.rss), mb(other.rss), fmt.Sprintf("%.2fx", float64(own.rss)/float64(other.rss)), "<= 1.00x")
 	c.row(fmt.Sprintf("lines of it lost, doubled, out of order, in %d times", hostRounds), lost.String(), lostByStern.String(), "", "0, 0, 0")
-	// client-go reports what it does at this level.
+	// At this level client-go logs its requests.
 	loud, loudStern := c.followOurs(ctx, id), stern(ctx, id)
 	loud.Args, loudStern.Args = append(loud.Args, "-v=3"), append(loudStern.Args, "--verbosity=3")
 	if err := c.count(ctx, loud, loudStern); err != nil {
@@ -63,8 +63,8 @@ func (c *cluster) hosts(ctx context.Context) error {
 	return err
 }
 
-// count says how many requests followers send, and how often they say that they
-// hold one back.
+// count prints how many requests followers send, and how often they report holding one
+// back.
 func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
 	var requests, waits []string
 	for _, cmd := range followers {
@@ -116,8 +116,8 @@ func (c *cluster) restart(ctx context.Context) error {
 	return nil
 }
 
-// interrupt follows a job that prints, and kills the API server when a host is half
-// through. How the follower ends is its own affair: the lines tell.
+// interrupt follows a job that prints, and kills the API server when a host is half done.
+// The follower's own error doesn't matter: the lines show what was lost.
 func (c *cluster) interrupt(ctx context.Context, id string, with follower) (damage, sample, error) {
 	if err := c.printLines(ctx, id, printSeconds); err != nil {
 		return damage{}, sample{}, err
@@ -141,15 +141,15 @@ func (c *cluster) interrupt(ctx context.Context, id string, with follower) (dama
 	if err != nil {
 		return damage{}, cost, err
 	}
-	// Controllers and kubelets, which watch through client-go, may wait up to a minute before
-	// they ask a restarted API server again: longer than jobs cancel waits for pods.
+	// Controllers and kubelets, which watch through client-go, may take up to a minute to
+	// reconnect to a restarted API server: longer than jobs cancel waits for pods.
 	_, err = once(c.kubectl(context.WithoutCancel(ctx), "delete", "leaderworkersets", "--selector", "job-id="+id,
 		"--cascade=foreground", "--timeout", patience.String())())
 	return all.damage(), cost, err
 }
 
-// printLines starts a job whose hosts print, all at the same time and over some
-// seconds, and stay. It waits until all of them run: kubectl gives up otherwise.
+// printLines starts a job whose hosts all print at the same time, over some seconds, and
+// then stay. It waits until all of them run, because kubectl gives up otherwise.
 func (c *cluster) printLines(ctx context.Context, id string, seconds int) error {
 	err := c.start(ctx, id, "print_lines", []string{fmt.Sprintf("lines=%d", linesOfEach), fmt.Sprintf("seconds=%d", seconds)},
 		"--hosts", strconv.Itoa(hostCount), "--cpu", "20m", "--memory", "50Mi")

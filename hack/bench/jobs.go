@@ -21,7 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// slowRuns is how often a command is measured that takes seconds.
+// slowRuns is how often a command that takes seconds is measured.
 const slowRuns = 5
 
 // noop: a no-op function from the command line to its result.
@@ -42,18 +42,18 @@ func (c *cluster) noop(ctx context.Context) error {
 	return nil
 }
 
-// nowhere is hardware that the cluster hasn't got: what is submitted for it is
-// an object that nothing acts on, and disturbs no measurement.
+// nowhere is hardware that the cluster does not have: nothing acts on a job for it, so it
+// disturbs no measurement.
 const nowhere = "a100"
 
-// submit: an unchanged project again, against kubectl with the manifests made.
+// submit: an unchanged project again, compared with kubectl apply of its manifests.
 func (c *cluster) submit(ctx context.Context) error {
 	ours := func() *exec.Cmd { return c.ours(ctx, "run", "f.py:nothing", "-a", nowhere, "--detach")() }
 	n := 0
 	apply := func() *exec.Cmd {
 		n++
 		file := fmt.Sprintf("job-%d.yaml", n)
-		// kubectl reports whether there is no manifest.
+		// If there is no manifest, kubectl reports that.
 		manifest, _ := c.ours(ctx, "run", "f.py:nothing", "-a", nowhere, "--job-id", fmt.Sprintf("applied-%d", n), "--dry-run=client", "-o", "yaml")().Output()
 		_ = c.write(file, string(manifest))
 		return c.kubectl(ctx, "apply", "-f", filepath.Join(c.dir, file))()
@@ -132,7 +132,7 @@ func (c *cluster) list(ctx context.Context) error {
 	return nil
 }
 
-// populate makes many suspended jobs, with a pod each, that no controller acts on.
+// populate creates many suspended jobs, with a pod each, that no controller acts on.
 func (c *cluster) populate(ctx context.Context, list string) error {
 	job, pod, err := idle(list)
 	if err != nil {
@@ -153,8 +153,8 @@ func (c *cluster) populate(ctx context.Context, list string) error {
 	return g.Wait()
 }
 
-// idle takes the Job out of a list of objects, as one that never runs, and its
-// pod, as one that is never placed.
+// idle returns the Job in a list of objects, changed so that it never runs, and its pod,
+// changed so that it is never scheduled.
 func idle(list string) (job, pod string, err error) {
 	var objects struct{ Items []json.RawMessage }
 	if err := json.Unmarshal([]byte(list), &objects); err != nil {
@@ -176,8 +176,8 @@ func idle(list string) (job, pod string, err error) {
 	return "", "", errors.New("there is no Job in the manifests")
 }
 
-// noticed: from the moment at which the API server says that the container has
-// ended to the end of a command that waits for it.
+// noticed: the time from when the API server reports that the container has ended to the
+// exit of a command that waits for it.
 func (c *cluster) noticed(ctx context.Context) error {
 	var after []sample
 	for i := range slowRuns {

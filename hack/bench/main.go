@@ -1,10 +1,10 @@
 //go:build unix
 
-// Command bench measures what the README promises, as ratios to what a user
-// would use instead, in one run on one machine. It asserts nothing: it prints.
+// Command bench measures what the README promises, as ratios to what a user would use
+// instead, in one run on one machine. It only prints and asserts nothing.
 //
-// Run it with `make bench`, which builds the binaries first. Figures that need a
-// cluster are left out where the shell has none; one of them kills its API server.
+// Run it with `make bench`, which builds the binaries first. It skips figures that need a
+// cluster if the shell has none. One of them kills the cluster's API server.
 package main
 
 import (
@@ -33,21 +33,21 @@ func main() {
 	}
 }
 
-// bench is where a benchmark works.
+// bench is what every benchmark uses.
 type bench struct {
 	bin  string // absolute
-	dir  string // a directory of its own
+	dir  string // its own directory
 	home []string
 	out  *tabwriter.Writer
 }
 
-// benchmark is a named group of figures, measured in a place of type T.
+// benchmark is a named group of figures, measured with a place of type T.
 type benchmark[T any] struct {
 	name string
 	run  func(T, context.Context) error
 }
 
-// benchmarks in the order in which they run.
+// benchmarks are in the order in which they run.
 var benchmarks = []benchmark[*bench]{
 	{"dry-run", (*bench).dryRun},
 	{"slice", (*bench).slice},
@@ -91,7 +91,7 @@ func run(ctx context.Context, bin, only string) error {
 	return errors.Join(err, b.onCluster(ctx, only))
 }
 
-// onCluster measures what needs a cluster, or says why it doesn't.
+// onCluster measures what needs a cluster, or says why that is skipped.
 func (b *bench) onCluster(ctx context.Context, only string) error {
 	c, err := b.connect(ctx)
 	if errors.Is(err, errNoCluster) {
@@ -105,8 +105,8 @@ func (b *bench) onCluster(ctx context.Context, only string) error {
 	return errors.Join(err, c.close(context.WithoutCancel(ctx)))
 }
 
-// measure runs all benchmarks of a list, or the one with a name. One that fails has a
-// row that says so, and the others are run.
+// measure runs all benchmarks of a list, or the one called only. A failed one prints a row
+// that says so, and the others still run.
 func measure[T any](ctx context.Context, b *bench, list []benchmark[T], place T, only string) error {
 	var errs []error
 	for _, x := range list {
@@ -133,7 +133,7 @@ func (b *bench) row(what, ours, instead, ratio, aim string) {
 	fmt.Fprintf(b.out, "%s\t%s\t%s\t%s\t%s\n", what, ours, instead, ratio, aim)
 }
 
-// compare prints a time against another one.
+// compare prints one time and its ratio to another.
 func (b *bench) compare(what string, ours, instead sample, aim string) {
 	b.row(what, ms(ours), ms(instead), fmt.Sprintf("%.2fx", float64(ours.wall)/float64(instead.wall)), aim)
 }
@@ -144,7 +144,7 @@ func cpu(s sample) string { return fmt.Sprintf("%.1f s CPU", s.cpu.Seconds()) }
 
 func mb(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
 
-// write makes a file of the project that is run.
+// write writes a file in the benchmark's directory.
 func (b *bench) write(name, text string) error {
 	path := filepath.Join(b.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

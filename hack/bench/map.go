@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// inputs is how many a map has, and how many jobs there are instead.
+// inputs is the number of inputs of a map, and of the jobs it is compared with.
 const inputs = 1000
 
-// mapped: a function that does nothing, called for many inputs, against a job for
-// each input. Ours run, with Python in real pods. The others are on a node without a
-// machine, where pods succeed at once: this machine has no room for so many.
+// mapped: a function that does nothing, called for many inputs, compared with one job per
+// input. Our map runs Python in real pods. The other jobs are on a node without a machine,
+// where pods succeed at once, because this machine has no room for so many pods.
 func (c *cluster) mapped(ctx context.Context) error {
 	if err := c.write("project/inputs.jsonl", strings.Repeat("{}\n", inputs)); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (c *cluster) mapped(ctx context.Context) error {
 	return nil
 }
 
-// jobOfInput is the job of one input, on a node of KWOK's.
+// jobOfInput is the job of one input, on a KWOK node.
 const jobOfInput = `---
 apiVersion: batch/v1
 kind: Job

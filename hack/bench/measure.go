@@ -19,14 +19,14 @@ import (
 type sample struct {
 	wall time.Duration
 	cpu  time.Duration
-	rss  int64 // bytes, of the largest process among it and its children
+	rss  int64 // bytes, of the largest among the process and its children
 }
 
 // runs is how often a short command is measured; the median counts.
 const runs = 11
 
-// pair measures two commands in turn, so that a machine whose speed drifts
-// treats both alike.
+// pair measures two commands alternately, so that a machine whose speed drifts affects both
+// equally.
 func pair(n int, a, b func() *exec.Cmd) (sample, sample, error) {
 	var as, bs []sample
 	for i := range n + 1 {
@@ -45,7 +45,7 @@ func pair(n int, a, b func() *exec.Cmd) (sample, sample, error) {
 	return median(as), median(bs), nil
 }
 
-// once runs a command that has to succeed.
+// once runs a command that must succeed.
 func once(cmd *exec.Cmd) (sample, error) {
 	var stderr bytes.Buffer
 	if cmd.Stderr == nil {
@@ -58,17 +58,17 @@ func once(cmd *exec.Cmd) (sample, error) {
 	return s, nil
 }
 
-// launcher runs a command: the memory that the system reports of a child of this process
-// is at least that of this process.
+// launcher runs a command. It is needed because the system reports at least this process's
+// own memory for each of its children.
 //
 //go:embed launch.py
 var launcher string
 
-// launchArgs is how many arguments launch puts instead of a command's name.
+// launchArgs is how many arguments launch puts in place of a command's name.
 const launchArgs = 4
 
-// launch runs a command and returns what it cost, also if it fails. A command whose
-// context ends, or whose process gets SIGTERM, is killed.
+// launch runs a command and returns its cost, even if it fails. The command is killed if
+// its context ends or the launcher gets SIGTERM.
 func launch(cmd *exec.Cmd) (sample, error) {
 	if cmd.Err != nil {
 		return sample{}, cmd.Err
@@ -107,7 +107,7 @@ func median(samples []sample) sample {
 	return m
 }
 
-// command makes the same command again and again.
+// command returns a function that makes the same command anew for each run.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		c := exec.CommandContext(ctx, name, args...)

@@ -12,14 +12,13 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// counter passes requests on to a server, and counts them.
+// counter is a proxy that counts the requests to a server.
 type counter struct {
 	*httptest.Server
 	count atomic.Int64
 }
 
-// countRequests starts a counter in front of a server, which the transport knows
-// how to speak to.
+// countRequests starts a counter for a server, which it contacts through transport.
 func countRequests(server string, transport http.RoundTripper) (*counter, error) {
 	target, err := url.Parse(server)
 	if err != nil {
@@ -34,7 +33,7 @@ func countRequests(server string, transport http.RoundTripper) (*counter, error)
 	return c, nil
 }
 
-// direct makes a kubeconfig's cluster one that is reached at a plain address.
+// direct returns a change of a kubeconfig's cluster to a plain address.
 func direct(address string) func(*clientcmdapi.Cluster) {
 	return func(c *clientcmdapi.Cluster) { *c = clientcmdapi.Cluster{Server: address} }
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// released is how many hosts the jobs have whose ends are measured.
+// released is the number of hosts of the jobs whose end is measured.
 const released = 4
 
-// release: how long a LeaderWorkerSet continues when there is nothing to do any more, with
-// no client that waits.
+// release: how long a LeaderWorkerSet continues after its work is done, without a waiting
+// client.
 func (c *cluster) release(ctx context.Context) error {
 	var returned, raised []sample
 	for i := range slowRuns {
@@ -35,7 +35,7 @@ func (c *cluster) release(ctx context.Context) error {
 	return nil
 }
 
-// afterReturn is the time from the return of the last host's function to the end of
+// afterReturn returns the time from the return of the last host's function to the end of
 // the last pod.
 func (c *cluster) afterReturn(ctx context.Context, id string) (time.Duration, error) {
 	gone, err := c.runAndGo(ctx, id, "leave")
@@ -50,8 +50,8 @@ func (c *cluster) afterReturn(ctx context.Context, id string) (time.Duration, er
 	return gone.Sub(left), err
 }
 
-// afterException is the time from the exception of one host to the record in the store
-// that the job has failed.
+// afterException returns the time from the exception of one host to the record in the store
+// that the job failed.
 func (c *cluster) afterException(ctx context.Context, id string) (time.Duration, error) {
 	if _, err := c.runAndGo(ctx, id, "fail"); err != nil {
 		return 0, err
@@ -70,7 +70,7 @@ func (c *cluster) afterException(ctx context.Context, id string) (time.Duration,
 	return end.TimeCreated.Sub(raised), err
 }
 
-// runAndGo runs a job on several hosts, and is when the last of its pods was gone.
+// runAndGo runs a job on several hosts and returns when the last of its pods was gone.
 func (c *cluster) runAndGo(ctx context.Context, id, function string) (time.Time, error) {
 	if err := c.start(ctx, id, function, []string{"seconds=3"}, "--hosts", strconv.Itoa(released)); err != nil {
 		return time.Time{}, err
@@ -78,9 +78,9 @@ func (c *cluster) runAndGo(ctx context.Context, id, function string) (time.Time,
 	return c.gone(ctx, id, released)
 }
 
-// gone is when the API server told that so many pods of a job had been removed.
+// gone returns when the API server had reported the removal of that number of a job's pods.
 func (c *cluster) gone(ctx context.Context, id string, number int) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience) // of those that are gone already nothing is told
+	ctx, cancel := context.WithTimeout(ctx, patience) // pods that are already gone are not reported
 	defer cancel()
 	body, err := open(ctx, c.http, http.MethodGet, c.pods(id), "")
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *cluster) gone(ctx context.Context, id string, number int) (time.Time, e
 	}
 }
 
-// lastTime is the latest of the times, in seconds, with which lines end.
+// lastTime returns the latest of the times, in seconds, at the ends of lines.
 func lastTime(printed string) (time.Time, error) {
 	last := 0.0
 	for line := range strings.Lines(printed) {

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// tally is a writer that reads lines which begin with numbers from 0 up, and
-// says which of them came, how often and in what order. Other lines don't count.
+// tally is a writer of lines that begin with numbers from 0 up. It counts which of them
+// arrived, how often and in what order, and ignores other lines.
 type tally struct {
-	times       []uint8 // how often each number came
+	times       []uint8 // how often each number arrived
 	highest     int
-	late        int // numbers that came after a higher one
+	late        int // numbers that arrived after a higher one
 	rest        []byte
 	first, last time.Time
-	half        chan struct{} // closed when the number in the middle comes
-	full        chan struct{} // closed when the highest one comes
+	half        chan struct{} // closed when the middle number arrives
+	full        chan struct{} // closed when the highest number arrives
 }
 
 func newTally(lines int) *tally {
 	return &tally{times: make([]uint8, lines), highest: -1, half: make(chan struct{}), full: make(chan struct{})}
 }
 
-// Write takes a piece of what was printed.
+// Write counts the lines in a piece of the output.
 func (t *tally) Write(p []byte) (int, error) {
 	t.rest = append(t.rest, p...)
 	for {
@@ -63,7 +63,7 @@ func (t *tally) count(n int) {
 	}
 }
 
-// damage is what happened to lines on their way.
+// damage counts the lines that were lost, doubled or late.
 type damage struct{ lost, doubled, late int }
 
 func (t *tally) damage() damage {
@@ -84,7 +84,7 @@ func (d damage) plus(e damage) damage {
 
 func (d damage) String() string { return fmt.Sprintf("%d, %d, %d", d.lost, d.doubled, d.late) }
 
-// rate is in lines a second, from the first to the last.
+// rate returns the lines per second, from the first to the last.
 func (t *tally) rate() float64 {
 	return float64(t.highest) / t.last.Sub(t.first).Seconds()
 }

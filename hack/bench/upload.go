@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// uploadSize is eight of the pieces in which large objects travel. The emulator
-// copies all that it has for each of them, which much larger files would measure.
+// uploadSize is eight of the pieces in which large objects are sent. The emulator copies
+// the whole object so far for each piece, so much larger files would mostly measure that.
 const uploadSize = 128 << 20
 
 // upload: a large file that can't be compressed, from the project to the store.
@@ -24,8 +24,8 @@ func (c *cluster) upload(ctx context.Context) error {
 	n := 0
 	ours := func() *exec.Cmd {
 		n++
-		// What the store has isn't sent again. If the file can't be made, the
-		// command takes no time, which no one will believe.
+		// The store is emptied because existing data isn't sent again. If the file can't be
+		// written, the command takes no time, which is obvious in the result.
 		_ = c.empty(ctx)
 		_ = fill(file, uploadSize)
 		return command(ctx, filepath.Join(c.dir, "upload"), c.env, filepath.Join(c.bin, "kubectl-kinetic"),
