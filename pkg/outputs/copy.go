@@ -19,14 +19,14 @@ import (
 // copiers is how many files are copied at a time.
 const copiers = 8
 
-// Transfer is a file on its way to this machine.
+// Transfer is a file to be copied to this machine.
 type Transfer struct {
 	File
-	to string // relative to the folder that gets it
+	to string // relative to the target folder
 }
 
-// Below plans to copy files into a folder, under the names that they have below
-// a path. No name leads out of the folder.
+// Below plans to copy files into a folder, under their names relative to the path at. It
+// rejects names that lead out of the folder.
 func Below(files []File, at string) ([]Transfer, error) {
 	folder := ""
 	if at != "" {
@@ -50,14 +50,14 @@ func As(f File, name string) Transfer { return Transfer{f, name} }
 type Copied struct {
 	Files int
 	Bytes int64
-	// Same is how many of the files were there already.
+	// Same is how many of the files were already there.
 	Same int
 }
 
-// Copy brings files into a folder, several at a time. Each appears whole or not at
-// all, and one that is there with the same bytes stays, so that a copy that was cut
-// off continues where it stopped. progress hears of bytes that have arrived, or were
-// there, from several goroutines.
+// Copy copies files into a folder, several at a time. Each appears whole or not at all. A
+// file that is already there with the same bytes is kept, so that an interrupted copy
+// continues where it stopped. progress is called from several goroutines with the number
+// of bytes that arrived or were already there.
 func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
 	same := make([]bool, len(plan))
 	g, ctx := errgroup.WithContext(ctx)
@@ -85,7 +85,7 @@ func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progre
 	return done, nil
 }
 
-// copy brings one file, unless it is there.
+// copy copies one file, unless it is already there.
 func (d *Dir) copy(ctx context.Context, t Transfer, folder *os.Root, progress func(int64)) (same bool, err error) {
 	if same, err = d.isThere(ctx, t, folder); err != nil || same {
 		progress(t.Size)
@@ -110,8 +110,8 @@ func (d *Dir) copy(ctx context.Context, t Transfer, folder *os.Root, progress fu
 	return false, err
 }
 
-// isThere reports whether a folder has the bytes of a file under its name. What can't
-// be replaced by a file is an error.
+// isThere reports whether the folder already has the file with the same bytes. It fails
+// if something other than a file has the name.
 func (d *Dir) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, error) {
 	info, err := folder.Lstat(t.to)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,20 +145,20 @@ func (d *Dir) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, e
 	return sum.fits(t.File), nil
 }
 
-// counted reports the bytes that are written.
+// counted calls report with the number of bytes of each write.
 type counted struct {
-	w    io.Writer
-	told func(int64)
+	w      io.Writer
+	report func(int64)
 }
 
 // Write implements io.Writer.
 func (c counted) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
-	c.told(int64(n))
+	c.report(int64(n))
 	return n, err
 }
 
-// checksum reports whether bytes are those of a file.
+// checksum checks bytes against the size and checksum of a file.
 type checksum struct {
 	crc hash.Hash32
 	n   int64

@@ -1,4 +1,4 @@
-// Package outputs lists and copies what jobs wrote below their KINETIC_OUTPUT_DIR.
+// Package outputs lists and copies the files that jobs wrote to their KINETIC_OUTPUT_DIR.
 package outputs
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// File is a file that a job wrote below its KINETIC_OUTPUT_DIR.
+// File is a file that a job wrote to its KINETIC_OUTPUT_DIR.
 type File struct {
-	// Name is relative to that directory, its elements between slashes.
+	// Name is relative to that directory, with forward slashes.
 	Name    string    `json:"name"`
 	Size    int64     `json:"size"`
 	Updated time.Time `json:"updated"`
@@ -27,15 +27,15 @@ type File struct {
 	object store.Object
 }
 
-// Dir is where a job wrote below its KINETIC_OUTPUT_DIR.
+// Dir is the KINETIC_OUTPUT_DIR of a job.
 type Dir struct {
 	job    *job.Job
 	store  store.Store
-	prefix string // of the objects' names: empty, or ending in a slash
+	prefix string // of object names: empty, or ends in a slash
 }
 
-// Of returns where the outputs of a job are: in its own place in the store, or where
-// --output-dir says. It contacts nothing.
+// Of returns the output directory of a job: the job's own place in the store, or the one
+// that --output-dir named. It contacts nothing.
 func Of(j *job.Job) (*Dir, error) {
 	dir := j.Handle.OutputDir
 	switch {
@@ -60,18 +60,18 @@ func at(j *job.Job, url string) (*Dir, error) {
 	return &Dir{job: j, store: s}, nil
 }
 
-// URL is where the outputs are.
+// URL returns the URL of the output directory.
 func (d *Dir) URL() string {
 	return strings.TrimSuffix(d.store.URL()+"/"+d.prefix, "/")
 }
 
-// PathError is a path that no output of the job has.
+// PathError means that the job has no output with this path.
 type PathError struct{ msg string }
 
 func (e *PathError) Error() string { return e.msg }
 
-// List says which files there are at or below a path, sorted by name; "" is all
-// of them, of which there may be none. A path that doesn't exist is a PathError.
+// List returns the files at or under a path, sorted by name; "" means all files, and then
+// the list may be empty. For a path that doesn't exist, it returns a PathError.
 func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
 	if at == "" {
 		return d.list(ctx, "")
@@ -96,7 +96,7 @@ func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
 	return found, nil
 }
 
-// list says which files have names that begin with some text.
+// list returns the files whose names begin with begin.
 func (d *Dir) list(ctx context.Context, begin string) ([]File, error) {
 	var files []File
 	for object, err := range d.store.List(ctx, d.prefix+begin, "") {
@@ -112,8 +112,8 @@ func (d *Dir) list(ctx context.Context, begin string) ([]File, error) {
 	return files, nil
 }
 
-// Complete offers what a path that was begun may continue with: files, and folders with
-// a slash at their ends.
+// Complete returns completions of a partial path: files, and folders with a trailing
+// slash.
 func (d *Dir) Complete(ctx context.Context, begin string) ([]string, error) {
 	files, err := d.list(ctx, begin)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *Dir) Complete(ctx context.Context, begin string) ([]string, error) {
 	return offers, nil
 }
 
-// File is the one file of a path; a folder is a PathError too.
+// File returns the file at a path. For a folder, too, it returns a PathError.
 func (d *Dir) File(ctx context.Context, at string) (File, error) {
 	found, err := d.List(ctx, at)
 	if err != nil {
@@ -164,13 +164,12 @@ func (d *Dir) unknown(ctx context.Context, at string) error {
 	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", d.job.ID(), at, hint)}
 }
 
-// None says that the job has left no outputs.
+// None returns the error that the job has no outputs.
 func (d *Dir) None() error {
 	return fmt.Errorf("job %s has no outputs: nothing in %s, its KINETIC_OUTPUT_DIR", d.job.ID(), d.URL())
 }
 
-// Write copies the bytes of a file to w, and holds that they are those that were
-// listed.
+// Write copies the bytes of a file to w, and fails if they aren't those that were listed.
 func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
 	r, err := d.store.Open(ctx, f.object.Name)
 	if err != nil {
@@ -187,8 +186,8 @@ func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
 	return nil
 }
 
-// localName is the path of a file below a folder on this machine. Buckets have names
-// that would lead out of it.
+// localName returns the local form of an object's name. It rejects names that would lead
+// out of the target folder, which buckets allow.
 func localName(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if path.Clean(name) != name || name == "." || !filepath.IsLocal(local) {

@@ -13,12 +13,12 @@ import (
 	"runtime/debug"
 )
 
-// cacheVersion changes with the form of the cache and with what decides a
-// pack's bytes: the compression level, and how files follow each other.
+// cacheVersion changes with the format of the cache and with what decides a pack's bytes:
+// the compression level and the order of files.
 const cacheVersion = 1
 
-// cache is what is remembered about one root. The whole file is rewritten when
-// any of it changes, and holds what the last plan used.
+// cache holds what is known about one root. The whole file is rewritten when any of it
+// changes, and holds what the last plan used.
 type cache struct {
 	Version    int
 	Compressor string
@@ -33,14 +33,14 @@ type knownFile struct {
 	Digest digest
 }
 
-// knownPack is what a pack is after compression.
+// knownPack is a pack's digest and size after compression.
 type knownPack struct {
 	Digest digest
 	Size   int64
 }
 
-// CacheDir is where hashes are remembered: kinetic below $XDG_CACHE_HOME, or
-// below ~/.cache if that is not an absolute path; "" if there is no home either.
+// CacheDir returns the directory of the cache: kinetic in $XDG_CACHE_HOME, or in ~/.cache
+// if that is not an absolute path; "" if there is no home directory either.
 func CacheDir(xdgCacheHome, home string) string {
 	switch {
 	case filepath.IsAbs(xdgCacheHome):
@@ -57,7 +57,7 @@ func cacheFile(dir, root string) string {
 	return filepath.Join(dir, "pack-"+hex.EncodeToString(name[:12]))
 }
 
-// newCache is what is known about a root at first: nothing.
+// newCache returns an empty cache.
 func newCache(root string) cache {
 	return cache{
 		Version: cacheVersion, Compressor: compressorVersion(), Root: root,
@@ -65,8 +65,8 @@ func newCache(root string) cache {
 	}
 }
 
-// loadCache reads what was remembered, or nothing: a cache that is missing,
-// damaged or of another version is no error.
+// loadCache reads the cache of a root. If it is missing, damaged or of another version,
+// loadCache returns an empty one.
 func loadCache(dir, root string) cache {
 	if dir == "" {
 		return newCache(root)
@@ -82,7 +82,7 @@ func loadCache(dir, root string) cache {
 	return c
 }
 
-// saveCache remembers what the plan found out, if that is news.
+// saveCache writes what the plan found out, if anything is new.
 func saveCache(dir string, t *tree, sources []source, old cache) error {
 	c := newCache(t.root)
 	for _, f := range t.files {
@@ -105,7 +105,7 @@ func saveCache(dir string, t *tree, sources []source, old cache) error {
 	return replaceFile(cacheFile(dir, t.root), data)
 }
 
-// encodeCache puts a checksum in front, so that damage is never taken for data.
+// encodeCache puts a checksum in front, so that damaged data is never used.
 func encodeCache(c cache) ([]byte, error) {
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(c); err != nil {
@@ -122,7 +122,7 @@ func decodeCache(data []byte) (c cache, err error) {
 	return c, gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&c)
 }
 
-// replaceFile writes a file that other processes see whole or as it was.
+// replaceFile writes a file atomically: other processes see the old file or the new one.
 func replaceFile(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
@@ -139,8 +139,8 @@ func replaceFile(name string, data []byte) error {
 	return os.Rename(f.Name(), name)
 }
 
-// compressorVersion is the version of the compression library: another one may
-// give other bytes for the same pack. "" where the build does not say.
+// compressorVersion returns the version of the compression library, since another version
+// may produce other bytes for the same pack; "" if the build doesn't say.
 func compressorVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// hashFiles fills in the digests, from what is known where that can be trusted.
+// hashFiles fills in the digests. It takes those from known whose stamps have not
+// changed.
 func hashFiles(ctx context.Context, files []file, known map[string]knownFile) error {
 	var todo []*file
 	for i := range files {
@@ -27,7 +28,7 @@ func hashFiles(ctx context.Context, files []file, known map[string]knownFile) er
 	})
 }
 
-// hashFile reads a file whole and notices if it is written to meanwhile.
+// hashFile reads a whole file and fails if the file is written to meanwhile.
 func hashFile(ctx context.Context, f *file, buf []byte) error {
 	start := time.Now()
 	r, err := openFile(f)
@@ -57,8 +58,8 @@ func hashFile(ctx context.Context, f *file, buf []byte) error {
 	return nil
 }
 
-// copyVerified copies a file's content to w, and fails if it is not, or no
-// longer, what was hashed. However much a file grew, w gets one byte more at most.
+// copyVerified copies a file's content to w, and fails if the content is not what was
+// hashed. However much a file grew, w gets at most one byte more.
 func copyVerified(ctx context.Context, f *file, w io.Writer, buf []byte) error {
 	r, err := openFile(f)
 	if err != nil {
@@ -76,7 +77,7 @@ func copyVerified(ctx context.Context, f *file, w io.Writer, buf []byte) error {
 	return nil
 }
 
-// openFile opens a file of the plan. One that is gone by now has changed.
+// openFile opens a file of the plan. A file that has been deleted counts as changed.
 func openFile(f *file) (*os.File, error) {
 	r, err := os.Open(f.abs)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +89,7 @@ func openFile(f *file) (*os.File, error) {
 	return r, nil
 }
 
-// read copies r to w through buf. Only what r returns is blamed on the file.
+// read copies r to w through buf. Only errors of r are reported as errors of the file.
 func read(ctx context.Context, f *file, r io.Reader, buf []byte, w io.Writer) (int64, error) {
 	var total int64
 	for {

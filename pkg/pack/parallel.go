@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// bufferSize is what one worker reads at a time.
+// bufferSize is how many bytes a worker reads at a time.
 const bufferSize = 256 << 10
 
-// parallel calls do for 0 … n-1, in about that order, on all processors. Each
-// worker has one buffer. The first error stops it.
+// parallel calls do for 0 … n-1, in roughly that order, on all processors. Each worker
+// has one buffer. The first error stops all workers.
 func parallel(ctx context.Context, n int, do func(ctx context.Context, i int, buf []byte) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

@@ -1,7 +1,6 @@
-// Package pack turns a directory into content-addressed objects: packs of small
-// files, large files as they are, and an index that lists them. The same files
-// give the same bytes on every machine, so what a store already has is never
-// sent again.
+// Package pack turns a directory into content-addressed objects: packs of small files,
+// large files as they are, and an index that lists them. The same files give the same
+// bytes on every machine, so what a store already has is never sent again.
 package pack
 
 import (
@@ -23,17 +22,17 @@ import (
 type Options struct {
 	// Root is the absolute path of the directory.
 	Root string
-	// Ignore says what to leave out, by its path relative to Root with forward
-	// slashes. It is asked about a directory before anything below it, and never
-	// about what lies below an ignored one. nil ignores nothing.
+	// Ignore reports whether to leave out a path, given relative to Root with forward
+	// slashes. It is called for a directory before anything under it, and never for what
+	// is under an ignored one. nil ignores nothing.
 	Ignore func(rel string, isDir bool) bool
-	// Exclude lists absolute paths that are left out with all below them,
-	// whatever name leads there. Root itself and what contains it are not.
+	// Exclude lists absolute paths that are left out with everything under them, whatever
+	// name leads there. Root itself and its parents are not left out.
 	Exclude []string
-	// Except are files that are left out, whatever name leads there.
+	// Except lists files that are left out, whatever name leads there.
 	Except []fs.FileInfo
-	// CacheDir is where hashes are remembered from one plan to the next; "" for
-	// nowhere. It is never packaged.
+	// CacheDir is where hashes are kept between plans; "" means nowhere. It is never
+	// packaged.
 	CacheDir string
 }
 
@@ -42,10 +41,10 @@ type Plan struct {
 	Index api.Index
 	// IndexBlob is Index as it is stored: gzip-compressed JSON.
 	IndexBlob []byte
-	// SHA256 of IndexBlob in lower-case hex: the identity of the whole.
+	// SHA256 is the hash of IndexBlob in lower-case hex. It identifies the plan.
 	SHA256 string
-	// Bytes is the size of all files, StoredBytes what they take in the store,
-	// index included.
+	// Bytes is the size of all files, StoredBytes their size in the store, including the
+	// index.
 	Bytes, StoredBytes int64
 	// Warnings are sentences for the user, sorted.
 	Warnings []string
@@ -55,23 +54,23 @@ type Plan struct {
 	sources []source
 }
 
-// file is one regular file on its way into the plan.
+// file is one regular file of the plan.
 type file struct {
 	rel        string
-	abs        string // free of symlinks, or nearly: what to open
+	abs        string // to open the file: free of symlinks, or nearly
 	executable bool
 	stamp      stamp
 	digest     digest
-	settled    bool // the digest can be remembered
+	settled    bool // the digest can be cached
 }
 
 // digest is the SHA-256 of a file's content.
 type digest = [sha256.Size]byte
 
-// FileError is about one file or directory that cannot be packaged. Its message
+// FileError is an error about one file or directory that cannot be packaged. Its message
 // ends with what the user can do.
 type FileError struct {
-	// Path relative to the root, with forward slashes.
+	// Path is relative to the root, with forward slashes.
 	Path string
 	// Problem and Remedy are the two halves of the message after the path.
 	Problem, Remedy string
@@ -85,17 +84,17 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// unreadable is the error for a file or directory that cannot be read.
+// unreadable returns the error for a file or directory that cannot be read.
 func unreadable(rel string, err error) error {
 	return &FileError{Path: rel, Problem: cause(err).Error(), Remedy: "make it readable", Err: err}
 }
 
-// changed is the error for a file that is not what it was a moment ago.
+// changed returns the error for a file that changed since it was hashed.
 func changed(rel string) error {
 	return &FileError{Path: rel, Problem: "it changed while it was being packaged", Remedy: "run again"}
 }
 
-// New walks a directory, hashes its files and decides what goes where. It
+// New walks a directory, hashes its files and decides which blob each goes into. It
 // writes nothing but the cache. Errors about one file are a *FileError.
 func New(ctx context.Context, opts Options) (*Plan, error) {
 	tree, err := walk(ctx, opts)
@@ -110,7 +109,7 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	if err := compressPacks(ctx, tree.files, sources, old.Packs); err != nil {
 		return nil, err
 	}
-	// A cache that cannot be written costs time, nothing else.
+	// A cache that cannot be written only costs time.
 	_ = saveCache(opts.CacheDir, tree, sources, old)
 
 	p := &Plan{files: tree.files, Warnings: tree.warnings}
@@ -118,8 +117,8 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	return p, p.seal()
 }
 
-// fillIndex lists blobs in the order of their first file. Equal content is
-// listed once, however many files have it.
+// fillIndex lists blobs in the order of their first files. Files with the same content
+// share one blob.
 func (p *Plan) fillIndex(dirs []string, sources []source) {
 	p.Index = api.Index{
 		Version: api.IndexVersion, Dirs: dirs,
@@ -148,7 +147,7 @@ func (p *Plan) fillIndex(dirs []string, sources []source) {
 	}
 }
 
-// seal writes the index and names the plan after it.
+// seal encodes the index and computes its hash, the plan's identity.
 func (p *Plan) seal() error {
 	text, err := json.Marshal(p.Index)
 	if err != nil {
@@ -173,7 +172,7 @@ func (p *Plan) seal() error {
 	return nil
 }
 
-// checkIndex refuses what the runner would refuse in the pod.
+// checkIndex rejects an index that is too large for the runner.
 func checkIndex(size, files int) error {
 	if size <= api.MaxIndexBytes {
 		return nil
@@ -182,12 +181,12 @@ func checkIndex(size, files int) error {
 		files, size>>20, api.MaxIndexBytes>>20)
 }
 
-// compressionLevel weighs the time before an upload against its size: level 4
-// takes half the time of 6 and gives 7 % more bytes on Python and Go sources.
+// compressionLevel balances the time before an upload against its size: level 4 takes
+// half the time of 6 and produces 7 % more bytes for Python and Go sources.
 const compressionLevel = 4
 
-// compress writes what fill writes as gzip, with nothing in its header that
-// depends on time or place.
+// compress writes what fill writes as gzip, whose header doesn't depend on time or
+// machine.
 func compress(w io.Writer, fill func(io.Writer) error) error {
 	gz, err := gzip.NewWriterLevel(w, compressionLevel)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 const (
 	// largeFile is the size in bytes from which a file is a blob of its own.
 	largeFile = 1 << 20
-	// packSize bounds the content of a pack, in bytes before compression.
+	// packSize limits the content of a pack, in bytes before compression.
 	packSize = 4 << 20
-	// keptPacks bounds the compressed packs, in bytes, that a plan keeps so that
-	// the upload need not make them again.
+	// keptPacks limits the compressed packs, in bytes, that a plan keeps in memory so
+	// that the upload need not compress them again.
 	keptPacks = 32 << 20
 )
 
-// source is what one blob is made from: one large file, or a pack.
+// source is what a blob is made from: one large file, or a pack.
 type source struct {
 	// members are indices of files, in path order.
 	members []int
 	packed  bool
-	// digest and size of the blob as stored.
+	// digest and size are those of the blob as stored.
 	digest digest
 	size   int64
-	// blob is the blob itself, or nil: then it is made again when needed.
+	// blob is the blob itself; nil if it has to be made again for the upload.
 	blob []byte
 }
 
@@ -39,8 +39,8 @@ func (s source) encoding() string {
 	return ""
 }
 
-// arrange decides which file goes into which blob, in the order of the blobs'
-// first files. The digests of packs are still missing.
+// arrange decides which file goes into which blob, in the order of the blobs' first
+// files. It leaves the digests of packs empty.
 func arrange(files []file) []source {
 	var sources []source
 	var small []int
@@ -63,10 +63,10 @@ func arrange(files []file) []source {
 	return sources
 }
 
-// divide puts files that fit together into one pack and halves the others by
-// one bit of the hash of their paths. So a file's pack depends on its path and,
-// where a half gets full or empties, on its closest relatives in that order;
-// a change never moves the boundaries of the other packs.
+// divide puts files that fit together into one pack, and otherwise halves them by one bit
+// of the hash of their paths. So a file's pack depends on its path and, where a half
+// becomes too large or small enough, on the files with the closest hashes. A change never
+// moves the boundaries of the other packs.
 func divide(files []file, hashes []uint64, members []int, bit int) [][]int {
 	if len(members) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func contents(files []file, members []int) digest {
 	return sum(h)
 }
 
-// compressPacks finds the digest and size of every pack, by compressing those
-// that are not known.
+// compressPacks sets the digest and size of every pack. It compresses those that are not
+// in known.
 func compressPacks(ctx context.Context, files []file, sources []source, known map[digest]knownPack) error {
 	var todo []*source
 	for i := range sources {

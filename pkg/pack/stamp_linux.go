@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// changeTime is the ctime in nanoseconds and the inode.
+// changeTime returns the ctime in nanoseconds and the inode.
 func changeTime(info fs.FileInfo) (ctime int64, inode uint64) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -16,29 +16,28 @@ import (
 )
 
 const (
-	// lookups is how many blobs are handled at once. Most are in the store
-	// already, which takes a bucket one round trip each to say.
+	// lookups is how many blobs are handled at once. Most are already in the store; for a
+	// bucket it takes one round trip per blob to find out.
 	lookups = 32
-	// uploads is how many of them travel at once. Each may hold one compressed
-	// pack, or what a bucket needs for its retries.
+	// uploads is how many blobs are uploaded at once. Each may hold one compressed pack
+	// in memory, or what a bucket needs for retries.
 	uploads = 8
 )
 
 // Stats says what an upload did. Sizes are bytes as stored.
 type Stats struct {
-	// Bytes is the whole plan, NewBytes the part that the store lacked, in
+	// Bytes is the size of the whole plan, NewBytes the part that the store lacked, in
 	// NewBlobs objects.
 	Bytes, NewBytes int64
 	NewBlobs        int
 }
 
-// Upload makes sure that a store has everything the plan names. What it has
-// already is not read again; what it lacks is checked against the plan on the
-// way, and a file that changed since is a *FileError. The index is written last,
-// so that who finds it finds the rest. progress, if not nil, is called by one
-// goroutine at a time. Every blob is asked about every time, so that one which was
-// removed from the store is there again, and one that the bucket would soon remove is
-// renewed, before the job is started.
+// Upload makes sure that a store has everything in the plan. It doesn't read again what
+// the store has. It checks the rest against the plan on the way; a file that has changed
+// is a *FileError. The index is written last, so that whoever finds it finds the rest.
+// progress, if not nil, is called by one goroutine at a time. Every call looks up every
+// blob, so that a blob that was deleted from the store is there again, and one that the
+// bucket would soon delete is renewed, before the job is started.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
 	u := &upload{plan: p, store: s, progress: progress, slots: make(chan struct{}, uploads), stats: Stats{Bytes: p.StoredBytes}}
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -54,7 +53,7 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 	}
 	blobs := sync.OnceValue(group.Wait)
 	indexed := make(chan error, 1)
-	go func() { // whether the store has it can be asked meanwhile
+	go func() { // put can look up the index in the store meanwhile
 		if there[index.SHA256] {
 			u.advance(index.Size)
 			indexed <- nil
@@ -74,14 +73,14 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 	return u.stats, nil
 }
 
-// upload is the state of one Upload.
+// upload is the state of one call of Upload.
 type upload struct {
 	plan     *Plan
 	store    store.Store
 	progress func(doneBytes, totalBytes int64)
-	slots    chan struct{} // one for each blob that travels
+	slots    chan struct{} // one for each blob that is being uploaded
 
-	mu    sync.Mutex // guards what follows, and calls of progress
+	mu    sync.Mutex // guards stats, done and calls of progress
 	stats Stats
 	done  int64
 }
@@ -103,7 +102,8 @@ func (u *upload) blob(ctx context.Context, i int) error {
 	return err
 }
 
-// pack makes a pack in memory, where it is small, unless the plan kept it.
+// pack returns the bytes of a pack: from the plan if it kept them, else made again in
+// memory, since packs are small.
 func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
 	if s.blob != nil {
 		return io.NopCloser(bytes.NewReader(s.blob)), nil
@@ -116,12 +116,12 @@ func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
 	return io.NopCloser(&blob), nil
 }
 
-// put uploads one blob unless the store has it, and counts.
+// put uploads one blob unless the store has it, and updates the counts.
 func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.ReadCloser, error)) error {
 	var read int64
 	var travels bool
 	written, err := u.store.PutBlob(ctx, blob.SHA256, blob.Size, func() (io.ReadCloser, error) {
-		if !travels { // a store may have to open it again
+		if !travels { // a store may have to open the blob again
 			u.slots <- struct{}{}
 			travels = true
 		}
@@ -150,7 +150,7 @@ func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.Re
 	return nil
 }
 
-// advance reports n more bytes as done; fewer, if a store had to start again.
+// advance reports n more bytes as done. n is negative if a store had to start again.
 func (u *upload) advance(n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -160,7 +160,7 @@ func (u *upload) advance(n int64) {
 	}
 }
 
-// meter counts what is read.
+// meter counts the bytes that are read.
 type meter struct {
 	io.ReadCloser
 	count func(int64)

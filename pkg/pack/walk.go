@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// tree is what a walk found.
+// tree is the result of a walk.
 type tree struct {
 	root     string // free of symlinks
 	files    []file // sorted by rel
@@ -21,8 +21,8 @@ type tree struct {
 	dirs     []string
 }
 
-// walker collects a tree. Real directories come first and symlinked ones after
-// them, so that a link never takes the place of the directory it leads to.
+// walker collects a tree. It visits real directories before symlinked ones, so that a
+// link never takes the place of the directory it points to.
 type walker struct {
 	tree
 	ignore  func(rel string, isDir bool) bool
@@ -36,7 +36,7 @@ type walker struct {
 // link is a symlink to a directory.
 type link struct{ rel, target string }
 
-// walk lists what is to be packaged.
+// walk lists what to package.
 func walk(ctx context.Context, opts Options) (*tree, error) {
 	root, err := realDir(opts.Root)
 	if err != nil {
@@ -62,7 +62,7 @@ func walk(ctx context.Context, opts Options) (*tree, error) {
 	return &w.tree, nil
 }
 
-// realDir is the real path of an existing directory.
+// realDir returns the real path of an existing directory.
 func realDir(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func realDir(dir string) (string, error) {
 	return resolved, nil
 }
 
-// excluded is the real paths of those that exist and do not contain root.
+// excluded returns the real paths of those paths that exist and don't contain root.
 func excluded(root string, paths []string) []string {
 	var resolved []string
 	for _, p := range paths {
@@ -89,12 +89,12 @@ func excluded(root string, paths []string) []string {
 	return resolved
 }
 
-// within reports whether a path is dir or lies below it. Both are clean.
+// within reports whether a path is dir or is under it. Both are clean.
 func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// skip reports whether the user or the program wants the path left out.
+// skip reports whether a path is ignored or excluded.
 func (w *walker) skip(rel, abs string, isDir bool) bool {
 	return w.ignore(rel, isDir) || slices.ContainsFunc(w.exclude, func(ex string) bool { return within(ex, abs) })
 }
@@ -103,7 +103,7 @@ func (w *walker) warn(rel, format string, args ...any) {
 	w.warnings = append(w.warnings, fmt.Sprintf("skipped %q: ", rel)+fmt.Sprintf(format, args...))
 }
 
-// dir adds a directory, by its real path, and all below it.
+// dir adds a directory, given by its real path, and everything under it.
 func (w *walker) dir(ctx context.Context, abs, rel string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (w *walker) dir(ctx context.Context, abs, rel string) error {
 	return nil
 }
 
-// entry adds one name of a directory.
+// entry adds one entry of a directory.
 func (w *walker) entry(ctx context.Context, entry fs.DirEntry, abs, rel string) error {
 	if entry.Type() == fs.ModeSymlink {
 		return w.link(abs, rel)
@@ -167,7 +167,7 @@ func (w *walker) file(abs, rel string, info fs.FileInfo) error {
 	return nil
 }
 
-// link adds what a symlink leads to; directories wait for their turn.
+// link adds the target of a symlink. Directories are queued until the others are done.
 func (w *walker) link(abs, rel string) error {
 	info, err := os.Stat(abs)
 	if errors.Is(err, fs.ErrPermission) && !w.skip(rel, abs, false) {
@@ -195,7 +195,7 @@ func (w *walker) link(abs, rel string) error {
 	}
 }
 
-// linkedDir adds the directory behind a symlink.
+// linkedDir adds the directory that a symlink points to.
 func (w *walker) linkedDir(ctx context.Context, l link) error {
 	if err := checkName(l.rel); err != nil {
 		return err
@@ -206,8 +206,8 @@ func (w *walker) linkedDir(ctx context.Context, l link) error {
 	return w.dir(ctx, l.target, l.rel)
 }
 
-// firstVisit reports whether a real directory is new; if not, it says under which
-// name it is packaged. That also ends loops.
+// firstVisit reports whether a real directory is new. If not, it warns under which name
+// the directory is packaged. That also ends loops.
 func (w *walker) firstVisit(abs, rel string) bool {
 	first, seen := w.seen[abs]
 	if !seen {
@@ -220,7 +220,7 @@ func (w *walker) firstVisit(abs, rel string) bool {
 	return false
 }
 
-// emptyDirs lists the directories without any file below them, sorted.
+// emptyDirs lists the directories without any files under them, sorted.
 func (t *tree) emptyDirs() []string {
 	full := map[string]bool{}
 	for _, f := range t.files {
@@ -233,8 +233,9 @@ func (t *tree) emptyDirs() []string {
 	return empty
 }
 
-// checkName rejects what the index, which is JSON, cannot hold, and what the runner refuses
-// because some programs take it for a separator.
+// checkName rejects names that are not UTF-8, which the JSON index cannot hold, and names
+// with a backslash, which the runner rejects because some programs take it for a
+// separator.
 func checkName(rel string) error {
 	switch {
 	case !utf8.ValidString(rel):
@@ -245,7 +246,7 @@ func checkName(rel string) error {
 	return nil
 }
 
-// cause is the reason behind an error about a path that is named already.
+// cause returns the reason in an error without the path, for messages that name the path.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -254,7 +255,7 @@ func cause(err error) error {
 	return err
 }
 
-// kind names a file that is not regular.
+// kind names the type of a file that is not regular.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeSocket != 0:

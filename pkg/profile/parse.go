@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// defaultNamespace is that of a profile which names none.
+// defaultNamespace is the namespace of a profile that names none.
 const defaultNamespace = "default"
 
 var namePattern = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// parse reads the text of a profiles file. Its errors begin with where in the
-// file they are, to be put behind the path. Fields that it does not know may
-// come from another version and are left alone.
+// parse reads the text of a profiles file. Its errors begin with their position in the
+// file, to be appended to the path. It ignores unknown fields: they may come from another
+// version.
 func parse(data []byte) (File, error) {
 	var text struct {
 		Current  *string `json:"current"`
@@ -48,7 +48,7 @@ func parse(data []byte) (File, error) {
 		file.profiles[name] = profile
 	}
 	if text.Current != nil {
-		// One that was removed by hand is no reason to stop.
+		// A current profile that was deleted by hand is not an error.
 		file.Current = file.profiles[*text.Current].Name
 	}
 	return file, nil
@@ -68,8 +68,7 @@ func (p Profile) check() error {
 	return nil
 }
 
-// locate distinguishes line and column of what encoding/json could not read, both
-// counted from 1.
+// locate adds line and column, counted from 1, to an error of encoding/json.
 func locate(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -1,6 +1,6 @@
-// Package profile reads profiles: named clusters, each a project, a zone, a
-// cluster and a namespace, that take the place of flags. The file and its rules
-// are those of the Python package, so that both see the same profiles.
+// Package profile reads profiles: named clusters, each with a project, a zone, a cluster
+// and a namespace, that replace flags. The file and its rules are the same as in the
+// Python package, so that both see the same profiles.
 package profile
 
 import (
@@ -26,16 +26,15 @@ type Profile struct {
 type File struct {
 	// Path is where the file is, or would be.
 	Path string
-	// Current names the profile that counts where no other is named; empty
-	// where there is none.
+	// Current is the profile that is used when none is named; "" if there is none.
 	Current string
 
 	profiles map[string]Profile
 }
 
-// Read reads the user's profiles: the file that KINETIC_PROFILES_FILE names,
-// else .kinetic/profiles.json in the home directory. env reads the environment.
-// A file that does not exist has no profiles.
+// Read reads the user's profiles from the file that KINETIC_PROFILES_FILE names, or from
+// .kinetic/profiles.json in the home directory. env reads the environment. If the file
+// doesn't exist, there are no profiles.
 func Read(env func(string) string) (File, error) {
 	path := env("KINETIC_PROFILES_FILE")
 	if path == "" {
@@ -60,10 +59,10 @@ func Read(env func(string) string) (File, error) {
 	return file, nil
 }
 
-// Names lists the profiles in alphabetical order.
+// Names returns the profiles' names in alphabetical order.
 func (f File) Names() []string { return slices.Sorted(maps.Keys(f.profiles)) }
 
-// Find gives the profile of a name. The error says which are there instead.
+// Find returns the profile with a name. Its error lists the existing profiles.
 func (f File) Find(name string) (Profile, error) {
 	if p, found := f.profiles[name]; found {
 		return p, nil

@@ -19,7 +19,7 @@ import (
 // parallelReads is how many documents are read at a time.
 const parallelReads = 64
 
-// Read reads one JSON document. One that a newer version wrote is refused with an
+// Read reads one JSON document. It rejects one that a newer version wrote with an
 // api.VersionError.
 func Read[T any](ctx context.Context, s store.Store, name string) (T, error) {
 	var doc T
@@ -42,7 +42,7 @@ func Read[T any](ctx context.Context, s store.Store, name string) (T, error) {
 	return doc, nil
 }
 
-// ReadBytes reads one document as it is.
+// ReadBytes reads one document without decoding it.
 func ReadBytes(ctx context.Context, s store.Store, name string) (data []byte, err error) {
 	r, err := s.Open(ctx, name)
 	if err != nil {
@@ -56,12 +56,12 @@ func ReadBytes(ctx context.Context, s store.Store, name string) (data []byte, er
 	return data, nil
 }
 
-// End reads how a job ended; store.ErrNotFound where it has not.
+// End reads how a job ended. If the job has not ended, it returns store.ErrNotFound.
 func End(ctx context.Context, s store.Store, id string) (api.End, error) {
 	return Read[api.End](ctx, s, store.End(id))
 }
 
-// Attempts reads the records of starts whose names begin with a prefix, in their order.
+// Attempts reads the start records whose names begin with prefix, sorted by attempt.
 func Attempts(ctx context.Context, s store.Store, prefix string) ([]api.Attempt, error) {
 	var attempts []api.Attempt
 	var mu sync.Mutex

@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Result reads a result, all but its value, which may be large; that is written to value, as
-// JSON, while it is read.
+// Result reads a result. The result's value, which may be large, is written to value as
+// JSON while it is read.
 func Result(ctx context.Context, s store.Store, name string, value io.Writer) (api.Result, error) {
 	return readResult(ctx, s, name, func(r io.ByteReader) ([]byte, error) { return splitValue(r, value) })
 }
 
-// ResultHead is Result without the value, which is not read: a runner writes it last.
+// ResultHead reads a result without its value, which the runner writes last.
 func ResultHead(ctx context.Context, s store.Store, name string) (api.Result, error) {
 	return readResult(ctx, s, name, headOfResult)
 }
@@ -43,8 +43,8 @@ func readResult(ctx context.Context, s store.Store, name string, read func(io.By
 	return r, nil
 }
 
-// splitter reads a JSON object byte by byte and takes the value of its member
-// "value" apart from the rest.
+// splitter reads a JSON object byte by byte and separates the value of its member "value"
+// from the rest.
 type splitter struct {
 	head      bytes.Buffer // the object, with null for the value
 	value     *bufio.Writer
@@ -56,8 +56,8 @@ type splitter struct {
 	diverting bool
 }
 
-// splitValue returns the object without its member "value", which it writes to
-// value. That it is JSON otherwise is for who reads the head to say.
+// splitValue writes the member "value" of the object to value and returns the rest of the
+// object. It doesn't check the rest for valid JSON; whoever decodes it does.
 func splitValue(r io.ByteReader, value io.Writer) ([]byte, error) {
 	s := splitter{value: bufio.NewWriterSize(value, 64<<10)}
 	if err := s.read(r, func() bool { return false }); err != nil {
@@ -76,7 +76,7 @@ func headOfResult(r io.ByteReader) ([]byte, error) {
 	return s.head.Bytes(), err
 }
 
-// read reads the object to its end, or until enough says so.
+// read reads the object to its end, or until enough returns true.
 func (s *splitter) read(r io.ByteReader, enough func() bool) error {
 	for !enough() {
 		c, err := r.ReadByte()
@@ -144,7 +144,7 @@ func (s *splitter) stringByte(c byte) {
 	}
 }
 
-// divert begins or ends the value; in the head it is null.
+// divert starts or stops writing to value. The head gets null instead.
 func (s *splitter) divert(on bool) {
 	if on && !s.diverting {
 		s.head.WriteString("null")
