@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// check rejects texts that a manifest can't carry. That the Spec makes sense is for
-// who made it to know.
+// check rejects strings that a manifest can't hold. Whoever makes a Spec checks that it
+// makes sense.
 func check(s api.Spec) error {
 	for _, text := range []struct{ name, value string }{{"name", s.Name}, {"call", s.CallText}, {"output directory", s.OutputDir}} {
 		if err := checkText(text.value); err != nil {
@@ -27,8 +27,8 @@ func check(s api.Spec) error {
 	return checkAnnotations(s.Annotations)
 }
 
-// checkText rejects what kustomize can't write into a manifest or would change,
-// found by fuzzing. Its errors don't repeat the text, which may be a secret.
+// checkText rejects strings that kustomize can't write to a manifest or would change.
+// They were found by fuzzing. Its errors don't repeat the text, which may be a secret.
 func checkText(text string) error {
 	if !utf8.ValidString(text) {
 		return errors.New("not UTF-8, which a manifest must be")
@@ -44,8 +44,8 @@ func checkText(text string) error {
 	return nil
 }
 
-// kustomizePrefixes begin annotations that kustomize reads: one of them drops
-// the object from the output.
+// kustomizePrefixes are the prefixes of annotations that kustomize reads. One of them
+// drops the object from the output.
 var kustomizePrefixes = []string{"config.kubernetes.io/", "internal.config.kubernetes.io/", "kustomize.config.k8s.io/", "config.k8s.io/"}
 
 func checkAnnotations(annotations map[string]string) error {

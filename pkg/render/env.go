@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// homeVariable is where programs keep their caches. The user of the component restricted has
-// no home directory in most images, and / is not writable for it.
+// homeVariable tells programs where to keep their caches. The component restricted sets a
+// user that has no home directory in most images, and can't write to /.
 const homeVariable = "HOME"
 
-// environment adds the user's variables. A name that is set already gets the
-// user's value in its old place.
+// environment adds the user's variables. A variable that is set already keeps its place
+// and gets the user's value.
 func (p *patch) environment(s api.Spec, l lists) {
 	set := func(name string, entry map[string]any) {
 		if _, found := l.find(envList, name); found {
@@ -30,7 +30,7 @@ func (p *patch) environment(s api.Spec, l lists) {
 		set(name, map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
 	if s.Hosts > 1 {
-		// A set that someone applies without the Secret runs, too: its runner warns.
+		// Pods that someone applies without the Secret run, too: their runner warns.
 		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}
 		set(api.EnvGroupKey, map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
@@ -39,8 +39,8 @@ func (p *patch) environment(s api.Spec, l lists) {
 	}
 }
 
-// storeArguments tell the runner what variables of the job tell Google's
-// libraries. Kubernetes puts in the values of those that are secrets.
+// storeArguments passes on to the runner the variables of the job that configure Google's
+// libraries. Kubernetes fills in the values of those that are secrets.
 func storeArguments(s api.Spec) []string {
 	var args []string
 	for _, f := range api.StoreFlags {
@@ -55,8 +55,8 @@ func storeArguments(s api.Spec) []string {
 	return args
 }
 
-// literal protects a string from the expansion that Kubernetes does in
-// arguments and variables: $(NAME) is replaced there, and $$ becomes $.
+// literal protects a string from Kubernetes' expansion in arguments and variables, which
+// replaces $(NAME), and $$ by $.
 func literal(s string) string {
 	if strings.Contains(s, "$(") || strings.Contains(s, "$$") {
 		return strings.ReplaceAll(s, "$", "$$")

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// tree is a kustomization: contents by slash-separated paths below its root.
+// tree is a kustomization: file contents by slash-separated path relative to its root.
 type tree map[string][]byte
 
 const (
@@ -32,7 +32,7 @@ const (
 
 	componentKey = "store-credentials"
 
-	// marker begins what this package wrote, and may therefore replace.
+	// marker begins the files that this package wrote and may therefore replace.
 	marker = api.OverlayMarker
 	header = marker + ` for job %s.
 # It is replaced entirely when written again: keep your own changes in a
@@ -40,8 +40,8 @@ const (
 `
 )
 
-// printOrder puts what a workload needs before it, and the runner, which no one
-// reads, behind it.
+// printOrder puts what a workload needs before it, and the runner, which nobody reads,
+// last.
 var printOrder = types.LegacySortOptions{
 	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "Service"},
 	OrderLast:  []string{"ConfigMap"},
@@ -49,11 +49,12 @@ var printOrder = types.LegacySortOptions{
 
 var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
 
-// generate makes the kustomization of a job: base and components for its pod, the
-// component job, which is what is particular to it, those that make the pod a Job or
-// several hosts, and the user's. A whole one can have something on top of it, such as
-// an overlay: names are followed there. The other is without the runner's ConfigMap,
-// for which kustomize has nothing to do but to read and write it several times.
+// generate makes the kustomization of a job: the base and the components for its pod, the
+// component job with the job's own patch, the components that make the pod a Job or
+// several hosts, and the user's component. A whole kustomization also contains the
+// components that let kustomize follow names, for something on top of it such as an
+// overlay. Otherwise it omits the runner's ConfigMap, which kustomize would only read and
+// write several times.
 func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
 	files := tree{}
 	l, err := readLists(componentsOf(s))
@@ -97,8 +98,8 @@ func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
 	return files, files.put(kustomizationFile, fmt.Sprintf(header, s.ID), k)
 }
 
-// componentsOf lists the components for the pod of a job, in the order in which
-// they build on each other.
+// componentsOf returns the components for the pod of a job, in the order in which they
+// build on each other.
 func componentsOf(s api.Spec) []string {
 	var names []string
 	for _, c := range []struct {
@@ -124,7 +125,7 @@ func componentsOf(s api.Spec) []string {
 	return names
 }
 
-// putJob stores what is particular to a job: its patch and its runner.
+// putJob stores the parts that are specific to the job: its patch and its runner.
 func (t tree) putJob(s api.Spec, p program, l lists, whole bool) error {
 	patch, err := jobPatch(s, p, l)
 	if err != nil {
@@ -153,7 +154,7 @@ func (t tree) putJob(s api.Spec, p program, l lists, whole bool) error {
 	return t.put(path.Join(jobDir, kustomizationFile), fmt.Sprintf(header, s.ID), k)
 }
 
-// put stores a kustomization below a comment.
+// put stores a kustomization with a comment at its top.
 func (t tree) put(name, comment string, v types.Kustomization) error {
 	text, err := goyaml.Marshal(v)
 	if err != nil {
@@ -176,7 +177,7 @@ func (t tree) copyManifests(dir string) error {
 	})
 }
 
-// with is a copy of the tree in which one file differs.
+// with returns a copy of the tree in which one file differs.
 func (t tree) with(name string, content []byte) tree {
 	other := maps.Clone(t)
 	other[name] = content

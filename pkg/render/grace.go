@@ -15,12 +15,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// graceFlag is the runner's first argument: for how many seconds after SIGTERM the call may
-// go on.
+// graceFlag is the runner's first argument: how many seconds the call may continue after
+// SIGTERM.
 const graceFlag = "--grace"
 
-// grace is the value of graceFlag for a pod: five sixths of its terminationGracePeriodSeconds,
-// and at least 3 seconds less, in which the runner saves logs and outputs.
+// grace returns the value of graceFlag for a pod: five sixths of its
+// terminationGracePeriodSeconds, and at least 3 seconds less than it, so that the runner
+// can save logs and outputs.
 func grace(pod corev1.PodSpec) int64 {
 	period := int64(corev1.DefaultTerminationGracePeriodSeconds)
 	if pod.TerminationGracePeriodSeconds != nil {
@@ -29,8 +30,9 @@ func grace(pod corev1.PodSpec) int64 {
 	return max(period-max(period/6, 3), 0)
 }
 
-// followGrace tells the runner of the termination grace period that an overlay has given the
-// pods. It reports whether the tree has changed. Base and components agree without it.
+// followGrace passes a termination grace period that an overlay set on to the runner. It
+// reports whether the tree has changed. Without an overlay, base and components already
+// agree.
 func (t tree) followGrace(s api.Spec, r Rendered) (changed bool, err error) {
 	workload, err := workloadOf(r, s.JobName())
 	if err != nil {

@@ -19,20 +19,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// group is what makes the pod of a job a Job, the pods of several hosts, or those of a
-// map: components, and what puts the numbers of the job into their samples.
+// group makes the pod of a job a Job, the pods of several hosts, or the pods of a map. It
+// consists of components and of what puts the job's numbers into their samples.
 type group struct {
 	components []string
 	patches    []groupPatch
-	// fill changes a sample itself, nil if none has to be.
+	// fill changes a sample itself; nil if no sample needs it.
 	fill func(tree) error
-	// adds says that the components add objects that are in no namespace yet.
+	// adds reports that the components add objects that have no namespace yet.
 	adds bool
-	// references lets kustomize follow names into what the components add.
+	// references are components that let kustomize follow names into the added objects.
 	references []string
 }
 
-// groupPatch is for the objects of one kind.
+// groupPatch is a patch for the objects of one kind.
 type groupPatch struct {
 	gvk   resid.Gvk
 	steps patch
@@ -58,13 +58,13 @@ func groupOf(s api.Spec, r program, l lists) (group, error) {
 	return group{}, nil
 }
 
-// maxIndexRestarts keeps clear of a million, which kustomize writes as 1e+06.
+// maxIndexRestarts stays well below a million, which kustomize writes as 1e+06.
 const maxIndexRestarts = 100_000
 
 // mapJob replaces the samples of the component map. An input that exhausts the memory may
 // take the container down with it. Its chunk then starts again, tries it once more, and
-// leaves it out: two restarts for each input keep one from ending the others. The runner
-// itself counts the retries.
+// leaves it out. With two restarts for each input, one input can't end the others. The
+// runner itself counts the retries.
 func mapJob(s api.Spec) group {
 	var p patch
 	p.replace("/spec/completions", s.Map.Chunks())
@@ -91,10 +91,10 @@ func indexedJob(s api.Spec, l lists) (group, error) {
 	return g, nil
 }
 
-// nodePool keeps a slice of a TPU together, which is a node pool: where several have its
-// topology, no job has a part of a pool of which another has one, or both would wait for
-// the rest for ever. LeaderWorkerSet chooses the pool of each slice by itself, but sees
-// the sets of one namespace alone.
+// nodePool keeps a TPU slice, which is a node pool, for one job. If several pools have
+// the job's topology, two jobs could each get a part of the same pool, and both would
+// wait for the rest forever. LeaderWorkerSet chooses the pool of each slice by itself,
+// but it only sees the sets of one namespace.
 func (p *patch) nodePool(s api.Spec) {
 	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 || s.NodePools == api.NodePoolsShared {
 		return
@@ -120,8 +120,8 @@ const (
 	roleFile    = setDir + "/role.yaml"
 	bindingFile = setDir + "/rolebinding.yaml"
 
-	// Annotations by which LeaderWorkerSet gives the hosts of a set, or those of each
-	// of its slices, a node pool to themselves.
+	// Annotations with which LeaderWorkerSet gives the hosts of a set, or of each of its
+	// slices, a node pool of their own.
 	exclusiveTopology  = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 	exclusiveSubGroups = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 )
@@ -139,7 +139,8 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 	if s.Slices > 1 {
 		slices := path.Join(componentsDir, "slices")
 		g.components = append(g.components, slices)
-		// What a pod has before is not known here: the component puts its own first.
+		// The variables that a pod already has are unknown here: the component puts its
+		// own first.
 		if err := l.follow(slices); err != nil {
 			return g, err
 		}
@@ -149,7 +150,8 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 		}
 	}
 	if s.Accelerator.Kind == api.TPU && (s.Hosts == 1 || s.NodePools == api.NodePoolsShared) {
-		// Each machine of a pool of single hosts is a slice, and has room for another job.
+		// Each machine of a pool of single hosts is a slice, and has room for another
+		// job.
 		key := exclusiveTopology
 		if s.Slices > 1 {
 			key = exclusiveSubGroups
@@ -162,8 +164,8 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 	return g, nil
 }
 
-// putSet makes the samples of a set, and of what its leader may do, those of the job. A
-// patch would be slower: the set has two pods by then.
+// putSet fills the job's values into the samples of a set and of its leader's role. A
+// patch would be slower: it would apply when the set already has two pods.
 func (t tree) putSet(s api.Spec, r program) error {
 	return errors.Join(
 		t.fill(setFile, s, func(set *unstructured.Unstructured) error {
@@ -184,7 +186,7 @@ func (t tree) putSet(s api.Spec, r program) error {
 	)
 }
 
-// fill puts a sample into the namespace of the job, and changes it as told.
+// fill puts a sample into the namespace of the job, and applies change to it.
 func (t tree) fill(file string, s api.Spec, change func(*unstructured.Unstructured) error) error {
 	var sample unstructured.Unstructured
 	if err := yaml.Unmarshal(t[file], &sample.Object); err != nil {
@@ -202,8 +204,8 @@ func (t tree) fill(file string, s api.Spec, change func(*unstructured.Unstructur
 	return nil
 }
 
-// write adds what the components of the group need, and says the directories that go
-// behind the job's.
+// write adds what the components of the group need, and returns the directories to be
+// listed after the job's.
 func (g group) write(files tree, s api.Spec) ([]string, error) {
 	if g.fill != nil {
 		if err := g.fill(files); err != nil {

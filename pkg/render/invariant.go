@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// decodeAll decodes every object strictly into its Go type, of a LeaderWorkerSet
-// the pods. Kinds of other groups than core and batch are taken as they are.
+// decodeAll decodes every object strictly into its Go type, and the pods of a
+// LeaderWorkerSet. It ignores other kinds outside the groups core and batch.
 func decodeAll(r Rendered) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme} {
@@ -47,7 +47,7 @@ func decodeOne(o *unstructured.Unstructured, scheme *runtime.Scheme) error {
 	return errors.Join(err, decode(o.Object, into))
 }
 
-// podsOf are the templates of a workload's pods, by where they stand in it.
+// podsOf returns the pod templates of a workload by their paths in it.
 func podsOf(o *unstructured.Unstructured) (map[string]corev1.PodTemplateSpec, error) {
 	places := [][]string{{"spec", "template"}}
 	if o.GetKind() == leaderWorkerSetKind.Kind {
@@ -79,8 +79,8 @@ func decode(content map[string]any, into any) error {
 	return errors.Join(append(strict, err)...)
 }
 
-// verifyWorkload compares what kinetic relies on before and after the overlay. The
-// namespace is not among it: the kustomization sets it after the overlay.
+// verifyWorkload compares what kinetic relies on before and after the overlay. It ignores
+// the namespace, which the kustomization sets after the overlay.
 func verifyWorkload(before, after Rendered, name, configMap string) error {
 	was, err := workloadOf(before, name)
 	if err != nil {
@@ -109,9 +109,9 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 	return verifyRunner(before, after, configMap)
 }
 
-// verifyFields looks at what finds a job's objects, counts its hosts, starts them again
-// together, gives them node pools and lets them into a queue. An overlay may take the rule
-// for node pools out, as --placement shared does, but not have another.
+// verifyFields checks what finds a job's objects, counts its hosts, restarts them
+// together, gives them node pools and lets them into a queue. An overlay may remove the
+// rule for node pools, as --placement shared does, but not replace it.
 func verifyFields(was, is *unstructured.Unstructured) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.GetLabels()[key] != was.GetLabels()[key] {
@@ -142,7 +142,7 @@ func broken(what string, was, is any) error {
 	return fmt.Errorf("it changes %s, which kinetic needs, from %q to %q", what, was, is)
 }
 
-// workloadOf finds what runs the job's pods.
+// workloadOf returns the object that runs the job's pods.
 func workloadOf(r Rendered, name string) (*unstructured.Unstructured, error) {
 	for _, o := range r.objects {
 		if (o.GetKind() == jobKind.Kind || o.GetKind() == leaderWorkerSetKind.Kind) && o.GetName() == name {
@@ -152,8 +152,7 @@ func workloadOf(r Rendered, name string) (*unstructured.Unstructured, error) {
 	return nil, fmt.Errorf("it removes or renames the job %s", name)
 }
 
-// verifyPod looks at the labels of a pod, at its nodes, and at the container that runs
-// the call.
+// verifyPod checks the labels of a pod, its nodes, and the container that runs the call.
 func verifyPod(was, is corev1.PodTemplateSpec) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.Labels[key] != was.Labels[key] {
@@ -169,8 +168,8 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 	return verifyWorker(was.Spec, is.Spec)
 }
 
-// verifyCapacity looks at what chooses the nodes. With a ComputeClass GKE makes nodes by
-// its rules alone, and a pod that selects others as well waits for ever.
+// verifyCapacity checks what chooses the nodes. With a ComputeClass, GKE creates nodes by
+// the class's rules alone, and a pod that also selects other nodes would wait forever.
 func verifyCapacity(is corev1.PodSpec) error {
 	class := is.NodeSelector[selectComputeClass]
 	if class == "" || api.IsBuiltInClass(class) {
@@ -184,9 +183,9 @@ func verifyCapacity(is corev1.PodSpec) error {
 	return nil
 }
 
-// verifyNodePool looks at what nodePool made: a patch that puts another affinity in its place,
-// and a merge of its lists, would drop it without a word. What removes it and adds nothing
-// means it.
+// verifyNodePool checks that the rules made by nodePool are still there: a patch that
+// replaces the affinity, and a merge of its lists, would drop them silently. A patch that
+// removes them and adds nothing does so on purpose.
 func verifyNodePool(was, is corev1.PodSpec) error {
 	together, apart := podRules(was)
 	keptTogether, keptApart := podRules(is)
@@ -206,7 +205,7 @@ func onlyRemoves(was, is *corev1.Affinity) bool {
 		(is.PodAntiAffinity == nil || reflect.DeepEqual(was.PodAntiAffinity, is.PodAntiAffinity))
 }
 
-// podRules are what a pod requires of the pods around it.
+// podRules returns what a pod requires of the pods around it.
 func podRules(pod corev1.PodSpec) (together, apart []corev1.PodAffinityTerm) {
 	if pod.Affinity == nil {
 		return nil, nil
@@ -229,7 +228,7 @@ func containsRules(all, some []corev1.PodAffinityTerm) bool {
 	return true
 }
 
-// verifyWorker looks at the container that runs the call.
+// verifyWorker checks the container that runs the call.
 func verifyWorker(was, is corev1.PodSpec) error {
 	a, b := worker(was), worker(is)
 	if b == nil {
@@ -286,7 +285,8 @@ func volume(pod corev1.PodSpec, name string) *corev1.Volume {
 	return &pod.Volumes[i]
 }
 
-// verifyRunner looks at what jobs share with each other: labels may differ.
+// verifyRunner checks the parts of the runner's ConfigMap that jobs share; labels may
+// differ.
 func verifyRunner(before, after Rendered, name string) error {
 	was, is := configMap(before, name), configMap(after, name)
 	if is == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Keys that GKE and other controllers read; shared with the components of
-// package manifests, where there is a sample value to replace.
+// Keys that GKE and other controllers read. They are shared with the components of the
+// package manifests where those have a sample value to replace.
 const (
 	labelInstance = "app.kubernetes.io/instance"
 	labelVersion  = "app.kubernetes.io/version"
@@ -29,7 +29,7 @@ const (
 	selectComputeClass       = "cloud.google.com/compute-class"
 )
 
-// Places in the Job of manifests/base/job.
+// Paths in the Job of manifests/base/job.
 const (
 	jobMetadata = "/metadata"
 	podMetadata = "/spec/template/metadata"
@@ -37,7 +37,7 @@ const (
 	container   = podSpec + "/containers/0"
 )
 
-// jobPatch makes the Job of base and components the one of the Spec.
+// jobPatch turns the Job of the base and its components into the one of the Spec.
 func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
@@ -91,7 +91,7 @@ func (p *patch) identity(s api.Spec) {
 	p.addEach(podMetadata+"/annotations", s.Annotations)
 }
 
-// annotations are those of the workload.
+// annotations returns the annotations of the workload.
 func annotations(s api.Spec, r program) map[string]string {
 	all := r.annotations(s)
 	all[api.AnnotationStore], all[api.AnnotationFunction] = s.Store, s.Name
@@ -105,8 +105,8 @@ func annotations(s api.Spec, r program) map[string]string {
 	return all
 }
 
-// arguments are the runner's as a manifest has them, after those of the base and
-// the components.
+// arguments returns the runner's arguments as written in a manifest. They follow those of
+// the base and the components.
 func arguments(s api.Spec) []string {
 	var args []string
 	for _, arg := range runnerArguments(s) {
@@ -133,8 +133,8 @@ func runnerArguments(s api.Spec) []string {
 	return slices.Concat(args, retryArguments(s), mapArguments(s), groupArguments(s))
 }
 
-// retryArguments tell the runner that retries are for errors too, and how many
-// there are where Kubernetes does not count them.
+// retryArguments tell the runner that retries also apply to errors, and how many there
+// are where Kubernetes doesn't count them.
 func retryArguments(s api.Spec) []string {
 	var args []string
 	if s.RetryOn == api.RetryOnError {
@@ -146,7 +146,8 @@ func retryArguments(s api.Spec) []string {
 	return args
 }
 
-// mapArguments tell the runner of a map where its inputs are, and which a pod has.
+// mapArguments tell the runner of a map where its inputs are, and which of them its pod
+// has.
 func mapArguments(s api.Spec) []string {
 	if s.Map == nil {
 		return nil
@@ -154,9 +155,9 @@ func mapArguments(s api.Spec) []string {
 	return s.Map.Arguments()
 }
 
-// groupArguments are what the runner of several hosts is told as well: how many
-// chips of which kind each host has, and for a LeaderWorkerSet, which restarts
-// its pods for ever, which object its leader scales to zero in the end.
+// groupArguments are additional arguments for several hosts: how many chips of which kind
+// each host has, and for a LeaderWorkerSet, which restarts its pods forever, the object
+// that its leader scales to zero at the end.
 func groupArguments(s api.Spec) []string {
 	var args []string
 	if s.Hosts > 1 && s.Accelerator.Kind != api.CPU {
@@ -168,8 +169,8 @@ func groupArguments(s api.Spec) []string {
 	return args
 }
 
-// resources asks for cpu, memory and disk. Memory may be a limit too: a job that
-// outgrows it is killed itself, instead of what else runs on the node.
+// resources requests CPU, memory and disk. Memory may also be a limit: then a job that
+// exceeds it is killed itself, rather than something else on the node.
 func (p *patch) resources(s api.Spec) {
 	requests, limits := map[string]string{}, map[string]string{}
 	if s.CPU != "" {
@@ -202,8 +203,8 @@ func (p *patch) resources(s api.Spec) {
 	}
 }
 
-// accelerator replaces the samples of the components gpu and tpu. With a ComputeClass
-// there is no selector of theirs.
+// accelerator replaces the samples of the components gpu and tpu. With a ComputeClass,
+// they have no node selectors.
 func (p *patch) accelerator(s api.Spec) {
 	a := s.Accelerator
 	if a.Kind == api.CPU {
@@ -225,12 +226,12 @@ func (p *patch) accelerator(s api.Spec) {
 }
 
 // capacity replaces the samples of the components reservation and compute-class, and adds
-// what they have no sample of.
+// selectors for which they have no sample.
 func (p *patch) capacity(s api.Spec) error {
 	selector := podSpec + "/nodeSelector"
 	switch {
 	case s.AutopilotClass == "":
-	case s.Accelerator.Kind == api.CPU && s.Capacity.Kind == api.CapacityOnDemand: // it has no selector so far
+	case s.Accelerator.Kind == api.CPU && s.Capacity.Kind == api.CapacityOnDemand: // it has no selector yet
 		p.add(selector, map[string]string{selectComputeClass: s.AutopilotClass})
 	default:
 		p.add(pointer(selector, selectComputeClass), s.AutopilotClass)
@@ -263,7 +264,7 @@ func (p *patch) node(key, value string) { p.replace(pointer(podSpec+"/nodeSelect
 
 var notInLabel = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// labelValue makes a version fit for a label: v1.2.3+dirty has a plus sign.
+// labelValue turns a version into a valid label value: v1.2.3+dirty has a plus sign.
 func labelValue(version string) string {
 	v := notInLabel.ReplaceAllString(version, "-")
 	if len(v) > 63 {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Keeps reports whether what the workload writes below a directory of its containers
-// outlives the pods: a volume is mounted there, in each of them, that is not the pod's own.
+// Keeps reports whether files that the workload writes to dir outlive its pods: each pod
+// mounts a volume there that is not its own.
 func (r Rendered) Keeps(workload, dir string) bool {
 	object, err := workloadOf(r, workload)
 	if err != nil {
@@ -42,7 +42,7 @@ func keeps(spec corev1.PodSpec, dir string) bool {
 	return volume >= 0 && outlives(spec.Volumes[volume])
 }
 
-// outlives reports whether a volume can be written to and is there when its pod is gone.
+// outlives reports whether a volume can be written to and outlives its pod.
 func outlives(v corev1.Volume) bool {
 	return v.EmptyDir == nil && v.Ephemeral == nil && v.ConfigMap == nil && v.Secret == nil && v.DownwardAPI == nil && v.Projected == nil
 }

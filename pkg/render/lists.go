@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/manifests"
 )
 
-// lists are the names of what stands in lists of a pod, in order, by the JSON pointer of the
-// list. A JSON patch knows entries by their places alone: with lists, patches name them.
+// lists holds the names of the entries of lists in a pod, in order, by the JSON pointer
+// of the list. A JSON patch only knows the positions of entries; with lists, patches can
+// use their names.
 type lists map[string][]string
 
 // Lists of the pod in manifests/base/job.
@@ -53,7 +54,7 @@ func readLists(components []string) (lists, error) {
 	return l, nil
 }
 
-// follow adds what the patches of a component add.
+// follow adds the entries that the patches of a component add.
 func (l lists) follow(dir string) error {
 	file := path.Join(dir, kustomizationFile)
 	var k struct{ Patches []struct{ Patch string } }
@@ -79,7 +80,7 @@ func (l lists) follow(dir string) error {
 	return nil
 }
 
-// add puts a name into a list, at a place or, with "-", at its end.
+// add inserts a name into a list, at an index or, with "-", at the end.
 func (l lists) add(list, place, name string) {
 	at := len(l[list])
 	if i, err := strconv.Atoi(place); err == nil {
@@ -88,14 +89,14 @@ func (l lists) add(list, place, name string) {
 	l[list] = slices.Insert(l[list], at, name)
 }
 
-// find returns the JSON pointer of the entry of a name, and whether there is one.
+// find returns the JSON pointer of the entry with a name, and whether it exists.
 func (l lists) find(list, name string) (pointer string, found bool) {
 	i := slices.Index(l[list], name)
 	return list + "/" + strconv.Itoa(i), i >= 0
 }
 
-// entry returns the JSON pointer of an entry that base or components have, after a test that
-// kustomize finds it there too.
+// entry returns the JSON pointer of an entry of the base or a component. It adds a test
+// that kustomize finds the entry there, too.
 func (p *patch) entry(l lists, list, name string) string {
 	at, _ := l.find(list, name)
 	p.test(at+"/name", name)

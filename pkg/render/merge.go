@@ -9,9 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// refuseMerges rejects strategic merge patches of a LeaderWorkerSet: kustomize has
-// no schema for it, and puts the lists of the patch instead of those that are
-// there, without a word.
+// refuseMerges rejects strategic merge patches of a LeaderWorkerSet: kustomize has no
+// schema for it, and silently replaces its lists by those of the patch.
 func (o Overlay) refuseMerges() error {
 	for _, name := range o.kustomizations {
 		k, err := parseKustomization(o.files[name])
@@ -31,8 +30,8 @@ func (o Overlay) refuseMerges() error {
 	return nil
 }
 
-// mergesSet says a strategic merge patch, which is an object and no list, whose
-// target may be a LeaderWorkerSet.
+// mergesSet reports whether a patch is a strategic merge patch, which is an object rather
+// than a list, whose target may be a LeaderWorkerSet.
 func mergesSet(target *types.Selector, text []byte) bool {
 	var object struct{ Kind string }
 	if err := yaml.Unmarshal(text, &object); err != nil {

@@ -14,24 +14,23 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// Overlay is a kustomize component of the user. The zero one is none.
+// Overlay is the user's kustomize component. The zero value means none.
 type Overlay struct {
 	dir   string
 	files tree
-	// kustomizations are the kustomization files among files, the component's
-	// own first.
+	// kustomizations are the kustomization files among files, the component's own first.
 	kustomizations []string
 }
 
 func (o Overlay) empty() bool { return len(o.files) == 0 }
 
-// maxOverlay bounds the sum of the files of an overlay, in bytes: a Kubernetes
-// object has at most a third of it.
+// maxOverlay limits the total size of an overlay's files, in bytes. A Kubernetes object
+// can have a third of that at most.
 const maxOverlay = 4 << 20
 
-// ReadOverlay reads the component in dir and what it refers to, which must all
-// lie in dir: what is remote, missing or elsewhere is an error, and so is what
-// would run a program. Other files of dir are not read.
+// ReadOverlay reads the component in dir and the files that it refers to, which must all
+// be in dir. Anything remote, missing or elsewhere is an error, and so is anything that
+// would run a program. It reads no other files of dir.
 func ReadOverlay(dir string) (Overlay, error) {
 	o, err := readOverlay(dir)
 	if err != nil {
@@ -65,7 +64,7 @@ type overlayReader struct {
 	overlay Overlay
 }
 
-// isComponent tells people what to change in a kustomization of the other kind.
+// isComponent fails for other kustomizations, with how to turn them into a component.
 func (r *overlayReader) isComponent() error {
 	name := r.overlay.kustomizations[0]
 	k, err := parseKustomization(r.overlay.files[name])
@@ -139,7 +138,7 @@ func (r *overlayReader) follow(dir string, ref reference) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return errors.New("there is no such file")
 	case err != nil:
-		return err // os.Root says that a symbolic link leads outside
+		return err // os.Root reports a symbolic link that leads outside
 	case info.IsDir() && ref.mayBeDir:
 		return r.directory(name)
 	case info.Mode().IsRegular() && !ref.mustBeDir:
@@ -171,7 +170,7 @@ func (r *overlayReader) file(name string) error {
 	return nil
 }
 
-// parseKustomization reads a kustomization file the way kustomize does.
+// parseKustomization reads a kustomization file as kustomize does.
 func parseKustomization(content []byte) (types.Kustomization, error) {
 	var k types.Kustomization
 	if err := k.Unmarshal(content); err != nil {

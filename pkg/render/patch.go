@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// patch is a JSON patch (RFC 6902), the one form of patch that kustomize
-// applies without parsing the OpenAPI schema of all of Kubernetes.
+// patch is a JSON patch (RFC 6902), the only form of patch that kustomize applies without
+// parsing the OpenAPI schema of all of Kubernetes.
 type patch []operation
 
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"` // of all but remove
+	Value any    `json:"value,omitempty"` // of all operations but remove
 }
 
 func (p *patch) add(path string, value any) {
@@ -34,8 +34,8 @@ func (p *patch) test(path string, value any) {
 	*p = append(*p, operation{"test", path, value})
 }
 
-// encode writes the patch as JSON, an operation a line. Writers of YAML lose
-// some characters.
+// encode writes the patch as JSON, one operation per line. YAML encoders lose some
+// characters.
 func (p patch) encode() ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -53,14 +53,14 @@ func (p patch) encode() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// addEach adds every pair to a map that exists, in the order of the keys.
+// addEach adds every pair to an existing map, in the order of the keys.
 func (p *patch) addEach(path string, pairs map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		p.add(pointer(path, key), pairs[key])
 	}
 }
 
-// pointer is the JSON pointer (RFC 6901) of a key in the map at path.
+// pointer returns the JSON pointer (RFC 6901) of a key in the map at path.
 func pointer(path, key string) string {
 	return path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }

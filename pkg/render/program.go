@@ -22,7 +22,8 @@ type program struct {
 
 func theRunner() program { return program{zip: runner.Zip(), sha256: runner.SHA256()} }
 
-// unnamed stands for a runner whose hash is not known yet, by a text that no job contains.
+// unnamed stands for a runner whose hash is not known yet. Its hash is a text that no job
+// contains.
 var unnamed = program{sha256: strings.Repeat("unnamed-", sha256.Size*2/len("unnamed-"))}
 
 const (
@@ -30,11 +31,12 @@ const (
 	runnerFile   = "runner.yaml"
 )
 
-// configMapName names the runner's ConfigMap by what is in it.
+// configMapName returns the name of the runner's ConfigMap, made from the hash of its
+// content.
 func (p program) configMapName() string { return api.RunnerPrefix + p.sha256 }
 
-// configMap returns the ConfigMap that holds the runner, as an object and as
-// YAML. Jobs of a namespace share it: nothing in it names one of them.
+// configMap returns the ConfigMap that holds the runner, as an object and as YAML. The
+// jobs of a namespace share it, so it names none of them.
 func (p program) configMap(s api.Spec) (*unstructured.Unstructured, []byte, error) {
 	data := map[string]any{runner.File: placeholder}
 	o := unstructured.Unstructured{Object: map[string]any{
@@ -60,11 +62,11 @@ func (p program) configMap(s api.Spec) (*unstructured.Unstructured, []byte, erro
 	return &o, bytes.Replace(text, []byte(placeholder), []byte(content), 1), nil
 }
 
-// placeholder stands for the zip while the YAML is written: the encoder would
-// look at each of its characters several times.
+// placeholder stands for the zip while the YAML is written: the encoder would look at
+// each character of the zip several times.
 const placeholder = "PLACEHOLDER"
 
-// annotations tell which runner it is.
+// annotations identify the runner.
 func (p program) annotations(s api.Spec) map[string]string {
 	all := map[string]string{api.AnnotationRunnerSHA256: p.sha256}
 	if s.ClientVersion != "" {

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// reference is a path that a kustomization names.
+// reference is a path in a kustomization.
 type reference struct {
 	field, path         string
 	mayBeDir, mustBeDir bool
@@ -57,17 +57,15 @@ func sources(s types.KvPairSources) []string {
 	return paths
 }
 
-// remote reports whether kustomize could take a path for the address of a
-// repository or a file elsewhere: it has a scheme (https://), a user (git@) or
-// begins with the one host that needs neither. Paths of files with ':' or '@'
-// fall under it too.
+// remote reports whether kustomize could take a path for the address of a repository or a
+// file elsewhere: it has a scheme (https://), has a user (git@) or begins with the one
+// host that needs neither. It is also true for paths of files with ':' or '@'.
 func remote(p string) bool {
 	return strings.ContainsAny(p, ":@") || strings.HasPrefix(strings.ToLower(p), "github.com/")
 }
 
-// refuseFields rejects what runs programs, what would have no effect, what
-// changes the schema of later builds in this process, and what kustomize itself
-// warns about.
+// refuseFields rejects fields that run programs, have no effect, or change the schema of
+// later builds in this process, and those that kustomize itself warns about.
 func refuseFields(k types.Kustomization) error {
 	for _, field := range []struct {
 		name string

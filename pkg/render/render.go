@@ -19,23 +19,21 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Rendered is what a job applies.
+// Rendered is the set of objects that a job applies.
 type Rendered struct {
 	objects []*unstructured.Unstructured
 	texts   [][]byte // their YAML
 }
 
-// Objects renders a job. The overlay, if it isn't the zero one, is
-// applied last; an error names the part of it that has no effect, or what it
-// broke. All errors are faults of the input.
+// Objects renders a job. The overlay, if any, is applied last; an error names the part of
+// it that has no effect, or what it broke. All errors are errors in the input.
 func Objects(s api.Spec, o Overlay) (Rendered, error) {
 	r, _, err := render(s, o, theRunner, false)
 	return r, err
 }
 
-// Files is the self-contained kustomization behind Objects, by slash-separated
-// path: `kubectl kustomize` on it prints Rendered.YAML. It fails where Objects
-// fails.
+// Files returns the self-contained kustomization behind Objects, by slash-separated path:
+// `kubectl kustomize` on it prints Rendered.YAML. It fails when Objects fails.
 func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
 	_, files, err := render(s, o, theRunner, true)
 	return files, err
@@ -83,9 +81,9 @@ func render(s api.Spec, o Overlay, find func() program, written bool) (Rendered,
 	return r, files, err
 }
 
-// buildAlone builds a job without an overlay, with the runner behind kustomize's
-// back: its ConfigMap, which printOrder puts last, and its hash, since the zip is
-// still being made on another goroutine when kustomize begins.
+// buildAlone builds a job without an overlay. It adds the runner's ConfigMap, which
+// printOrder puts last, and the runner's hash without kustomize, since another goroutine
+// is still making the zip when kustomize begins.
 func buildAlone(s api.Spec, find func() program) (Rendered, error) {
 	files, err := generate(s, Overlay{}, unnamed, false)
 	if err != nil {
@@ -108,7 +106,8 @@ func buildAlone(s api.Spec, find func() program) (Rendered, error) {
 	return r, nil
 }
 
-// substitute replaces a text in all strings below a value, in place, and returns the value.
+// substitute replaces a text in all strings within a value, in place, and returns the
+// value.
 func substitute(v any, text, by string) any {
 	switch v := v.(type) {
 	case string:
@@ -125,7 +124,7 @@ func substitute(v any, text, by string) any {
 	return v
 }
 
-// root is where the tree lies in memory; kustomize prints it in its errors.
+// root is the directory of the tree in memory; kustomize prints it in its errors.
 const root = "/kinetic"
 
 func build(files tree) (Rendered, error) {
@@ -142,14 +141,14 @@ func build(files tree) (Rendered, error) {
 	return newRendered(resources)
 }
 
-// Warm makes the first build faster: kustomize then reads its own configuration,
-// which takes a seventh of a dry-run. Everything that renders waits for it, so it
-// can run on another goroutine.
+// Warm makes the first build faster: kustomize then reads its own configuration, which
+// takes a seventh of a dry-run. All rendering waits for it, so it can run on another
+// goroutine.
 func Warm() { warm() }
 
 var warm = sync.OnceFunc(func() {
 	memory := filesys.MakeFsInMemory()
-	// One without any field is an error.
+	// A kustomization without any field is an error.
 	_ = memory.WriteFile(root+"/"+kustomizationFile, []byte("metadata: {name: warm}\n"))
 	_, _ = krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, root)
 })
@@ -157,13 +156,13 @@ var warm = sync.OnceFunc(func() {
 func kustomize(system filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	warm()
 	return krusty.MakeKustomizer(&krusty.Options{
-		Reorder:          krusty.ReorderOptionUnspecified, // the kustomization says it
+		Reorder:          krusty.ReorderOptionUnspecified, // set by the kustomization
 		LoadRestrictions: types.LoadRestrictionsRootOnly,
 		PluginConfig:     types.DisabledPluginConfig(),
 	}).Run(system, dir)
 }
 
-// newRendered writes the stream as resmap.AsYaml does.
+// newRendered writes the objects as resmap.AsYaml does.
 func newRendered(resources resmap.ResMap) (Rendered, error) {
 	var r Rendered
 	for _, resource := range resources.Resources() {
@@ -176,10 +175,9 @@ func newRendered(resources resmap.ResMap) (Rendered, error) {
 	return r, nil
 }
 
-// write makes an object and its YAML. kustomize takes the way through JSON,
-// whose text it parses and writes three times: with the runner in a ConfigMap
-// that is a quarter of the time of a dry-run. It is needed only for what JSON
-// and YAML spell differently.
+// write makes an object and its YAML. kustomize goes through JSON, which it parses and
+// writes three times: with the runner in a ConfigMap, that is a quarter of the time of a
+// dry-run. JSON is only needed for values that JSON and YAML spell differently.
 func write(resource *resource.Resource) (*unstructured.Unstructured, []byte, error) {
 	content, err := resource.Map()
 	if err != nil {
@@ -202,8 +200,8 @@ func write(resource *resource.Resource) (*unstructured.Unstructured, []byte, err
 	return &object, text, object.UnmarshalJSON(data)
 }
 
-// plain gives a value, in its place, the types that Kubernetes' own code expects. It
-// reports false where there are others than texts, whole numbers and booleans.
+// plain gives a value, in place, the types that Kubernetes' own code expects. It reports
+// false if there are values other than strings, integers and booleans.
 func plain(v any) (_ any, ok bool) {
 	switch v := v.(type) {
 	case nil, string, bool:
@@ -228,7 +226,7 @@ func plain(v any) (_ any, ok bool) {
 	return nil, false
 }
 
-// Rewrite is for objects that a server has answered with.
+// Rewrite makes a Rendered of objects that a server has returned.
 func Rewrite(objects []*unstructured.Unstructured) (Rendered, error) {
 	r := Rendered{objects: objects}
 	for _, o := range objects {
@@ -241,10 +239,10 @@ func Rewrite(objects []*unstructured.Unstructured) (Rendered, error) {
 	return r, nil
 }
 
-// YAML is the stream that `kubectl kustomize` prints.
+// YAML returns the stream that `kubectl kustomize` prints.
 func (r Rendered) YAML() []byte { return bytes.Join(r.texts, []byte("---\n")) }
 
-// WithoutRunner leaves the runner's ConfigMap out, which other jobs need too.
+// WithoutRunner leaves out the runner's ConfigMap, which other jobs need too.
 func (r Rendered) WithoutRunner() Rendered {
 	var rest Rendered
 	for i, o := range r.objects {
@@ -255,7 +253,7 @@ func (r Rendered) WithoutRunner() Rendered {
 	return rest
 }
 
-// JSON is one v1 List, indented as kubectl does it, with a newline at the end.
+// JSON returns one v1 List, indented as kubectl does, with a newline at the end.
 func (r Rendered) JSON() ([]byte, error) {
 	list := map[string]any{"apiVersion": "v1", "kind": "List", "items": r.objects}
 	text, err := json.MarshalIndent(list, "", "    ")
@@ -265,8 +263,8 @@ func (r Rendered) JSON() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// Names lists the objects the way kubectl names them, in the order of YAML:
-// configmap/NAME, job.batch/NAME.
+// Names lists the objects as kubectl names them, in the order of YAML: configmap/NAME,
+// job.batch/NAME.
 func (r Rendered) Names() []string {
 	var names []string
 	for _, o := range r.objects {
@@ -280,6 +278,6 @@ func (r Rendered) Names() []string {
 	return names
 }
 
-// Objects lists the objects in the order of YAML. They belong to the caller,
-// who adds nothing but ownerReferences before applying them.
+// Objects returns the objects in the order of YAML. They belong to the caller, who adds
+// only ownerReferences before applying them.
 func (r Rendered) Objects() []*unstructured.Unstructured { return r.objects }

@@ -17,8 +17,8 @@ import (
 // lookAgain ends messages about an overlay that doesn't fit the objects.
 const lookAgain = "list what it renders with --dry-run=client -o yaml"
 
-// verify makes sure that each entry of the overlay has an effect, which
-// kustomize doesn't, and that the job is still one that kinetic can follow.
+// verify checks that each entry of the overlay has an effect, which kustomize doesn't,
+// and that kinetic can still follow the job.
 func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 	for _, name := range o.kustomizations {
 		if err := verifyEntries(path.Join(overlayDir, name), files, got); err != nil {
@@ -38,8 +38,8 @@ func (o Overlay) verify(s api.Spec, p program, files tree, got Rendered) error {
 	return verifyWorkload(before, got, s.JobName(), p.configMapName())
 }
 
-// verifyEntries builds without each entry of a kustomization in turn. A build
-// that fails, or prints something else, shows that the entry matters.
+// verifyEntries builds without each entry of a kustomization in turn. If that build fails
+// or prints something else, the entry matters.
 func verifyEntries(name string, files tree, got Rendered) error {
 	k, err := parseKustomization(files[name])
 	if err != nil {
@@ -119,7 +119,7 @@ func replacementTarget(r types.ReplacementField) string {
 	return "targets " + strings.Join(targets, ", ")
 }
 
-// selector writes a target as it stands in the kustomization.
+// selector formats a target as in the kustomization.
 func selector(s types.Selector) string {
 	var parts []string
 	for _, f := range []struct{ name, value string }{

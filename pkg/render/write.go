@@ -11,8 +11,8 @@ import (
 )
 
 // WriteOverlay writes Files to dir, which must be missing, empty, or written by
-// WriteOverlay before. They are written beside it and renamed, so that dir is
-// never half written; what an earlier call wrote is replaced as a whole.
+// WriteOverlay before. It writes the files next to dir and renames them, so that dir is
+// never half written. It replaces everything that an earlier call wrote.
 func WriteOverlay(dir string, files map[string][]byte) error {
 	if err := writeOverlay(dir, files); err != nil {
 		return fmt.Errorf("writing the overlay to %s: %w", dir, err)
@@ -43,8 +43,8 @@ func writeOverlay(dir string, files map[string][]byte) error {
 	return swap(fresh, target)
 }
 
-// resolve finds the place behind symbolic links. The current directory can't
-// be replaced under the shell that is in it.
+// resolve returns the path behind symbolic links. It rejects the current directory, which
+// can't be replaced under the shell that is in it.
 func resolve(dir string) (string, error) {
 	target, err := filepath.Abs(dir)
 	if err != nil {
@@ -63,7 +63,8 @@ func resolve(dir string) (string, error) {
 	return target, os.MkdirAll(filepath.Dir(target), 0o755)
 }
 
-// replaceable reports whether dir exists, and fails if it has files of others.
+// replaceable reports whether dir exists, and fails if it has files that kinetic didn't
+// write.
 func replaceable(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +105,7 @@ func writeTree(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// swap puts fresh instead of target. What was there goes only after that.
+// swap replaces target by fresh, and then deletes the old files.
 func swap(fresh, target string) error {
 	old := fresh + ".old"
 	if err := os.Rename(target, old); err != nil {
