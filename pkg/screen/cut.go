@@ -6,37 +6,37 @@ import (
 )
 
 const (
-	// MaxLine is the number of bytes of a line that a terminal shows.
+	// MaxLine is how many bytes of a line a terminal shows.
 	MaxLine = 64 << 10
 	cutMark = "... [line cut at 64 KiB]"
 
-	// maxMergedLine is the number of bytes of a line that are kept where the lines of
-	// several hosts are mixed: each is held in memory until it ends.
+	// maxMergedLine is how many bytes of a line are kept when the lines of several hosts
+	// are merged: each line is held in memory until it ends.
 	maxMergedLine = 1 << 20
 	mergedCutMark = "... [line cut at 1 MiB]"
 )
 
-// cutter passes on lines, of a long one only the beginning: it is cut at the next
-// character boundary and ends in a mark. A carriage return starts the count again, so
-// that a progress bar may be drawn any number of times.
+// cutter passes on lines, cut to a maximum length at the next character boundary and with
+// a mark at the cut. A carriage return starts the count again, so that a progress bar may
+// be drawn any number of times.
 type cutter struct {
 	w      io.Writer
 	limit  int // in bytes
 	mark   string
-	length int  // of the current line, from the last carriage return
+	length int  // of the current line, since the last carriage return
 	cut    bool // the rest, up to a line end or carriage return, is dropped
 	out    []byte
 }
 
-// newCutter makes a cutter for a terminal.
+// newCutter returns a cutter for a terminal.
 func newCutter(w io.Writer) *cutter { return &cutter{w: w, limit: MaxLine, mark: cutMark} }
 
-// newMergedCutter makes a cutter for one of several hosts.
+// newMergedCutter returns a cutter for one of several hosts.
 func newMergedCutter(w io.Writer) *cutter {
 	return &cutter{w: w, limit: maxMergedLine, mark: mergedCutMark}
 }
 
-// Cut has the streams get lines of a length that people read.
+// Cut limits lines to a length that people can read.
 func Cut(w Streams) Streams { return Streams{Out: newCutter(w.Out), Err: newCutter(w.Err)} }
 
 // Write implements io.Writer.
@@ -69,7 +69,7 @@ func (c *cutter) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// text takes a part of a line that has no carriage return and no line end.
+// text handles a part of a line without carriage returns and line ends.
 func (c *cutter) text(b []byte) {
 	if c.cut {
 		return

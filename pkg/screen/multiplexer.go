@@ -9,46 +9,46 @@ import (
 	"golang.org/x/text/width"
 )
 
-// View is what a stream is read on; the zero value suits a pipe.
+// View describes the device that shows a stream; the zero value suits a pipe.
 type View struct {
-	// Terminal says that it is one, which a Screen stands in front of.
+	// Terminal reports whether it is a terminal, with a Screen in front of it.
 	Terminal bool
-	// Color says that it can show the hosts of several in colour.
+	// Color reports whether it can show the hosts of several in colour.
 	Color bool
-	// Columns is the width of a terminal where the unfinished line of one of several
-	// hosts can be drawn again and again; 0 has it wait for its end.
+	// Columns is the width of a terminal that can redraw an unfinished line of one of
+	// several hosts. With 0, a line is only shown when it ends.
 	Columns int
 }
 
-// Multiplexer writes the logs of several hosts as one: whole lines, each with its host in
-// front, and in the order in which each host printed them. A writer that is slow holds
-// all hosts back; nothing is queued.
+// Multiplexer merges the logs of several hosts: it writes whole lines, each prefixed with
+// its host, and keeps the order of each host's lines. A slow writer holds up all hosts;
+// nothing is queued.
 type Multiplexer struct {
 	w        Streams
 	out, err View
 	kind     string        // of what is merged: host or chunk
 	turn     chan struct{} // holds one while a host writes
 
-	// With the turn:
-	block      []byte        // what is written next
+	// These need the turn:
+	block      []byte        // to be written next
 	unfinished int           // writers whose line is not finished, on a terminal
 	shown      *prefixWriter // whose unfinished line the cursor is in; nil at the beginning of a line
 }
 
-// NewMultiplexer makes a Multiplexer that writes to w, which is read on out and err. kind
-// is what the prefixes call the hosts.
+// NewMultiplexer returns a Multiplexer that writes to w, which out and err describe. The
+// prefixes call the hosts kind.
 func NewMultiplexer(w Streams, kind string, out, err View) *Multiplexer {
 	return &Multiplexer{w: w, out: out, err: err, kind: kind, turn: make(chan struct{}, 1)}
 }
 
-// colors are those of hosts in turn. Black and white are left out: one of them is the
+// colors are used by the hosts in turn. Black and white are left out: one of them is the
 // background.
 var colors = [...]int{36, 33, 32, 35, 34, 31}
 
-// Host makes the writers of one host. Those of several may be written to at the same time.
-// A line is written when it ends, of a progress bar its last state: others write below it
-// meanwhile. Before, a terminal shows it as it stands if no other line is unfinished. A
-// line of more than 1 MiB is cut.
+// Host returns the writers of one host. Those of different hosts may be used
+// concurrently. A line is written when it ends; of a progress bar only the last state is
+// written, since others write lines meanwhile. Until then, a terminal shows the
+// unfinished line if there is no other. Lines of more than 1 MiB are cut.
 func (m *Multiplexer) Host(n int) Streams {
 	return Streams{Out: m.writer(n, m.w.Out, m.out), Err: m.writer(n, m.w.Err, m.err)}
 }
@@ -77,7 +77,7 @@ type prefixWriter struct {
 	view       View
 	prefix     []byte
 	plain      *Plain
-	unfinished bool // its line, as far as the multiplexer knows
+	unfinished bool // whether its line is unfinished, as far as the multiplexer knows
 }
 
 // Write implements io.Writer.
@@ -88,10 +88,10 @@ func (p *prefixWriter) Write(b []byte) (int, error) {
 	return len(b), p.show()
 }
 
-// wholeLines takes the whole lines of a prefixWriter.
+// wholeLines receives the whole lines of a prefixWriter.
 type wholeLines struct{ *prefixWriter }
 
-// Write puts the host in front of each of the lines.
+// Write prefixes each line with the host.
 func (p wholeLines) Write(b []byte) (int, error) {
 	p.mux.turn <- struct{}{}
 	defer func() { <-p.mux.turn }()
@@ -108,8 +108,8 @@ func (p wholeLines) Write(b []byte) (int, error) {
 // eraseLine goes to the beginning of a line and erases it.
 const eraseLine = "\r\x1b[K"
 
-// makeRoom begins what to write of a host, where an unfinished line may be shown: its own,
-// which is drawn again, or that of another, which stays as it is.
+// makeRoom starts the output of a host when an unfinished line may be shown. It erases
+// the host's own, which is drawn again, and leaves that of another host as it is.
 func (p *prefixWriter) makeRoom() error {
 	p.mux.block = p.mux.block[:0]
 	shown := p.mux.shown
@@ -125,7 +125,7 @@ func (p *prefixWriter) makeRoom() error {
 	return err
 }
 
-// show has a terminal show the unfinished line, if there is no other.
+// show makes a terminal show the unfinished line, if there is no other.
 func (p *prefixWriter) show() error {
 	p.mux.turn <- struct{}{}
 	defer func() { <-p.mux.turn }()
@@ -150,8 +150,8 @@ func (p *prefixWriter) show() error {
 	return err
 }
 
-// appendRow appends as much of a text, which may have colours, as there are columns for:
-// what continues in the next row can't be drawn again.
+// appendRow appends as much of a text, which may have colours, as fits into the columns:
+// a text that continues on the next row can't be redrawn.
 func appendRow(row, text []byte, columns int) []byte {
 	coloured := false
 	for len(text) > 0 {
@@ -178,8 +178,8 @@ func columnsOf(text []byte) int {
 	return columns
 }
 
-// glyph is the size in bytes of the character or colour that a text begins with, and the
-// columns that it takes at most.
+// glyph returns the size in bytes of the character or colour at the beginning of a text,
+// and the maximum number of columns that it takes.
 func glyph(text []byte) (size, columns int) {
 	if text[0] == esc {
 		return bytes.IndexByte(text[1:], 'm') + 2, 0

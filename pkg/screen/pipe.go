@@ -6,22 +6,23 @@ import (
 	"io"
 )
 
-// Pipe is the last writer before a pipe or file that gets both streams of a log, whole
-// lines of each as a Plain writes them. A line that is too long for a Plain to hold is
-// written piece by piece; what the other stream prints meanwhile waits for its end.
+// Pipe is the last writer before a pipe or file that gets both streams of a log. It
+// writes whole lines of each as a Plain does. It writes a line that is too long for a
+// Plain to hold in pieces; meanwhile, output of the other stream waits.
 type Pipe struct {
-	// EndsLine has Close end the last line of the log, too, because something is written below it.
+	// EndsLine makes Close also end the last line of the log, because something follows
+	// it.
 	EndsLine bool
 
 	w       io.Writer
 	lines   [2]*Plain // by Stream
 	writers [2]*pipeWriter
-	last    byte        // that was written
-	inside  *pipeWriter // the stream whose line is not written to its end; nil at the beginning of a line
-	waiting []byte      // what the other stream has printed since
+	last    byte        // the last byte that was written
+	inside  *pipeWriter // the stream whose line is partly written; nil at the beginning of a line
+	waiting []byte      // output of the other stream since then
 }
 
-// NewPipe makes a Pipe that writes to w.
+// NewPipe returns a Pipe that writes to w.
 func NewPipe(w io.Writer) *Pipe {
 	p := &Pipe{w: w, last: '\n'}
 	for i := range p.lines {
@@ -31,11 +32,11 @@ func NewPipe(w io.Writer) *Pipe {
 	return p
 }
 
-// Streams are the writers of both streams.
+// Streams returns the writers of both streams.
 func (p *Pipe) Streams() Streams { return Streams{Out: p.lines[Stdout], Err: p.lines[Stderr]} }
 
-// Close writes the lines that were left unfinished, each on a line of its own. It does not
-// close the writer below.
+// Close writes the unfinished lines, each on a line of its own. It does not close the
+// underlying writer.
 func (p *Pipe) Close() error {
 	err := p.breakLine()
 	for _, line := range p.lines {
@@ -64,7 +65,7 @@ func (p *Pipe) endLine() error {
 	return p.write([]byte{'\n'})
 }
 
-// breakLine writes what waits, below the line that is not written to its end.
+// breakLine writes the waiting output, after ending the line that is partly written.
 func (p *Pipe) breakLine() error {
 	if len(p.waiting) == 0 {
 		return nil
@@ -87,7 +88,7 @@ func (p *Pipe) write(b []byte) error {
 	return err
 }
 
-// pipeWriter is the way of one stream to the pipe.
+// pipeWriter is one stream's way into the pipe.
 type pipeWriter struct{ pipe *Pipe }
 
 // Write implements io.Writer.
@@ -113,7 +114,7 @@ func (s *pipeWriter) Write(b []byte) (int, error) {
 	return len(b), s.passed(errors.Join(err, p.write(rest)))
 }
 
-// passed notes where the stream has left the pipe.
+// passed records whether the stream's line in the pipe is unfinished.
 func (s *pipeWriter) passed(err error) error {
 	s.pipe.inside = nil
 	if s.pipe.last != '\n' {

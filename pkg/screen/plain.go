@@ -5,22 +5,21 @@ import (
 	"io"
 )
 
-// Plain is the last writer before a pipe or file. It passes everything on byte
-// by byte, but of a line that was drawn several times, a progress bar, only the
-// last state: what follows the last carriage return. An unfinished line waits
-// for its end, or for Close.
+// Plain is the last writer before a pipe or file. It passes on every byte, but of a line
+// that was drawn several times, such as a progress bar, only the last state: what follows
+// the last carriage return. An unfinished line waits for its end, or for Close.
 type Plain struct {
 	w    io.Writer
-	held []byte // of the current line, from the last carriage returns on
+	held []byte // of the current line, since the last carriage returns
 	crs  int    // carriage returns after held: part of a line end, or another state follows
-	raw  bool   // too much to hold: the current line is passed on as it comes
+	raw  bool   // too much to hold: the current line is passed on as it arrives
 	out  []byte
 }
 
-// NewPlain makes a Plain that writes to w.
+// NewPlain returns a Plain that writes to w.
 func NewPlain(w io.Writer) *Plain { return &Plain{w: w} }
 
-// maxHeld bounds what a Plain remembers, in bytes. The lines of several hosts are cut before.
+// maxHeld limits what a Plain holds, in bytes. The lines of several hosts are cut before.
 const maxHeld = 2 * maxMergedLine
 
 // Write passes on all lines that end in b.
@@ -38,8 +37,7 @@ func (p *Plain) Write(b []byte) (int, error) {
 	return len(b), p.flush()
 }
 
-// Close writes the line that was left unfinished. It does not close the writer
-// below.
+// Close writes an unfinished last line. It does not close the underlying writer.
 func (p *Plain) Close() error {
 	p.out = p.out[:0]
 	p.release()
@@ -54,7 +52,7 @@ func (p *Plain) flush() error {
 	return err
 }
 
-// line takes the rest of a line with its line end.
+// line handles the rest of a line, including its line end.
 func (p *Plain) line(b []byte) {
 	if len(p.held)+p.crs == 0 && bytes.IndexByte(b, '\r') < 0 {
 		p.out = append(p.out, b...)
@@ -66,7 +64,7 @@ func (p *Plain) line(b []byte) {
 	p.raw = false
 }
 
-// text takes a part of a line.
+// text handles a part of a line.
 func (p *Plain) text(b []byte) {
 	for len(b) > 0 && !p.raw {
 		if b[0] == '\r' {
@@ -94,7 +92,7 @@ func (p *Plain) text(b []byte) {
 // holds reports whether Close has something to write.
 func (p *Plain) holds() bool { return len(p.held)+p.crs > 0 }
 
-// release moves what is held to the output.
+// release moves held bytes to the output.
 func (p *Plain) release() {
 	p.out = append(p.out, p.held...)
 	for ; p.crs > 0; p.crs-- {

@@ -7,9 +7,10 @@ import (
 )
 
 // Screen is the last writer before a terminal that shows both streams of a log. Text
-// appears at once, so that progress bars move, each stream made harmless by a Terminal of
-// its own. Where one stream prints while the other is in the middle of a line, it begins
-// a new line, and the other's line is drawn again when it continues. Lines are cut at MaxLine.
+// appears at once, so that progress bars move. Each stream has its own Terminal, which
+// makes it harmless. If one stream prints while the other is in the middle of a line, it
+// begins a new line, and the other's line is drawn again when it continues. Lines are cut
+// at MaxLine.
 type Screen struct {
 	w     io.Writer
 	lines [2]screenLine // by Stream
@@ -22,11 +23,11 @@ type screenLine struct {
 	screen *Screen
 	filter *Terminal
 	other  *screenLine
-	text   []byte // of the row that the cursor is in, from the last carriage return
+	text   []byte // of the row that the cursor is in, since the last carriage return
 	left   bool   // the other stream has printed since
 }
 
-// NewScreen makes a Screen that writes to w.
+// NewScreen returns a Screen that writes to w.
 func NewScreen(w io.Writer) *Screen {
 	s := &Screen{w: w}
 	for i := range s.lines {
@@ -36,13 +37,13 @@ func NewScreen(w io.Writer) *Screen {
 	return s
 }
 
-// Streams are the writers of both streams.
+// Streams returns the writers of both streams.
 func (s *Screen) Streams() Streams {
 	return Cut(Streams{Out: s.lines[Stdout].filter, Err: s.lines[Stderr].filter})
 }
 
-// Close writes what was held back, and ends a line and colours that the log left
-// unfinished. It does not close the writer below.
+// Close writes held bytes, and ends a line and colours that the log left unfinished. It
+// does not close the underlying writer.
 func (s *Screen) Close() error {
 	err := errors.Join(s.lines[Stdout].filter.Close(), s.lines[Stderr].filter.Close())
 	if s.at == nil {
@@ -53,7 +54,7 @@ func (s *Screen) Close() error {
 	return errors.Join(err, newline)
 }
 
-// below is the way from the cursor to the first row below all text.
+// below returns the line ends from the cursor to the first row below all text.
 func (l *screenLine) below() []byte { return bytes.Repeat([]byte{'\n'}, l.filter.below()+1) }
 
 // Write implements io.Writer, for the line's filter.
@@ -81,7 +82,7 @@ func (l *screenLine) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// leave begins a new line below one that is unfinished.
+// leave begins a new line below the unfinished one.
 func (s *Screen) leave() {
 	if s.at.filter.coloured {
 		s.out = append(s.out, reset...)
@@ -90,8 +91,8 @@ func (s *Screen) leave() {
 	s.at.left, s.at = true, nil
 }
 
-// resume continues a line that was left, and returns what to write of b. The line is
-// drawn again, unless it just ends or b draws it from its beginning.
+// resume continues an interrupted line, and returns the part of b to be written. It draws
+// the line again, unless b just ends it or draws it from its beginning.
 func (l *screenLine) resume(b []byte) []byte {
 	l.left = false
 	if b[0] == '\n' && afterUp(b) == 0 {
@@ -104,7 +105,7 @@ func (l *screenLine) resume(b []byte) []byte {
 	return b
 }
 
-// remember keeps what b leaves of the line, and where the cursor is.
+// remember records the unfinished line after b, and where the cursor is.
 func (l *screenLine) remember(b []byte) {
 	if i := max(bytes.LastIndexByte(b, '\n')+1, afterUp(b)); i > 0 {
 		l.text, b, l.screen.at = l.text[:0], b[i:], nil
@@ -118,7 +119,8 @@ func (l *screenLine) remember(b []byte) {
 	l.text = append(l.text, b...)
 }
 
-// afterUp is where the text begins that comes after the last going up; 0 where there is none.
+// afterUp returns where the text after the last cursor-up sequence begins; 0 if there is
+// none.
 func afterUp(b []byte) int {
 	for end := len(b); ; {
 		i := bytes.LastIndex(b[:end], []byte("\x1b["))

@@ -11,9 +11,9 @@ const (
 	Stderr
 )
 
-// Streams are the writers that a log goes to, one for each stream of the job. They are
-// written to one at a time, in the order of the log.
+// Streams holds the writers of a log, one for each stream of the job. They are written to
+// one at a time, in the order of the log.
 type Streams struct{ Out, Err io.Writer }
 
-// Both sends both streams to one writer.
+// Both returns Streams that send both streams to one writer.
 func Both(w io.Writer) Streams { return Streams{Out: w, Err: w} }

@@ -8,42 +8,41 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal is the last writer before a terminal. It keeps text, tabs, line ends,
-// carriage returns and colours (ESC [ … m), and what progress bars move with:
-// backspaces, erasing in the line (ESC [ … K) and going up (ESC [ … A), which ends at
-// the first of the text's own last lines. Any other control character or
-// sequence, and any byte that is not UTF-8, is shown in the way Python writes it,
-// as \x07 or \u009b, and has no effect. Text is passed on at once, so that
-// progress bars move.
+// Terminal is the last writer before a terminal. It keeps text, tabs, line ends, carriage
+// returns and colours (ESC [ … m), and the sequences that move progress bars: backspaces,
+// erasing in the line (ESC [ … K) and cursor up (ESC [ … A), which stops at the first of
+// the text's own last lines. Any other control character or sequence, and any byte that
+// is not UTF-8, has no effect and is shown as Python writes it: \x07 or \u009b. Text is
+// passed on at once, so that progress bars move.
 type Terminal struct {
 	w        io.Writer
 	pending  []byte // the beginning of a sequence or a character
 	coloured bool   // the last colour was not a reset
-	still    bool   // nothing moves: what bars move with is dropped
+	still    bool   // nothing moves: the sequences that move progress bars are dropped
 	out      []byte
 
-	row  int // that the cursor is in, counted from the first that it may go up to
-	last int // row with text
+	row  int // of the cursor, counted from the first that it may go up to
+	last int // last row with text
 }
 
-// NewTerminal makes a Terminal that writes to w.
+// NewTerminal returns a Terminal that writes to w.
 func NewTerminal(w io.Writer) *Terminal { return &Terminal{w: w} }
 
-// newStill makes a Terminal for lines of one of several hosts, which stand between those of
-// others.
+// newStill returns a Terminal for the lines of one of several hosts, which appear between
+// those of other hosts.
 func newStill(w io.Writer) *Terminal { return &Terminal{w: w, still: true} }
 
 const (
 	esc = 0x1b
-	// maxSequence bounds a sequence: the longest in use, two 24-bit colours and all
-	// attributes, has some 50 bytes.
+	// maxSequence limits a sequence. The longest in use, two 24-bit colours and all
+	// attributes, has about 50 bytes.
 	maxSequence = 64
 	reset       = "\x1b[0m"
 	// maxRows is how far text may go up: nested progress bars have a few lines.
 	maxRows = 20
 )
 
-// stay keeps the text from going up beyond the row that it continues in.
+// stay keeps the text from going up beyond the current row.
 func (t *Terminal) stay() { t.row, t.last = 0, 0 }
 
 // down counts line ends.
@@ -55,7 +54,7 @@ func (t *Terminal) down(lines int) {
 	}
 }
 
-// below is how many rows with text are below the cursor.
+// below returns how many rows with text are below the cursor.
 func (t *Terminal) below() int { return t.last - t.row }
 
 // Write passes on b, made harmless.
@@ -70,8 +69,8 @@ func (t *Terminal) Write(b []byte) (int, error) {
 	return len(b), t.flush()
 }
 
-// Close writes what was held back and ends a colour that the log left on. It
-// does not close the writer below.
+// Close writes held bytes and ends a colour that the log left on. It does not close the
+// underlying writer.
 func (t *Terminal) Close() error {
 	t.out = t.out[:0]
 	if len(t.pending) > 0 && t.pending[0] == esc {
@@ -99,7 +98,7 @@ func (t *Terminal) flush() error {
 	return err
 }
 
-// filter takes as much of b as can be judged and returns how much that was.
+// filter handles as much of b as can be judged, and returns how many bytes that was.
 func (t *Terminal) filter(b []byte) int {
 	i := 0
 	for i < len(b) {
@@ -126,9 +125,8 @@ func isPlain(c byte) bool {
 	return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
 }
 
-// special takes what b begins with, a control character, a sequence or a
-// character of several bytes, and returns its length: 0 if more is needed to
-// tell.
+// special handles the control character, sequence or multi-byte character at the
+// beginning of b and returns its length; 0 if more bytes are needed to decide.
 func (t *Terminal) special(b []byte) int {
 	if b[0] == esc {
 		return t.sequence(b)
@@ -156,8 +154,8 @@ func (t *Terminal) special(b []byte) int {
 	return n
 }
 
-// sequence takes an escape sequence if it is ESC [ digits, ';' and ':' and a final that
-// is known, else only the ESC.
+// sequence handles an escape sequence if it is ESC [ digits, ';' and ':' and a known
+// final byte, else only the ESC.
 func (t *Terminal) sequence(b []byte) int {
 	for i := 1; i < len(b) && i < maxSequence; i++ {
 		c := b[i]
@@ -177,7 +175,7 @@ func (t *Terminal) sequence(b []byte) int {
 	return 1
 }
 
-// known takes a sequence with a final byte that is known, and reports whether it is.
+// known handles a sequence if its final byte is known, and reports whether it is.
 func (t *Terminal) known(final byte, sequence []byte) bool {
 	params := sequence[2 : len(sequence)-1]
 	switch final {
@@ -194,14 +192,14 @@ func (t *Terminal) known(final byte, sequence []byte) bool {
 	return true
 }
 
-// move takes something that bars move with.
+// move passes on a sequence that moves progress bars.
 func (t *Terminal) move(sequence []byte) {
 	if !t.still {
 		t.out = append(t.out, sequence...)
 	}
 }
 
-// up goes up by the rows that the parameters say, as far as the text may.
+// up moves the cursor up by the number of rows in the parameters, as far as the text may.
 func (t *Terminal) up(params []byte) {
 	rows, err := strconv.Atoi(string(params))
 	if err != nil || rows == 0 {

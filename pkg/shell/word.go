@@ -3,8 +3,8 @@ package shell
 
 import "strings"
 
-// Word is text as a shell takes it for one word: plain text as it is, any other in
-// single quotes.
+// Word returns text as one word of a shell command: plain text as it is, any other text
+// in single quotes.
 func Word(text string) string {
 	if text != "" && strings.IndexFunc(text, isSpecial) < 0 {
 		return text

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Clean makes a short text from elsewhere (a name, a message, an event) safe for
-// a terminal. Characters that print, line ends and tabs stay; everything else
-// (escape sequences, carriage returns, marks that reverse the direction of
-// writing, bytes that are not UTF-8) becomes visible, like \x1b. It is not for
-// logs, which keep their colours.
+// Clean makes a short text from elsewhere (a name, a message, an event) safe for a
+// terminal. Printable characters, line ends and tabs stay; everything else (escape
+// sequences, carriage returns, marks that reverse the direction of writing, bytes that
+// are not UTF-8) becomes visible, like \x1b. It is not for logs, which keep their
+// colours.
 func Clean(text string) string {
 	if strings.IndexFunc(text, suspect) < 0 {
 		return text
@@ -33,8 +33,8 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// suspect says what Clean has a closer look at. The replacement character is
-// what a byte that is not UTF-8 is read as, and may also stand for itself.
+// suspect reports whether Clean has to look closer at a character. Bytes that are not
+// UTF-8 decode to the replacement character, which may also stand for itself.
 func suspect(r rune) bool {
 	return r != '\n' && r != '\t' && (!unicode.IsGraphic(r) || r == utf8.RuneError)
 }

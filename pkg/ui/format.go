@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Bytes writes a size for people: 0 B, 1.5 KB, 34 KB, 2.0 GB. A step is 1024, as
-// in du -h and in the Python package this product descends from.
+// Bytes formats a size for people: 0 B, 1.5 KB, 34 KB, 2.0 GB. Units are powers of 1024,
+// as in du -h and in the Python package from which this product descends.
 func Bytes(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
@@ -27,7 +27,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f PB", size/1024)
 }
 
-// Number writes a number with its thousands apart: 832, 10,000.
+// Number formats a number with commas between thousands: 832, 10,000.
 func Number(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -36,7 +36,7 @@ func Number(n int) string {
 	return text
 }
 
-// Count writes a number of things with its noun: 1 file, 12 files, 10,000 files.
+// Count formats a number of things with its noun: 1 file, 12 files, 10,000 files.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -44,9 +44,8 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Number(n), noun)
 }
 
-// Age writes how long ago something was, as kubectl does in its AGE column; a
-// time that is not known is <unknown>, and one that is still to come, by a clock that
-// is behind, is now.
+// Age formats how long ago something was, as in kubectl's AGE column. An unknown time is
+// <unknown>, and a time in the future, because a clock is behind, counts as now.
 func Age(then, now time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
@@ -54,8 +53,8 @@ func Age(then, now time.Time) string {
 	return duration.HumanDuration(max(now.Sub(then), 0))
 }
 
-// Took writes how long something took: tenths of a second below ten seconds,
-// from then on as ages are written.
+// Took formats how long something took: with tenths of a second below ten seconds, and
+// like an age from there on.
 func Took(d time.Duration) string {
 	d = max(d, 0)
 	if d < 9950*time.Millisecond {

@@ -8,36 +8,36 @@ import (
 )
 
 const (
-	// redrawEvery keeps a bar from costing more than what it measures.
+	// redrawEvery keeps a bar from costing more than the work that it measures.
 	redrawEvery = 100 * time.Millisecond
 	barCells    = 24
 	eraseLine   = "\r\x1b[K"
-	// tellEvery is how often a text is told where nothing can be drawn over.
-	tellEvery = 10 * time.Second
+	// printEvery is how often a text is printed where it can't be redrawn.
+	printEvery = 10 * time.Second
 )
 
 // Progress is a bar that fills up while bytes are moved, or a text that says how far
-// something is. The bar is drawn on a terminal only, the text told elsewhere too. It is
-// safe for concurrent use.
+// something is. The bar is only drawn on a terminal; the text is also printed elsewhere.
+// It is safe for concurrent use.
 type Progress struct {
 	ui          *UI
 	label       string
 	done, total int64
-	text        string // in place of the bytes
-	told        string // the last text that was told off a terminal
+	text        string // instead of the bytes
+	printed     string // the last text that was printed off a terminal
 	began       time.Time
 	drawn       time.Time
 }
 
-// Progress shows a bar until Done, with what is happening (`uploading`) and out
-// of how many bytes; a total of 0 is one that is not known. One bar is shown at
-// a time: a second one takes the place of the first.
+// Progress shows a bar until Done, with what is happening (`uploading`) and the total
+// number of bytes; 0 means unknown. One bar is shown at a time: a second one replaces the
+// first.
 func (u *UI) Progress(label string, total int64) *Progress {
 	return u.begin(&Progress{ui: u, label: Clean(label), total: total})
 }
 
-// Telling shows instead of a bar, until Done, a text that says how far something
-// is that is not counted in bytes. Show gives it the next one.
+// Telling shows a text instead of a bar, until Done, for progress that is not counted in
+// bytes. Show replaces the text.
 func (u *UI) Telling(label, text string) *Progress {
 	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text)})
 	p.Show(text)
@@ -62,8 +62,7 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
-// Show puts another text instead of the one before. Off a terminal it is a line,
-// now and then.
+// Show replaces the text. Off a terminal, it prints the text as a line from time to time.
 func (p *Progress) Show(text string) {
 	p.ui.mu.Lock()
 	defer p.ui.mu.Unlock()
@@ -72,14 +71,14 @@ func (p *Progress) Show(text string) {
 	switch since := now.Sub(p.drawn); {
 	case p.ui.style.Redraw && since >= redrawEvery:
 		p.draw(now)
-	case !p.ui.style.Redraw && since >= tellEvery && p.text != p.told:
-		p.drawn, p.told = now, p.text
+	case !p.ui.style.Redraw && since >= printEvery && p.text != p.printed:
+		p.drawn, p.printed = now, p.text
 		p.ui.print(p.line(now))
 	}
 }
 
-// Done takes the bar off the terminal. Defer it: a bar must go however the work
-// ends. What was achieved is for Phase to say.
+// Done erases the bar. Defer it: a bar must disappear however the work ends. Phase
+// reports what was achieved.
 func (p *Progress) Done() {
 	p.ui.mu.Lock()
 	defer p.ui.mu.Unlock()
@@ -97,14 +96,14 @@ func (u *UI) erase() {
 	}
 }
 
-// draw writes the bar over itself. The caller holds the lock.
+// draw redraws the bar. The caller holds the lock.
 func (p *Progress) draw(now time.Time) {
 	if p.ui.bar != p || !p.ui.style.Redraw {
 		return
 	}
 	p.drawn = now
-	// The last column stays free: some terminals go to the next line when it
-	// is written to.
+	// The last column stays free: some terminals go to the next line when it is written
+	// to.
 	line := []rune(p.line(now))
 	line = line[:min(len(line), p.ui.style.Columns-1)]
 	_, _ = io.WriteString(p.ui.w, eraseLine+string(line))

@@ -11,19 +11,18 @@ import (
 
 // Style is what the reader's terminal can do; the zero value suits a pipe.
 type Style struct {
-	// Redraw allows lines that are written over, as a progress bar is.
+	// Redraw allows lines that are overwritten, such as a progress bar.
 	Redraw bool
 	// Color allows colours.
 	Color bool
-	// Columns is the width of a line; 0 stands for 80.
+	// Columns is the width of a line; 0 means 80.
 	Columns int
 }
 
 const defaultColumns = 80
 
-// Detect finds the style of a writer: everything but a terminal is plain, and so
-// is a terminal with TERM=dumb. NO_COLOR, with any value but the empty one, turns
-// colours off (no-color.org).
+// Detect returns the style for a writer: everything but a terminal is plain, and so is a
+// terminal with TERM=dumb. A non-empty NO_COLOR turns colours off (no-color.org).
 func Detect(w io.Writer) Style {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -43,10 +42,10 @@ func terminalStyle(columns int, getenv func(string) string) Style {
 	return Style{Redraw: true, Color: getenv("NO_COLOR") == "", Columns: columns}
 }
 
-// InColor is a text in the colour of a state, where there are colours.
+// InColor returns a text in the colour of a state, if there are colours.
 func (s Style) InColor(state api.State, text string) string { return s.paint(colorOf(state), text) }
 
-// color is a parameter of the ANSI sequence that selects it.
+// color is the parameter of the ANSI sequence that selects it.
 type color string
 
 const (

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Table writes rows in columns, aligned as kubectl aligns its own. Rows of a
-// later Flush keep the widths of earlier ones, so that a watch stays readable.
+// Table writes rows in columns, aligned like kubectl's. Rows after a Flush keep the
+// widths of earlier ones, so that a watch stays readable.
 type Table struct {
 	w interface {
 		io.Writer
@@ -23,8 +23,8 @@ type Table struct {
 	err     error // the first one
 }
 
-// NewTable starts a table with its headers, written in upper case; without any
-// there is no header line.
+// NewTable returns a table with headers, written in upper case; without headers there is
+// no header line.
 func NewTable(w io.Writer, headers ...string) *Table {
 	p := &painter{w: w, painted: map[int][2]string{}}
 	t := &Table{w: printers.GetNewTabWriter(p), painter: p}
@@ -34,21 +34,22 @@ func NewTable(w io.Writer, headers ...string) *Table {
 	return t
 }
 
-// Highlight shows the state's word in the next row in its colour, where the style has colours.
+// Highlight shows the state's word in the next row in its colour, if the style has
+// colours.
 func (t *Table) Highlight(style Style, state api.State) {
 	if style.Color {
 		t.painter.painted[t.painter.rows] = [2]string{string(state), style.InColor(state, string(state))}
 	}
 }
 
-// painter holds lines that are aligned, to write them at once, and puts colours into them: while they are aligned, the
-// escape sequences would count as text.
+// painter collects aligned lines, writes them at once, and adds colours: escape sequences
+// would count as text while lines are aligned.
 type painter struct {
 	w       io.Writer
 	text    bytes.Buffer
 	rows    int               // that were added
 	lines   int               // that were written
-	painted map[int][2]string // a word and what to write for it, by line
+	painted map[int][2]string // a word and its replacement, by line
 }
 
 // Write implements io.Writer.
@@ -74,8 +75,8 @@ func (p *painter) flush() error {
 	return err
 }
 
-// Row adds a row. Cells are cleaned and kept to one line each; an empty one
-// becomes <none>.
+// Row adds a row. Cells are cleaned and kept to one line each; an empty one becomes
+// <none>.
 func (t *Table) Row(cells ...string) {
 	t.painter.rows++
 	line := make([]string, len(cells))

@@ -1,7 +1,7 @@
-// Package ui is what people see on standard error while a command works: a line
-// for each phase, a bar for an upload, notes and warnings. On a terminal it uses
-// colour and redraws; in a pipe or a log it writes plain lines alone. Tables,
-// sizes and ages have one form here for all commands.
+// Package ui is what people see on standard error while a command works: a line for each
+// phase, a bar for an upload, notes and warnings. On a terminal it uses colour and
+// redraws; in a pipe or a log it only writes plain lines. Tables, sizes and ages have one
+// form here for all commands.
 package ui
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// UI writes lines to people. It is safe for concurrent use. Errors of its
-// writer are not reported: a command does not fail because no one watches.
+// UI writes lines to people. It is safe for concurrent use. It ignores errors of its
+// writer: a command doesn't fail because nobody watches.
 type UI struct {
 	now   func() time.Time
 	style Style
@@ -26,11 +26,11 @@ type UI struct {
 	bar   *Progress // the one being shown, if any
 }
 
-// New returns a UI that writes to w, usually standard error, and takes the time
-// from now. The first phase begins at once.
+// New returns a UI that writes to w, usually standard error, and gets the time from now.
+// The first phase begins at once.
 func New(w io.Writer, now func() time.Time) *UI { return NewStyled(w, now, Detect(w)) }
 
-// NewStyled is New with a style that the caller knows better.
+// NewStyled is New with a style that the caller chooses.
 func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
 	if style.Columns < 1 {
 		style.Columns = defaultColumns
@@ -38,8 +38,8 @@ func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
 	return &UI{w: w, now: now, style: style, phase: now()}
 }
 
-// Phase says that a step is done, what came of it, and how long it took since
-// the step before: `packaged    12 files, 34 KB, 0 B new (0.2s)`.
+// Phase reports that a step is done, its result, and how long it took since the previous
+// step: `packaged    12 files, 34 KB, 0 B new (0.2s)`.
 func (u *UI) Phase(done, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,29 +49,29 @@ func (u *UI) Phase(done, detail string) {
 	u.print(fmt.Sprintf("%s  %s %s", u.style.paint(green, fmt.Sprintf("%-10s", Clean(done))), Clean(detail), u.style.paint(dim, "("+took+")")))
 }
 
-// Note says something worth knowing.
+// Note reports something worth knowing.
 func (u *UI) Note(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.print(Clean(text))
 }
 
-// Warn says something that may turn out to be a mistake.
+// Warn reports something that may turn out to be a mistake.
 func (u *UI) Warn(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.print(u.style.paint(yellow, "warning:") + " " + Clean(text))
 }
 
-// State says which state a job is in, in lower case like Phase and in the state's
-// colour, and what about it: `pending     waiting: no node has room`.
+// State reports the state of a job, in lower case like Phase and in the state's colour,
+// with a detail: `pending     waiting: no node has room`.
 func (u *UI) State(state api.State, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", strings.ToLower(Clean(string(state))))), Clean(detail)))
 }
 
-// Above is w for data that may go to the same terminal: the bar makes room for it.
+// Above returns w for data that may go to the same terminal: the bar makes room for it.
 func (u *UI) Above(w io.Writer) io.Writer { return above{u, w} }
 
 type above struct {
