@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// What the cluster autoscaler says on a pod.
+// Messages of the cluster autoscaler about a pod.
 var (
 	scaleUpTo     = pattern.Lazy(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
 	noScaleUp     = pattern.Lazy(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
@@ -17,9 +17,9 @@ var (
 	zoneName      = pattern.Lazy(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
 )
 
-// explainAutoscaler says what the newest event of the autoscaler says, to stand behind
-// what the scheduler misses. The scheduler keeps complaining while a node is
-// on its way, so its events don't count here.
+// explainAutoscaler explains the autoscaler's newest event, as an addition to the
+// scheduler's reasons. The scheduler keeps complaining while a node is on its way, so its
+// events don't count here.
 func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 	e := s.newestOf(p, "TriggeredScaleUp", "NotTriggerScaleUp", "FailedScaleUp")
 	if e == nil {
@@ -35,7 +35,7 @@ func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 	return brokenScaleUp(message)
 }
 
-// growth names the instance groups that grow.
+// growth lists the instance groups that grow.
 func growth(message string) string {
 	var groups []string
 	for _, m := range scaleUpTo().FindAllStringSubmatch(message, 3) {
@@ -46,34 +46,34 @@ func growth(message string) string {
 
 const listPools = "gcloud container node-pools list --cluster CLUSTER --location LOCATION"
 
-// refusedScaleUp leaves out the pools whose nodes would not fit anyway, unless
-// there are no others.
+// refusedScaleUp omits pools whose nodes would not fit anyway, unless there are no
+// others.
 func refusedScaleUp(message string) Diagnosis {
 	m := noScaleUp().FindStringSubmatch(message)
 	if m == nil {
 		return Diagnosis{Sentence: "the autoscaler adds no node: " + foreign(message)}
 	}
-	var told []string
+	var reasons []string
 	unfit := 0
 	for _, c := range complaints(m[1]) {
 		switch {
 		case strings.Contains(c.what, "max node group size reached"):
-			told = append(told, pools(c.count, "at its maximum size", "at their maximum size"))
+			reasons = append(reasons, pools(c.count, "at its maximum size", "at their maximum size"))
 		case strings.Contains(c.what, "in backoff after failed scale-up"):
-			told = append(told, pools(c.count, "waiting after a failed attempt", "wait after failed attempts"))
+			reasons = append(reasons, pools(c.count, "waiting after a failed attempt", "wait after failed attempts"))
 		case strings.HasPrefix(c.what, "node(s) ") || strings.HasPrefix(c.what, "Insufficient "):
 			unfit += c.count
 		default:
-			told = append(told, fmt.Sprintf("%d %s", c.count, foreign(c.what)))
+			reasons = append(reasons, fmt.Sprintf("%d %s", c.count, foreign(c.what)))
 		}
 	}
-	if len(told) == 0 && m[1] != "" && unfit == 0 {
-		told = append(told, foreign(m[1]))
+	if len(reasons) == 0 && m[1] != "" && unfit == 0 {
+		reasons = append(reasons, foreign(m[1]))
 	}
-	if len(told) == 0 {
+	if len(reasons) == 0 {
 		return Diagnosis{Sentence: "the autoscaler adds no node: no node pool fits and can grow", Next: listPools}
 	}
-	return Diagnosis{Sentence: "the autoscaler adds no node: " + strings.Join(told, ", "), Next: listPools}
+	return Diagnosis{Sentence: "the autoscaler adds no node: " + strings.Join(reasons, ", "), Next: listPools}
 }
 
 func pools(n int, one, many string) string {
@@ -83,7 +83,7 @@ func pools(n int, one, many string) string {
 	return fmt.Sprintf("%d node pools %s", n, many)
 }
 
-// brokenScaleUp is a scale-up that Compute Engine refused. The autoscaler tries
+// brokenScaleUp explains a scale-up that Compute Engine refused. The autoscaler tries
 // again by itself.
 func brokenScaleUp(message string) Diagnosis {
 	m := failedScaleUp().FindStringSubmatch(message)

@@ -9,26 +9,27 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Diagnosis says why a job waits or has failed.
+// Diagnosis explains why a job waits or has failed.
 type Diagnosis struct {
-	// Sentence is for people: one line of at most 300 characters that all print,
-	// lower case, without a full stop.
+	// Sentence is for people: one line of at most 300 printable characters, lower case,
+	// without a full stop.
 	Sentence string
-	// Next is the command that fixes it or shows more; empty when there is none.
+	// Next is the command that fixes the problem or shows more; "" if there is none.
 	Next string
-	// Unrecoverable says of a waiting job that waiting doesn't help, because the job
-	// itself would have to be another one: its image does not exist, has a name
-	// that is none, no python3, the wrong processor, or runs as root where that is
-	// not allowed; or one of its pods breaks the rules of the namespace or of the API, or
-	// has been denied by a webhook or a policy for a while. What others may still
-	// add (a service account, quota, a node, the right to pull) is not.
+	// Unrecoverable means that waiting doesn't help because the job itself would have to
+	// change: its image doesn't exist, has an invalid name, lacks python3, is for another
+	// processor, or runs as root where that isn't allowed; or one of its pods breaks the
+	// rules of the namespace or of the API, or a webhook or a policy has denied it for a
+	// while. It is false for what others may still add: a service account, quota, a node,
+	// the right to pull.
 	Unrecoverable bool
-	// StartsAgain says of a job on several hosts that its attempt is over, and another one comes.
+	// StartsAgain means that the attempt of a job on several hosts is over, and another
+	// one follows.
 	StartsAgain bool
 }
 
-// Explain says why a job waits or has failed; the zero Diagnosis means that there is
-// nothing to say. Everything it reads may have been written by strangers.
+// Explain explains why a job waits or has failed. The zero Diagnosis means that there is
+// nothing to explain. Strangers may have written any of the texts that it reads.
 func (s Observation) Explain() Diagnosis {
 	if !s.Workload.Exists() {
 		return Diagnosis{}
@@ -39,7 +40,7 @@ func (s Observation) Explain() Diagnosis {
 	return d
 }
 
-// explain looks at the workload first, then at its newest pod: older ones are history.
+// explain looks at the workload first, then at its newest pod: older pods are history.
 func (s Observation) explain() Diagnosis {
 	if end := s.Workload.end(); end != nil {
 		return s.explainFailure(end)
@@ -62,7 +63,7 @@ func (s Observation) explain() Diagnosis {
 	}
 	r := s.explainPod(last)
 	if r.Sentence != "" {
-		r.Sentence += s.countDisruptions(1 + news(last))
+		r.Sentence += s.countDisruptions(1 + mentioned(last))
 	}
 	return r
 }
@@ -80,8 +81,8 @@ func (s Observation) explainPod(p corev1.Pod) Diagnosis {
 	return s.explainStart(p)
 }
 
-// explainLostNode is about a pod whose node has fallen silent. It may come back, so
-// the pod stays Running until its node has been given up.
+// explainLostNode explains a pod whose node no longer responds. The node may come back,
+// so the pod stays Running until the cluster gives up the node.
 func (s Observation) explainLostNode(p corev1.Pod) Diagnosis {
 	e := s.newestOf(p, "NodeNotReady")
 	if ready := podCondition(p, corev1.PodReady); e == nil || ready == nil || ready.Status == corev1.ConditionTrue {
@@ -93,8 +94,8 @@ func (s Observation) explainLostNode(p corev1.Pod) Diagnosis {
 	}
 }
 
-// explainRetry explains a pod that has ended while the Job has not: another one
-// follows, unless the call has ended by itself or the retries are used up.
+// explainRetry explains a pod that has ended although the Job has not: another one
+// follows, unless the call ended by itself or the retries are used up.
 func (s Observation) explainRetry(p corev1.Pod) Diagnosis {
 	if t := WorkerOf(p).State.Terminated; t != nil && isFinal(t.ExitCode) {
 		return s.explainEnd(p)
@@ -106,7 +107,7 @@ func (s Observation) explainRetry(p corev1.Pod) Diagnosis {
 	if r.Sentence == "" {
 		return r
 	}
-	r.Sentence += s.countDisruptions(1 + news(p))
+	r.Sentence += s.countDisruptions(1 + mentioned(p))
 	switch crashes, retries := s.crashes(), s.retries(); {
 	case disruption(p) != "":
 		r.Sentence += "; another attempt follows"
@@ -116,15 +117,15 @@ func (s Observation) explainRetry(p corev1.Pod) Diagnosis {
 	return r
 }
 
-// news is 1 for a pod whose disruption the sentence is about already.
-func news(p corev1.Pod) int {
+// mentioned returns 1 for a pod whose disruption the sentence already mentions, else 0.
+func mentioned(p corev1.Pod) int {
 	if disruption(p) != "" {
 		return 1
 	}
 	return 0
 }
 
-// crashes are the ends of pods that count against the retries.
+// crashes returns how many pods ended in a way that counts against the retries.
 func (s Observation) crashes() int {
 	n := 0
 	for _, p := range s.Pods {
@@ -135,7 +136,7 @@ func (s Observation) crashes() int {
 	return n
 }
 
-// retries are after how many crashes the Job makes another pod.
+// retries returns after how many crashes the Job makes another pod.
 func (s Observation) retries() int {
 	if s.Workload.job == nil || s.Workload.job.Spec.BackoffLimit == nil {
 		return 0
@@ -143,7 +144,7 @@ func (s Observation) retries() int {
 	return int(*s.Workload.job.Spec.BackoffLimit)
 }
 
-// DescribePod is the command that shows a pod.
+// DescribePod returns the command that shows a pod.
 func DescribePod(p corev1.Pod) string {
 	return fmt.Sprintf("kubectl describe pod %s -n %s", p.Name, p.Namespace)
 }
@@ -152,7 +153,7 @@ func (s Observation) describeJob() string {
 	return fmt.Sprintf("kubectl describe %s %s -n %s", s.Workload.kind.word(), s.meta().Name, s.meta().Namespace)
 }
 
-// logs is the command for a job that has run: its own lines tell most.
+// logs returns the command for a job that has run: its own output says most.
 func (s Observation) logs() string {
 	if id := s.meta().Labels[api.LabelJobID]; id != "" {
 		return fmt.Sprintf("kubectl kinetic jobs logs %s -n %s", id, s.meta().Namespace)

@@ -12,8 +12,8 @@ import (
 
 const labelSpot = "cloud.google.com/gke-spot"
 
-// disruption says what took a pod away, "" if nothing did. Such an end is not the call's
-// fault, and does not count against the retries.
+// disruption returns what took a pod away, "" if nothing did. Such an end is not the
+// call's fault, and does not count against the retries.
 func disruption(p corev1.Pod) string {
 	c := podCondition(p, corev1.DisruptionTarget)
 	if c == nil || c.Status != corev1.ConditionTrue {
@@ -43,8 +43,9 @@ func disruption(p corev1.Pod) string {
 	return text
 }
 
-// countDisruptions says how often the job's pods were taken away if it was so often, to
-// stand behind a sentence. Most such pods are gone, so their events count as well.
+// countDisruptions says how often the job's pods were taken away, to be appended to a
+// sentence; "" if it was less than least times. Most such pods are gone, so their events
+// count, too.
 func (s Observation) countDisruptions(least int) string {
 	taken, preempted := map[string]bool{}, map[string]bool{}
 	for _, p := range s.Pods {
@@ -87,9 +88,9 @@ func often(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// Disruptions are the times when pods of the job were taken away, and why, in that order: as
-// far as the pods that are there say, and the events, which a cluster keeps for an hour or so.
-// The word of a pod comes before that of an event of the same second, which says less.
+// Disruptions returns when and why pods of the job were taken away, in order of time. It
+// knows them from the existing pods and from events, which a cluster keeps for about an
+// hour. A pod comes before an event of the same second, which says less.
 func (s Observation) Disruptions() []api.Disruption {
 	var all []api.Disruption
 	for _, p := range byAge(s.Pods) {
@@ -106,8 +107,8 @@ func (s Observation) Disruptions() []api.Disruption {
 	return all
 }
 
-// disruptionIn is what an event says of a pod that was taken away, or of a job whose queue
-// took its turn back; "" for any other.
+// disruptionIn returns why a pod was taken away, or a job evicted from its queue,
+// according to an event; "" for any other event.
 func disruptionIn(e corev1.Event) string {
 	switch {
 	case e.InvolvedObject.Kind == "Job" && e.Reason == "Stopped":
@@ -122,7 +123,8 @@ func disruptionIn(e corev1.Event) string {
 	return ""
 }
 
-// isTaintEviction reports whether an event says that a pod leaves its node, not that it may stay.
+// isTaintEviction reports whether an event says that a pod leaves its node, rather than
+// that it may stay.
 func isTaintEviction(e corev1.Event) bool {
 	return e.Reason == "TaintManagerEviction" && strings.HasPrefix(e.Message, "Marking for deletion")
 }

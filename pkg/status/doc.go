@@ -1,4 +1,4 @@
-// Package status says how a job stands in a cluster, and why: from the objects of a moment
-// (its workload, pods, events and its place in a queue) it makes an api.WorkloadStatus. It reads
-// nothing by itself, and knows all kinds of workloads that a job can be.
+// Package status determines the state of a job in a cluster, and its reason. It makes an
+// api.WorkloadStatus from the objects of one moment: the job's workload, pods, events and
+// place in a queue. It does no I/O, and knows all kinds of workloads that a job can be.
 package status

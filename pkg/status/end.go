@@ -18,7 +18,7 @@ var (
 	wasUsing = pattern.Lazy(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
 )
 
-// explainFailure explains a Job that has failed by its last pod; success needs no words.
+// explainFailure explains a failed Job by its last pod; success needs no explanation.
 func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 	if end.Type == batchv1.JobComplete || end.Type == batchv1.JobSuccessCriteriaMet {
 		return Diagnosis{}
@@ -44,7 +44,7 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 		case HostOf(last) > 0:
 			r.Sentence = fmt.Sprintf("host %d: %s", HostOf(last), r.Sentence)
 		}
-		least += news(last)
+		least += mentioned(last)
 	} else if e := s.newestOfWorkload("SuccessfulCreate"); e != nil && !s.Workload.isMultiHost() {
 		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
 		r.Sentence = fmt.Sprintf("its pod %s was deleted by someone else (kubectl delete?)", foreign(name))
@@ -59,7 +59,7 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 	return r
 }
 
-// explainEnd explains how a pod ended: by the call's own word, else by who took the
+// explainEnd explains how a pod ended: by what the call reported, else by what took the
 // pod away, else by what stopped its containers.
 func (s Observation) explainEnd(p corev1.Pod) Diagnosis {
 	t := WorkerOf(p).State.Terminated
@@ -69,7 +69,7 @@ func (s Observation) explainEnd(p corev1.Pod) Diagnosis {
 	r := Diagnosis{Next: s.logs()}
 	switch {
 	case t != nil && isFinal(t.ExitCode):
-		r.Sentence = ownWord(t)
+		r.Sentence = callReport(t)
 	case p.Status.Reason == "Evicted":
 		r.Sentence = evicted(p.Status.Message)
 	case disruption(p) != "":
@@ -82,9 +82,9 @@ func (s Observation) explainEnd(p corev1.Pod) Diagnosis {
 	return r
 }
 
-// ownWord is the runner's account of a call that ended by itself.
-func ownWord(t *corev1.ContainerStateTerminated) string {
-	if text := told(t); text != "" {
+// callReport returns the runner's account of a call that ended by itself.
+func callReport(t *corev1.ContainerStateTerminated) string {
+	if text := runnerSentence(t); text != "" {
 		return text
 	}
 	if t.ExitCode == api.ExitDeadline {
@@ -93,8 +93,8 @@ func ownWord(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("exit code %d", t.ExitCode)
 }
 
-// told is the sentence in the runner's termination message, if there is one.
-func told(t *corev1.ContainerStateTerminated) string {
+// runnerSentence returns the sentence in the runner's termination message, "" if there is none.
+func runnerSentence(t *corev1.ContainerStateTerminated) string {
 	var s terminationMessage
 	if json.Unmarshal([]byte(t.Message), &s) != nil || s.State != api.Failed {
 		return ""
@@ -110,10 +110,10 @@ func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminat
 		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; request more with --memory"
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return startError(p, imageOf(p, WorkerOf(p)), oneLine(t.Message))
-	case p.DeletionTimestamp != nil: // of which the runner knows the signal alone
+	case p.DeletionTimestamp != nil: // the runner only knows the signal
 		r.Sentence = fmt.Sprintf("its pod was deleted by someone else (exit code %d)", t.ExitCode)
-	case told(t) != "":
-		r.Sentence = told(t)
+	case runnerSentence(t) != "":
+		r.Sentence = runnerSentence(t)
 	case t.ExitCode == exitNoProgram:
 		r.Sentence = fmt.Sprintf("exit code %d: a program was not found in image %s", t.ExitCode, foreign(imageOf(p, WorkerOf(p))))
 	case t.ExitCode == api.ExitRunner:
@@ -124,7 +124,7 @@ func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminat
 	return r
 }
 
-// exitNoProgram is a shell's exit code where it finds no program.
+// exitNoProgram is a shell's exit code if it doesn't find a program.
 const exitNoProgram = 127
 
 // signalled names the signals that come from outside.
@@ -138,8 +138,8 @@ func signalled(code int32) string {
 	return ""
 }
 
-// evicted explains a node that ran short of something. The message says who
-// used it.
+// evicted explains an eviction because the node ran short of something. The message says
+// who used it.
 func evicted(message string) string {
 	message = oneLine(message)
 	low := lowOn().FindStringSubmatch(message)
@@ -162,8 +162,8 @@ func evicted(message string) string {
 	return text
 }
 
-// neverRan explains a pod whose worker has no end of its own: the node did not
-// take the pod, or another container failed first.
+// neverRan explains a pod whose worker did not end by itself: the node did not accept the
+// pod, or another container failed first.
 func neverRan(p corev1.Pod) string {
 	if text, ok := strings.CutPrefix(p.Status.Message, "Pod was rejected: "); ok {
 		return fmt.Sprintf("node %s refused the pod: %s", p.Spec.NodeName, foreign(text))

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// What kubelet, containerd and registries say of an image.
+// Messages of kubelet, containerd and registries about an image.
 var (
-	pullSteps    = pattern.Lazy(`^.*(?:"|https?://\S+): `) // all that was tried, up to the failure
+	pullSteps    = pattern.Lazy(`^.*(?:"|https?://\S+): `) // all steps up to the failure
 	pulledName   = pattern.Lazy(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
 	address      = pattern.Lazy(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
 	wrongMachine = pattern.Lazy(`(?i)no match for platform|no matching manifest`)
@@ -21,8 +21,8 @@ var (
 	artifactRepo = pattern.Lazy(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
 )
 
-// explainImage explains an image that is not there. Between two attempts older
-// kubelets say why in an event only.
+// explainImage explains why an image is missing. Between two attempts, older kubelets
+// report the reason only in an event.
 func (s Observation) explainImage(p corev1.Pod, c corev1.ContainerStatus, reason, message string) Diagnosis {
 	image := foreign(imageOf(p, c))
 	switch reason {
@@ -42,7 +42,7 @@ func (s Observation) explainImage(p corev1.Pod, c corev1.ContainerStatus, reason
 	return explainPull(p, image, said)
 }
 
-// pullCause is what the registry, or the way to it, said in the end.
+// pullCause returns what the registry, or the connection to it, reported last.
 func pullCause(message string) string {
 	if strings.HasPrefix(message, "Back-off pulling image") && !strings.Contains(message, `": `) {
 		return ""
@@ -52,18 +52,19 @@ func pullCause(message string) string {
 	return pulledName().ReplaceAllString(text, "")
 }
 
-// pullFailure is something that a registry says of an image.
+// pullFailure is a kind of answer of a registry about an image.
 type pullFailure struct {
 	pattern func() *regexp.Regexp
-	// sentence is a format of the image, the node and what the registry says.
+	// sentence is a format for the image, the node and the registry's answer.
 	sentence string
-	// next is a format of the project, the repository and its location, for images in
-	// Artifact Registry. Without it, and for others, it is the command that describes the pod.
+	// next is a format for the project, the repository and its location, for images in
+	// Artifact Registry. If it is empty, and for other images, the command is the one
+	// that describes the pod.
 	next          string
 	unrecoverable bool
 }
 
-// pullFailures are tried in their order.
+// pullFailures are tried in order.
 var pullFailures = []pullFailure{
 	{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true},
 	{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
@@ -72,9 +73,9 @@ var pullFailures = []pullFailure{
 		"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true},
 }
 
-// explainPull puts what the registry says into our words.
+// explainPull puts the registry's answer into our words.
 func explainPull(p corev1.Pod, image, said string) Diagnosis {
-	words := address().ReplaceAllString(said, "") // an address may have any word in it
+	words := address().ReplaceAllString(said, "") // an address may contain any word
 	for _, f := range pullFailures {
 		if !f.pattern().MatchString(words) {
 			continue

@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// ending is what a workload does that was told to end and stays until its pods are gone.
+// ending is the message for a workload that is being deleted and stays until its pods are
+// gone.
 const ending = "ending: saving outputs and logs"
 
-// jobRules are those of the Job controller.
+// jobRules are the rules of the Job controller.
 type jobRules struct{}
 
-// state implements rules. The pods are ahead of the Job, whose controller looks at them in
-// steps of a second: a runner that has said how the call ended has ended the job. Of several
-// hosts it is host 0 that says so.
+// state implements rules. A Job is up to a second behind its pods, so a runner that has
+// reported the end of the call has ended the job. With several hosts, host 0 reports it.
 func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	if w.IsMap() {
 		return api.WorkloadStatus{Status: w.stateOfMap(pods)}
@@ -48,13 +48,14 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	}
 	if end := w.end(); end != nil {
 		if w.isMultiHost() && end.Type == batchv1.JobFailureTarget && WorkerOf(last).State.Running != nil {
-			s.State, s.Message = api.Running, ending // it will say why
+			s.State, s.Message = api.Running, ending // it will report why
 			return s
 		}
 		return api.WorkloadStatus{Status: w.endedBy(end, pods, len(leaders))}
 	}
 	switch {
-	case w.isDeleted() && slices.ContainsFunc(leaders, HasStarted): // no other attempt follows, even if this one's container has ended
+	case w.isDeleted() && slices.ContainsFunc(leaders, HasStarted):
+		// No other attempt follows, even if this one's container has ended.
 		s.State, s.Message = api.Running, ending
 	case WorkerOf(last).State.Running != nil:
 		s.State, s.CurrentPod = api.Running, api.CurrentPod{Pod: string(last.UID), MayHaveEarlierPods: mayHaveEarlier(leaders[0], w.meta)}
@@ -70,12 +71,12 @@ func (jobRules) hosts(w Workload, _ []corev1.Pod) int {
 	return 1
 }
 
-// heldBack implements rules: a Job is suspended.
+// heldBack implements rules: a held-back Job is suspended.
 func (jobRules) heldBack(w Workload, _ []corev1.Pod) bool {
 	return w.job.Spec.Suspend != nil && *w.job.Spec.Suspend
 }
 
-// podSets implements rules. The pods of a map do without each other.
+// podSets implements rules. The pods of a map don't need each other.
 func (jobRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
 	var job batchv1.Job
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(workload.Object, &job)
@@ -83,8 +84,8 @@ func (jobRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
 	return []podSet{{int64(hosts), job.Spec.Template.Spec}}, err
 }
 
-// isMultiHost reports whether a Job's pods are the hosts of one call. Those of a map have
-// indexes, too.
+// isMultiHost reports whether a Job's pods are the hosts of one call. The pods of a map
+// have indexes, too, but are not.
 func (w Workload) isMultiHost() bool {
 	if w.job == nil {
 		return false
@@ -93,7 +94,7 @@ func (w Workload) isMultiHost() bool {
 	return mode != nil && *mode == batchv1.IndexedCompletion && !w.IsMap() && w.job.Spec.Completions != nil
 }
 
-// stateOfMap is the state of a Job of many calls, whose end no pod knows.
+// stateOfMap returns the state of a Job of many calls. No single pod knows when it ends.
 func (w Workload) stateOfMap(pods []corev1.Pod) api.Status {
 	started := firstStart(pods)
 	s := api.Status{State: api.Pending, Attempt: min(len(pods), 1), Started: started}
@@ -110,7 +111,7 @@ func (w Workload) stateOfMap(pods []corev1.Pod) api.Status {
 	return s
 }
 
-// chunksDone says how far a map is, as its Job knows without its results.
+// chunksDone returns a map's progress as far as its Job knows it, without the results.
 func chunksDone(j *batchv1.Job) string {
 	if j.Spec.Completions == nil {
 		return ""
@@ -118,8 +119,8 @@ func chunksDone(j *batchv1.Job) string {
 	return fmt.Sprintf("map, %d of %d chunks done", j.Status.Succeeded, *j.Spec.Completions)
 }
 
-// isFinal reports whether a runner's exit code is final. Final exit codes of the runner are those after which nothing runs again: the
-// call's own, and max-runtime.
+// isFinal reports whether a runner's exit code is final, so that nothing runs again: the
+// exit codes of the call itself and of --max-runtime are.
 func isFinal(code int32) bool { return code >= 0 && code <= api.ExitDeadline }
 
 // terminationMessage is the runner's termination message.
@@ -133,29 +134,29 @@ type terminationMessage struct {
 	Finished time.Time  `json:"finished"`
 }
 
-// ended is the status that a runner with a final exit code leaves.
+// ended returns the status of a job whose runner ended with a final exit code.
 func ended(t *corev1.ContainerStateTerminated, attempt int, started time.Time) api.Status {
 	code := int(t.ExitCode)
 	s := api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &code, Attempt: attempt, Started: started, Finished: t.FinishedAt.UTC()}
 	if code == 0 {
 		s.State, s.Reason = api.Succeeded, api.Completed
 	}
-	var told terminationMessage
-	if json.Unmarshal([]byte(t.Message), &told) != nil || told.State != s.State {
+	var message terminationMessage
+	if json.Unmarshal([]byte(t.Message), &message) != nil || message.State != s.State {
 		return s
 	}
-	s.Reason, s.Message, s.Attempt = told.Reason, told.Message, cmp.Or(told.Attempt, attempt)
-	s.ExitCode = &told.ExitCode
-	if !told.Started.IsZero() {
-		s.Started = told.Started // of the first attempt, whose pod may be gone
+	s.Reason, s.Message, s.Attempt = message.Reason, message.Message, cmp.Or(message.Attempt, attempt)
+	s.ExitCode = &message.ExitCode
+	if !message.Started.IsZero() {
+		s.Started = message.Started // of the first attempt, whose pod may be gone
 	}
-	if !told.Finished.IsZero() {
-		s.Finished = told.Finished
+	if !message.Finished.IsZero() {
+		s.Finished = message.Finished
 	}
 	return s
 }
 
-// end is the condition that ends a Job, or announces the end; nil for other kinds.
+// end returns the condition that ends a Job or announces its end; nil for other kinds.
 func (w Workload) end() *batchv1.JobCondition {
 	if w.job == nil {
 		return nil
@@ -171,8 +172,8 @@ func (w Workload) end() *batchv1.JobCondition {
 	return nil
 }
 
-// endedBy is the state of a Job that has ended without a final word of a
-// runner: crashes and lost machines until the retries were used up.
+// endedBy returns the status of a Job that ended without a runner's report: because of
+// crashes and lost machines until the retries were used up.
 func (w Workload) endedBy(c *batchv1.JobCondition, pods []corev1.Pod, attempts int) api.Status {
 	s := api.Status{State: api.Failed, Reason: api.Killed, Attempt: attempts, Finished: c.LastTransitionTime.UTC()}
 	switch {
@@ -192,7 +193,8 @@ func (w Workload) endedBy(c *batchv1.JobCondition, pods []corev1.Pod, attempts i
 	return s
 }
 
-// exitPod is the pod whose exit code is that of a Job that failed, nil where none is.
+// exitPod returns the pod whose exit code is the failed Job's exit code, nil if there is
+// none.
 func (w Workload) exitPod(pods []corev1.Pod) *corev1.Pod {
 	switch {
 	case w.IsMap():

@@ -13,31 +13,31 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Kind is a kind of workload: which object of a cluster a job is, and what follows
-// from that. A new kind is one more row of Kinds, with its rules.
+// Kind is a kind of workload: which object in a cluster represents a job, and what
+// follows from that. To add a kind, add a row to Kinds, with its rules.
 type Kind struct {
 	schema.GroupVersionKind
 	// Plural names the objects in URLs.
 	Plural string
 	// NamePrefix begins the names of all workloads of jobs.
 	NamePrefix string
-	// Backend is that of the handles of such jobs.
+	// Backend is the backend in the handles of such jobs.
 	Backend api.Backend
-	// Optional says that a cluster may not have the kind, and that only metadata is
-	// read of its objects.
+	// Optional means that a cluster may not have the kind, and that only the metadata of
+	// its objects is read.
 	Optional bool
-	// PodTemplates are the paths to the templates of the pods, the workers' last.
+	// PodTemplates are the paths to the pod templates, the workers' template last.
 	PodTemplates [][]string
-	// ScaledToZero says that the controller never ends a workload: all pods start again
-	// when one is lost, until the leader, or a client, has scaled the workload to zero.
+	// ScaledToZero means that the controller never ends a workload: all pods start again
+	// when one is lost, until the leader, or a client, scales the workload to zero.
 	ScaledToZero bool
-	// MaxQueuedName is the length of the longest name that Kueue can admit, 0 for any.
+	// MaxQueuedName is the length of the longest name that Kueue can admit; 0 means any.
 	MaxQueuedName int
-	// hostNumber is the number of a pod among the hosts, as the controller wrote it.
+	// hostNumber returns the number of a pod among the hosts, as the controller wrote it.
 	hostNumber func(labels, annotations map[string]string) string
-	// makers are the objects that make the pods of a workload.
+	// makers returns the objects that make the pods of a workload.
 	makers func(workload string) []maker
-	// extras are what so many hosts need and has the workload's name.
+	// extras returns the resources that so many hosts need under the workload's name.
 	extras func(hosts int) []schema.GroupVersionResource
 	rules  rules
 }
@@ -48,22 +48,22 @@ type maker struct {
 	isWorkload bool
 }
 
-// rules are how the controller of a kind treats workloads.
+// rules describe how the controller of a kind treats workloads.
 type rules interface {
 	// state derives a job's state from its objects.
 	state(w Workload, pods []corev1.Pod) api.WorkloadStatus
-	// hosts is how many pods take part in one call.
+	// hosts returns how many pods take part in one call.
 	hosts(w Workload, pods []corev1.Pod) int
 	// heldBack reports whether the workload may not have pods yet, or none that run.
 	heldBack(w Workload, pods []corev1.Pod) bool
-	// podSets are the pods without all of which a job doesn't run.
+	// podSets returns the pods that a job needs all of in order to run.
 	podSets(workload *unstructured.Unstructured) ([]podSet, error)
 }
 
 // Kinds are all kinds of workloads that a job can be.
 var Kinds = []*Kind{Job, LeaderWorkerSet}
 
-// Job is a Job of Kubernetes itself: with one pod, with an index for each host, or a map.
+// Job is Kubernetes' own Job: with one pod, with an index for each host, or a map.
 var Job = &Kind{
 	GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),
 	Plural:           "jobs",
@@ -104,15 +104,15 @@ var LeaderWorkerSet = &Kind{
 	rules: lwsRules{},
 }
 
-// pythonLWS is a LeaderWorkerSet of the Python package, whose pods exit when they are done
-// and are started again.
+// pythonLWS is a LeaderWorkerSet of the Python package, whose pods exit when they are
+// done and are started again.
 var pythonLWS = func() *Kind {
 	k := *LeaderWorkerSet
 	k.rules = pythonLWSRules{}
 	return &k
 }()
 
-// KindOf is the kind of a workload's object, nil for any other object.
+// KindOf returns the kind of a workload's object, nil for any other object.
 func KindOf(o *unstructured.Unstructured) *Kind {
 	for _, k := range Kinds {
 		if k.Kind == o.GetKind() {
@@ -122,7 +122,7 @@ func KindOf(o *unstructured.Unstructured) *Kind {
 	return nil
 }
 
-// Extras are the objects that the hosts of a job need and that have the name of its
+// Extras returns the resources that the hosts of a job need under the name of its
 // workload.
 func Extras(h api.Handle) []schema.GroupVersionResource {
 	for _, k := range Kinds {
@@ -133,9 +133,9 @@ func Extras(h api.Handle) []schema.GroupVersionResource {
 	return nil
 }
 
-// WorkloadNames are the names that the workload may have which an object is, or is a part
-// of: the makers of pods, StatefulSets and Kueue's Workloads derive theirs from it by up to
-// two words more.
+// WorkloadNames returns the possible names of the workload that an object is, or is a
+// part of. The names of pod makers, StatefulSets and Kueue's Workloads have up to two
+// words more than the workload's name.
 func WorkloadNames(o corev1.ObjectReference) []string {
 	name := o.Name
 	parts := map[string]int{"Pod": 2, "StatefulSet": 1, "Workload": 2}[o.Kind]
@@ -159,12 +159,13 @@ func WorkloadNames(o corev1.ObjectReference) []string {
 // MayBeOfJob reports whether an object may belong to a job, by its name.
 func MayBeOfJob(o corev1.ObjectReference) bool { return IsJobName(WorkloadNames(o)[0]) }
 
-// IsJobName reports whether workloads of jobs, and what is made of them, may have a name.
+// IsJobName reports whether workloads of jobs, and objects made from them, may have a
+// name.
 func IsJobName(name string) bool {
 	return slices.ContainsFunc(Kinds, func(k *Kind) bool { return strings.HasPrefix(name, k.NamePrefix) })
 }
 
-// word is the kind as commands name it.
+// word returns the kind as commands name it.
 func (k *Kind) word() string { return strings.ToLower(k.Kind) }
 
 // isAbout reports whether an event is about a workload, or about what makes its pods.

@@ -9,20 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// KueueWorkload is a Workload of Kueue, the turn of a job in a queue, with what is read of it.
+// KueueWorkload is a Workload of Kueue, which is a job's place in a queue, with the
+// fields that are read.
 type KueueWorkload struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Status            KueueWorkloadStatus `json:"status,omitempty"`
 }
 
-// KueueWorkloadStatus is how far that is.
+// KueueWorkloadStatus is the progress of a KueueWorkload.
 type KueueWorkloadStatus struct {
 	Conditions      []metav1.Condition `json:"conditions,omitempty"`
 	AdmissionChecks []AdmissionCheck   `json:"admissionChecks,omitempty"`
 }
 
-// AdmissionCheck is one more condition of a queue, such as that machines have been
+// AdmissionCheck is an additional condition of a queue, such as that machines have been
 // provisioned.
 type AdmissionCheck struct {
 	Name    string `json:"name,omitempty"`
@@ -33,13 +34,13 @@ type AdmissionCheck struct {
 // DeepCopyObject implements runtime.Object.
 func (w *KueueWorkload) DeepCopyObject() runtime.Object {
 	c := *w
-	c.ObjectMeta = *w.DeepCopy() // which is that of the metadata
+	c.ObjectMeta = *w.DeepCopy() // ObjectMeta's DeepCopy
 	c.Status.Conditions = slices.Clone(w.Status.Conditions)
 	c.Status.AdmissionChecks = slices.Clone(w.Status.AdmissionChecks)
 	return &c
 }
 
-// KueueWorkloadList is a list of them.
+// KueueWorkloadList is a list of KueueWorkloads.
 type KueueWorkloadList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -57,8 +58,8 @@ func (l *KueueWorkloadList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// Versions of the API of Workloads, in which what is read of them is the same. Kueue
-// v0.14 serves the first alone, later ones both, and some day only the second.
+// Versions of the API of Workloads; the fields that are read are the same in both. Kueue
+// v0.14 serves only the first, later versions serve both, and some day only the second.
 var (
 	KueueVersion      = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
 	NewerKueueVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}
@@ -74,13 +75,13 @@ func AddKueueWorkloads(s *runtime.Scheme) error {
 	return nil
 }
 
-// IsOf reports whether it is of the workload with the UID. The pods of a LeaderWorkerSet
-// own it, too.
+// IsOf reports whether it is the Workload of the object with the UID. The pods of a
+// LeaderWorkerSet own it, too.
 func (w *KueueWorkload) IsOf(uid types.UID) bool {
 	return slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
-// condition finds a condition by its type, nil where there is none.
+// condition returns the condition of a type, nil if there is none.
 func (w *KueueWorkload) condition(kind string) *metav1.Condition {
 	for i, c := range w.Status.Conditions {
 		if c.Type == kind {

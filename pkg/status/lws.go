@@ -21,8 +21,8 @@ const (
 	annotationLWSSize = "leaderworkerset.sigs.k8s.io/size"
 )
 
-// lwsSize is the number of hosts of a LeaderWorkerSet, as its pods say; 0
-// before there are any.
+// lwsSize returns the number of hosts of a LeaderWorkerSet according to its pods; 0 if
+// there are none yet.
 func lwsSize(pods []corev1.Pod) int {
 	for _, p := range pods {
 		if n, err := strconv.Atoi(p.Annotations[annotationLWSSize]); err == nil {
@@ -32,13 +32,13 @@ func lwsSize(pods []corev1.Pod) int {
 	return len(pods)
 }
 
-// lwsRules are those of the controller of LeaderWorkerSets.
+// lwsRules are the rules of the controller of LeaderWorkerSets.
 type lwsRules struct{}
 
 // state implements rules. A LeaderWorkerSet has no end of its own: the runner of host 0
-// writes the outcome on it. A runner that may not closes its port all
-// the same, or does not open it where the job has ended before: a leader that runs and
-// is not ready has ended, if the store says so.
+// writes the outcome on it. A runner without permission for that still closes its port,
+// or doesn't open it if the job had already ended. So a leader that runs and is not ready
+// has ended if the store says so.
 func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	if end, ok := outcome(w.meta); ok {
 		return api.WorkloadStatus{Status: end.Status()}
@@ -69,7 +69,8 @@ func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 // hosts implements rules.
 func (lwsRules) hosts(_ Workload, pods []corev1.Pod) int { return lwsSize(pods) }
 
-// gateQueue is how Kueue holds back the pods of a LeaderWorkerSet.
+// gateQueue is the scheduling gate with which Kueue holds back the pods of a
+// LeaderWorkerSet.
 const gateQueue = "kueue.x-k8s.io/admission"
 
 // heldBack implements rules: a pod of a workload in a queue is gated.
@@ -96,14 +97,14 @@ func (lwsRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
 	return []podSet{{1, leader.Spec}, {max(group.Size, 1) - 1, group.WorkerTemplate.Spec}}, err
 }
 
-// outcome is the end that the leader, or a client, has written on a LeaderWorkerSet.
+// outcome returns the end that the leader, or a client, has written on a LeaderWorkerSet.
 func outcome(lws *metav1.ObjectMeta) (api.End, bool) {
 	var end api.End
 	err := json.Unmarshal([]byte(lws.Annotations[api.AnnotationOutcome]), &end)
 	return end, err == nil && end.State.Ended()
 }
 
-// unreleased says what pods keep from others. One without a node keeps nothing.
+// unreleased says what pods occupy. A pod without a node occupies nothing.
 func unreleased(pods []corev1.Pod) string {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return p.Spec.NodeName == "" })
 	chips := int64(0)
@@ -126,11 +127,11 @@ func unreleased(pods []corev1.Pod) string {
 	return fmt.Sprintf("%d hosts", len(pods))
 }
 
-// pythonLWSRules are those of the Python package, whose pods exit when they are done and are
-// started again.
+// pythonLWSRules are the rules for the Python package, whose pods exit when they are done
+// and are started again.
 type pythonLWSRules struct{ lwsRules }
 
-// state implements rules: how the pods ended last counts.
+// state implements rules: the pods' last exits count.
 func (pythonLWSRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	leaders := Leaders(pods)
 	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders)}}

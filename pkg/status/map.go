@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// explainFailedMap explains a map that has failed: which chunks have, and
-// the first of the errors. What a call raises is the result of its input and fails
-// no pod.
+// explainFailedMap explains a failed map: which chunks failed, and the first of their
+// errors. An exception in a call is the result of its input and doesn't fail a pod.
 func (s Observation) explainFailedMap(end *batchv1.JobCondition) Diagnosis {
 	r := Diagnosis{Sentence: foreign(end.Message), Next: s.logs()}
 	if failed := s.Workload.job.Status.FailedIndexes; failed != nil && *failed != "" && s.Workload.job.Spec.Completions != nil {
@@ -35,10 +34,10 @@ func tookTooLong(p corev1.Pod) bool {
 	return t != nil && ended(t, 0, time.Time{}).Reason == api.DeadlineExceeded
 }
 
-// indexesLimit leaves room for an error beside a list of indexes.
+// indexesLimit leaves room for an error next to a list of indexes.
 const indexesLimit = 60
 
-// countIndexes counts those of a list such as 1,3-5.
+// countIndexes counts the indexes in a list such as 1,3-5.
 func countIndexes(list string) int {
 	n := 0
 	for part := range strings.SplitSeq(list, ",") {
@@ -55,8 +54,7 @@ func countIndexes(list string) int {
 	return n
 }
 
-// firstFailed is the last pod of the first of the chunks that have failed, nil where
-// it is gone.
+// firstFailed returns the last pod of the first failed chunk, nil if that pod is gone.
 func firstFailed(pods []corev1.Pod) *corev1.Pod {
 	for _, p := range NewestOfHosts(pods) {
 		if t := WorkerOf(p).State.Terminated; p.Status.Phase == corev1.PodFailed || t != nil && t.ExitCode != 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// explainHosts explains a job on several hosts by the first of them that has
-// something to say: none runs its call before all have started.
+// explainHosts explains a job on several hosts by the first host with something to
+// explain: no host runs its call before all have started.
 func (s Observation) explainHosts(hosts int) Diagnosis {
 	pods := NewestOfHosts(s.Pods)
 	if s.Workload.kind.ScaledToZero && startsAgain(pods) {
@@ -40,7 +40,7 @@ func (s Observation) explainHosts(hosts int) Diagnosis {
 }
 
 // startsAgain reports whether the attempt of a LeaderWorkerSet is over: one of its
-// containers has ended, even if it was started again since, or a pod is removed. The
+// containers has ended, even if it was restarted since, or a pod is being deleted. The
 // controller then makes all pods again.
 func startsAgain(pods []corev1.Pod) bool {
 	return slices.ContainsFunc(NewestOfHosts(pods), func(p corev1.Pod) bool {
@@ -48,7 +48,7 @@ func startsAgain(pods []corev1.Pod) bool {
 	})
 }
 
-// explainRestart says why an attempt of a LeaderWorkerSet is over.
+// explainRestart explains why an attempt of a LeaderWorkerSet is over.
 func (s Observation) explainRestart(pods []corev1.Pod) string {
 	for _, p := range pods {
 		if taken := disruption(p); taken != "" {
@@ -56,7 +56,7 @@ func (s Observation) explainRestart(pods []corev1.Pod) string {
 		}
 	}
 	if p := firstCrashed(pods); p != nil {
-		p.DeletionTimestamp = nil // it was removed after that
+		p.DeletionTimestamp = nil // it was deleted after that
 		return ofHost(*p, s.explainCrash(*p, crashOf(*p)).Sentence)
 	}
 	for _, find := range []func([]corev1.Pod) *corev1.Pod{recreatedPod, onlyDeletedPod} {
@@ -67,31 +67,33 @@ func (s Observation) explainRestart(pods []corev1.Pod) string {
 	return lostSomehow
 }
 
-// What is said of a LeaderWorkerSet whose attempt is over, and why where nothing is known.
+// Texts about a LeaderWorkerSet whose attempt is over: what follows, and the reason if
+// nothing is known.
 const (
 	startAgain  = "; all hosts restart"
 	lostSomehow = "a host was lost or crashed"
 )
 
-// Recall is a status with the diagnosis that was made first when its attempt was over:
-// that does not change while the pods go, and take with them what they say. told is the
-// status that had it, and next the one to recall from now on: none once another attempt
-// has something to say.
-func Recall(told, s api.WorkloadStatus) (now, next api.WorkloadStatus) {
+// Recall keeps the first diagnosis that was made after an attempt was over: it must not
+// change while the pods disappear, and with them what they say. kept is the status with
+// that diagnosis. next is the status to pass the next time: empty once another attempt
+// has something to report.
+func Recall(kept, s api.WorkloadStatus) (now, next api.WorkloadStatus) {
 	switch {
-	case s.StartsAgain && (told.Message == "" || told.Message == lostSomehow+startAgain):
+	case s.StartsAgain && (kept.Message == "" || kept.Message == lostSomehow+startAgain):
 		return s, s
 	case s.StartsAgain:
-		s.Message = told.Message
-		return s, told
-	case s.Message != "" || s.State == api.Running && s.Pod != told.Pod:
+		s.Message = kept.Message
+		return s, kept
+	case s.Message != "" || s.State == api.Running && s.Pod != kept.Pod:
 		return s, api.WorkloadStatus{}
 	}
-	return s, told
+	return s, kept
 }
 
-// recreatedPod is the pod of a host that was made long after the leader began: the one
-// before it is gone without a trace, for the pods of an attempt are made together.
+// recreatedPod returns a host's pod that was made long after the leader began: its
+// predecessor disappeared without a trace, since the pods of an attempt are made
+// together.
 func recreatedPod(pods []corev1.Pod) *corev1.Pod {
 	if len(pods) == 0 || HostOf(pods[0]) != 0 {
 		return nil
@@ -105,9 +107,9 @@ func recreatedPod(pods []corev1.Pod) *corev1.Pod {
 	return nil
 }
 
-// onlyDeletedPod is the pod of the only host that was told to end, while its call runs and
-// all others are there: it was deleted by hand. The controller of a LeaderWorkerSet takes the leader's away
-// first when it has lost another, whose pod it then makes again.
+// onlyDeletedPod returns the only pod that is being deleted, while its call runs and all
+// others exist: it was deleted by hand. When the controller of a LeaderWorkerSet has lost
+// another pod, it deletes the leader's pod first, and then makes the lost one again.
 func onlyDeletedPod(pods []corev1.Pod) *corev1.Pod {
 	leaves := func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }
 	i := slices.IndexFunc(pods, leaves)
@@ -122,7 +124,8 @@ func onlyDeletedPod(pods []corev1.Pod) *corev1.Pod {
 	return &pods[i]
 }
 
-// ofHost says of which host a sentence is. Host 0 speaks for others, too, and says so.
+// ofHost adds the host to a sentence, unless host 0's sentence already names another
+// host.
 func ofHost(p corev1.Pod, sentence string) string {
 	if HostOf(p) == 0 && strings.HasPrefix(sentence, "host ") {
 		return sentence
@@ -130,7 +133,7 @@ func ofHost(p corev1.Pod, sentence string) string {
 	return fmt.Sprintf("host %d: %s", HostOf(p), sentence)
 }
 
-// progress is how far the hosts of a job are, "" where all have a node and none runs.
+// progress returns how far the hosts of a job are; "" if all have a node and none runs.
 func progress(pods []corev1.Pod, hosts int) string {
 	placed, running := 0, 0
 	for _, p := range pods {
@@ -164,8 +167,8 @@ func (s Observation) explainHost(p corev1.Pod) Diagnosis {
 	return r
 }
 
-// decidingPod is the pod that decides how a job ended: of several hosts the first whose
-// call ended by itself, or which crashed; others are ended because of it.
+// decidingPod returns the pod that decides how a job ended: with several hosts, the first
+// whose call ended by itself, or that crashed. The others are ended because of it.
 func decidingPod(pods []corev1.Pod) corev1.Pod {
 	hosts := NewestOfHosts(pods)
 	if i := slices.IndexFunc(hosts, failedByItself); i >= 0 {
@@ -180,11 +183,12 @@ func decidingPod(pods []corev1.Pod) corev1.Pod {
 	return hosts[len(hosts)-1]
 }
 
-// lostHost is the first host of a Job that failed whose pod is gone, where no other says
-// why: they were ended because of it. It is -1 where there is none.
+// lostHost returns the first host of a failed Job whose pod is gone, if no other pod
+// explains the failure: then the others were ended because of it. It returns -1 if there
+// is none.
 func (w Workload) lostHost(pods []corev1.Pod) int {
-	tells := func(p corev1.Pod) bool { return failedByItself(p) || crashOf(p) != nil || disruption(p) != "" }
-	if !w.isMultiHost() || len(pods) == 0 || slices.ContainsFunc(pods, tells) {
+	explains := func(p corev1.Pod) bool { return failedByItself(p) || crashOf(p) != nil || disruption(p) != "" }
+	if !w.isMultiHost() || len(pods) == 0 || slices.ContainsFunc(pods, explains) {
 		return -1
 	}
 	for host := range int(*w.job.Spec.Completions) {
@@ -200,8 +204,8 @@ func failedByItself(p corev1.Pod) bool {
 	return t != nil && t.ExitCode != 0 && isFinal(t.ExitCode)
 }
 
-// firstCrashed is the pod that crashed before any other, nil if none did. Others are
-// told to end because of it, and those that don't obey are killed.
+// firstCrashed returns the pod that crashed before any other, nil if none did. Others are
+// asked to end because of it, and those that don't are killed.
 func firstCrashed(pods []corev1.Pod) *corev1.Pod {
 	var first *corev1.Pod
 	for _, p := range pods {
@@ -212,9 +216,9 @@ func firstCrashed(pods []corev1.Pod) *corev1.Pod {
 	return first
 }
 
-// crashOf is how the container of a pod crashed, nil where it didn't, or the call's own
-// code or a signal to end has ended it. What it does after it was started again is no
-// cause.
+// crashOf returns how the container of a pod crashed. It returns nil if the container
+// didn't crash, or if the call's own exit code or SIGTERM ended it. What the container
+// does after a restart is not a cause.
 func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
 	c := WorkerOf(p)
 	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)

@@ -15,18 +15,18 @@ type Observation struct {
 	Workload Workload
 	// Pods are the workload's, in any order.
 	Pods []corev1.Pod
-	// Events of the workload, of its pods and of its Kueue Workload, in any order;
-	// those of others are passed over.
+	// Events are those of the workload, of its pods and of its Kueue Workload, in any
+	// order; other events are ignored.
 	Events []corev1.Event
 	// KueueWorkloads are the workload's in Kueue: one, or none that can be read.
 	KueueWorkloads []KueueWorkload
 	Now            time.Time
 }
 
-// meta is the metadata of the workload.
+// meta returns the metadata of the workload.
 func (s Observation) meta() *metav1.ObjectMeta { return s.Workload.meta }
 
-// Status is the job's state and, of one that waits in whole or in part, why it does.
+// Status returns the job's state and, if it waits in whole or in part, the reason.
 func (s Observation) Status() api.WorkloadStatus {
 	status := s.Workload.State(s.Pods)
 	if s.Workload.Waits(status.Status, s.Pods) {
@@ -36,14 +36,13 @@ func (s Observation) Status() api.WorkloadStatus {
 	return status
 }
 
-// addTo adds to a status why the job waits, or why a part of it does: hosts that run wait
-// for the others, and hold their accelerators meanwhile.
+// addTo adds to a status why the job, or a part of it, waits: running hosts wait for the
+// others, and hold their accelerators meanwhile.
 func (d Diagnosis) addTo(s *api.WorkloadStatus) {
 	s.Message, s.Next, s.StartsAgain, s.Unrecoverable = d.Sentence, d.Next, d.StartsAgain, d.Unrecoverable
 }
 
-// isEnding reports whether a job that waits was told to end, or its last attempt
-// has ended.
+// isEnding reports whether a waiting job is being deleted, or its last attempt has ended.
 func (s Observation) isEnding() bool {
 	switch {
 	case !s.Workload.Exists():
@@ -52,27 +51,27 @@ func (s Observation) isEnding() bool {
 		return true
 	case s.Workload.kind.ScaledToZero || len(s.Pods) == 0:
 		return false
-	case s.Workload.isMultiHost(): // which ends with the first host that is lost
+	case s.Workload.isMultiHost(): // it ends with the first host that is lost
 		return slices.ContainsFunc(s.Pods, hasEnded)
 	}
 	last := decidingPod(s.Pods)
 	return hasEnded(last) && disruption(last) == "" && s.crashes() > s.retries()
 }
 
-// IsQueued reports whether a queue of Kueue holds the job back. Its Kueue Workload says why,
-// and events only where that can't be read.
+// IsQueued reports whether a queue of Kueue holds the job back. Its Kueue Workload says
+// why; events matter only if that can't be read.
 func (s Observation) IsQueued() bool {
 	return s.Workload.Exists() && s.Workload.Queue() != "" && s.Workload.kind.rules.heldBack(s.Workload, s.Pods)
 }
 
-// EventsAbout names the only object whose events can say why a job waits as it does now; ""
-// where events of several can, which may be gone.
+// EventsAbout returns the name of the only object whose events can explain why a job
+// currently waits; "" if the events of several objects can, some of which may be gone.
 func (s Observation) EventsAbout() string {
 	w := s.Workload
 	switch {
 	case !w.Exists() || w.kind.ScaledToZero || w.IsMap() || w.Hosts(s.Pods) > 1 || s.IsQueued():
 		return ""
-	case len(s.Pods) == 0: // what makes them
+	case len(s.Pods) == 0: // the maker of the pods
 		return w.meta.Name
 	case len(s.Pods) == 1 && !hasEnded(s.Pods[0]) && !mayHaveEarlier(s.Pods[0], w.meta):
 		return s.Pods[0].Name

@@ -12,20 +12,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// byAge sorts pods by their creation, that is by attempt.
+// byAge sorts pods by creation, and so by attempt.
 func byAge(pods []corev1.Pod) []corev1.Pod {
 	sorted := slices.Clone(pods)
 	slices.SortFunc(sorted, func(a, b corev1.Pod) int { return CompareAges(&a, &b) })
 	return sorted
 }
 
-// CompareAges orders pods by their creation.
+// CompareAges orders pods by creation.
 func CompareAges(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
-// WorkerOf is the status of the container that runs the call. It is looked up
-// by name: sidecars may come first.
+// WorkerOf returns the status of the container that runs the call. It looks the container
+// up by name, since sidecars may come first.
 func WorkerOf(p corev1.Pod) corev1.ContainerStatus {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.Name == api.ContainerName {
@@ -35,7 +35,7 @@ func WorkerOf(p corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// StartOf is when a container began, zero before that.
+// StartOf returns when a container began, the zero time if it hasn't.
 func StartOf(c corev1.ContainerStatus) time.Time {
 	switch {
 	case c.State.Running != nil:
@@ -47,7 +47,7 @@ func StartOf(c corev1.ContainerStatus) time.Time {
 	}
 }
 
-// HostOf is the number of a pod among the hosts of its job.
+// HostOf returns the number of a pod among the hosts of its job.
 func HostOf(p corev1.Pod) int {
 	for _, k := range Kinds {
 		if n, err := strconv.Atoi(k.hostNumber(p.Labels, p.Annotations)); err == nil {
@@ -57,12 +57,12 @@ func HostOf(p corev1.Pod) int {
 	return 0
 }
 
-// Leaders are the pods of host 0, by attempt.
+// Leaders returns the pods of host 0, by attempt.
 func Leaders(pods []corev1.Pod) []corev1.Pod {
 	return slices.DeleteFunc(byAge(pods), func(p corev1.Pod) bool { return HostOf(p) != 0 })
 }
 
-// NewestOfHosts is the last pod of each host, by their numbers.
+// NewestOfHosts returns the last pod of each host, by host number.
 func NewestOfHosts(pods []corev1.Pod) []corev1.Pod {
 	last := map[int]corev1.Pod{}
 	for _, p := range byAge(pods) {
@@ -79,13 +79,13 @@ func NewestOfHosts(pods []corev1.Pod) []corev1.Pod {
 // HasStarted reports whether a pod has begun, so that there may be a log.
 func HasStarted(p corev1.Pod) bool { return !StartOf(WorkerOf(p)).IsZero() }
 
-// hasEnded reports whether nothing runs in a pod any more. The phase follows the
-// containers later.
+// hasEnded reports whether nothing runs in a pod any longer. The phase lags behind the
+// containers.
 func hasEnded(p corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded || WorkerOf(p).State.Terminated != nil
 }
 
-// podCondition finds a condition by its type: their order means nothing.
+// podCondition returns the condition of a type; conditions have no order.
 func podCondition(p corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
 	for _, c := range p.Status.Conditions {
 		if c.Type == kind {
@@ -95,12 +95,12 @@ func podCondition(p corev1.Pod, kind corev1.PodConditionType) *corev1.PodConditi
 	return nil
 }
 
-// lastEnd is how a container ended, even if it was started again since.
+// lastEnd returns how a container ended, even if it was restarted since.
 func lastEnd(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
 }
 
-// firstStart is when the first of the pods that are there began; zero where none has.
+// firstStart returns when the first of the existing pods began; zero if none has.
 func firstStart(pods []corev1.Pod) time.Time {
 	var first time.Time
 	for _, p := range pods {
@@ -111,7 +111,8 @@ func firstStart(pods []corev1.Pod) time.Time {
 	return first
 }
 
-// newestCreation is when the last of some pods was made, the zero time for none.
+// newestCreation returns when the newest of the pods was made, the zero time if there are
+// none.
 func newestCreation(pods []corev1.Pod) (newest time.Time) {
 	for _, p := range pods {
 		if made := p.CreationTimestamp.Time; made.After(newest) {
@@ -121,17 +122,17 @@ func newestCreation(pods []corev1.Pod) (newest time.Time) {
 	return newest
 }
 
-// sameAttempt is how long after its job a pod is made that is taken for the first. Whatever
-// ran before it did not run for longer.
+// sameAttempt is the maximum time between the creation of a job and of its first pod. A
+// pod that is made later may have predecessors.
 const sameAttempt = 10 * time.Second
 
-// mayHaveEarlier reports whether there may have been pods before the first of a job's pods
-// that are there.
+// mayHaveEarlier reports whether there may have been pods before the first existing pod
+// of a job.
 func mayHaveEarlier(p corev1.Pod, owner *metav1.ObjectMeta) bool {
 	return p.CreationTimestamp.Sub(owner.CreationTimestamp.Time) > sameAttempt
 }
 
-// Grace is the time that pods have from SIGTERM to SIGKILL.
+// Grace returns the time that pods have between SIGTERM and SIGKILL.
 func Grace(pods []corev1.Pod) time.Duration {
 	var longest int64
 	for _, p := range pods {

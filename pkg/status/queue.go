@@ -22,8 +22,8 @@ var (
 	noQueue         = pattern.Lazy(`^LocalQueue \S+ doesn't exist$`)
 )
 
-// explainQueue explains a job that is held back. Kueue holds back what it has not
-// admitted, and again what it takes back.
+// explainQueue explains a job that is held back. Kueue holds back a job until it is
+// admitted, and again after it is evicted.
 func (s Observation) explainQueue() Diagnosis {
 	queue, ns := s.Workload.Queue(), s.meta().Namespace
 	if queue == "" {
@@ -45,8 +45,8 @@ func (s Observation) explainQueue() Diagnosis {
 	return s.kueueWorkload().explain(queue)
 }
 
-// isKept reports whether Kueue keeps a workload that it has admitted: it can't label the
-// pods of one with a long name.
+// isKept reports whether Kueue never releases a workload that it has admitted: it can't
+// label the pods of a workload with a long name.
 func (s Observation) isKept() bool {
 	reserved := s.kueueWorkload().condition("QuotaReserved")
 	return s.Workload.kind.isTooLong(s.meta().Name) && reserved != nil && reserved.Status == metav1.ConditionTrue &&
@@ -56,14 +56,14 @@ func (s Observation) isKept() bool {
 // isTooLong reports whether Kueue can't admit a workload with a name of this length.
 func (k *Kind) isTooLong(name string) bool { return k.MaxQueuedName > 0 && len(name) > k.MaxQueuedName }
 
-// keepsLongNames is what a queue does to such a workload.
+// keepsLongNames says what a queue does to such a workload.
 func (k *Kind) keepsLongNames(queue string) string {
 	return fmt.Sprintf("can't admit a %s whose name has more than %d characters: submit it with --queue %s, which shortens the name", k.Kind, k.MaxQueuedName, queue)
 }
 
-// CheckQueue looks at a workload as the cluster has made it. Where a namespace has a queue
-// for all jobs that name none, Kueue puts them into it, and keeps one with a long name
-// there for ever.
+// CheckQueue checks a workload as the cluster has made it. If a namespace has a queue for
+// all jobs that name none, Kueue puts them into it, and keeps those with long names
+// forever.
 func CheckQueue(made *unstructured.Unstructured) error {
 	k, queue := KindOf(made), made.GetLabels()[api.LabelQueue]
 	if k == nil || queue == "" || !k.isTooLong(made.GetName()) {
@@ -73,7 +73,7 @@ func CheckQueue(made *unstructured.Unstructured) error {
 		made.GetLabels()[api.LabelJobID], queue, made.GetNamespace(), k.keepsLongNames(queue))
 }
 
-// kueueWorkload is the newest, should there be several.
+// kueueWorkload returns the newest Kueue Workload, if there are several.
 func (s Observation) kueueWorkload() *KueueWorkload {
 	last := slices.MaxFunc(s.KueueWorkloads, func(a, b KueueWorkload) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
@@ -81,7 +81,7 @@ func (s Observation) kueueWorkload() *KueueWorkload {
 	return &last
 }
 
-// explain says what Kueue wants before a job's turn comes.
+// explain says what Kueue is waiting for.
 func (w *KueueWorkload) explain(queue string) Diagnosis {
 	r := Diagnosis{
 		Sentence: "waiting in queue " + queue,
@@ -106,7 +106,7 @@ func (w *KueueWorkload) explain(queue string) Diagnosis {
 	return r
 }
 
-// checks are what else a job that has its place in the queue waits for.
+// checks returns what else a job waits for that has its place in the queue.
 func (w *KueueWorkload) checks() string {
 	var open []string
 	for _, c := range w.Status.AdmissionChecks {
@@ -117,15 +117,15 @@ func (w *KueueWorkload) checks() string {
 	return prefixed("; ", strings.Join(open, ", "))
 }
 
-// kueueMessage is Kueue's message without what is of no use to people.
+// kueueMessage returns Kueue's message without the parts that don't help people.
 func kueueMessage(message string) string {
 	return foreign(podSetOpening().ReplaceAllString(workloadUIDs().ReplaceAllString(message, ""), ""))
 }
 
-// eventsLast is for how long a cluster keeps events.
+// eventsLast is how long a cluster keeps events.
 const eventsLast = time.Hour
 
-// explainQueueByEvents is for those who may not read Workloads.
+// explainQueueByEvents is for users who may not read Workloads.
 func (s Observation) explainQueueByEvents(queue, ns string) Diagnosis {
 	r := Diagnosis{
 		Sentence: "waiting in queue " + queue,

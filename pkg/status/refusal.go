@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// What the API server says when it refuses a pod.
+// Messages of the API server when it refuses a pod.
 var (
 	createPrefix     = pattern.Lazy(`^(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`)
 	noServiceAccount = pattern.Lazy(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
@@ -25,12 +25,12 @@ var (
 	anyRefusal       = pattern.Lazy(``)
 )
 
-// nodePool is the node label by which LeaderWorkerSet keeps the hosts of a slice together.
-// Autopilot lets no pod select it.
+// nodePool is the node label with which LeaderWorkerSet keeps the hosts of a slice
+// together. Autopilot lets no pod select it.
 const nodePool = "cloud.google.com/gke-nodepool"
 
-// explainFailedCreate explains why no pod can be made. What it said
-// before the newest pod was made is no longer true.
+// explainFailedCreate explains why no pod can be made. It ignores events before after,
+// when the newest pod was made: they no longer apply.
 func (s Observation) explainFailedCreate(after time.Time) Diagnosis {
 	e := s.newestOfMaker("FailedCreate")
 	if e == nil || eventTime(e).Before(after) {
@@ -39,21 +39,22 @@ func (s Observation) explainFailedCreate(after time.Time) Diagnosis {
 	return s.explainRefusal(oneLine(e.Message))
 }
 
-// refusal is something that the API server says when it refuses a pod.
+// refusal is a reason for which the API server refuses a pod.
 type refusal struct {
 	pattern func() *regexp.Regexp
-	// sentence and next are formats of the namespace, of what the pattern's first three
-	// groups match, and of the detail. Without next it is the command that describes the job.
+	// sentence and next are formats for the namespace, for what the pattern's first three
+	// groups match, and for the detail. If next is empty, the command is the one that
+	// describes the job.
 	sentence, next string
-	// detail, which may be nil, makes a text of what the pattern matches; else it is all
-	// that the server says.
+	// detail, if not nil, makes a text from what the pattern matches. Otherwise the
+	// detail is the server's whole message.
 	detail func(match []string) string
-	// unrecoverable says that waiting doesn't help, and denial that it doesn't after a while:
-	// who denies the pod may just have been changed.
+	// unrecoverable means that waiting doesn't help. denial means that it doesn't after a
+	// while: a webhook or policy that denies the pod may just have been changed.
 	unrecoverable, denial bool
 }
 
-// refusals are tried in their order.
+// refusals are tried in order.
 var refusals = []refusal{
 	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s",
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
@@ -73,7 +74,8 @@ var refusals = []refusal{
 	{pattern: anyRefusal, sentence: "the pod can't be created: %[5]s"},
 }
 
-// podSecurityDetail is what a level of pod security forbids, or how to keep to it.
+// podSecurityDetail returns what a level of pod security forbids, or how to comply with
+// it.
 func podSecurityDetail(match []string) string {
 	if strings.HasPrefix(match[1], "restricted:") && strings.Contains(match[2], "runAsNonRoot != true") {
 		return "; --restricted makes pods that satisfy it"
@@ -81,7 +83,7 @@ func podSecurityDetail(match []string) string {
 	return ": " + foreign(match[2])
 }
 
-// explainRefusal puts what the API server says into our words.
+// explainRefusal puts the API server's message into our words.
 func (s Observation) explainRefusal(message string) Diagnosis {
 	text := createPrefix().ReplaceAllString(message, "")
 	for _, r := range refusals {
@@ -113,7 +115,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 	return Diagnosis{}
 }
 
-// denier is the webhook or the policy that has denied a pod; "" where none has.
+// denier returns the webhook or the policy that has denied a pod; "" if none has.
 func denier(text string) string {
 	for _, r := range refusals {
 		if match := r.pattern().FindStringSubmatch(text); r.denial && match != nil {
@@ -123,12 +125,13 @@ func denier(text string) string {
 	return ""
 }
 
-// passing is for how long a webhook or a policy may deny what it then allows: it was just
-// changed. What makes the pods asks again after one second, two, four and so on.
+// passing is how long a webhook or a policy may deny something that it then allows,
+// because it was just changed. Whatever makes the pods retries after one second, two,
+// four and so on.
 const passing = 10 * time.Second
 
-// deniedFor is for how long a webhook or a policy has denied pods since the last one was
-// made, by its first and its last denial. Of an event that is older than that pod, only the
+// deniedFor returns how long a webhook or a policy has denied pods since the last pod was
+// made, from its first to its last denial. If an event began before that pod, only its
 // last time counts.
 func (s Observation) deniedFor(by string) time.Duration {
 	made := newestCreation(s.Pods)
@@ -155,8 +158,8 @@ func (s Observation) deniedFor(by string) time.Duration {
 	return last.Sub(first)
 }
 
-// shortfall says how much of each resource was asked for and is used. The three
-// lists look like requests.cpu=4,requests.memory=8Gi.
+// shortfall says how much of each resource was requested and is used. The three lists
+// look like requests.cpu=4,requests.memory=8Gi.
 func shortfall(requested, used, limited string) string {
 	have, most := amounts(used), amounts(limited)
 	var parts []string

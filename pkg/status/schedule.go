@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// The scheduler and the autoscaler count nodes, or node pools, by what is wrong
-// with them: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had
-// untolerated taint {a: b}. preemption: …`.
+// The scheduler and the autoscaler count nodes, or node pools, by what is wrong with
+// them: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had untolerated taint {a:
+// b}. preemption: …`.
 var (
 	noNodes    = pattern.Lazy(`^0/(\d+) nodes are available: (.*)$`)
 	nextReason = pattern.Lazy(`, (\d+) `)
@@ -24,14 +24,14 @@ var (
 	taintName  = pattern.Lazy(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
 )
 
-// complaint is one thing that is wrong with a number of nodes or pools.
+// complaint is one problem that a number of nodes or pools have.
 type complaint struct {
 	count int
 	what  string
 }
 
-// complaints splits a list of them. A reason may have commas of its own, so a
-// new one begins where a number follows.
+// complaints splits a list of complaints. A reason may contain commas, so a new one only
+// begins where a number follows a comma.
 func complaints(list string) []complaint {
 	list = strings.TrimRight(strings.TrimSpace(list), ".")
 	var found []complaint
@@ -46,8 +46,8 @@ func complaints(list string) []complaint {
 	return found
 }
 
-// explainUnscheduled explains a pod without a node: what the scheduler misses, then
-// what the autoscaler does about it.
+// explainUnscheduled explains a pod without a node: what the scheduler misses, then what
+// the autoscaler does about it.
 func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 	var says string
 	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
@@ -84,8 +84,8 @@ func gates(p corev1.Pod) string {
 	return "scheduling gate " + foreign(strings.Join(names, ", "))
 }
 
-// misses puts the scheduler's message into our words, the nodes that come
-// nearest first: those that would do if they had more free.
+// schedulerWords puts the scheduler's message into our words. The nodes that come
+// closest, which only lack free resources, are first.
 func schedulerWords(p corev1.Pod, message string) string {
 	switch message {
 	case "":
@@ -101,7 +101,7 @@ func schedulerWords(p corev1.Pod, message string) string {
 	if len(list) == 0 {
 		return "no suitable node: " + foreign(m[2])
 	}
-	slices.SortFunc(list, func(a, b complaint) int { // by what stays when the numbers change
+	slices.SortFunc(list, func(a, b complaint) int { // a stable order: it doesn't depend on the counts
 		return cmp.Or(cmp.Compare(distance(a), distance(b)), cmp.Compare(a.what, b.what))
 	})
 	head := "no node fits"
@@ -119,7 +119,7 @@ func schedulerWords(p corev1.Pod, message string) string {
 	return head + ": " + strings.Join(parts, ", ")
 }
 
-// distance orders complaints by how far such a node is from taking the pod.
+// distance orders complaints by how far such a node is from accepting the pod.
 func distance(c complaint) int {
 	switch {
 	case strings.HasPrefix(c.what, "Insufficient ") || c.what == "Too many pods":
@@ -130,7 +130,7 @@ func distance(c complaint) int {
 	return 1
 }
 
-// onNodes says what is wrong with nodes, after their number.
+// onNodes says what is wrong with nodes, to follow their number.
 func (c complaint) onNodes(p corev1.Pod) string {
 	if resource, ok := strings.CutPrefix(c.what, "Insufficient "); ok {
 		return "with too little " + foreign(resource) + " free" + asked(p, resource)
@@ -158,8 +158,8 @@ func (c complaint) onNodes(p corev1.Pod) string {
 	return foreign(strings.TrimPrefix(c.what, "node(s) "))
 }
 
-// hasPoolToItself reports whether a node pool is kept for the slice of a pod by rules of
-// affinity: those of an Indexed Job, or those that LeaderWorkerSet makes of an annotation.
+// hasPoolToItself reports whether affinity rules reserve a node pool for the slice of a
+// pod: those of an Indexed Job, or those that LeaderWorkerSet makes from an annotation.
 func hasPoolToItself(p corev1.Pod) bool {
 	const domain = "leaderworkerset.sigs.k8s.io/"
 	if p.Annotations[domain+"exclusive-topology"] != "" || p.Annotations[domain+"subgroup-exclusive-topology"] != "" {
@@ -172,7 +172,7 @@ func hasPoolToItself(p corev1.Pod) bool {
 		})
 }
 
-// asked says how much of a resource the pod's worker asks for.
+// asked says how much of a resource the pod's worker requests.
 func asked(p corev1.Pod, resource string) string {
 	for _, c := range p.Spec.Containers {
 		if q, ok := c.Resources.Requests[corev1.ResourceName(resource)]; ok && c.Name == api.ContainerName {
@@ -182,7 +182,7 @@ func asked(p corev1.Pod, resource string) string {
 	return ""
 }
 
-// selector lists the labels that a node must have, sorted.
+// selector returns the labels that a node must have, sorted.
 func selector(p corev1.Pod) []string {
 	var labels []string
 	for _, name := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
@@ -191,8 +191,8 @@ func selector(p corev1.Pod) []string {
 	return labels
 }
 
-// selectorWords leaves out the domain that GKE's labels have in common; the
-// command has it.
+// selectorWords omits the domain that GKE's labels have in common; the command contains
+// it.
 func selectorWords(p corev1.Pod) string {
 	labels := selector(p)
 	for i := range labels {
@@ -204,7 +204,8 @@ func selectorWords(p corev1.Pod) string {
 	return foreign(strings.Join(labels, " "))
 }
 
-// nextForNodes shows the nodes that have the labels, or what the pod asks for.
+// nextForNodes returns the command that shows the nodes with the labels, or what the pod
+// requests.
 func nextForNodes(p corev1.Pod) string {
 	labels := selector(p)
 	if len(labels) == 0 {

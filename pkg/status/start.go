@@ -40,7 +40,7 @@ func (s Observation) explainStart(p corev1.Pod) Diagnosis {
 	case "Pulling":
 		image := strings.Trim(strings.TrimPrefix(oneLine(e.Message), "Pulling image "), `"`)
 		r := Diagnosis{Sentence: "pulling image " + foreign(image), Next: DescribePod(p)}
-		if s.Now.Sub(eventTime(e)) >= longPull { // until then the time is no news
+		if s.Now.Sub(eventTime(e)) >= longPull { // before that, the time says little
 			r.Sentence += " for " + s.since(e)
 		}
 		return r
@@ -51,11 +51,11 @@ func (s Observation) explainStart(p corev1.Pod) Diagnosis {
 	return s.explainVolume(p, e)
 }
 
-// longPull is after which time it is told how long an image has been pulled.
+// longPull is how long an image must have been pulled before the sentence says how long.
 const longPull = 10 * time.Second
 
-// byImportance lists the pod's containers by name, the worker first: what stops
-// a sidecar, such as GKE's for buckets, stops it too.
+// byImportance sorts the pod's containers by name, with the worker first: what stops a
+// sidecar, such as GKE's for buckets, stops the worker, too.
 func byImportance(p corev1.Pod) []corev1.ContainerStatus {
 	rank := func(c corev1.ContainerStatus) string {
 		if c.Name == api.ContainerName {
@@ -68,8 +68,8 @@ func byImportance(p corev1.Pod) []corev1.ContainerStatus {
 	return all
 }
 
-// explainContainer explains the reason of a waiting container, where it is one that does
-// not pass by itself in a moment.
+// explainContainer explains why a container waits, unless that usually passes in a
+// moment.
 func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) Diagnosis {
 	message := oneLine(w.Message)
 	switch w.Reason {
@@ -90,8 +90,8 @@ func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w 
 	return Diagnosis{}
 }
 
-// imageOf is the image as the manifest names it: the status may have another
-// name for the same one.
+// imageOf returns the image as the manifest names it: the status may have another name
+// for the same image.
 func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
 	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
 		if c.Name == status.Name {
@@ -101,8 +101,7 @@ func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
 	return status.Image
 }
 
-// configError is about what the container's environment comes from, or who it
-// runs as.
+// configError explains an error in the container's environment or user.
 func configError(p corev1.Pod, message string) Diagnosis {
 	if m := missingObject().FindStringSubmatch(message); m != nil {
 		made := prefixed("; if the submit was cut off, repeat it with --job-id ", idOfSecret(p, m[1], m[2]))
@@ -114,8 +113,8 @@ func configError(p corev1.Pod, message string) Diagnosis {
 	return Diagnosis{Sentence: "the container can't be configured: " + foreign(message), Next: DescribePod(p)}
 }
 
-// idOfSecret is the id of the pod's job where the object is the Secret that its submit makes,
-// else "".
+// idOfSecret returns the ID of the pod's job if the object is the Secret that the job's
+// submit creates, else "".
 func idOfSecret(p corev1.Pod, kind, name string) string {
 	id := p.Labels[api.LabelJobID]
 	if kind != "secret" || name != (api.Spec{ID: id}).SecretName() {
@@ -131,7 +130,7 @@ func missing(p corev1.Pod, kind, name, use string) Diagnosis {
 	}
 }
 
-// startError is a container whose program could not be started, in most cases
+// startError explains a container whose program could not be started, in most cases
 // because the image has no python3.
 func startError(p corev1.Pod, image, message string) Diagnosis {
 	message = rpcStatus().ReplaceAllString(message, "")
@@ -146,8 +145,8 @@ func startError(p corev1.Pod, image, message string) Diagnosis {
 	return Diagnosis{Sentence: "the container can't be started: " + foreign(message), Next: DescribePod(p)}
 }
 
-// explainVolume explains a volume. Of the kubelet's two messages the one that lists
-// the volumes it waits for says nothing about why.
+// explainVolume explains why a volume can't be mounted. One of the kubelet's two messages
+// lists the volumes that it waits for, but doesn't say why: the other one is used.
 func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
 	const listing = "Unable to attach or mount volumes"
 	if strings.HasPrefix(e.Message, listing) {

@@ -11,7 +11,7 @@ const (
 	foreignLimit = 200
 )
 
-// oneLine makes a line of a text: whatever doesn't print becomes a space.
+// oneLine makes one line of a text: characters that don't print become spaces.
 func oneLine(text string) string {
 	printing := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -22,8 +22,8 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(printing), " ")
 }
 
-// cut keeps the beginning and the end of a text, with a mark where it was cut: a
-// chain of errors begins with what was being done and ends with the cause.
+// cut keeps the beginning and the end of a text, with a mark at the cut: a chain of
+// errors begins with what was being done and ends with the cause.
 func cut(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {
@@ -34,12 +34,12 @@ func cut(text string, limit int) string {
 	return strings.TrimRight(string(runes[:head]), " ") + "…" + strings.TrimLeft(string(runes[tail:]), " ")
 }
 
-// foreign makes a part of a sentence of a text from elsewhere.
+// foreign makes a text from elsewhere fit into a sentence.
 func foreign(text string) string {
 	return cut(strings.TrimRight(oneLine(text), ". "), foreignLimit)
 }
 
-// prefixed is the text with something before it, or nothing at all.
+// prefixed returns the text with a prefix, or "" if the text is empty.
 func prefixed(prefix, text string) string {
 	if text == "" {
 		return ""

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Workload is the object behind a job. The zero Workload means that there is none.
+// Workload is the object that runs a job. The zero Workload means that it doesn't exist.
 type Workload struct {
 	kind *Kind
 	meta *metav1.ObjectMeta
 	job  *batchv1.Job // nil for other kinds
 }
 
-// NewWorkload makes a Workload of an object of a kind: of a whole Job, or of the metadata
-// of another kind.
+// NewWorkload returns the Workload of an object of a kind: of a whole Job, or of the
+// metadata of another kind.
 func NewWorkload(k *Kind, o runtime.Object) Workload {
 	switch o := o.(type) {
 	case *batchv1.Job:
@@ -34,10 +34,10 @@ func NewWorkload(k *Kind, o runtime.Object) Workload {
 	return Workload{}
 }
 
-// Exists reports whether there is an object.
+// Exists reports whether the object exists.
 func (w Workload) Exists() bool { return w.kind != nil }
 
-// Kind is the kind of a workload that exists.
+// Kind returns the kind of an existing workload.
 func (w Workload) Kind() *Kind {
 	if w.kind == pythonLWS {
 		return LeaderWorkerSet
@@ -45,18 +45,18 @@ func (w Workload) Kind() *Kind {
 	return w.kind
 }
 
-// Meta is the metadata of a workload that exists.
+// Meta returns the metadata of an existing workload.
 func (w Workload) Meta() *metav1.ObjectMeta { return w.meta }
 
-// Queue is the queue of Kueue that a workload goes through, "" for none.
+// Queue returns the Kueue queue of a workload, "" if it has none.
 func (w Workload) Queue() string { return w.meta.Labels[api.LabelQueue] }
 
-// ByPythonTool reports whether the Python package, which writes no annotations, made the
-// workload.
+// ByPythonTool reports whether the workload was made by the Python package, which writes
+// no annotations.
 func (w Workload) ByPythonTool() bool { return w.meta.Annotations[api.AnnotationStore] == "" }
 
-// PythonStore is the store of a job of the Python package, "" where the workload doesn't say:
-// the bucket that a Job gives to its runner.
+// PythonStore returns the store of a job of the Python package: the bucket that a Job
+// gives to its runner. It is "" if the workload doesn't say.
 func (w Workload) PythonStore() string {
 	if w.job == nil {
 		return ""
@@ -71,10 +71,10 @@ func (w Workload) PythonStore() string {
 	return ""
 }
 
-// IsMap reports whether the pods each make calls of their own.
+// IsMap reports whether each pod makes calls of its own.
 func (w Workload) IsMap() bool { return w.job != nil && w.job.Spec.BackoffLimitPerIndex != nil }
 
-// State derives a job's state from its objects, without what takes events to explain.
+// State derives a job's state from its objects, without explanations that need events.
 func (w Workload) State(pods []corev1.Pod) api.WorkloadStatus {
 	if !w.Exists() {
 		return api.WorkloadStatus{Status: api.Status{State: api.NotFound}}
@@ -82,7 +82,8 @@ func (w Workload) State(pods []corev1.Pod) api.WorkloadStatus {
 	return w.kind.rules.state(w, pods)
 }
 
-// Hosts is how many pods take part in one call of the job, 0 where that is not known yet.
+// Hosts returns how many pods take part in one call of the job, 0 if that is not known
+// yet.
 func (w Workload) Hosts(pods []corev1.Pod) int {
 	if !w.Exists() {
 		return 1
@@ -90,7 +91,7 @@ func (w Workload) Hosts(pods []corev1.Pod) int {
 	return w.kind.rules.hosts(w, pods)
 }
 
-// AtATime is how many pods the job has at a time, those of a map too.
+// AtATime returns how many pods the job, or map, has at a time.
 func (w Workload) AtATime(pods []corev1.Pod) int {
 	if w.IsMap() && w.job.Spec.Parallelism != nil {
 		return int(*w.job.Spec.Parallelism)
@@ -98,7 +99,7 @@ func (w Workload) AtATime(pods []corev1.Pod) int {
 	return w.Hosts(pods)
 }
 
-// isDeleted reports whether the workload was told to end.
+// isDeleted reports whether the workload is being deleted.
 func (w Workload) isDeleted() bool { return w.meta.DeletionTimestamp != nil }
 
 // Waits reports whether a job with this state, or a part of it, has yet to start.
@@ -106,7 +107,7 @@ func (w Workload) Waits(s api.Status, pods []corev1.Pod) bool {
 	return w.Exists() && (s.State == api.Pending || s.State == api.Running && s.Message == "" && w.lacksHosts(pods))
 }
 
-// lacksHosts reports whether some hosts of a job on several have yet to start.
+// lacksHosts reports whether some hosts of a job on several hosts have yet to start.
 func (w Workload) lacksHosts(pods []corev1.Pod) bool {
 	hosts, newest := w.Hosts(pods), NewestOfHosts(pods)
 	return hosts > 1 && (len(newest) < hosts || slices.ContainsFunc(newest, func(p corev1.Pod) bool {
