@@ -20,20 +20,20 @@ import (
 // FileScheme begins the URL of a store in a directory.
 const FileScheme = "file://"
 
-// tempDir holds half-written objects, at the top of the store so that it is on
-// the same file system. It is no object name and never listed.
+// tempDir holds half-written objects. It is at the top of the store, to be on the same
+// file system. It is not a valid object name and is never listed.
 const tempDir = ".tmp"
 
-// fileStore keeps every object as one file below dir. Files have mode 0600 and
-// directories 0700: what people run and return is their own.
+// fileStore keeps every object as one file under dir. Files have mode 0600 and
+// directories 0700, so that only their owner can read calls and results.
 type fileStore struct {
 	dir   string
 	sweep sync.Once
 }
 
-// OpenFile opens the store at a URL like file:///home/me/store. What follows
-// file:// is an absolute path taken literally, without percent-decoding. The
-// directory is made when the first object is written.
+// OpenFile opens the store at a URL like file:///home/me/store. What follows file:// is
+// an absolute path, taken literally, without percent-decoding. The directory is made when
+// the first object is written.
 func OpenFile(rawURL string) (Store, error) {
 	dir, ok := strings.CutPrefix(rawURL, FileScheme)
 	if !ok {
@@ -51,14 +51,14 @@ func OpenFile(rawURL string) (Store, error) {
 
 func (s *fileStore) URL() string { return FileScheme + filepath.ToSlash(s.dir) }
 
-// Close has nothing to end.
+// Close has nothing to do.
 func (s *fileStore) Close() error { return nil }
 
-// full names an object in messages.
+// full returns the name of an object for messages.
 func (s *fileStore) full(name string) string { return s.URL() + "/" + name }
 
-// path is the file of an object. Names that would leave the store, or are not
-// in their shortest form, are an error.
+// path returns the file of an object. It rejects names that would leave the store, or are
+// not in their shortest form.
 func (s *fileStore) path(name string) (string, error) {
 	if err := checkName(name); err != nil {
 		return "", err
@@ -69,9 +69,9 @@ func (s *fileStore) path(name string) (string, error) {
 	return filepath.Join(s.dir, filepath.FromSlash(name)), nil
 }
 
-// Create makes the object appear by a hard link: that is atomic, and fails if
-// the name is taken. The bytes are synced first: these objects exist once, and
-// after a power cut a name must not stand for a torn one.
+// Create publishes the object with a hard link, which is atomic and fails if the name is
+// taken. It syncs the bytes first: there is only one copy of such an object, and after a
+// power cut a name must not belong to a damaged one.
 func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[string]string) error {
 	target, err := s.path(name)
 	if err != nil {
@@ -99,9 +99,9 @@ func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[
 	return nil
 }
 
-// PutBlob replaces an object of another size, which only a crash can leave.
-// Blobs are not synced: who reads one checks its hash, it can be made
-// again, and a file's size is on the disk no earlier than its bytes.
+// PutBlob replaces an object of another size, which only a crash can leave. It doesn't
+// sync: readers of a blob check its hash, it can be made again, and a file's size is not
+// on disk before its bytes.
 func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
@@ -136,12 +136,12 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	return true, nil
 }
 
-// HasBlobs leaves it to PutBlob, which has to look at no more than a file.
+// HasBlobs leaves the check to PutBlob, which only has to look at a file.
 func (*fileStore) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
-// publish gives a finished file its name; an error is fs.ErrExist only if that
-// is taken. Delete, here or in another process, may remove the directory in
-// between as empty; then it is made again.
+// publish gives a finished file its name. An error is fs.ErrExist only if the name is
+// taken. Delete, in this or another process, may meanwhile remove the empty directory;
+// then publish makes it again.
 func (s *fileStore) publish(move func(from, to string) error, temp *tempFile, target string) error {
 	const tries = 100
 	dir := filepath.Dir(target)
@@ -189,8 +189,8 @@ func (s *fileStore) Open(_ context.Context, name string) (io.ReadCloser, error) 
 	return f, nil
 }
 
-// List counts everything but directories as an object, so that whatever a job
-// left among its outputs can be seen and deleted.
+// List treats everything but directories as an object, so that whatever a job left among
+// its outputs can be seen and deleted.
 func (s *fileStore) List(ctx context.Context, prefix, start string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		objects, err := s.list(ctx, prefix)
@@ -244,13 +244,13 @@ func (s *fileStore) list(ctx context.Context, prefix string) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", s.full(prefix), err)
 	}
-	// A directory's place among its siblings is not that of the names below it:
-	// "a-b" sorts before "a/b".
+	// A directory's position among its siblings is not that of the names in it: "a-b"
+	// sorts before "a/b".
 	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
 	return objects, nil
 }
 
-// object describes a file; a link has the size of what it leads to.
+// object describes a file; a link has the size of its target.
 func object(name, file string, info fs.FileInfo) Object {
 	if target, err := os.Stat(file); err == nil && target.Mode().IsRegular() {
 		info = target
@@ -299,8 +299,8 @@ func (s *fileStore) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// prune removes a directory that has no file in it or below it: one that a job
-// made for outputs and never used is no object.
+// prune removes a directory without files in it or its subdirectories: a directory that a
+// job made for outputs and never used is not an object.
 func prune(dir string) bool {
 	if os.Remove(dir) == nil {
 		return true

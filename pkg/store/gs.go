@@ -15,14 +15,14 @@ import (
 	"google.golang.org/api/iterator"
 )
 
-// BucketScheme begins the URL of a store in a bucket of Cloud Storage.
+// BucketScheme begins the URL of a store in a Cloud Storage bucket.
 const BucketScheme = "gs://"
 
-// gsStore keeps objects in a bucket, all below one prefix.
+// gsStore keeps objects in a bucket, all under one prefix.
 type gsStore struct {
 	bucket string
 	prefix string // "", or ends in a slash
-	// batchWithin bounds one batch of calls, with its answer.
+	// batchWithin limits the time for one batch of calls, including its answer.
 	batchWithin time.Duration
 
 	mu     sync.Mutex
@@ -49,11 +49,11 @@ func (s *gsStore) URL() string {
 	return strings.TrimSuffix(BucketScheme+s.bucket+"/"+s.prefix, "/")
 }
 
-// full names an object in messages.
+// full returns the name of an object for messages.
 func (s *gsStore) full(name string) string { return s.URL() + "/" + name }
 
-// connect reads credentials and makes the client, once. A failure is not
-// remembered: the next call tries again.
+// connect reads credentials and makes the client, once. It doesn't remember a failure:
+// the next call tries again.
 func (s *gsStore) connect(ctx context.Context) (*gsClient, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *gsStore) Close() error {
 	return s.client.Close()
 }
 
-// request is one operation on the bucket, and the retries that belong to it.
+// request is one operation on the bucket, with its retries.
 type request struct {
 	*patience
 	store  *gsStore
@@ -94,8 +94,8 @@ func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, err
 	return &request{patience: newPatience(client.transport), store: s, client: client, need: n, name: name}, nil
 }
 
-// bucket is retried for as long as the patience lasts. Every operation is safe
-// to repeat, so the policy is not the library's own, which asks for proof.
+// bucket returns a handle that retries for as long as the patience lasts. Every operation
+// is safe to repeat, so the policy is not the library's default, which retries less.
 func (r *request) bucket() *storage.BucketHandle {
 	return r.client.Bucket(r.store.bucket).Retryer(storage.WithPolicy(storage.RetryAlways),
 		storage.WithBackoff(pauses), storage.WithErrorFunc(r.retry))
@@ -105,8 +105,8 @@ func (r *request) object() *storage.ObjectHandle {
 	return r.bucket().Object(r.store.prefix + r.name)
 }
 
-// Open streams an object. Where the connection breaks, reading continues from
-// there; the whole is checked against the object's CRC-32C.
+// Open streams an object. If the connection breaks, reading continues from there. The
+// whole object is checked against its CRC-32C.
 func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "" {
 		return nil, checkName(name)
@@ -122,7 +122,7 @@ func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 	return &gsReader{Reader: r, patience: req.patience, explain: func(err error) error { return req.explain(ctx, err) }}, nil
 }
 
-// gsReader explains errors, and forgives earlier ones with every byte.
+// gsReader explains errors, and forgets earlier ones whenever it has read something.
 type gsReader struct {
 	*storage.Reader
 	patience *patience
@@ -166,7 +166,7 @@ func (s *gsStore) Dirs(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return dirs, err
 		}
-		if a.Prefix != "" { // else an object beside the directories
+		if a.Prefix != "" { // else an object next to the directories
 			dirs = append(dirs, strings.TrimSuffix(strings.TrimPrefix(a.Prefix, s.prefix), "/"))
 		}
 	}
@@ -174,7 +174,7 @@ func (s *gsStore) Dirs(ctx context.Context) ([]string, error) {
 	return dirs, nil
 }
 
-// list yields every answer to a query, with these fields alone.
+// list yields every result of a query, with only these fields.
 func (s *gsStore) list(ctx context.Context, prefix string, query storage.Query, fields ...string) iter.Seq2[*storage.ObjectAttrs, error] {
 	return func(yield func(*storage.ObjectAttrs, error) bool) {
 		req, err := s.begin(ctx, toList, prefix)

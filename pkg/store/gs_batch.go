@@ -25,14 +25,14 @@ import (
 )
 
 const (
-	// batchSize is how many calls Cloud Storage takes in one request.
+	// batchSize is how many calls Cloud Storage accepts in one request.
 	batchSize = 100
-	// fewBlobs are asked about one by one, which takes as long.
+	// fewBlobs are looked up one by one, which is as fast.
 	fewBlobs = 3
 )
 
-// HasBlobs asks about many blobs in one request, once. Whatever goes wrong with it is for
-// PutBlob to find out, which asks about one and explains.
+// HasBlobs looks up many blobs in one request, without retries. If that fails, PutBlob
+// looks them up one by one, and explains errors.
 func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[string]bool {
 	if len(blobs) <= fewBlobs {
 		return nil
@@ -54,12 +54,12 @@ func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[strin
 			return err
 		})
 	}
-	_ = g.Wait() // those of the batches that failed are not among them
+	_ = g.Wait() // blobs of failed batches are missing
 	return all
 }
 
-// askBatch sends one request about blobs, and returns those that are there, whole and
-// young. It gives up after batchWithin.
+// askBatch sends one request about blobs, and returns those that exist, have the right
+// size and are young. It gives up after batchWithin.
 func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.IndexBlob) (map[string]bool, error) {
 	var body bytes.Buffer
 	calls := multipart.NewWriter(&body)
@@ -97,14 +97,14 @@ func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.In
 	})
 }
 
-// batchedObject is what a batch asks of an object.
+// batchedObject holds the fields of an object that a batch requests.
 type batchedObject struct {
 	Name    string    `json:"name"`
 	Size    int64     `json:"size,string"`
 	Created time.Time `json:"timeCreated"`
 }
 
-// eachAnswer calls do with the object of each call of a batch that found one.
+// eachAnswer calls do with each object that a call of the batch found.
 func eachAnswer(answer *http.Response, do func(batchedObject)) error {
 	_, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil {
@@ -127,7 +127,8 @@ func eachAnswer(answer *http.Response, do func(batchedObject)) error {
 			return err
 		}
 		var object batchedObject
-		// What is no object, as an error's text, is a blob that isn't known.
+		// An answer without an object, such as an error's text, means that the blob isn't
+		// known.
 		err = errors.Join(json.NewDecoder(one.Body).Decode(&object), one.Body.Close())
 		if err == nil && one.StatusCode == http.StatusOK {
 			do(object)
@@ -135,7 +136,7 @@ func eachAnswer(answer *http.Response, do func(batchedObject)) error {
 	}
 }
 
-// storageURL is where Cloud Storage is, or its emulator.
+// storageURL returns the URL of Cloud Storage, or of its emulator.
 func storageURL() string {
 	emulator := os.Getenv(api.EnvStorageEmulator)
 	switch {

@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	// answerWithin bounds the wait for the first byte of an answer.
+	// answerWithin limits the wait for the first byte of an answer.
 	answerWithin = 30 * time.Second
-	// connections that stay open for the next request: as many as a caller
-	// makes at once.
+	// connections is how many connections stay open for the next request: as many as a
+	// caller makes at once.
 	connections = 64
 )
 
@@ -35,7 +35,7 @@ type gsClient struct {
 	*storage.Client
 	transport *transport.Transport
 	http      *http.Client
-	// account is who asks, "" if the credentials don't tell.
+	// account is the account that makes requests, "" if the credentials don't say.
 	account string
 }
 
@@ -55,7 +55,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	}
 	c.http = hc
 	var err error
-	// The HTTP client brings what authentication there is.
+	// The HTTP client already does the authentication, if any.
 	c.Client, err = storage.NewClient(ctx, option.WithHTTPClient(hc), option.WithoutAuthentication(), storage.WithJSONReads())
 	if err != nil {
 		return nil, fmt.Errorf("creating a Cloud Storage client: %w", err)
@@ -63,12 +63,12 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	return c, nil
 }
 
-// newTransport speaks HTTP/1.1: with HTTP/2 all uploads would share the one
-// window of one TCP connection.
+// newTransport uses HTTP/1.1: with HTTP/2, all uploads would share the window of one TCP
+// connection.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DisableCompression:    true, // bytes as they are stored, which their checksum is of
+		DisableCompression:    true, // bytes as they are stored, since the checksum is of those
 		MaxIdleConnsPerHost:   connections,
 		IdleConnTimeout:       time.Minute,
 		TLSHandshakeTimeout:   answerWithin,
@@ -77,9 +77,9 @@ func newTransport() *http.Transport {
 	}
 }
 
-// asStored asks for downloads as they are stored. Else the server decompresses what has
-// Content-Encoding: gzip, whose size and checksum are then others. The client library
-// refuses the header.
+// asStored requests downloads as they are stored. Otherwise the server decompresses
+// objects with Content-Encoding: gzip, which changes their size and checksum. The client
+// library doesn't accept the header.
 type asStored struct{ base http.RoundTripper }
 
 func (s asStored) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -90,8 +90,8 @@ func (s asStored) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.base.RoundTrip(r)
 }
 
-// account finds out whose credentials these are. Some don't tell: then only
-// the server's answer does.
+// account returns the account of credentials, "" if they don't say: then only the
+// server's answer does.
 func account(c *auth.Credentials) string {
 	var fields struct {
 		Email         string `json:"client_email"`

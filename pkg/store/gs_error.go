@@ -36,7 +36,7 @@ const (
 	anotherName = "or name another with --store or KINETIC_STORE"
 )
 
-// unusableError is an error in our words that is ErrUnusable as well.
+// unusableError is an error in our words that is also an ErrUnusable.
 type unusableError struct{ transport.Explained }
 
 func (e *unusableError) Is(target error) bool { return target == ErrUnusable }
@@ -46,7 +46,7 @@ func unusable(text string, cause error) error {
 	return &unusableError{transport.Explained{Text: text, Cause: cause}}
 }
 
-// explained returns an error in our words, an ErrUnusable where lasting is set.
+// explained returns an error in our words, which is an ErrUnusable if lasting is set.
 func explained(text string, cause error, lasting bool) error {
 	if lasting {
 		return unusable(text, cause)
@@ -59,9 +59,9 @@ func isStatus(err error, code int) bool {
 	return errors.As(err, &answer) && answer.Code == code
 }
 
-// explain says what was done to which object, why it failed and what to do.
-// Errors that are not the store's, as those of a source of bytes, keep theirs.
-// Whatever failed last, once ctx is over that is the reason.
+// explain says what was being done to which object, why it failed and what to do. It
+// doesn't change errors that are not the store's, such as those of a source of bytes.
+// Once ctx is over, that is the reason, whatever failed last.
 func (r *request) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,8 @@ func (r *request) explain(ctx context.Context, err error) error {
 	var token *auth.Error
 	if errors.As(err, &token) {
 		hint := login
-		if strings.Contains(token.Error(), "reasonable timeframe") { // that of a token signed by a clock that is wrong
+		if strings.Contains(token.Error(), "reasonable timeframe") {
+			// a token signed by a wrong clock
 			hint = "set this machine's clock"
 		}
 		return explained(fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err, !token.Temporary())
@@ -93,27 +94,27 @@ func (r *request) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// bucketMissing distinguishes a 404 that is about the bucket from one about the object.
+// bucketMissing reports whether a 404 is about the bucket rather than the object.
 func (r *request) bucketMissing(message string) bool {
 	return r.need == toList || r.need == toCreate || strings.Contains(message, "bucket does not exist")
 }
 
-// message is what the server said. The client library parses it everywhere but
-// in answers to downloads.
+// message returns the server's message. The client library parses it everywhere but in
+// answers to downloads.
 func message(answer *googleapi.Error) string {
 	if answer.Message != "" {
 		return answer.Message
 	}
 	var body struct{ Error struct{ Message string } }
-	_ = json.Unmarshal([]byte(answer.Body), &body) // a proxy's page has none
+	_ = json.Unmarshal([]byte(answer.Body), &body) // a proxy's page has no message
 	return cmp.Or(body.Error.Message, http.StatusText(answer.Code))
 }
 
-// denied is how Cloud Storage refuses: "me@example.com does not have
+// denied matches Cloud Storage's refusals: "me@example.com does not have
 // storage.objects.create access to …".
 var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
 
-// refusal says answers that stay the same until someone changes the bucket, or
+// refusal reports whether an answer stays the same until someone changes the bucket or
 // the account: a 404 here is about the bucket.
 func refusal(code int) bool {
 	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden
@@ -139,7 +140,7 @@ func (r *request) reason(answer *googleapi.Error) string {
 	}
 }
 
-// asked names the account to whom something was not shown.
+// asked names the account that may not see the bucket.
 func asked(account string) string {
 	if account == "" {
 		return ""
@@ -158,7 +159,7 @@ func member(account string) string {
 	}
 }
 
-// server is how messages such as "Cloud Storage can't be reached" name the server.
+// server names the server for messages such as "Cloud Storage can't be reached".
 func server() transport.Server {
 	s := transport.Server{Name: "Cloud Storage", Authority: "an authority that this machine trusts",
 		Advice: "check the network, and HTTPS_PROXY if there is a proxy"}

@@ -10,25 +10,25 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-// patienceLasts is how long failures in a row are retried: longer than a
-// server restarts, shorter than anybody waits without a word.
+// patienceLasts is how long consecutive failures are retried: longer than a server takes
+// to restart, shorter than anyone waits without a message.
 const patienceLasts = time.Minute
 
-// pauses lie between retries: random ones, up to these.
+// pauses are the waits between retries: random ones, up to these.
 var pauses = gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, Multiplier: 2}
 
-// patience decides whether one operation is tried once more.
+// patience decides whether to retry an operation.
 type patience struct {
 	transport *transport.Transport
 	now       func() time.Time
 
 	mu    sync.Mutex
-	since time.Time // the first of the failures in a row
+	since time.Time // the first of the consecutive failures
 }
 
 func newPatience(t *transport.Transport) *patience { return &patience{transport: t, now: time.Now} }
 
-// retry is asked after every failure.
+// retry is called after every failure.
 func (p *patience) retry(err error) bool {
 	if !p.temporary(err) {
 		return false
@@ -41,9 +41,9 @@ func (p *patience) retry(err error) bool {
 	return p.now().Sub(p.since) < patienceLasts
 }
 
-// temporary distinguishes trouble that passes from what is wrong for good. A server
-// that has never answered is a wrong address or no network, and said so at
-// once; one that has will be back.
+// temporary reports whether a failure may pass. If a server has never answered, the
+// address is wrong or there is no network, and that is reported at once; a server that
+// has answered will be back.
 func (p *patience) temporary(err error) bool {
 	if transport.Dialing(err) {
 		return p.transport.Reached()
@@ -51,7 +51,7 @@ func (p *patience) temporary(err error) bool {
 	return storage.ShouldRetry(err)
 }
 
-// reset is called when something has succeeded.
+// reset is called after a success.
 func (p *patience) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

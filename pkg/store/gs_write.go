@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// chunk is how much of a large object travels in one request, and is held in
-	// memory for its retries. Smaller objects travel whole.
+	// chunk is how much of a large object is sent in one request, and is held in memory
+	// for retries. Smaller objects are sent whole.
 	chunk = 16 << 20
-	// renewAfter is a third of the time that the buckets of the Python package keep
-	// an object for.
+	// renewAfter is a third of the time for which the buckets of the Python package keep
+	// an object.
 	renewAfter = 10 * 24 * time.Hour
-	// writerKey is the metadata that distinguishes a client its own object from another's.
+	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
-	// starts bounds how often a resumable upload begins again.
+	// starts limits how often a resumable upload starts over.
 	starts = 3
 )
 
@@ -53,15 +53,15 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	return req.isOurs(ctx, signed)
 }
 
-// sign adds to metadata what distinguishes an object of this call from others.
+// sign adds a random value to metadata, to recognize the object of this call.
 func sign(metadata map[string]string) map[string]string {
 	signed := map[string]string{writerKey: rand.Text()}
 	maps.Copy(signed, metadata)
 	return signed
 }
 
-// isOurs returns ErrExists unless the object was written with this metadata: an answer
-// that was lost makes the retry of our own write fail.
+// isOurs returns ErrExists unless the object was written with this metadata: after a lost
+// answer, the retry of our own write fails.
 func (r *request) isOurs(ctx context.Context, signed map[string]string) error {
 	attrs, err := r.object().Attrs(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *request) isOurs(ctx context.Context, signed map[string]string) error {
 	return fmt.Errorf("%s %w", r.store.full(r.name), ErrExists)
 }
 
-// copyFrom creates an object from another one, within Cloud Storage.
+// copyFrom copies an object within Cloud Storage.
 func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old string, metadata map[string]string) error {
 	for _, n := range []string{name, old} {
 		if err := checkName(n); err != nil {
@@ -97,15 +97,15 @@ func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old 
 	if !isStatus(err, http.StatusForbidden) && !isStatus(err, http.StatusNotFound) {
 		return source.explain(ctx, err)
 	}
-	// The answer doesn't say which of the two it is about.
+	// The answer doesn't say which of the two objects it is about.
 	if _, unread := source.object().Attrs(ctx); unread != nil {
 		return source.explain(ctx, unread)
 	}
 	return target.explain(ctx, err)
 }
 
-// PutBlob asks first: a blob that is there costs one request. Its age counts
-// because buckets of the Python package delete everything after 30 days.
+// PutBlob checks first: an existing blob costs one request. Its age counts because
+// buckets of the Python package delete everything after 30 days.
 func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
@@ -126,9 +126,9 @@ func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open f
 	return err == nil, req.explain(ctx, err)
 }
 
-// missing is nil if the bucket has the blob for long enough, else the
-// condition under which it is to be written. An object of another size is of
-// no use to anybody: it is replaced.
+// missing returns nil if the bucket has the blob for long enough, else the condition
+// under which to write it. It replaces an object of another size, which is of no use to
+// anyone.
 func (r *request) missing(ctx context.Context, size int64) (*storage.Conditions, error) {
 	attrs, err := r.object().Attrs(ctx)
 	if err = r.explain(ctx, err); errors.Is(err, ErrNotFound) {
@@ -145,7 +145,7 @@ func (r *request) missing(ctx context.Context, size int64) (*storage.Conditions,
 	}
 	r.need = toRenew
 	if err = r.explain(ctx, r.renew(ctx, attrs.Generation)); errors.Is(err, ErrNotFound) {
-		return &storage.Conditions{DoesNotExist: true}, nil // its time was up just now
+		return &storage.Conditions{DoesNotExist: true}, nil // the bucket has just deleted it
 	}
 	return nil, err
 }
@@ -160,16 +160,15 @@ func (r *request) renew(ctx context.Context, generation int64) error {
 	return err
 }
 
-// upload is an object on its way into a bucket.
+// upload is an object to be uploaded.
 type upload struct {
 	size     int64
-	sha256   string // "" if it was not promised
+	sha256   string // "" if unknown
 	metadata map[string]string
 	open     func() (io.ReadCloser, error)
 }
 
-// upload sends an object, again from its beginning where a resumable upload
-// was lost.
+// upload sends an object, and starts over if a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {
 	var err error
 	for range starts {
@@ -183,8 +182,8 @@ func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload)
 	return err
 }
 
-// send makes one upload. Bytes that are not the promised ones, or arrive as
-// others, never become an object.
+// send makes one upload. Bytes that are not the promised ones, or change on the way,
+// never become an object.
 func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) error {
 	source, err := u.open()
 	if err != nil {
@@ -200,8 +199,8 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 	w.ProgressFunc = func(int64) { r.reset() }
 	checked := newPromised(source, u.sha256, u.size)
 	if _, err := io.Copy(w, checked); err != nil {
-		// Close alone makes the object, sending a checksum with the last bytes; not
-		// so after cancel.
+		// Close would make the object, by sending a checksum with the last bytes; after
+		// cancel it doesn't.
 		cancel()
 		_ = w.Close()
 		return err
@@ -212,8 +211,8 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 	return r.verify(ctx, w.Attrs(), checked)
 }
 
-// verify looks at what has become of an upload. Cloud Storage compares the
-// checksum itself; an emulator may not, and keeps twice what was sent twice.
+// verify checks the result of an upload. Cloud Storage compares the checksum itself; an
+// emulator may not, and keeps bytes twice that were sent twice.
 func (r *request) verify(ctx context.Context, got *storage.ObjectAttrs, sent *promised) error {
 	if got.Size == sent.n && got.CRC32C == sent.crc {
 		return nil

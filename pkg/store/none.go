@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// ErrNone is every use of a store that there is not.
+// ErrNone is the error of every use of a store that doesn't exist.
 var ErrNone = errors.New("there is no store")
 
-// None stands for a store where none is known, and may be needed or not: its URL is
-// "", and every use of it is an error that is ErrNone and why.
+// None returns a stand-in for an unknown store, which may or may not be needed. Its URL
+// is "", and every use of it returns an error that is ErrNone and wraps why.
 func None(why error) Store { return none{fmt.Errorf("%w: %w", ErrNone, why)} }
 
 type none struct{ err error }

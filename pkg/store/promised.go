@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// promised reads bytes whose SHA-256 and length are known beforehand. Instead
-// of io.EOF it returns ErrMismatch if they were others.
+// promised reads bytes whose SHA-256 and length are known beforehand. If they differ, it
+// returns ErrMismatch instead of io.EOF.
 type promised struct {
 	r      io.Reader
 	sha256 string // "" if only the length was promised
@@ -23,7 +23,7 @@ type promised struct {
 }
 
 func newPromised(r io.Reader, sum string, size int64) *promised {
-	// One byte more than promised is enough to know, however much follows.
+	// One byte more than promised shows that there are more, however many follow.
 	return &promised{r: io.LimitReader(r, size+1), sha256: sum, size: size, hash: sha256.New()}
 }
 
@@ -38,7 +38,7 @@ func (p *promised) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// check is io.EOF if all is as promised.
+// check returns io.EOF if everything is as promised.
 func (p *promised) check() error {
 	if got := hex.EncodeToString(p.hash.Sum(nil)); p.sha256 != "" && got != p.sha256 {
 		return fmt.Errorf("%w: they hash to %s", ErrMismatch, got)

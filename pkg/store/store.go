@@ -1,6 +1,6 @@
-// Package store keeps what a job is made of and what it leaves behind, in a
-// directory (file://) or a bucket of Cloud Storage (gs://). All writes are
-// atomic: a reader sees an object whole or not at all.
+// Package store keeps what a job consists of and what it leaves behind, in a directory
+// (file://) or a Cloud Storage bucket (gs://). All writes are atomic: a reader sees an
+// object whole or not at all.
 package store
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Errors that callers tell apart with errors.Is. They are wrapped with the
-// object's full name.
+// Errors that callers distinguish with errors.Is. They are wrapped with the object's full
+// name.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("already exists")
-	// ErrMismatch is what PutBlob returns for other bytes than the promised ones.
+	// ErrMismatch is returned by PutBlob if the bytes are not the promised ones.
 	ErrMismatch = errors.New("the content doesn't match the hash")
-	// ErrUnusable is a store that is not there, or not for this account: trying
-	// again later is of no use.
+	// ErrUnusable means that the store doesn't exist, or that this account may not use
+	// it: trying again later doesn't help.
 	ErrUnusable = errors.New("the store can't be used")
 )
 
@@ -33,48 +33,48 @@ type Object struct {
 	Name    string
 	Size    int64
 	Updated time.Time
-	// CRC32C is the checksum of the bytes (Castagnoli), which a bucket knows; nil in
-	// a directory.
+	// CRC32C is the checksum of the bytes (Castagnoli), which a bucket knows; nil for a
+	// directory.
 	CRC32C *uint32
-	// Metadata is what Create was given, in a bucket; a directory keeps none.
+	// Metadata is what was passed to Create, in a bucket; a directory keeps none.
 	Metadata map[string]string
 }
 
 // Store is what a bucket and a directory have in common.
 type Store interface {
-	// URL names the store, without a trailing slash.
+	// URL returns the store's URL, without a trailing slash.
 	URL() string
-	// Create writes an object that must not exist yet, and returns an error
-	// that is ErrExists if it does. metadata, which may be nil, is for a listing
-	// to show: a few short words, dropped by a store that keeps none.
+	// Create writes an object that must not exist yet; if it does, the error is
+	// ErrExists. metadata, which may be nil, is shown in listings: a few short words,
+	// dropped by a store that keeps none.
 	Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error
-	// PutBlob makes sure that the content-addressed object with this SHA-256
-	// (lower-case hex) and size exists, and reports whether it had to be
-	// written. open is called only then. What it yields is hashed on the way;
-	// other bytes than the promised ones are ErrMismatch and leave nothing
-	// behind. Errors of open and of its reader are wrapped.
+	// PutBlob makes sure that the content-addressed object with this SHA-256 (lower-case
+	// hex) and size exists, and reports whether it had to be written. open is called only
+	// then. The bytes are hashed on the way; if they are not the promised ones, PutBlob
+	// returns ErrMismatch and leaves nothing behind. Errors of open and of its reader are
+	// wrapped.
 	PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (written bool, err error)
-	// HasBlobs returns the SHA-256 of those of some blobs for which PutBlob would do
-	// nothing. It may leave some of them out, all where it can't be found out quickly.
+	// HasBlobs returns the SHA-256 of those blobs for which PutBlob would do nothing. It
+	// may omit some of them, or all if it can't find out quickly.
 	HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[string]bool
-	// Open reads an object; ErrNotFound if there is none.
+	// Open reads an object; ErrNotFound if it doesn't exist.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 	// List yields the objects whose names begin with prefix, sorted by name; start,
-	// unless it is "", leaves out those whose names sort before it. An error is the last
-	// that it yields. A bucket's objects are read a page at a time.
+	// unless it is "", skips those whose names sort before it. An error ends the
+	// sequence. A bucket's objects are read a page at a time.
 	List(ctx context.Context, prefix, start string) iter.Seq2[Object, error]
-	// Dirs yields the first path elements below the store's root, sorted: one
-	// for each job, and the reserved ones.
+	// Dirs returns the first path elements under the store's root, sorted: one for each
+	// job, and the reserved ones.
 	Dirs(ctx context.Context) ([]string, error)
-	// Delete removes an object; one that does not exist is not an error.
+	// Delete deletes an object; it is not an error if the object doesn't exist.
 	Delete(ctx context.Context, name string) error
-	// Close ends connections. A store is not used after it.
+	// Close closes connections. The store must not be used afterwards.
 	Close() error
 }
 
 // Open opens the store at a URL like file:///home/me/store, gs://bucket or
-// gs://bucket/prefix. It contacts nothing and reads no credentials: the first
-// use does. STORAGE_EMULATOR_HOST takes the place of Cloud Storage.
+// gs://bucket/prefix. It contacts nothing and reads no credentials until the first use.
+// STORAGE_EMULATOR_HOST replaces Cloud Storage.
 func Open(rawURL string) (Store, error) {
 	if strings.HasPrefix(rawURL, BucketScheme) {
 		return openBucket(rawURL)
@@ -85,9 +85,9 @@ func Open(rawURL string) (Store, error) {
 	return OpenFile(rawURL)
 }
 
-// Copy creates an object, which must not exist yet, with the bytes of another, which
-// may be in another store. In buckets they don't pass this machine. ErrExists and
-// ErrNotFound are as of Create and Open.
+// Copy creates an object, which must not exist yet, with the bytes of another, which may
+// be in another store. Between buckets, the bytes don't pass through this machine. It
+// returns ErrExists and ErrNotFound like Create and Open.
 func Copy(ctx context.Context, to Store, name string, from Store, old string, metadata map[string]string) error {
 	if to, ok := to.(*gsStore); ok {
 		if from, ok := from.(*gsStore); ok {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// staleAfter is when a half-written object counts as left behind by a process
-// that was killed. No write lasts that long.
+// staleAfter is the age from which a half-written object counts as left behind by a
+// killed process. No write takes that long.
 const staleAfter = 7 * 24 * time.Hour
 
-// tempFile is an object on its way into a fileStore.
+// tempFile is an object that is being written to a fileStore.
 type tempFile struct {
 	store *fileStore
 	file  *os.File
@@ -36,7 +36,7 @@ func (s *fileStore) temp() (*tempFile, error) {
 	return &tempFile{store: s, file: f}, nil
 }
 
-// removeStale is housekeeping: what it cannot remove stays.
+// removeStale is housekeeping: it ignores errors.
 func removeStale(dir string, before time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -49,8 +49,8 @@ func removeStale(dir string, before time.Time) {
 	}
 }
 
-// fill copies r into the file. What r returns is passed on as it is; the
-// store's own trouble is explained.
+// fill copies r into the file. It passes on errors of r as they are, and explains the
+// store's own.
 func (t *tempFile) fill(ctx context.Context, r io.Reader) error {
 	buf := make([]byte, 256<<10)
 	for {
@@ -70,7 +70,7 @@ func (t *tempFile) fill(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// close ends the writing, on the disk itself if sync is set.
+// close closes the file; if sync is set, the bytes are on the disk then.
 func (t *tempFile) close(sync bool) error {
 	if sync {
 		if err := t.file.Sync(); err != nil {
@@ -84,7 +84,7 @@ func (t *tempFile) close(sync bool) error {
 	return nil
 }
 
-// discard removes the file, or the second name of one that was linked.
+// discard deletes the file, or its temporary name if it was linked.
 func (t *tempFile) discard() {
 	_ = t.file.Close()
 	_ = os.Remove(t.file.Name())

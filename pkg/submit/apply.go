@@ -23,14 +23,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// ExistsError is a job id that is taken.
+// ExistsError means that a job ID is taken.
 type ExistsError struct {
 	ID string
 	// Where the other job is: a store, a namespace, this machine.
 	Where string
-	// Flags find it from a command line.
+	// Flags find the other job from a command line.
 	Flags string
-	// Same says that it is not another job: it runs the same call on the same code.
+	// Same means that it is not another job: it runs the same call on the same code.
 	Same bool
 }
 
@@ -41,8 +41,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("job ID %q is already taken in %s: choose another, or delete that job with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
 }
 
-// MayRunError is a start that failed in such a way that the job may run all the
-// same. It is api.ErrMayRun.
+// MayRunError is a failed start after which the job may run anyway. It is api.ErrMayRun.
 type MayRunError struct {
 	id, flags string
 	err       error
@@ -50,25 +49,26 @@ type MayRunError struct {
 
 func (e *MayRunError) Error() string { return fmt.Sprintf("%v; %s", e.err, e.Advice()) }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *MayRunError) Unwrap() error { return e.err }
 
-// Advice says what there may be, and what can be done with it.
+// Advice says that the job may run, and what to do about it.
 func (e *MayRunError) Advice() string {
 	return fmt.Sprintf("job %s may run anyway: follow it with kubectl kinetic jobs logs -f %s%s, or delete it with kubectl kinetic jobs cleanup %s%s",
 		e.id, e.id, e.flags, e.id, e.flags)
 }
 
-// StoreError is a store, or an output directory, that is not there or not for this
-// account. Nothing was started. Failures that may pass are no StoreError.
+// StoreError means that a store, or an output directory, doesn't exist or that this
+// account may not use it. Nothing was started. Failures that may pass are not a
+// StoreError.
 type StoreError struct{ err error }
 
 func (e *StoreError) Error() string { return e.err.Error() }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *StoreError) Unwrap() error { return e.err }
 
-// storeError makes a StoreError of a failure that no repetition fixes.
+// storeError turns a failure that no repetition fixes into a StoreError.
 func storeError(err error) error {
 	if errors.Is(err, store.ErrUnusable) {
 		return &StoreError{err}
@@ -76,41 +76,42 @@ func storeError(err error) error {
 	return err
 }
 
-// InputError is a mistake in the input that only a look at the cluster or the store shows.
+// InputError is a mistake in the input that can only be found in the cluster or the
+// store.
 type InputError struct{ err error }
 
 func (e *InputError) Error() string { return e.err.Error() }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *InputError) Unwrap() error { return e.err }
 
 func inputErrorf(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
 // Steps are how a cluster, or this machine, makes a job.
 type Steps struct {
-	// Ready makes what the job will share with others, before anything of its own; nil
-	// where there is nothing.
+	// Ready makes what the job shares with others, before anything of its own; nil if
+	// nothing is shared.
 	Ready func(context.Context) error
-	// Start makes the workload, or for someone else who will, what its manifests don't
-	// hold. A workload of that id that exists already is an error that is fs.ErrExist.
+	// Start makes the workload, or, if someone else will, what its manifests don't
+	// contain. If a workload with that ID exists already, the error is fs.ErrExist.
 	Start func(ctx context.Context, spec api.Spec, secrets map[string]string) error
 }
 
-// Submitted is a job that was carried out, and what that took.
+// Submitted is a submitted job, with the statistics of its upload.
 type Submitted struct {
 	Job   *job.Job
 	Stats pack.Stats
 }
 
-// Apply uploads what the store lacks, describes the job there and starts its
-// workload, in that order: whatever runs can be found, and a submit that is cut
-// off leaves nothing running. progress hears of the bytes of the bundle that
-// are stored. An id that is taken is an ExistsError.
+// Apply uploads what the store lacks, describes the job there and starts its workload, in
+// that order: whatever runs can be found, and an interrupted submit leaves nothing
+// running. progress is called with how many bytes of the bundle are stored. If the ID is
+// taken, Apply returns an ExistsError.
 func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, progress func(done, total int64)) (Submitted, error) {
 	return submission{Planned: p, registry: registry, steps: steps, progress: progress}.carryOut(ctx)
 }
 
-// submission is a plan on its way to a place.
+// submission is a plan that is being carried out.
 type submission struct {
 	Planned
 	registry job.Registry
@@ -118,7 +119,7 @@ type submission struct {
 	progress func(done, total int64)
 }
 
-// carryOut stores what the job needs, and starts it when that is there.
+// carryOut stores what the job needs, and then starts it.
 func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	j := s.registry.NewJob(s.Spec)
 	if s.Spec.Backend == api.BackendLocal && s.Spec.OutputDir != "" {
@@ -149,8 +150,8 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 // groupKeyBytes is the length of the secret of a job's hosts.
 const groupKeyBytes = 32
 
-// secrets are the values of the job's Secret: those of the user, and the key by which several
-// hosts know each other.
+// secrets returns the values of the job's Secret: the user's, and the key by which
+// several hosts recognize each other.
 func (s submission) secrets() map[string]string {
 	if s.Spec.Hosts == 1 {
 		return s.Secrets
@@ -162,8 +163,8 @@ func (s submission) secrets() map[string]string {
 	return all
 }
 
-// supply does what needs no order: it looks whether the id is free, uploads, makes
-// the place ready, and completes the handle.
+// supply does the steps that can run in any order: it checks that the ID is free,
+// uploads, makes the place ready, and completes the handle.
 func (s submission) supply(ctx context.Context, j *job.Job) (adopted bool, stats pack.Stats, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -211,8 +212,8 @@ func (s submission) inherit(ctx context.Context, j *job.Job) error {
 	return nil
 }
 
-// abandon removes the records of a job that could not be started, unless another
-// submit left them, or it may run.
+// abandon deletes the records of a job that could not be started, unless another submit
+// left them, or the job may run.
 func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	mayRun := errors.Is(err, api.ErrMayRun)
 	switch {
@@ -227,7 +228,7 @@ func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	return errors.Join(err, withdraw(ctx, j))
 }
 
-// workloads says where those of a job's backend are.
+// workloads says where a job's backend keeps its workloads.
 func workloads(h api.Handle) string {
 	if h.Backend == api.BackendLocal {
 		return "this machine"
@@ -235,13 +236,13 @@ func workloads(h api.Handle) string {
 	return "namespace " + h.Namespace
 }
 
-// vacant makes sure that an id is free. The records of the same job, whose
-// submit may have been cut off before anything ran, are taken over: that submit is
-// being repeated. A workload that waits may lack what it owns, which Start knows.
+// vacant checks that an ID is free. If its records are of the same job, whose submit may
+// have been interrupted before anything ran, they are adopted: that submit is being
+// repeated. A waiting workload may lack objects that it owns; Start checks that.
 func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted bool, err error) {
 	old := registry.Exact(ctx, s.ID)
 	if old == nil {
-		return false, nil // what can't be read is found out when it is written
+		return false, nil // if it can't be read, writing it reports why
 	}
 	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 && reflect.DeepEqual(old.Handle.Map, s.Map)
 	if same {
@@ -253,13 +254,13 @@ func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted boo
 	return false, &ExistsError{ID: s.ID, Where: registry.Store.URL(), Flags: old.LocationFlags(), Same: same}
 }
 
-// describe writes the handle, which claims the id, and the call beside it.
+// describe writes the handle, which claims the ID, and the call next to it.
 func describe(ctx context.Context, j *job.Job, call []byte, adopted bool) error {
 	written := make(chan error, 1)
 	go func() { written <- j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil) }()
 	claimed, err := claim(ctx, j, adopted), <-written
 	if claimed != nil {
-		return claimed // a call that was written all the same is for the owner of the id to replace
+		return claimed // if the call was written anyway, the owner of the ID replaces it
 	}
 	if errors.Is(err, store.ErrExists) {
 		err = replaceCall(ctx, j, call)
@@ -286,8 +287,8 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 	return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.LocationFlags()}
 }
 
-// replaceCall puts the call instead of one that a submit left which was cut
-// off, or which lost the race for the id.
+// replaceCall replaces the call that a submit left which was interrupted, or lost the
+// race for the ID.
 func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
 	name := store.Call(j.ID())
 	old, err := readCall(ctx, j.Store, name)
@@ -313,16 +314,16 @@ func readCall(ctx context.Context, s store.Store, name string) (data []byte, err
 }
 
 const (
-	// withdrawTime bounds what a failed submit costs on top. A submit whose records
+	// withdrawTime limits the additional time of a failed submit. A submit whose records
 	// stay can be repeated.
 	withdrawTime = 10 * time.Second
 	// resultsTime is for the values that a map has taken over, which may be thousands.
 	resultsTime = time.Minute
 )
 
-// withdraw removes what was written of a job, also when ctx is over. The handle goes
-// last: values that were left under a free id would be taken for those of the next
-// map that gets it.
+// withdraw deletes the records of a job, even when ctx is over. It deletes the handle
+// last: if values were left under a free ID, the next map with that ID would use them as
+// its own.
 func withdraw(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	values, cancel := context.WithTimeout(ctx, resultsTime)

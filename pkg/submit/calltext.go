@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// maxCallText is the size of callText in bytes.
+// maxCallText is the maximum size of a call text, in bytes.
 const maxCallText = 1 << 10
 
-// callText says what a job calls, for people: train.py:train(epochs=3), train.py
-// --epochs 3, python -m pkg.mod, or a command. It stands in manifests and in the
-// store, so values that may be secrets are hidden.
+// callText describes what a job calls, for people: train.py:train(epochs=3), train.py
+// --epochs 3, python -m pkg.mod, or a command. It appears in manifests and in the store,
+// so it hides values that may be secrets.
 func callText(r api.Request, c api.Call, inputs *api.Map) string {
 	var text string
 	switch c.Kind {
@@ -44,7 +44,7 @@ func functionName(c api.Call) string {
 	return c.Module + ":" + c.Function
 }
 
-// shownKWArgs are the arguments of a function, in the order that they were given.
+// shownKWArgs returns the arguments of a function, in the order in which they were given.
 func shownKWArgs(r api.Request, c api.Call) []string {
 	if r.HideArgs && len(r.KWArgs) > 0 {
 		return []string{hidden}
@@ -61,8 +61,8 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 	return shown
 }
 
-// hasSecretInside reports whether a JSON value has a key that looks like the name of a
-// secret, or a text that holds one.
+// hasSecretInside reports whether a JSON value contains a key that looks like the name of
+// a secret, or a string that contains a secret.
 func hasSecretInside(value string) bool {
 	var parsed any
 	if err := json.Unmarshal([]byte(value), &parsed); err != nil {
@@ -87,20 +87,20 @@ func isSecretInside(value any) bool {
 	return false
 }
 
-// shownArgs are the words behind a script, a module or a command.
+// shownArgs returns the arguments of a script, a module or a command.
 func shownArgs(r api.Request, args []string) []string {
 	if r.HideArgs && len(args) > 0 {
 		return []string{hidden}
 	}
 	var shown []string
-	hide := false // the value of the option before
+	hide := false // the value of the previous option
 	for _, arg := range args {
 		arg = withoutUsers(arg)
 		isOption := strings.HasPrefix(arg, "-")
 		name, _, assigned := strings.Cut(arg, "=")
 		isSecret := LooksSecret(name)
 		switch {
-		case hide && arg == "--": // what follows is still the option's
+		case hide && arg == "--": // what follows is still the option's value
 			shown = append(shown, arg)
 			continue
 		case hide:
@@ -117,7 +117,7 @@ func shownArgs(r api.Request, args []string) []string {
 	return shown
 }
 
-// shellWord quotes a word that a shell would not take as it is.
+// shellWord quotes a word that a shell would not take literally.
 func shellWord(word string) string {
 	switch {
 	case plainWord().MatchString(word):
@@ -131,7 +131,7 @@ func shellWord(word string) string {
 
 var plainWord = pattern.Lazy(`^[\w@%+=:,./~…-]+$`)
 
-// printable writes control characters, and bytes that are no text, as escapes.
+// printable writes control characters, and bytes that are not text, as escapes.
 func printable(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -150,7 +150,7 @@ func printable(text string) string {
 	return b.String()
 }
 
-// cutText cuts a text to a number of bytes, the mark of the cut included.
+// cutText cuts a text to a number of bytes, including the mark at the cut.
 func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// maxFlexStart is how long a machine of the Dynamic Workload Scheduler is there.
+// maxFlexStart is how long a machine of the Dynamic Workload Scheduler lasts.
 const maxFlexStart = 7 * 24 * time.Hour
 
-// chooseCapacity finds the one way to get machines that was named. The compute classes of
-// Autopilot are none: they go with any.
+// chooseCapacity returns the one kind of capacity that was requested. Autopilot's compute
+// classes are not one: they can be combined with any.
 func chooseCapacity(r api.Request, acc api.Accelerator) (api.Capacity, error) {
 	var named []api.Capacity
 	var flags []string

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// maxID is the length of the longest job id: a pod's name, which is made from
-// it, must still be a DNS label.
+// maxID is the maximum length of a job ID: a pod's name, which is made from it, must
+// still be a DNS label.
 const maxID = 50
 
 const (
@@ -19,36 +19,36 @@ const (
 	hexDigits   = 7
 )
 
-// Identity is what makes two jobs of the same request different.
+// Identity is what distinguishes two jobs of the same request.
 type Identity struct {
 	When time.Time
-	// Hex are seven lower-case hex digits; empty, they are made from the content.
+	// Hex is seven lower-case hex digits; if empty, they are made from the content.
 	Hex string
 }
 
-// RandomIdentity is that of a job that will be started.
+// RandomIdentity returns the identity of a job to be started.
 func RandomIdentity(now time.Time) Identity {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return Identity{When: now, Hex: hex.EncodeToString(b[:])[:hexDigits]}
 }
 
-// FixedIdentity is that of a job that is only shown: the same input gives the
-// same id, with the beginning of 1970 as its time.
+// FixedIdentity returns the identity of a job that is only shown: the same input gives
+// the same ID, with the beginning of 1970 as its time.
 func FixedIdentity() Identity { return Identity{When: time.Unix(0, 0).UTC()} }
 
-// Stamp is the time as IDs contain it.
+// Stamp returns the time in the form that IDs contain.
 func (i Identity) Stamp() string { return i.When.UTC().Format(stampLayout) }
 
-// newID is {accelerator}-{name}-{YYYYMMDD-HHMMSS}-{7 hex}, in UTC, with the
-// name cut so that the whole has at most 50 characters.
+// newID returns {accelerator}-{name}-{YYYYMMDD-HHMMSS}-{7 hex}, in UTC, with the name cut
+// so that the ID has at most 50 characters.
 func newID(a api.Accelerator, name string, id Identity) string {
 	tail := "-" + id.Stamp() + "-" + id.Hex
 	head := a.Short() + "-"
 	return head + shorten(slug(name), maxID-len(head)-len(tail)) + tail
 }
 
-// slug turns everything but ASCII letters and digits into single dashes.
+// slug replaces everything but ASCII letters and digits by single dashes.
 func slug(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -64,8 +64,8 @@ func slug(name string) string {
 	return "job"
 }
 
-// shorten cuts a name that is longer than limit and puts the beginning of its
-// hash where the end was, so that names that differ only there stay different.
+// shorten cuts a name that is longer than limit and replaces its end by the beginning of
+// its hash, so that names that differ only there stay different.
 func shorten(name string, limit int) string {
 	if len(name) <= limit {
 		return name
@@ -74,7 +74,7 @@ func shorten(name string, limit int) string {
 	return strings.TrimRight(name[:limit-len(suffix)-1], "-") + "-" + suffix
 }
 
-// callName is what a job is called after: the function, the script without
+// callName returns the name that a call gives its job: the function, the script without
 // .py, the module's last segment, or the command's first word.
 func callName(c api.Call) string {
 	switch c.Kind {
@@ -91,7 +91,7 @@ func callName(c api.Call) string {
 
 func lastElement(p string) string { return p[strings.LastIndex(p, "/")+1:] }
 
-// sha256Hex is a SHA-256 in lower-case hex.
+// sha256Hex returns a SHA-256 in lower-case hex.
 func sha256Hex(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// checkCall refuses what the runner would refuse in the pod.
+// checkCall rejects a call that is too large for the runner.
 func checkCall(size int) error {
 	if size <= api.MaxCallBytes {
 		return nil

@@ -14,36 +14,34 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
-// Machine is what a plan needs to know about where it is made.
+// Machine is what a plan needs to know about the machine it is made on.
 type Machine struct {
 	// Cwd is absolute, Home may be empty.
 	Cwd, Home string
 	// Stdin is where --map - reads the inputs.
 	Stdin io.Reader
-	// PackageRoot, PythonPath and NoDefaultExcludes come from KINETIC_PACKAGE_ROOT,
-	// unless PackageRootFrom says that a flag gave it, PYTHONPATH and
-	// KINETIC_NO_DEFAULT_EXCLUDES=1.
+	// PackageRoot comes from KINETIC_PACKAGE_ROOT, unless PackageRootFrom names a flag.
+	// PythonPath is PYTHONPATH, and NoDefaultExcludes is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	PackageRoot, PackageRootFrom string
 	PythonPath                   string
 	NoDefaultExcludes            bool
-	// SizeWarnBytes is the size of a bundle that is worth a warning, 0 or less
-	// for none.
+	// SizeWarnBytes is the size of a bundle that causes a warning; 0 or less means none.
 	SizeWarnBytes int64
-	// StorageEmulator is STORAGE_EMULATOR_HOST: pods that have no metadata
-	// server reach the store there.
+	// StorageEmulator is STORAGE_EMULATOR_HOST, where pods without a metadata server
+	// reach the store.
 	StorageEmulator string
-	// CacheDir is where hashes and checks are remembered, "" for nowhere.
+	// CacheDir is where hashes and checks are cached; "" means nowhere.
 	CacheDir string
-	// Exclude are absolute paths that are never packaged.
+	// Exclude lists absolute paths that are never packaged.
 	Exclude []string
-	// Origin says who submits what of the package root, nil for no one.
+	// Origin returns who submits which commit of the package root; nil means nobody.
 	Origin func(ctx context.Context, root string) api.Origin
-	// Outputs are what standard output and standard error are, as far as that is known.
-	// A file of the project in their place changes from run to run, and is not packaged.
+	// Outputs are the files that standard output and standard error go to, if known. They
+	// change from run to run, so they are not packaged if they are in the project.
 	Outputs []fs.FileInfo
 }
 
-// sizeWarnMB is what KINETIC_CONTEXT_SIZE_WARN_MB is by default.
+// sizeWarnMB is the default of KINETIC_CONTEXT_SIZE_WARN_MB.
 const sizeWarnMB = 100
 
 // ThisMachine reads the environment of this process.
@@ -77,7 +75,8 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 	return m, nil
 }
 
-// homeDir is what must not be packaged, also where the environment does not name it.
+// homeDir returns the home directory, which must not be packaged, even if the environment
+// doesn't name it.
 func homeDir(getenv func(string) string) string {
 	if dir := homedir.Dir(getenv); dir != "" {
 		return dir

@@ -16,19 +16,19 @@ import (
 const (
 	// defaultParallelism is how many pods of a map run at a time.
 	defaultParallelism = 16
-	// defaultChunk is the most inputs that a chunk has by default. With fewer in all
-	// each of these pods gets one chunk: to start another takes longer than most
-	// inputs do.
+	// defaultChunk is the maximum number of inputs of a chunk by default. If there are
+	// fewer inputs, each of these pods gets one chunk: starting another takes longer than
+	// most inputs do.
 	defaultChunk = 1000
-	// mapRetries is how often a chunk starts again by default. What it has done is
-	// kept, and what does not get to its end costs the whole map one more run.
+	// mapRetries is how often a chunk restarts by default. Its finished inputs are kept,
+	// and without a retry an unfinished chunk would cost another run of the whole map.
 	mapRetries = 3
-	// manyBytes is how much all pods of a map together may read of its inputs before
-	// that is worth a warning: each reads the whole file, to check its hash.
+	// manyBytes is how much of its inputs all pods of a map together may read before that
+	// causes a warning: each pod reads the whole file, to check its hash.
 	manyBytes = 100 << 30
 )
 
-// validateMap rejects what is not a map, or can't be one.
+// validateMap rejects flags that need a map, and requests that can't be one.
 func validateMap(r api.Request) error {
 	if r.Map == "" {
 		switch {
@@ -60,14 +60,14 @@ func checkMapTarget(t call.Target) error {
 	return errors.New("--map requires a function as TARGET, as in train.py:train")
 }
 
-// inputs are those of a map, and a way to read them once more: a file is never
-// held in memory.
+// inputs are the inputs of a map, and a way to read them again: a file is never held in
+// memory.
 type inputs struct {
 	call.Inputs
 	open func() (io.ReadCloser, error)
 }
 
-// mapInputs are those of a map; there are none without one.
+// mapInputs returns the inputs of a map, none if the request is not a map.
 func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 	if r.Map == "" {
 		return inputs{}, nil
@@ -90,7 +90,7 @@ func readInputs(r api.Request, m Machine) (in inputs, err error) {
 	return in, ofInputs(r, err)
 }
 
-// ofInputs says where an input is that something is wrong with.
+// ofInputs adds the position of an invalid input to an error.
 func ofInputs(r api.Request, err error) error {
 	if wrong := new(call.LineError); errors.As(err, &wrong) {
 		return fmt.Errorf("--map %s:%d: %w", r.Map, wrong.Line, wrong.Err)
@@ -98,8 +98,8 @@ func ofInputs(r api.Request, err error) error {
 	return err
 }
 
-// readOnce keeps what it reads of what can be read only once: compressed, for
-// nothing but its upload is of interest.
+// readOnce keeps a copy of input that can be read only once. The copy is compressed,
+// since only the upload needs it.
 func readOnce(r io.Reader) (in inputs, err error) {
 	var kept bytes.Buffer
 	lines := gzip.NewWriter(&kept)
@@ -143,7 +143,8 @@ func absolute(name, cwd string) string {
 	return filepath.Join(cwd, name)
 }
 
-// spread decides which pod calls the function with which inputs: all of them, or some.
+// spread decides which pod calls the function with which inputs. only limits the inputs;
+// nil means all.
 func spread(r api.Request, in inputs, only []api.Range) *api.Map {
 	if r.Map == "" {
 		return nil
@@ -162,7 +163,7 @@ func spread(r api.Request, in inputs, only []api.Range) *api.Map {
 	return m
 }
 
-// checkChunks refuses a map of more pods than a job can have.
+// checkChunks rejects a map with more pods than a job can have.
 func checkChunks(m *api.Map) error {
 	if m == nil || m.Chunks() <= api.MaxChunks {
 		return nil
@@ -170,8 +171,8 @@ func checkChunks(m *api.Map) error {
 	return fmt.Errorf("--chunk %d: that makes %[3]d chunks of %[2]d inputs, but a job can have at most %[4]d: use %[5]d or more", m.Chunk, m.Computed(), m.Chunks(), api.MaxChunks, quotient(m.Computed(), api.MaxChunks))
 }
 
-// rereadWarnings has a sentence where a map has more pods than should read all of
-// its inputs, which are of that size.
+// rereadWarnings warns if too many pods would read all inputs of a map, which have that
+// size.
 func rereadWarnings(m *api.Map, size int64) []string {
 	if m == nil || int64(m.Chunks()) <= manyBytes/size {
 		return nil
@@ -180,5 +181,5 @@ func rereadWarnings(m *api.Map, size int64) []string {
 	return []string{fmt.Sprintf("each of the map's %d pods reads the whole input file, %d GiB in total: use fewer pods with --chunk %d", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
 }
 
-// quotient is a/b, rounded up.
+// quotient returns a/b, rounded up.
 func quotient(a, b int) int { return (a-1)/b + 1 }

@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// gitWithin bounds what looking for changes in a large repository may cost.
+// gitWithin limits the time spent on looking for changes in a large repository.
 const gitWithin = time.Second
 
-// findOrigin says who submits what commit. It contacts nothing, and leaves out
-// what cannot be found quickly.
+// findOrigin returns who submits which commit. It contacts nothing, and omits what it
+// can't find quickly.
 func findOrigin(ctx context.Context, root string) api.Origin {
 	o := api.Origin{User: job.CurrentUser()}
 	ctx, cancel := context.WithTimeout(ctx, gitWithin)
 	defer cancel()
-	// No program that the repository names is run, and no lock is taken.
+	// This runs no program that the repository names, and takes no lock.
 	git := exec.CommandContext(ctx, "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "--ignore-submodules", "--", ".")
 	git.Dir, git.WaitDelay = root, gitWithin
 	if out, err := git.Output(); err == nil {
@@ -28,7 +28,7 @@ func findOrigin(ctx context.Context, root string) api.Origin {
 	return o
 }
 
-// gitStatus reads the answer of git status.
+// gitStatus parses the output of git status.
 func gitStatus(out string) (commit string, dirty bool) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)

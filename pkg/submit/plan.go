@@ -1,4 +1,4 @@
-// Package submit turns what a user asked for into a plan, without any network, looks up what
+// Package submit turns a user's request into a plan, without any network, looks up what
 // the plan leaves open, and carries plans out.
 package submit
 
@@ -32,32 +32,32 @@ type Planned struct {
 	Target target.Target
 	// Call is the text of call.json.
 	Call []byte
-	// From is the map whose values Spec.Map takes over, nil for none; Inherits are
-	// the inputs, in order, that these are of.
+	// From is the map whose values Spec.Map takes over, or nil. Inherits are the inputs
+	// that have such values, in order.
 	From     *job.Job
 	Inherits []int
-	// Root is the package root, Files what is packaged of it. Entry is the file of it that
-	// is run, "" for none.
+	// Root is the package root, and Files what is packaged from it. Entry is the file in
+	// it that is run, "" if there is none.
 	Root, Entry string
 	Files       *pack.Plan
 	// Secrets are the values of Spec.SecretEnv.
 	Secrets map[string]string
 	Overlay render.Overlay
-	// Python is the interpreter that checked the call, "" if none was asked.
+	// Python is the interpreter that checked the call, "" if none did.
 	Python string
 	// Warnings are sentences for the user.
 	Warnings []string
 
 	call    api.Call
 	request api.Request
-	textual []string                                          // the arguments that the function says to be texts
-	origin  func(ctx context.Context, root string) api.Origin // nil for no one
+	textual []string                                          // arguments that the function declares as strings
+	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
 	inputs  inputs                                            // of Spec.Map
 }
 
-// Plan decides everything about a job. It reads files, asks the local python3
-// about the function, contacts nothing, and writes nothing but the cache of
-// hashes and checks. All its errors are mistakes in the input.
+// Plan decides everything about a job. It reads files, asks the local python3 about the
+// function, contacts nothing, and writes nothing but the cache of hashes and checks. All
+// its errors are mistakes in the input.
 func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id Identity) (Planned, error) {
 	p := Planned{Target: where, Secrets: r.Secrets, request: r, origin: m.Origin}
 	if err := validate(r); err != nil {
@@ -71,7 +71,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	if p.Spec, err = newSpec(r, where, hardware); err != nil {
-		// A mistake in what is to run is told before one in where.
+		// Report a mistake in what to run before one in where to run it.
 		if mistake := Check(ctx, r, m); mistake != nil {
 			err = mistake
 		}
@@ -115,7 +115,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	return p, nil
 }
 
-// doubts are sentences about what was asked for and may not be meant.
+// doubts returns warnings about requests that may not be intended.
 func (p Planned) doubts() []string {
 	r, s := p.request, p.Spec
 	warnings := hardwareWarnings(r, s)
@@ -134,18 +134,18 @@ func (p Planned) doubts() []string {
 	return warnings
 }
 
-// losesOutputs reports whether the outputs go to a directory of the container that nothing
-// keeps.
+// losesOutputs reports whether the outputs go to a directory in the container that is
+// lost with the pod.
 func (p Planned) losesOutputs() bool {
 	s := p.Spec
 	if s.Backend == api.BackendLocal || !path.IsAbs(s.OutputDir) {
 		return false
 	}
 	rendered, err := render.Objects(s, p.Overlay)
-	return err == nil && !rendered.Keeps(s.JobName(), s.OutputDir) // the error comes when the objects are needed
+	return err == nil && !rendered.Keeps(s.JobName(), s.OutputDir) // reported when the objects are needed
 }
 
-// StoreAccess is an error where the pod would have no way to the store.
+// StoreAccess returns an error if the pod would have no access to the store.
 func (p Planned) StoreAccess() error {
 	s := p.Spec
 	if s.Backend == api.BackendLocal || p.Target.GKE || s.StoreCredentials != "" || slices.ContainsFunc(s.Env, opensStore) {
@@ -154,13 +154,13 @@ func (p Planned) StoreAccess() error {
 	return fmt.Errorf("store %s: outside GKE a pod has no metadata server that gives it credentials: name a Secret that has them with --store-credentials, or set "+api.EnvStorageEmulator+"; if this is a cluster of GKE, say so with --project", s.Store)
 }
 
-// opensStore reports whether a variable is a way to the store by itself.
+// opensStore reports whether a variable alone gives access to the store.
 func opensStore(e api.EnvVar) bool {
 	return e.Name == api.EnvStorageEmulator || e.Name == api.EnvCredentials
 }
 
-// Check finds the mistakes in a request that have nothing to do with where the
-// job goes. Plan finds them too: this is for a caller that can't plan.
+// Check finds the mistakes in a request that don't depend on where the job runs. Plan
+// finds them, too: Check is for a caller that can't plan.
 func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err := validate(r); err != nil {
 		return err
@@ -196,7 +196,7 @@ func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.C
 	return layout, c, warnings, err
 }
 
-// capture finds the project and packages it, and checks the function meanwhile.
+// capture finds and packages the project, and checks the function meanwhile.
 func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m Machine) error {
 	layout, c, warnings, err := locate(ctx, t, m)
 	if err != nil {
@@ -235,8 +235,8 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	return errors.Join(err, checkCall(len(p.Call)))
 }
 
-// excluded are the directories below the package root that are never packaged:
-// what jobs leave behind must not travel with the next one.
+// excluded returns the directories in the package root that are never packaged: what jobs
+// leave behind must not be sent with the next one.
 func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	exclude := slices.Clone(m.Exclude)
 	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
@@ -252,8 +252,8 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	return append(exclude, dir), nil
 }
 
-// check finds out whether a function can be called, of a map with each of its inputs, and
-// whether a script can be read. It says so where only the pod can tell.
+// check checks whether a function can be called, in a map with each of its inputs, and
+// whether a script can be read. It warns if only the pod can tell.
 func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
 	isScript := c.Kind == api.CallFile && path.Ext(c.File) == ".py" // others may be archives of Python code
 	if c.File == "" || c.Kind != api.CallFunction && !isScript {

@@ -11,7 +11,7 @@ import (
 )
 
 // Resolve looks up on the network what a plan leaves open, before its objects are
-// rendered: of a map that is resumed, which values the older one has. It changes nothing
+// rendered: for a map that is resumed, which values the older map has. It changes nothing
 // there. A mistake in the input is an InputError.
 func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, error) {
 	if p.request.MapResume == "" {
@@ -34,11 +34,11 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	return p.resume(old, values)
 }
 
-// Complete reports whether the older map that a plan resumes, From, has all values already:
-// then there is nothing to start.
+// Complete reports whether the older map that a plan resumes, From, already has all
+// values: then there is nothing to start.
 func (p Planned) Complete() bool { return p.From != nil && len(p.Inherits) == p.Spec.Map.Inputs }
 
-// checkResume rejects an older map whose values are not those of the plan's.
+// checkResume rejects an older map whose values don't belong to the plan's map.
 func (p Planned) checkResume(old api.Handle) error {
 	switch m := old.Map; {
 	case m == nil:
@@ -70,8 +70,8 @@ func checkResumable(ctx context.Context, old *job.Job) error {
 	return nil
 }
 
-// resume makes the pods of a plan compute the inputs alone of which an older map has
-// no value. values are the inputs that it has one of, in order.
+// resume makes the pods of a plan compute only the inputs for which an older map has no
+// value. values are the inputs for which it has one, in order.
 func (p Planned) resume(old *job.Job, values []int) (Planned, error) {
 	p.From, p.Inherits = old, values
 	if p.Complete() {
@@ -86,7 +86,7 @@ func (p Planned) resume(old *job.Job, values []int) (Planned, error) {
 	return p, nil
 }
 
-// between are the inputs that are not in a list in order.
+// between returns the inputs that are not in values, which is sorted.
 func between(values []int, inputs int) []api.Range {
 	var gaps []api.Range
 	next := 0
@@ -99,14 +99,14 @@ func between(values []int, inputs int) []api.Range {
 	return gaps
 }
 
-// maxRanges is how many ranges of inputs the command line of each pod has room for.
+// maxRanges is how many ranges of inputs fit on the command line of each pod.
 const maxRanges = 1000
 
-// coarse joins those ranges that have the least between them until they are not too
-// many. The runner leaves out what has a value in any case.
+// coarse joins the ranges with the smallest gaps until there are at most maxRanges. The
+// runner skips inputs that have a value in any case.
 func coarse(ranges []api.Range) []api.Range {
 	before := func(i int) int { return ranges[i].First - ranges[i-1].Last }
-	var gaps []int // each by the range behind it
+	var gaps []int // each by the index of the range after it
 	for i := 1; i < len(ranges); i++ {
 		gaps = append(gaps, i)
 	}

@@ -2,25 +2,28 @@ package submit
 
 import "github.com/kubectl-kinetic/kinetic/pkg/pattern"
 
-// hidden stands for what is not shown.
+// hidden replaces what is not shown.
 const hidden = "…"
 
-// secretWords are what names of secrets contain.
+// secretWords are words that names of secrets contain.
 const secretWords = `TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`
 
 var (
 	secretName = pattern.Lazy(`(?i)` + secretWords)
-	// nameWord is a word of a name: of tokenizerName, --tokenizer-name or TOKENIZER_NAME.
+	// nameWord is a word of a name such as tokenizerName, --tokenizer-name or
+	// TOKENIZER_NAME.
 	nameWord = pattern.Lazy(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
-	// harmlessWord is a word that contains one of secretWords and is known to mean another thing.
+	// harmlessWord is a word that contains one of secretWords and is known to mean
+	// something else.
 	harmlessWord = pattern.Lazy(`(?i)^(?:(?:de|pre|re)?tokeni[sz](?:ed?|ers?|es|ing|ation)|` +
 		`key(?:board|frame|note|point|stroke|word)s?|monkeys?)\d*$`)
-	// tokenCount is a number of tokens of a model in a name: of max_new_tokens or nTokens.
+	// tokenCount is a model's number of tokens in a name such as max_new_tokens or
+	// nTokens.
 	tokenCount = pattern.Lazy(`(?i)(?:^|[^a-z])(?:max|min|n|num|total|new)` +
 		`(?:[_.-]?(?:new|total|context|prompt|input|output|completion|generated))?[_.-]?tokens`)
 )
 
-// LooksSecret reports whether a name is that of something whose value should not be seen.
+// LooksSecret reports whether a name looks like that of a secret.
 func LooksSecret(name string) bool {
 	return secretName().MatchString(nameWord().ReplaceAllStringFunc(tokenCount().ReplaceAllString(name, "_"), func(word string) string {
 		if harmlessWord().MatchString(word) {
@@ -31,13 +34,13 @@ func LooksSecret(name string) bool {
 }
 
 var (
-	// someName is a name in a text that may be one of a secret.
+	// someName is a name in a text that may be the name of a secret.
 	someName = pattern.Lazy(`(?i)[\w.-]*(?:` + secretWords + `)[\w.-]*`)
-	// itsValue is what follows a name that is given a value, or an option and its value.
+	// itsValue follows a name that is assigned a value, or an option with a value.
 	itsValue = pattern.Lazy(`^\\?["']?(?:\s*[=:]|\s+\S)`)
 )
 
-// assignsSecret reports whether a text, such as a shell script, gives a value to
+// assignsSecret reports whether a text, such as a shell script, assigns a value to
 // something that looks like the name of a secret.
 func assignsSecret(text string) bool {
 	for _, at := range someName().FindAllStringIndex(text, -1) {
@@ -49,13 +52,13 @@ func assignsSecret(text string) bool {
 }
 
 var (
-	// secretForm is what secrets look like: headers of HTTP, private keys, and what Hugging
-	// Face, OpenAI, GitHub, GitLab, Slack, AWS and Google begin theirs with.
+	// secretForm is what secrets look like: HTTP headers, private keys, and the prefixes
+	// of secrets of Hugging Face, OpenAI, GitHub, GitLab, Slack, AWS and Google.
 	secretForm = pattern.Lazy(`(?i:\bbearer\s+\S|\bauthorization\\?["']?\s*[:=])|-----BEGIN|` +
 		`\b(?:hf_(?:[a-z]*[A-Z0-9][A-Za-z0-9]{5}|[a-z]{16})|sk-[\w-]{16}|gh[oprsu]_\w{4}|github_pat_|glpat-|` +
 		`xox[abprs]-|(?:AKIA|ASIA)[A-Z0-9]{8}|AIza[\w-]{20}|ya29\.)`)
-	// urlUser is the user and password of a URL, behind what is kept; urlUserAnywhere is the
-	// same for a text of any syntax.
+	// urlUser is the user and password of a URL, after the part that is kept;
+	// urlUserAnywhere is the same for text of any syntax.
 	urlUser         = pattern.Lazy(`(?i)(https?://)[^\s/"'…]+@|(\w://)[^\s/"'…:]*:[^\s/"'…]+@`)
 	urlUserAnywhere = pattern.Lazy(`(?i)https?://[^\s/…]+@|\w://[^\s/…:]*:[^\s/…]+@`)
 )
@@ -63,7 +66,8 @@ var (
 // withoutUsers hides users and passwords in the URLs of a text.
 func withoutUsers(text string) string { return urlUser().ReplaceAllString(text, "${1}${2}"+hidden+"@") }
 
-// hasSecret reports whether a text holds what looks like a secret, or gives it a name that does.
+// hasSecret reports whether a text contains something that looks like a secret, or
+// assigns a value to a secret's name.
 func hasSecret(text string) bool {
 	return assignsSecret(text) || secretForm().MatchString(text) || urlUserAnywhere().MatchString(text)
 }

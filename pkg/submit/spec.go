@@ -19,16 +19,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
-// What a cpu job asks for, so that its pod is not the one that is evicted first.
+// What a CPU job requests, so that its pod is not the first to be evicted.
 const (
 	defaultCPU    = "1"
 	defaultMemory = "2Gi"
 )
 
-// spotRetries is how often a job on spot capacity starts again by default.
+// spotRetries is how often a job on spot capacity restarts by default.
 const spotRetries = 3
 
-// machines are what the pods of a job run on.
+// machines describe the hardware of a job's pods.
 type machines struct {
 	api.Accelerator
 	capacity api.Capacity
@@ -36,7 +36,7 @@ type machines struct {
 	autopilotClass string
 }
 
-// chooseMachines finds the hardware of the job. A local job has this machine's.
+// chooseMachines returns the hardware of the job. For a local job that is this machine.
 func chooseMachines(r api.Request) (machines, error) {
 	text := cmp.Or(r.AcceleratorText, string(api.CPU))
 	acc, err := accelerator.Parse(text, accelerator.Options{Spot: r.Spot, Backend: r.Backend})
@@ -63,8 +63,8 @@ func chooseMachines(r api.Request) (machines, error) {
 	return m, checkNodePools(r, acc)
 }
 
-// checkSize rejects hosts that ask for more than any machine with their chips has. Only a
-// ComputeClass knows its own machines.
+// checkSize rejects hosts that request more than any machine with their chips has. A
+// ComputeClass has machines that only it knows.
 func checkSize(r api.Request, m machines) error {
 	most := accelerator.Largest(m.Accelerator)
 	if most.CPUs == 0 || m.capacity.Kind == api.CapacityClass {
@@ -84,7 +84,7 @@ func checkSize(r api.Request, m machines) error {
 	return nil
 }
 
-// checkNodePools rejects what nothing could keep to.
+// checkNodePools rejects a placement that can't be satisfied.
 func checkNodePools(r api.Request, acc api.Accelerator) error {
 	switch {
 	case r.NodePools == api.NodePoolsExclusive && !isSlice(acc):
@@ -98,8 +98,7 @@ func checkNodePools(r api.Request, acc api.Accelerator) error {
 // isSlice reports whether an accelerator is a TPU on several hosts.
 func isSlice(acc api.Accelerator) bool { return acc.Kind == api.TPU && acc.Hosts > 1 }
 
-// hardwareWarnings are sentences about what the request says of the hardware and means
-// something else.
+// hardwareWarnings warns about hardware flags that don't have their apparent effect.
 func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if s.Backend == api.BackendLocal {
 		return nil
@@ -125,8 +124,8 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	return warnings
 }
 
-// checkHosts rejects numbers of hosts and slices that the hardware, or what
-// runs the pods, doesn't have.
+// checkHosts rejects numbers of hosts and slices that the hardware or the backend doesn't
+// support.
 func checkHosts(r api.Request, acc api.Accelerator) error {
 	hosts := max(r.Hosts, acc.Hosts)
 	switch {
@@ -144,7 +143,7 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 	return checkSeveral(r, hosts*max(r.Slices, 1))
 }
 
-// otherHosts says how a TPU has another number of hosts.
+// otherHosts says how a TPU can have another number of hosts.
 func otherHosts(r api.Request, acc api.Accelerator) string {
 	several, err := accelerator.Parse(accelerator.Text(acc), accelerator.Options{Backend: api.BackendPathways})
 	if err == nil && several.Hosts == r.Hosts {
@@ -197,8 +196,8 @@ func checkSeveral(r api.Request, hosts int) error {
 	return nil
 }
 
-// outputDir is --output-dir as the job is told it: a local job may get a path
-// relative to where it was started, a pod a bucket or a path of its own.
+// outputDir returns --output-dir as it is passed to the job: a local job may get a path
+// relative to where it was started, a pod gets a bucket or an absolute path.
 func outputDir(r api.Request, cwd string) (string, error) {
 	dir := r.OutputDir
 	scheme, path, isURL := strings.Cut(dir, "://")
@@ -217,7 +216,7 @@ func outputDir(r api.Request, cwd string) (string, error) {
 	}
 }
 
-// newSpec is everything about the job but what it is called and what it runs.
+// newSpec returns the Spec without the job's name, ID and call.
 func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	where = where.Known()
 	acc := m.Accelerator
@@ -255,7 +254,7 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	return s, nil
 }
 
-// backend is what runs the job, where no one chose.
+// backend returns what runs the job, if nobody chose.
 func backend(s api.Spec) api.Backend {
 	switch {
 	case s.Backend != "":
@@ -266,7 +265,7 @@ func backend(s api.Spec) api.Backend {
 	return api.BackendGKE
 }
 
-// retries is how often the job starts again. Several hosts of a Job never do.
+// retries returns how often the job restarts. A Job on several hosts never does.
 func retries(s api.Spec) int {
 	switch {
 	case s.Retries >= 0:
@@ -277,7 +276,7 @@ func retries(s api.Spec) int {
 	return 0
 }
 
-// identify names the job and what it runs.
+// identify sets the job's name, ID and call.
 func (p *Planned) identify(r api.Request, id Identity) {
 	s := &p.Spec
 	s.Created = id.When.UTC()

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// validate rejects what no cluster would take, naming the flag, before
-// anything is read or hashed.
+// validate rejects what no cluster would accept, and names the flag, before anything is
+// read or hashed.
 func validate(r api.Request) error {
 	return errors.Join(
 		validateIdentity(r),
@@ -69,8 +69,8 @@ func dnsName(flag, value string) error {
 	return nil
 }
 
-// plainly is the first of what is wrong with a name, without the regular expression
-// that follows it.
+// plainly returns the first problem with a name, without the regular expression that
+// follows it.
 func plainly(why []string) string {
 	text, _, _ := strings.Cut(why[0], " (e.g. ")
 	return text
@@ -103,8 +103,8 @@ func validateCPU(value string) error {
 	return err
 }
 
-// leastSize is what Python itself needs of memory, and its files of disk: who asks for
-// less has forgotten the unit.
+// leastSize is what Python itself needs of memory, and its files of disk: a smaller value
+// probably lacks its unit.
 const leastSize = 16 << 20
 
 func validateSize(flag, value string) error {
@@ -119,7 +119,7 @@ func validateSize(flag, value string) error {
 	}
 }
 
-// quantity reads an amount that must be positive where it is given.
+// quantity parses an amount, which must be positive if given.
 func quantity(flag, value string) (resource.Quantity, error) {
 	if value == "" {
 		return resource.Quantity{}, nil
@@ -161,7 +161,7 @@ func validateAnnotations(annotations map[string]string) error {
 	return nil
 }
 
-// ours are the keys that jobs are found by, or that tell something about them.
+// ours reports whether a key is one that finds jobs or describes them.
 func ours(key string) bool {
 	return key == api.LabelApp || key == api.LabelJobID || key == "job-name" ||
 		strings.HasPrefix(key, api.AnnotationPrefix) || strings.HasPrefix(key, "app.kubernetes.io/") ||
@@ -185,7 +185,7 @@ func validateMaxRuntime(r api.Request) error {
 	return nil
 }
 
-// later are image modes that this version does not have.
+// later are image modes that this version doesn't support.
 var later = []string{"bundled", "prebuilt"}
 
 func validateImage(image string) error {
@@ -201,17 +201,17 @@ func validateImage(image string) error {
 	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", image)
 }
 
-// How many characters the parts of an image's name can have: the name without
-// tag and digest, the tag, and the digest's number.
+// The maximum lengths of the parts of an image's name: the name without tag and digest,
+// and the tag; and the range for the digest's number.
 const (
 	maxImage             = 255
 	maxTag               = 128
 	minDigest, maxDigest = 64, 128
 )
 
-// isImage reports whether a kubelet takes the text for the name of an image: a
-// registry, a path, a tag and a digest, of which the path must be there. The libraries
-// that could tell are too lenient, as with host//path, or take 1 ms of every start.
+// isImage reports whether a kubelet accepts a text as the name of an image: a registry, a
+// path, a tag and a digest, all but the path optional. The available libraries are too
+// lenient, for example with host//path, or take 1 ms of every start.
 func isImage(text string) bool {
 	const (
 		label    = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
@@ -220,7 +220,7 @@ func isImage(text string) bool {
 		tag      = `\w[\w.-]*`
 		digest   = `[0-9a-f]+`
 	)
-	// Bounds in the expression would take most of the time that a command's flags take.
+	// Bounds in the expression would take most of the time needed for a command's flags.
 	m := regexp.MustCompile(`^((?:` + registry + `/)?` + word + `(?:/` + word + `)*)(?::(` + tag + `))?(?:@sha[0-9]+:(` + digest + `))?$`).FindStringSubmatch(text)
 	if m == nil {
 		return false

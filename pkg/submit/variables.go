@@ -13,20 +13,21 @@ var runnerVariables = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_
 	api.EnvPodUID, api.EnvHosts, api.EnvLeader, api.EnvSlices, api.EnvGroupKey}
 
 // SetByRunner reports whether an environment variable belongs to the runner: no job may
-// give it a value.
+// set it.
 func SetByRunner(name string) bool { return slices.Contains(runnerVariables, name) }
 
-// indexVariable is how Kubernetes gives a pod of an Indexed Job its number.
+// indexVariable holds the number that Kubernetes gives to a pod of an Indexed Job.
 const indexVariable = api.EnvCompletionIndex
 
-// groupVariables are set for each host by the controller of its job, and read by libtpu and
-// JAX. perHost cannot be the same on all of them: the runner distinguishes the hosts by them.
+// groupVariables are set for each host by the controller of its job, and read by libtpu
+// and JAX. The variables in perHost must differ between the hosts: the runner
+// distinguishes the hosts by them.
 var (
 	perHost        = []string{"LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX", indexVariable}
 	groupVariables = []string{"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES", "TPU_PROCESS_PORT", "TPU_NAME",
 		"MEGASCALE_COORDINATOR_ADDRESS", "MEGASCALE_NUM_SLICES", "MEGASCALE_SLICE_ID"}
-	// debugVariables are set by the component debug, or would move the debugger away from the
-	// port that the component names.
+	// debugVariables are set by the component debug, or would move the debugger away from
+	// the port that the component declares.
 	debugVariables = []string{api.EnvDebug, api.EnvBreakpoint, api.EnvDebugPort}
 )
 
