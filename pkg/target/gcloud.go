@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// placeOfGcloud is what gcloud itself would take: its variables, then its
-// configuration. It is read from gcloud's files, because starting gcloud takes
-// a second.
+// placeOfGcloud returns what gcloud itself would use: its variables, then its
+// configuration. It reads gcloud's files, because starting gcloud takes a second.
 func placeOfGcloud(env func(string) string) (place, error) {
 	name, properties, err := readGcloud(env, gcloudDir(env, runtime.GOOS))
 	if err != nil {
@@ -32,8 +31,8 @@ func placeOfGcloud(env func(string) string) (place, error) {
 	}, nil
 }
 
-// gcloudDir is where gcloud keeps its configurations; empty where the
-// environment does not say.
+// gcloudDir returns the directory of gcloud's configurations; "" if the environment
+// doesn't say.
 func gcloudDir(env func(string) string, goos string) string {
 	if dir := env("CLOUDSDK_CONFIG"); dir != "" {
 		return dir
@@ -53,11 +52,11 @@ var configurationPattern = pattern.Lazy(`^[a-z][a-z0-9-]*$`)
 
 const (
 	defaultConfiguration = "default"
-	noConfiguration      = "NONE" // gcloud's word for one that is empty
+	noConfiguration      = "NONE" // gcloud's word for an empty configuration
 )
 
-// readGcloud gives the name of the active configuration and its properties, as
-// section/key. What gcloud has never written is empty.
+// readGcloud returns the name of the active configuration and its properties, as
+// section/key. Both are empty if gcloud has never written any.
 func readGcloud(env func(string) string, dir string) (string, map[string]string, error) {
 	if dir == "" {
 		return "", nil, nil
@@ -81,7 +80,7 @@ func readGcloud(env func(string) string, dir string) (string, map[string]string,
 
 const activeVariable = "CLOUDSDK_ACTIVE_CONFIG_NAME"
 
-// activeConfiguration is the name of gcloud's active configuration.
+// activeConfiguration returns the name of gcloud's active configuration.
 func activeConfiguration(env func(string) string, dir string) (setting, error) {
 	if name := env(activeVariable); name != "" {
 		return setting{name, activeVariable}, nil
@@ -94,8 +93,8 @@ func activeConfiguration(env func(string) string, dir string) (setting, error) {
 	return first(setting{strings.TrimSpace(string(data)), path}, setting{defaultConfiguration, fromDefault}), nil
 }
 
-// parseProperties reads an INI file as far as gcloud writes it: sections in
-// brackets, then key = value. Anything else in it is left to gcloud.
+// parseProperties reads an INI file as gcloud writes it: sections in brackets, then key =
+// value. It ignores anything else.
 func parseProperties(text string) map[string]string {
 	properties := map[string]string{}
 	section := ""

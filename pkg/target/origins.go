@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 )
 
-// origins are where values are looked for. What gcloud has joins them only
-// where one is still missing.
+// origins are the sources of values. gcloud's are only read if a value is still missing.
 type origins struct {
 	flags   Flags
 	env     func(string) string
@@ -18,7 +17,7 @@ type origins struct {
 	need    Need
 }
 
-// gather reads what counts before gcloud's configuration, and checks it.
+// gather reads what takes precedence over gcloud's configuration, and checks it.
 func gather(f Flags, env func(string) string, kube KubeConfig, need Need) (origins, error) {
 	config, err := kube.RawConfig()
 	if err != nil {
@@ -31,12 +30,12 @@ func gather(f Flags, env func(string) string, kube KubeConfig, need Need) (origi
 	return o, checkPlace(o.named())
 }
 
-// named is what someone has set on purpose.
+// named returns the place that someone has set on purpose.
 func (o origins) named() place {
 	return placeGiven(o.flags, o.env).over(placeOfProfile(o.profile))
 }
 
-// complete adds what no one has set on purpose.
+// complete adds the values that nobody has set on purpose.
 func (o origins) complete(p place) (place, error) {
 	if p.whole() {
 		return p, nil
@@ -49,9 +48,9 @@ func (o origins) complete(p place) (place, error) {
 	return p, checkPlace(p)
 }
 
-// chooseProfile finds the profile of this call. Its file is read only where
-// something could come from it. Where --context says which cluster to use, only
-// --profile brings another word into it.
+// chooseProfile returns the profile of this call. It reads the profiles file only if a
+// value could come from it. With --context, which already names the cluster, only
+// --profile chooses a profile.
 func chooseProfile(f Flags, env func(string) string) (profile.Profile, error) {
 	allGiven := placeGiven(f, env).whole() && namespaceGiven(f, env).value != ""
 	if f.Profile == "" && (f.Context != "" || allGiven) {

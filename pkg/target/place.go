@@ -17,10 +17,10 @@ import (
 // fromPlace is the origin of a context that was found by its cluster.
 const fromPlace = "project, zone and cluster"
 
-// place names a GKE cluster, or a part of that.
+// place names a GKE cluster, or a part of its name.
 type place struct{ project, zone, cluster setting }
 
-// over takes from other what p does not say.
+// over fills the empty values of p from other.
 func (p place) over(other place) place {
 	return place{first(p.project, other.project), first(p.zone, other.zone), first(p.cluster, other.cluster)}
 }
@@ -30,7 +30,7 @@ func (p place) is(other place) bool {
 	return p.project.value == other.project.value && p.zone.value == other.zone.value && p.cluster.value == other.cluster.value
 }
 
-// agrees reports whether other has everything that p says.
+// agrees reports whether other has every value that p has.
 func (p place) agrees(other place) bool { return p.over(other).is(other) }
 
 // whole reports whether nothing is missing.
@@ -40,7 +40,7 @@ func (p place) whole() bool {
 
 func (p place) settings() []setting { return []setting{p.project, p.zone, p.cluster} }
 
-// kubeName is what gcloud calls the cluster in a kubeconfig.
+// kubeName returns gcloud's name for the cluster in a kubeconfig.
 func (p place) kubeName() string {
 	return strings.Join([]string{"gke", p.project.value, p.zone.value, p.cluster.value}, "_")
 }
@@ -57,7 +57,7 @@ func placeOfEnv(env func(string) string) place {
 	}
 }
 
-// placeGiven is what was set for this call or this shell.
+// placeGiven returns the place that was set for this call or this shell.
 func placeGiven(f Flags, env func(string) string) place { return placeOfFlags(f).over(placeOfEnv(env)) }
 
 func placeOfProfile(p profile.Profile) place {
@@ -69,9 +69,9 @@ func defaultPlace() place {
 	return place{zone: setting{defaultZone, fromDefault}, cluster: setting{defaultCluster, fromDefault}}
 }
 
-// placeOfContext reads gke_PROJECT_ZONE_CLUSTER, which gcloud gives to a context
-// and to its cluster; a context that was renamed still has it in the latter.
-// It is empty for other clusters.
+// placeOfContext parses gke_PROJECT_ZONE_CLUSTER, gcloud's name for a context and its
+// cluster; in a renamed context, the cluster still has it. The place is empty for other
+// clusters.
 func placeOfContext(config clientcmdapi.Config, name string) place {
 	c := config.Contexts[name]
 	if c == nil {
@@ -87,9 +87,9 @@ func placeOfContext(config clientcmdapi.Config, name string) place {
 	return place{}
 }
 
-// isGKE reports whether the cluster behind a context is one of GKE: its name or its
-// address says so, or someone does by naming project, zone or cluster. Without
-// a context the place alone counts, which is GKE's.
+// isGKE reports whether a context's cluster is a GKE cluster: according to its name or
+// address, or because a flag names the project, zone or cluster. Without a context, the
+// place alone counts, which is always one of GKE.
 func (o origins) isGKE(context setting) bool {
 	if context == (setting{}) || placeOfFlags(o.flags) != placeOfFlags(Flags{}) || placeOfContext(o.config, context.value) != (place{}) {
 		return true
@@ -105,7 +105,7 @@ func (o origins) isGKE(context setting) bool {
 // dnsEndpoint ends the host names of GKE's API servers.
 const dnsEndpoint = ".gke.goog"
 
-// locate finds the cluster, and the context through which it is reached.
+// locate returns the cluster, and the context through which it is reached.
 func (o origins) locate() (place, setting, error) {
 	if o.flags.Context != "" {
 		where, err := o.locateGiven()
@@ -120,8 +120,8 @@ func (o origins) locate() (place, setting, error) {
 	if err != nil {
 		return place{}, setting{}, err
 	}
-	// A project alone names no cluster, only the store, where the current
-	// context is not known to be one of GKE.
+	// A project alone only determines the store, not a cluster, if the current context is
+	// not known to be a GKE cluster's.
 	storeOnly := there == (place{}) && named.zone.value == "" && named.cluster.value == ""
 	if current.from != "" && (named.agrees(there) || storeOnly) {
 		return where, current, nil
@@ -130,8 +130,8 @@ func (o origins) locate() (place, setting, error) {
 	return where, context, err
 }
 
-// current is the way to a cluster that counts where none is named. It has no
-// origin where there is no way.
+// current returns how to reach the cluster if none is named. If there is no way, the
+// result has no origin.
 func (o origins) current() (setting, error) {
 	name := setting{o.config.CurrentContext, "current context"}
 	switch {
@@ -157,18 +157,17 @@ func (o origins) locateGiven() (place, error) {
 	if there != (place{}) {
 		for i, s := range flags.over(own).settings() {
 			if other := there.settings()[i].value; s.value != "" && s.value != other {
-				return place{}, fmt.Errorf("%s contradicts --context %s, which has %s: omit one of them", s.said(), name, other)
+				return place{}, fmt.Errorf("%s contradicts --context %s, which has %s: omit one of them", s.describe(), name, other)
 			}
 		}
 	}
 	return o.complete(flags.over(there).over(placeOfEnv(o.env)).over(own))
 }
 
-// contextOf is the context for a cluster, empty where there is none and none is
-// needed.
+// contextOf returns the context for a cluster, empty if there is none and none is needed.
 func (o origins) contextOf(where, named place) (setting, error) {
 	names := slices.Sorted(maps.Keys(o.config.Contexts))
-	// gcloud's own name first, then those that someone has renamed.
+	// gcloud's own name first, then renamed contexts.
 	if own := where.kubeName(); o.config.Contexts[own] != nil {
 		names = slices.Insert(names, 0, own)
 	}
@@ -204,7 +203,7 @@ func (o origins) noContextFor(where, named place, near []string) error {
 	}
 	name := where.kubeName()
 	if where.cluster.from == fromProfile(o.profile) {
-		// No one typed it: say whose it is, and what goes before it.
+		// Nobody typed it: say where it comes from, and what overrides it.
 		name += ", which is the cluster of " + where.cluster.from
 		hint += "; --context names another"
 	}
@@ -212,7 +211,7 @@ func (o origins) noContextFor(where, named place, near []string) error {
 		name, where.cluster.value, locationFlag(where.zone.value), where.zone.value, where.project.value, hint)
 }
 
-// locationFlag is gcloud's flag for a zone, us-central1-a, or a region, us-central1.
+// locationFlag returns gcloud's flag for a zone, us-central1-a, or a region, us-central1.
 func locationFlag(location string) string {
 	if strings.Count(location, "-") == 1 {
 		return "--region"
@@ -220,7 +219,7 @@ func locationFlag(location string) string {
 	return "--zone"
 }
 
-// missingContext says that a context someone named does not exist.
+// missingContext returns the error for a named context that doesn't exist.
 func missingContext(config clientcmdapi.Config, named setting) error {
 	names := slices.Sorted(maps.Keys(config.Contexts))
 	message := fmt.Sprintf("%s %s: the kubeconfig has no context of that name", named.from, named.value)

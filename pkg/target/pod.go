@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// InPod is the origin of a context in a pod that has no kubeconfig: the cluster
-// is the pod's own, and Target.Context is empty.
+// InPod is the origin of a context in a pod without a kubeconfig: the cluster is the
+// pod's own, and Target.Context is empty.
 const InPod = "in-cluster configuration"
 
-// podNamespaceFile is where Kubernetes tells a pod its namespace.
+// podNamespaceFile is where Kubernetes writes a pod's namespace.
 const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // inPod reports whether this is a pod that can reach its own cluster.
@@ -17,9 +17,8 @@ func inPod(env func(string) string) bool {
 	return env("KUBERNETES_SERVICE_HOST") != "" && env("KUBERNETES_SERVICE_PORT") != ""
 }
 
-// podNamespace is the namespace of the pod that this runs in, found as
-// client-go finds it.
+// podNamespace returns the namespace of the pod that this runs in, as client-go finds it.
 func podNamespace(env func(string) string, file string) setting {
-	data, _ := os.ReadFile(file) // without it there is the default
+	data, _ := os.ReadFile(file) // without the file, the default applies
 	return first(setting{env("POD_NAMESPACE"), "POD_NAMESPACE"}, setting{strings.TrimSpace(string(data)), InPod})
 }

@@ -19,9 +19,9 @@ const (
 	fileScheme   = "file://"
 )
 
-// LocalStore is the URL of the store that local jobs use unless told otherwise:
-// kinetic/store in the user's data directory. env reads the environment; as the
-// XDG Base Directory Specification says, a relative XDG_DATA_HOME is ignored.
+// LocalStore returns the URL of the default store of local jobs: kinetic/store in the
+// user's data directory. env reads the environment. A relative XDG_DATA_HOME is ignored,
+// as the XDG Base Directory Specification requires.
 func LocalStore(env func(string) string) (string, error) {
 	dir := env("XDG_DATA_HOME")
 	if !filepath.IsAbs(dir) {
@@ -34,7 +34,7 @@ func LocalStore(env func(string) string) (string, error) {
 	return fileScheme + filepath.ToSlash(filepath.Join(dir, "kinetic", "store")), nil
 }
 
-// resolveStore finds the store of jobs that run in a cluster.
+// resolveStore returns the store of jobs that run in a cluster.
 func resolveStore(f Flags, env func(string) string, where place) (setting, error) {
 	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"})
 	if store.value == "" {
@@ -50,11 +50,11 @@ func resolveStore(f Flags, env func(string) string, where place) (setting, error
 	return setting{url, store.from}, nil
 }
 
-// ErrNoStore is that neither a store nor the project is known, from which its name
-// would follow.
+// ErrNoStore means that there is no store: none was named, and the project, from which
+// its name would follow, isn't known.
 var ErrNoStore = errors.New("set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
 
-// defaultStore is the bucket that `up` makes beside a cluster.
+// defaultStore returns the bucket that `up` creates with a cluster.
 func defaultStore(where place) (setting, error) {
 	if where.project.value == "" {
 		return setting{}, fmt.Errorf("there is no store for the job: %w", ErrNoStore)
@@ -66,7 +66,7 @@ func defaultStore(where place) (setting, error) {
 	return setting{url, fromDefault}, nil
 }
 
-// checkStore brings the URL of a store into the form that everything else uses.
+// checkStore returns the URL of a store in the form that everything else uses.
 func checkStore(text string) (string, error) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return "", errors.New("it has characters that can't be printed")
@@ -104,14 +104,14 @@ func checkDirectory(dir string) (string, error) {
 
 var bucketPattern = pattern.Lazy(`^[a-z0-9][a-z0-9._-]*[a-z0-9]$`)
 
-// Lengths of bucket names, and of each part of one that has dots.
+// Lengths of bucket names, and of each part of a name with dots.
 const (
 	minBucket     = 3
 	maxBucket     = 222
 	maxBucketPart = 63
 )
 
-// checkBucket holds https://cloud.google.com/storage/docs/buckets#naming.
+// checkBucket applies the rules of https://cloud.google.com/storage/docs/buckets#naming.
 func checkBucket(name string) error {
 	if !bucketPattern().MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
 		return fmt.Errorf("invalid bucket name %q: expected 3 to 63 lower-case letters, digits, '-', '_' and '.', with a letter or digit at both ends", name)

@@ -1,7 +1,7 @@
-// Package target decides where a job goes: the Google Cloud project, zone and
-// cluster, the kubeconfig context and namespace, and the store. It reads the
-// flags, the environment, the profiles, the kubeconfig and gcloud's
-// configuration; it contacts nothing and changes none of them.
+// Package target decides where a job runs: the Google Cloud project, zone and cluster,
+// the kubeconfig context and namespace, and the store. It reads the flags, the
+// environment, the profiles, the kubeconfig and gcloud's configuration; it contacts
+// nothing and changes none of them.
 package target
 
 import (
@@ -12,7 +12,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Flags are what the command line says; empty is not given.
+// Flags are the values of the command line; "" means not given.
 type Flags struct {
 	Project, Zone, Cluster, Store string
 	// Profile names one of the user's profiles.
@@ -22,45 +22,45 @@ type Flags struct {
 }
 
 // KubeConfig is the part of a clientcmd.ClientConfig that is needed here;
-// ConfigFlags.ToRawKubeConfigLoader has it. Its Context override plays no part.
+// ConfigFlags.ToRawKubeConfigLoader returns one. Its Context override is ignored.
 type KubeConfig interface {
 	RawConfig() (clientcmdapi.Config, error)
 }
 
 // Need says what the target is for.
 type Need struct {
-	// Cluster: a cluster will be contacted, so there must be a context.
+	// Cluster means that a cluster will be contacted, so there must be a context.
 	Cluster bool
-	// Jobs: it is for jobs that exist, whose workloads tell their stores, so that
-	// there need not be one otherwise.
+	// Jobs means that the target is for existing jobs, whose workloads name their stores,
+	// so that no other store is required.
 	Jobs bool
-	// Local: the job runs on this machine. Only the store matters then, and
-	// the kubeconfig is not read.
+	// Local means that the job runs on this machine. Only the store matters then, and the
+	// kubeconfig is not read.
 	Local bool
 }
 
-// Target is where a job goes. What does not apply is empty: everything but the
-// store for a local job, the context when no cluster is contacted and the
-// kubeconfig has none that fits.
+// Target is where a job runs. Fields that don't apply are empty: everything but the store
+// for a local job, and the context if no cluster is contacted and the kubeconfig has none
+// that fits.
 type Target struct {
 	Project, Zone, Cluster string
-	// Context names the kubeconfig's context to use for this call. It may be
-	// another than the current one, which stays as it is. It is empty where the
-	// cluster is reached without one, which From.Context then says.
+	// Context is the kubeconfig's context for this call. It may differ from the current
+	// context, which stays as it is. It is "" if the cluster is reached without a
+	// context; From.Context then says how.
 	Context   string
 	Namespace string
-	// GKE reports whether the cluster is known to be one of GKE, where pods get
+	// GKE reports whether the cluster is known to be a GKE cluster, where pods get
 	// credentials from their node.
 	GKE bool
-	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash; empty
-	// where none is known and none is needed.
+	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash; "" if none
+	// is known and none is needed.
 	Store string
-	// From says where each value came from.
+	// From says where each value comes from.
 	From Sources
 }
 
-// Known is the target without a zone and a cluster that no one has set and that play no
-// part: a cluster that isn't known to be one of GKE has other names, or none.
+// Known returns the target without the default zone and cluster if the cluster isn't
+// known to be a GKE cluster: it has other names, or none.
 func (t Target) Known() Target {
 	if t.GKE {
 		return t
@@ -74,28 +74,27 @@ func (t Target) Known() Target {
 	return t
 }
 
-// Sources are the origins of a Target's values, as a user knows them: a flag
-// (--project), a variable (KINETIC_PROJECT, CLOUDSDK_CORE_PROJECT), "profile
-// NAME", "context NAME", "current context", "project, zone and cluster" for the
-// context that was chosen by them, "gcloud configuration NAME", or "default".
-// The origin of an empty value is empty, but for a cluster that is reached
-// without a context: "--server", or InPod.
+// Sources are the origins of a Target's values, as a user knows them: a flag (--project),
+// a variable (KINETIC_PROJECT, CLOUDSDK_CORE_PROJECT), "profile NAME", "context NAME",
+// "current context", "project, zone and cluster" for the context that they chose, "gcloud
+// configuration NAME", or "default". The origin of an empty value is empty, except for a
+// cluster that is reached without a context: "--server", or InPod.
 type Sources struct {
 	Project, Zone, Cluster, Context, Namespace, Store string
 }
 
-// setting is a value and where it came from.
+// setting is a value and its origin.
 type setting struct{ value, from string }
 
-// said is a setting as a message names it.
-func (s setting) said() string {
+// describe returns a setting in the form for messages.
+func (s setting) describe() string {
 	if strings.HasPrefix(s.from, "--") {
 		return s.from + " " + s.value
 	}
 	return s.value + " of " + s.from
 }
 
-// first is the first setting that has a value.
+// first returns the first setting that has a value.
 func first(settings ...setting) setting {
 	for _, s := range settings {
 		if s.value != "" {
@@ -105,7 +104,7 @@ func first(settings ...setting) setting {
 	return setting{}
 }
 
-// The origin of values that no one has set, and the values.
+// The origin of values that nobody has set, and these values.
 const (
 	fromDefault      = "default"
 	defaultZone      = "us-central1-a"
@@ -113,12 +112,12 @@ const (
 	defaultNamespace = "default"
 )
 
-// Resolve finds each value in the first of these that has it: its flag, its
-// variable KINETIC_*, the profile, the kubeconfig's context, gcloud's
-// configuration, a default. A --context counts before the variables. Project,
-// zone and cluster that are not those of the current context choose the context
-// of the cluster they name. Files are read only where a value is still missing.
-// Errors are all about what the user has set, or has to set.
+// Resolve takes each value from the first of these that has it: its flag, its variable
+// KINETIC_*, the profile, the kubeconfig's context, gcloud's configuration, a default.
+// --context takes precedence over the variables. A project, zone and cluster that are not
+// those of the current context choose the context of the cluster that they name. Files
+// are only read if a value is still missing. All errors are about what the user has set,
+// or has to set.
 func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Target, error) {
 	if need.Local {
 		return resolveLocal(f, env)
@@ -171,7 +170,7 @@ func resolveLocal(f Flags, env func(string) string) (Target, error) {
 	return Target{Store: url, From: Sources{Store: store.from}}, nil
 }
 
-// namespaceGiven is the namespace that was set for this call or this shell.
+// namespaceGiven returns the namespace that was set for this call or this shell.
 func namespaceGiven(f Flags, env func(string) string) setting {
 	return first(setting{f.Namespace, "--namespace"}, setting{env("KINETIC_NAMESPACE"), "KINETIC_NAMESPACE"})
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// What Google Cloud allows, a little more generously than its own rules, whose
-// details change: what matters here is that no value can be taken for another.
-// Old projects have a domain in front: example.com:project.
+// What Google Cloud allows. This is slightly more lenient than its rules, whose details
+// change: what matters here is that no value can be mistaken for another. Old projects
+// have a domain in front: example.com:project.
 var (
 	projectPattern = pattern.Lazy(`^([a-z0-9.-]+:)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
 	zonePattern    = pattern.Lazy(`^[a-z]+(-[a-z]+)*-[a-z]+[0-9]+(-[a-z0-9]+)?$`)
 	clusterPattern = pattern.Lazy(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
 
-// checkPlace rejects what no cluster could have, before it is put into names.
+// checkPlace rejects values that no cluster could have, before they become part of names.
 func checkPlace(p place) error {
 	for _, c := range []struct {
 		setting

@@ -29,21 +29,21 @@ func Dialing(err error) bool {
 }
 
 // Untrusted reports whether a connection could not be secured: the server's certificate
-// is not accepted, or it does not speak TLS.
+// was not accepted, or the server doesn't use TLS.
 func Untrusted(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var hostname x509.HostnameError
 	return AsClockError(err, time.Time{}) != nil || errors.As(err, &unknown) || errors.As(err, &hostname) || plain(err)
 }
 
-// plain reports whether the server does not speak TLS.
+// plain reports whether the server doesn't use TLS.
 func plain(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &record) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// ClockError is a certificate that is not valid at the time that this machine's
-// clock shows.
+// ClockError is the error for a certificate that is not valid at the time of this
+// machine's clock.
 type ClockError struct {
 	cause error
 	cert  *x509.Certificate
@@ -56,8 +56,8 @@ func (e *ClockError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *ClockError) Unwrap() error { return e.cause }
 
-// AsClockError returns the ClockError in err, or makes one of the error about a
-// certificate; nil for an error of another kind.
+// AsClockError returns the ClockError in err, or makes one from a certificate error; nil
+// for other errors.
 func AsClockError(err error, here time.Time) *ClockError {
 	var clock *ClockError
 	var invalid x509.CertificateInvalidError

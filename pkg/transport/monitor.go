@@ -8,36 +8,36 @@ import (
 )
 
 const (
-	// noWordAfter is how long a request may take before the user hears of it.
+	// noWordAfter is how long a request may take before the user is notified.
 	noWordAfter = 2 * time.Second
-	// outageLasts is how long a server that was reached before is waited for: an upgrade of
+	// outageLasts is how long to wait for a server that was reached before: an upgrade of
 	// a control plane takes a quarter of an hour.
 	outageLasts = 30 * time.Minute
 )
 
-// Monitor is a Transport that says when its server is slow to answer, and decides how
-// long an outage may last.
+// Monitor is a Transport that notifies the user when its server is slow to answer, and
+// decides how long an outage may last.
 type Monitor struct {
 	*Transport
 	server string
-	// tell, which may be nil, gets lines for the user.
-	tell    func(string)
-	telling sync.Mutex // one line at a time
+	// notify, which may be nil, gets lines for the user.
+	notify    func(string)
+	notifying sync.Mutex // one line at a time
 
-	mu      sync.Mutex
-	waiting bool      // it was said that the server has not answered so far
-	since   time.Time // of the first of the failures in a row
-	told    bool      // about them
+	mu       sync.Mutex
+	waiting  bool      // the user knows that the server has not answered so far
+	since    time.Time // of the first of the consecutive failures
+	reported bool      // the user knows about the failures
 }
 
-// NewMonitor returns a Monitor of the server with that name. tell, which may be nil, gets a
-// line when the server is slow to answer.
-func NewMonitor(t *Transport, server string, tell func(string)) *Monitor {
-	return &Monitor{Transport: t, server: server, tell: tell}
+// NewMonitor returns a Monitor of the server with that name. notify, which may be nil, gets
+// a line when the server is slow to answer.
+func NewMonitor(t *Transport, server string, notify func(string)) *Monitor {
+	return &Monitor{Transport: t, server: server, notify: notify}
 }
 
-// RoundTrip implements http.RoundTripper. An error after which no answer is to be expected
-// soon is an UnreachableError.
+// RoundTrip implements http.RoundTripper. If no answer can be expected soon, the error is
+// an UnreachableError.
 func (m *Monitor) RoundTrip(r *http.Request) (*http.Response, error) {
 	slow := time.AfterFunc(noWordAfter, func() { m.slow(r.URL.Host) })
 	defer slow.Stop()
@@ -49,7 +49,7 @@ func (m *Monitor) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// slow says once that a server has not answered at all so far.
+// slow reports once that a server has not answered at all so far.
 func (m *Monitor) slow(host string) {
 	reached := m.Reached()
 	m.mu.Lock()
@@ -61,46 +61,47 @@ func (m *Monitor) slow(host string) {
 	}
 }
 
-// Say writes a line for the user. It is called without the mutex of the state: a
-// stopped terminal holds up only the requests that have something to say.
+// Say writes a line for the user. It must be called without holding mu: a stopped
+// terminal only blocks requests that have something to report.
 func (m *Monitor) Say(format string, args ...any) {
-	if m.tell == nil {
+	if m.notify == nil {
 		return
 	}
-	m.telling.Lock()
-	defer m.telling.Unlock()
-	m.tell(fmt.Sprintf(format, args...))
+	m.notifying.Lock()
+	defer m.notifying.Unlock()
+	m.notify(fmt.Sprintf(format, args...))
 }
 
 func (m *Monitor) answered() {
 	m.mu.Lock()
-	again := m.told
-	m.told, m.since = false, time.Time{}
+	again := m.reported
+	m.reported, m.since = false, time.Time{}
 	m.mu.Unlock()
 	if again {
 		m.Say("%s answers again", m.server)
 	}
 }
 
-// failed looks at a request without an answer. A server that was never reached is a wrong
-// address or no network, and given up at once; one that was reached will be back.
+// failed handles a request without an answer. If the server was never reached, the
+// address is wrong or there is no network, and failed gives up at once; a server that was
+// reached will be back.
 func (m *Monitor) failed(r *http.Request, err error) error {
 	if r.Context().Err() != nil || AsClockError(err, time.Time{}) != nil {
 		return err
 	}
-	final, news := m.count(err)
+	final, isNew := m.count(err)
 	switch {
 	case final:
 		return &UnreachableError{err}
-	case news:
+	case isNew:
 		m.Say("%s at %s can't be reached (%v); trying again", m.server, r.URL.Host, err)
 	}
 	return err
 }
 
-// count notes a failure. It returns whether the server is given up, and whether nothing was
-// said of the outage so far.
-func (m *Monitor) count(err error) (final, news bool) {
+// count records a failure. final means that the server is given up, and isNew that the
+// user doesn't know about the outage yet.
+func (m *Monitor) count(err error) (final, isNew bool) {
 	reached := m.Reached()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,13 +111,12 @@ func (m *Monitor) count(err error) (final, news bool) {
 	if !reached || m.Now().Sub(m.since) >= outageLasts {
 		return true, false
 	}
-	news = Dialing(err) && !m.told
-	m.told = m.told || news
-	return false, news
+	isNew = Dialing(err) && !m.reported
+	m.reported = m.reported || isNew
+	return false, isNew
 }
 
-// UnreachableError is a request that got no answer, and for which none is to be expected
-// soon.
+// UnreachableError means that a request got no answer, and none can be expected soon.
 type UnreachableError struct{ cause error }
 
 func (e *UnreachableError) Error() string { return e.cause.Error() }

@@ -11,32 +11,32 @@ import (
 	"time"
 )
 
-// Server is what messages call a server, and what they advise when a request gets no
-// answer from it.
+// Server is how messages name a server, and what they advise when it doesn't answer a
+// request.
 type Server struct {
-	// Name is the server's, such as "the API server".
+	// Name names the server, such as "the API server".
 	Name string
-	// Authority is who should have issued its certificate.
+	// Authority names who should have issued its certificate.
 	Authority string
 
-	// Advice is what to do where the other fields have nothing.
+	// Advice is used when the field for a case is empty.
 	Advice string
-	// What to do when no host has the name, nothing listens at the address, or the host does
-	// not answer.
+	// Advice for when no host has the name, nothing listens at the address, or the host
+	// doesn't answer.
 	NoHost, Refused, Silent string
-	// What to do when the certificate has another issuer or names another host, or when the
-	// server does not speak TLS.
+	// Advice for when the certificate has another issuer or names another host, or when
+	// the server doesn't use TLS.
 	Issuer, Hostname, Plain string
 }
 
-// Explain says why a request got no answer and what to do, "" where the error is of
-// another kind.
+// Explain says why a request got no answer and what to do, "" if the error is of another
+// kind.
 func (s Server) Explain(err error) string {
 	var request *url.Error
 	if !errors.As(err, &request) {
 		return ""
 	}
-	for errors.As(request.Err, &request) { // the innermost names the host that was asked
+	for errors.As(request.Err, &request) { // the innermost error names the host of the request
 	}
 	host := request.URL
 	if u, parseErr := url.Parse(request.URL); parseErr == nil {

@@ -1,5 +1,5 @@
-// Package transport is the way to a server: whether it was ever reached, what time it
-// is there, and why a request got no answer.
+// Package transport makes requests to a server. It knows whether the server was ever
+// reached, what time its clock shows, and why a request got no answer.
 package transport
 
 import (
@@ -15,7 +15,7 @@ import (
 type Transport struct {
 	// Base makes the requests.
 	Base http.RoundTripper
-	// Proxy is what the way leads through, as in http.Transport.
+	// Proxy returns the proxy for a request, as in http.Transport.
 	Proxy func(*http.Request) (*url.URL, error)
 	// Now is this machine's clock.
 	Now func() time.Time
@@ -25,13 +25,13 @@ type Transport struct {
 	ahead   time.Duration // from our clock to the server's
 }
 
-// New makes a Transport with the proxy of the environment.
+// New returns a Transport with the proxy of the environment.
 func New(base http.RoundTripper) *Transport {
 	return &Transport{Base: base, Proxy: http.ProxyFromEnvironment, Now: time.Now}
 }
 
-// RoundTrip implements http.RoundTripper. An error about a certificate that is not valid
-// at this time is a ClockError.
+// RoundTrip implements http.RoundTripper. For a certificate that is not valid at this
+// time, the error is a ClockError.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Base.RoundTrip(r)
 	if err != nil {
@@ -50,27 +50,28 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Reached reports whether the server has ever answered. One that never did is a wrong
-// address or no network; one that did will be back.
+// Reached reports whether the server has ever answered. If it never has, the address is
+// wrong or there is no network; if it has, it will be back.
 func (t *Transport) Reached() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.reached
 }
 
-// ServerTime returns the time by the server's clock when it is here by ours; here itself
-// before the server has answered. It is off by a second at most, plus an answer's way.
+// ServerTime returns the server's time that corresponds to here, our time; here itself
+// before the server has answered. It is off by at most a second plus an answer's travel
+// time.
 func (t *Transport) ServerTime(here time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return here.Add(t.ahead)
 }
 
-// dateWithin bounds asking for the time, which an error message waits for.
+// dateWithin limits the request for the time, which an error message waits for.
 const dateWithin = 3 * time.Second
 
-// dateOf asks a server that can't be trusted for its time. It sends nothing else, and only
-// a message uses the answer.
+// dateOf requests the time from a server that can't be trusted. It sends nothing else,
+// and the answer is only used in a message.
 func (t *Transport) dateOf(ctx context.Context, host string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, dateWithin)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package version knows which version of the product a binary is.
+// Package version determines the version of the product in a binary.
 package version
 
 import "runtime/debug"
@@ -6,8 +6,8 @@ import "runtime/debug"
 // linked is set by the linker: -X github.com/kubectl-kinetic/kinetic/pkg/version.linked=v1.2.3
 var linked string
 
-// String is the linked version, else the module version that `go install`
-// records, else "devel" and the commit where that is known.
+// String returns the linked version, else the module version that `go install` records,
+// else "devel" and the commit if it is known.
 func String() string {
 	if linked != "" {
 		return linked
