@@ -7,15 +7,16 @@ SHELL := /bin/bash
 export GO111MODULE := on
 
 PKG := github.com/kubectl-kinetic/kinetic
-# A release's tag, or the commits since it; a clone without tags says so itself.
+# A release's tag, or the commits since it; the binaries of a clone without tags know
+# their commit anyway.
 VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null)
 LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/version.linked=$(VERSION))
-# The client of Cloud Storage speaks HTTP here: without its gRPC a binary is 13 MB
-# smaller and starts in half the time.
+# The Cloud Storage client uses HTTP here: without its gRPC, a binary is 13 MB smaller and
+# starts in half the time.
 TAGS := disable_grpc_modules
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
-# Packages with goroutines: tested once more with the race detector.
+# Packages with goroutines: they are also tested with the race detector.
 RACE := $(wildcard pkg/job pkg/kube pkg/latest pkg/local pkg/logs pkg/pack pkg/screen pkg/store pkg/ui)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
@@ -64,12 +65,12 @@ clean: ## Remove what build made
 
 ##@ Check
 
-# No cluster's environment: what a shell is set up for changes no unit test.
+# Without the cluster's environment: a shell's settings must not affect unit tests.
 GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test
-# The runner's tests talk to a real server of Cloud Storage's API: the cluster's. Built
-# as it is for the cluster, so that one build serves both.
+# The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
+# as for the cluster, so that one build serves both.
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
-# In the package's folder go shows what the tests say, such as why one is skipped.
+# In the package's directory, go shows the tests' output, such as why one is skipped.
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 
 .PHONY: test

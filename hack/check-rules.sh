@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# House rules that no linter knows, one line each: a name, what to do instead,
-# the pattern (extended regular expression), and the files to look in.
-# What may import what is a test: pkg/deps_test.go.
+# House rules that no linter knows, one line each: a name, what to do instead, the pattern
+# (extended regular expression), and the files to search. Import rules are a test:
+# pkg/deps_test.go.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that tests and lint have what they need: Go, a C compiler (for the race
-# detector), make, git, Python, OpenSSL (for certificates of the runner's tests), and
-# also shellcheck. Installs with apt-get what is missing, where it may; elsewhere says
-# what to install. Go modules come with the first build.
+# detector), make, git, Python, shellcheck, and OpenSSL (for certificates in the runner's
+# tests). Installs what is missing with apt-get if possible; otherwise says what to
+# install. Go modules come with the first build.
 set -euo pipefail
 
 fail() { echo "prepare: $*" >&2; exit 1; }

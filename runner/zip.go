@@ -1,5 +1,5 @@
-// Package runner holds the Python program that runs a call, in a pod or as a
-// local job, and makes one zip of it, which Python runs as it is.
+// Package runner holds the Python program that runs a call, in a pod or as a local job,
+// and makes one zip of it, which Python runs directly.
 package runner
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// File is the name of the zip wherever it is run. Python says a zip by its
-// content, not by its name.
+// File is the name of the zip wherever it runs. Python recognizes a zip by its content,
+// not by its name.
 const File = "remote_runner.py"
 
-// mainFile is what Python runs of the zip.
+// mainFile is the file in the zip that Python runs.
 const mainFile = "__main__.py"
 
-// Sources is the program: __main__.py and the package kinetic_runner. The
-// patterns match source files only, not Python's caches.
+// Sources is the program: __main__.py and the package kinetic_runner. The patterns only
+// match source files, not Python's caches.
 //
 //go:embed __main__.py kinetic_runner/*.py kinetic_runner/*/*.py
 var Sources embed.FS
 
-// Zip returns the program as one zip, the same bytes on every platform. The
-// caller must not change them. The first call takes a few milliseconds.
+// Zip returns the program as one zip, the same bytes on every platform. The caller must
+// not change them. The first call takes a few milliseconds.
 func Zip() []byte { return archive().zip }
 
 // SHA256 returns the hash of Zip as 64 hexadecimal digits.
@@ -44,21 +44,21 @@ type zipped struct {
 var archive = sync.OnceValue(func() zipped {
 	content, err := zipOf(Sources)
 	if err != nil {
-		// Neither side of it is a file, so this cannot happen.
+		// Both the source and the target are in memory, so this cannot happen.
 		panic(fmt.Sprintf("zipping the embedded runner: %v", err))
 	}
 	sum := sha256.Sum256(content)
 	return zipped{zip: content, sha256: hex.EncodeToString(sum[:])}
 })
 
-// zipOf makes a zip that depends on names and contents alone: entries are
-// sorted and have no time.
+// zipOf makes a zip that only depends on names and contents: entries are sorted and have
+// no time.
 func zipOf(files fs.FS) ([]byte, error) {
 	var content bytes.Buffer
 	w := zip.NewWriter(&content)
-	// Not the standard library's compressor, whose output may change with the
-	// version of Go. One without state needs no large tables: for files this small
-	// they would take most of its time.
+	// Not the standard library's compressor, whose output may change with the version of
+	// Go. A stateless one needs no large tables, which would take most of its time for
+	// files this small.
 	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
 		return flate.NewStatelessWriter(out), nil
 	})
@@ -83,7 +83,7 @@ func addFile(w *zip.Writer, files fs.FS, name string) error {
 	}
 	header := zip.FileHeader{Name: name, Method: zip.Deflate}
 	if name == mainFile {
-		header.Method = zip.Store // a Python without zlib can still say what it lacks
+		header.Method = zip.Store // a Python without zlib can still report what it lacks
 	}
 	header.SetMode(0o644)
 	entry, err := w.CreateHeader(&header)

@@ -1,5 +1,5 @@
-// Package e2e runs the commands against the real cluster of `make cluster`, each
-// script of testdata in a namespace and a bucket of its own.
+// Package e2e runs the commands on the real cluster of `make cluster`. Each script in
+// testdata has a namespace and a bucket of its own.
 package e2e
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/hack/script"
 )
 
-// TestCluster runs the scripts that leave each other alone, side by side. It
-// needs the environment of `make cluster-env`, and bin/.
+// TestCluster runs the scripts that don't disturb each other, in parallel. It needs the
+// environment of `make cluster-env`, and bin/.
 func TestCluster(t *testing.T) {
 	c := here(t)
 	testscript.Run(t, c.params(testscript.Params{Dir: "testdata"}))
 }
 
-// TestClusterDisturbed runs, one after the other, the scripts that break what
-// all jobs share: a node, a kubelet, the API server.
+// TestClusterDisturbed runs, one after the other, the scripts that break what all jobs
+// share: a node, a kubelet, the API server.
 func TestClusterDisturbed(t *testing.T) {
 	c := here(t)
 	files, err := filepath.Glob("testdata/disturbed/*.txtar")
@@ -42,19 +42,19 @@ func TestClusterDisturbed(t *testing.T) {
 	}
 }
 
-// cannot is the exit code of the cluster's scripts for what a machine can't have.
+// cannot is the exit code of the cluster's scripts for what a machine doesn't support.
 const cannot = 77
 
-// cluster is the one of this machine.
+// cluster is the cluster of this machine.
 type cluster struct {
-	bin     string // the folder of our binaries
-	scripts string // the folder of what changes the cluster
+	bin     string // the directory of our binaries
+	scripts string // the directory of the scripts that change the cluster
 	signal  string // the script that sends signals to runners
 	kubebox string // kubectl of the cluster's version, among others
-	storage string // URL of the emulator of Cloud Storage
+	storage string // URL of the Cloud Storage emulator
 }
 
-// here skips the test where there is no cluster.
+// here skips the test if there is no cluster.
 func here(t *testing.T) cluster {
 	c := cluster{kubebox: os.Getenv("KUBEBOX"), storage: os.Getenv("STORAGE_EMULATOR_HOST")}
 	if c.kubebox == "" {
@@ -81,8 +81,8 @@ func (c cluster) params(p testscript.Params) testscript.Params {
 	return p
 }
 
-// setup makes a script a namespace with the service account that jobs use, and a
-// bucket.
+// setup creates a namespace, with the service account that jobs use, and a bucket for a
+// script.
 func (c cluster) setup(e *testscript.Env) error {
 	name := "e2e-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	if err := c.kubectl("create", "namespace", name); err != nil {
@@ -116,7 +116,7 @@ func (c cluster) setup(e *testscript.Env) error {
 	return nil
 }
 
-// condition answers [torch] and [kueue]: whether the cluster has, or can be given, what
+// condition evaluates [torch] and [kueue]: whether the cluster has, or can be given, what
 // NAME.sh adds.
 func (c cluster) condition(name string) (bool, error) {
 	if !slices.Contains([]string{"torch", "kueue"}, name) {
@@ -131,7 +131,7 @@ func (c cluster) condition(name string) (bool, error) {
 	case err == nil:
 		return true, nil
 	case errors.As(err, &exit) && exit.ExitCode() == cannot:
-		fmt.Fprint(os.Stderr, &said) // a skipped test says nothing without -v
+		fmt.Fprint(os.Stderr, &said) // a skipped test prints nothing without -v
 		return false, nil
 	}
 	return false, fmt.Errorf("%s.sh: %w\n%s", name, err, &said)

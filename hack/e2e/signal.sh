@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sends a signal to the runner of a pod, which is the first process there: signal.sh KILL POD
+# Sends a signal to the runner of a pod, which is the first process there: signal.sh KILL
+# POD
 set -eu
 uid=$("$KUBEBOX" kubectl get pod "$2" -n "$NAMESPACE" -o 'jsonpath={.metadata.uid}')
 firsts=$(grep -ls '^NSpid:.*[[:space:]]1$' /proc/[0-9]*/status | sed 's/status$/environ/')

@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// makeBucket makes a bucket in the emulator of Cloud Storage, which holds objects
-// in memory.
+// makeBucket creates a bucket in the Cloud Storage emulator, which holds objects in
+// memory.
 func makeBucket(storage, name string) error {
 	err := ask(http.MethodPost, storage+"/storage/v1/b?project=e2e", fmt.Sprintf(`{"name": %q}`, name), nil)
 	if err != nil {
@@ -26,8 +26,8 @@ func makeBucket(storage, name string) error {
 	return nil
 }
 
-// removeBucket removes a bucket and what is in it. Pods of a script that is over
-// may write another object meanwhile.
+// removeBucket deletes a bucket and its content. Pods of a finished script may write
+// another object meanwhile.
 func removeBucket(storage, name string) error {
 	bucket := storage + "/storage/v1/b/" + name
 	for {
@@ -46,7 +46,7 @@ func removeBucket(storage, name string) error {
 	}
 }
 
-// ask makes a request, and reads the answer into a value if there is one.
+// ask makes a request, and decodes the answer into a value if there is one.
 func ask(method, url, body string, into any) error {
 	request, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -69,24 +69,24 @@ func ask(method, url, body string, into any) error {
 	return json.Unmarshal(said, into)
 }
 
-// faults stands between a script, with the pods of its jobs, and the store, and
-// can be told to fail.
+// faults is a proxy between the store and a script with the pods of its jobs, which can
+// be made to fail.
 type faults struct {
 	backend string // URL
 
 	mu      sync.Mutex
 	lasting time.Duration // of the failure that the next request begins
-	until   time.Time     // the end of the one that has begun
+	until   time.Time     // the end of the failure that has begun
 	refused int
 }
 
 type faultsKey struct{}
 
-// storeWord is the word of scripts:
+// storeWord implements the scripts' command store:
 //
 //	store proxied           from here on the script and its jobs reach the store through faults
-//	store fails DURATION    it fails for so long, beginning with the next request
-//	store failed            checks that it did fail, more than once, and works again
+//	store fails DURATION    it fails for that long, beginning with the next request
+//	store failed            checks that it failed more than once, and works again
 func storeWord(ts *testscript.TestScript, neg bool, args []string) {
 	f := ts.Value(faultsKey{}).(*faults)
 	switch {
@@ -106,7 +106,7 @@ func storeWord(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("usage: store proxied, store fails DURATION, or store failed")
 }
 
-// listen starts at the address of the store, which pods can reach, with another
+// listen starts the proxy at the address of the store, which pods can reach, with another
 // port.
 func (f *faults) listen(ts *testscript.TestScript) error {
 	backend, err := url.Parse(f.backend)
@@ -128,7 +128,7 @@ func (f *faults) listen(ts *testscript.TestScript) error {
 func (f *faults) handler(backend *url.URL, front string) http.Handler {
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(backend) },
-		// Where an upload continues is an address, too.
+		// The URL at which an upload continues is an address, too.
 		ModifyResponse: func(answer *http.Response) error {
 			if next, ok := strings.CutPrefix(answer.Header.Get("Location"), backend.String()); ok {
 				answer.Header.Set("Location", front+next)
@@ -149,7 +149,7 @@ func (f *faults) handler(backend *url.URL, front string) http.Handler {
 	})
 }
 
-// reset ends a connection as a crash of the server would, with no answer.
+// reset ends a connection without an answer, as a crash of the server would.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -167,7 +167,8 @@ func (f *faults) fail(lasting time.Duration) {
 	f.lasting, f.until, f.refused = lasting, time.Time{}, 0
 }
 
-// refuse reports whether a request fails: its number among those that do, else 0.
+// refuse decides whether a request fails: it returns its number among the failed ones,
+// else 0.
 func (f *faults) refuse(now time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package runnertest lets tests compare what the Go side knows of the runner
-// with the runner itself.
+// Package runnertest lets tests compare what the Go code assumes about the runner with
+// the runner itself.
 package runnertest
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// evaluate prints the value of the expression on its input as JSON. The expression sees
-// the names of the runner's modules argv[1:].
+// evaluate prints the value of the expression on its input as JSON. The expression can
+// use the names in the runner's modules argv[1:].
 const evaluate = `
 import importlib, json, sys
 
@@ -33,9 +33,9 @@ for module in sys.argv[1:]:
 print(json.dumps(eval(sys.stdin.read(), names)))
 `
 
-// Eval returns the value of a Python expression in which the names of these modules of
-// the runner are known, such as outcome or store.names. It goes through JSON. The test
-// is skipped where there is no Python.
+// Eval returns the value of a Python expression that can use the names in these modules
+// of the runner, such as outcome or store.names. The value goes through JSON. Eval skips
+// the test if there is no Python.
 func Eval[T any](t *testing.T, expression string, modules ...string) T {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -61,7 +61,7 @@ func Eval[T any](t *testing.T, expression string, modules ...string) T {
 	return value
 }
 
-// Compare compares what Go has with the values of Python expressions, as Eval finds them.
+// Compare compares Go values with the values of Python expressions, as Eval returns them.
 func Compare[T any](t *testing.T, want map[string]T, modules ...string) {
 	t.Helper()
 	var items []string
@@ -74,8 +74,8 @@ func Compare[T any](t *testing.T, want map[string]T, modules ...string) {
 	}
 }
 
-// Words returns what the runner's sources have that matches the pattern, sorted, each
-// once.
+// Words returns all matches of the pattern in the runner's sources, sorted, without
+// duplicates.
 func Words(t *testing.T, pattern string) []string {
 	t.Helper()
 	words := regexp.MustCompile(pattern)
