@@ -10,7 +10,10 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -99,4 +102,28 @@ func Copy(ctx context.Context, to Store, name string, from Store, old string, me
 		return err
 	}
 	return errors.Join(to.Create(ctx, name, r, metadata), r.Close())
+}
+
+// deleters is how many objects are deleted at a time.
+const deleters = 64
+
+// DeleteAll deletes objects, some at the same time. seen hears how many are gone.
+func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, total int)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(deleters)
+	var mu sync.Mutex
+	done := 0
+	for _, name := range names {
+		g.Go(func() error {
+			if err := s.Delete(ctx, name); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			seen(done, len(names))
+			return nil
+		})
+	}
+	return g.Wait()
 }

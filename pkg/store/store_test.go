@@ -412,6 +412,23 @@ func TestDelete(t *testing.T) {
 	})
 }
 
+func TestDeleteAll(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, p place) {
+		s := p.open()
+		for _, name := range []string{"job/x", "job/y", "job/z"} {
+			create(t, s, name, "x")
+		}
+		var told []int
+		err := store.DeleteAll(t.Context(), s, []string{"job/x", "job/z"}, func(done, total int) { told = append(told, done, total) })
+		if diff := cmp.Diff([]int{1, 2, 2, 2}, told); err != nil || diff != "" {
+			t.Errorf("%v, told: -want +got:\n%s", err, diff)
+		}
+		if diff := cmp.Diff([]string{"job/y"}, names(t, s, "")); diff != "" {
+			t.Errorf("left: -want +got:\n%s", diff)
+		}
+	})
+}
+
 func TestDeleteDoesNotDisturbCreate(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, p place) {
 		s := p.open()
