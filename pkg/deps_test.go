@@ -57,7 +57,8 @@ var mayImport = map[string]string{
 	"itemlist":    "api",
 	"apiserver":   "pattern transport",
 	"kube":        "api apiserver backoff itemlist latest logs screen status transport",
-	"job":         "api logs nearest records screen shell store",
+	"mapresults":  "api records store",
+	"job":         "api logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
@@ -68,7 +69,7 @@ var mayImport = map[string]string{
 
 	"cmd/process": "nearest",
 	"cmd/connect": "cmd/process profile shell target ui version",
-	"cmd/report":  "api cmd/process job screen store ui",
+	"cmd/report":  "api cmd/process job mapresults screen store ui",
 	"cmd/backend": "api cmd/process cmd/connect job kube local logs screen store target /runner",
 	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
 	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend forward",
@@ -78,7 +79,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job kube local logs nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

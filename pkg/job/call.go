@@ -2,9 +2,11 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -30,4 +32,41 @@ func (j *Job) resultHead(ctx context.Context) (api.Result, error) {
 func (j *Job) HasValue(ctx context.Context) (bool, error) {
 	result, err := optional(j.resultHead(ctx))
 	return result != nil && result.OK, err
+}
+
+// Results are those of the inputs of a map. Another job has none.
+func (j *Job) Results() mapresults.Results {
+	r := mapresults.Results{Store: j.Store, JobID: j.ID()}
+	if m := j.Handle.Map; m != nil {
+		r.Inputs = m.Inputs
+	}
+	return r
+}
+
+// Progress finds out how far a map is; nil for another job, and for a map of which all
+// values were deleted.
+func (j *Job) Progress(ctx context.Context) (*mapresults.Progress, error) {
+	if j.Handle.Map == nil {
+		return nil, nil
+	}
+	p, err := j.Results().Progress(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
+	}
+	if p.Done == 0 {
+		if deleted, err := j.ValuesDeleted(ctx); deleted || err != nil {
+			return nil, err
+		}
+	}
+	return &p, nil
+}
+
+// ValuesDeleted reports whether all results of a map that succeeded were deleted.
+func (j *Job) ValuesDeleted(ctx context.Context) (bool, error) {
+	end, err := optional(j.end(ctx))
+	if err != nil || end == nil || end.State != api.Succeeded {
+		return false, err
+	}
+	exist, err := j.Results().Exist(ctx)
+	return err == nil && !exist, err
 }

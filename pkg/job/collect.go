@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
@@ -60,7 +57,7 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 		return err
 	}
 	if j.Handle.Map != nil {
-		return j.RemoveResults(ctx, seen)
+		return j.Results().Remove(ctx, seen)
 	}
 	r, err := optional(j.resultHead(ctx))
 	if err != nil || r == nil || r.Pickle != nil {
@@ -157,29 +154,8 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(don
 			outputs++
 		}
 	}
-	if err := j.remove(ctx, going, seen); err != nil || !options.Stored {
+	if err := store.DeleteAll(ctx, j.Store, going, seen); err != nil || !options.Stored {
 		return outputs, err
 	}
 	return outputs, j.Store.Delete(ctx, handle)
-}
-
-// remove removes objects, some at the same time. seen hears how many are gone.
-func (j *Job) remove(ctx context.Context, names []string, seen func(done, total int)) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(mapReaders)
-	var mu sync.Mutex
-	done := 0
-	for _, name := range names {
-		g.Go(func() error {
-			if err := j.Store.Delete(ctx, name); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			seen(done, len(names))
-			return nil
-		})
-	}
-	return g.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -37,7 +38,7 @@ type Description struct {
 	// ended, too; of a map none are told.
 	Hosts []api.Host
 	// Inputs are those of a map, nil where Progress is.
-	Inputs *Progress
+	Inputs *mapresults.Progress
 	// HasResult says that there is a result to print.
 	HasResult bool
 	// Pickle is the URL of the result of a job of the Python package, "" for none.

@@ -206,7 +206,7 @@ func (s submission) inherit(ctx context.Context, j *job.Job) error {
 	if s.From == nil {
 		return nil
 	}
-	if err := j.Inherit(ctx, s.From, s.Inherits); err != nil {
+	if err := j.Results().Inherit(ctx, s.From.Results(), s.Inherits); err != nil {
 		return fmt.Errorf("taking over the values of job %s: %w", s.From.ID(), storeError(err))
 	}
 	return nil
@@ -328,7 +328,7 @@ func withdraw(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	values, cancel := context.WithTimeout(ctx, resultsTime)
 	defer cancel()
-	if err := j.RemoveResults(values, func(int, int) {}); err != nil {
+	if err := j.Results().Remove(values, func(int, int) {}); err != nil {
 		return err
 	}
 	ctx, cancel = context.WithTimeout(ctx, withdrawTime)

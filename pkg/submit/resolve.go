@@ -27,7 +27,7 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	if err := checkResumable(ctx, old); err != nil {
 		return p, err
 	}
-	values, err := old.Values(ctx)
+	values, err := old.Results().Values(ctx)
 	if err != nil {
 		return p, fmt.Errorf("reading the values of job %s: %w", old.ID(), err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -241,7 +242,7 @@ func describeWorkload(d job.Description) string {
 }
 
 // inputs says how those of a map are spread, and stand.
-func inputs(m api.Map, p *job.Progress) string {
+func inputs(m api.Map, p *mapresults.Progress) string {
 	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
 	if m.Inherited > 0 {
 		text = fmt.Sprintf("%s: %s from an older map, the others in %s", ui.Number(m.Inputs), ui.Number(m.Inherited), ui.Count(m.Chunks(), "chunk"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 )
 
 // description is what describe tells programs. Its names are those of `list -o json`, in
@@ -34,15 +35,15 @@ type description struct {
 	Warnings []string         `json:"warnings,omitempty"`
 	Timeline []job.Event      `json:"timeline"`
 	// HostCount is how many hosts the job has; Hosts are those that have a pod.
-	HostCount   int           `json:"hostCount"`
-	Hosts       []api.Host    `json:"hosts,omitempty"`
-	Map         bool          `json:"map,omitempty"`
-	Inputs      *job.Progress `json:"inputs,omitempty"`
-	HasResult   bool          `json:"hasResult"`
-	Pickle      string        `json:"pickle,omitempty"`
-	LogBytes    *int64        `json:"logBytes"` // null before the job has ended: only a part is stored
-	Outputs     int           `json:"outputs"`
-	OutputBytes int64         `json:"outputBytes"`
+	HostCount   int                  `json:"hostCount"`
+	Hosts       []api.Host           `json:"hosts,omitempty"`
+	Map         bool                 `json:"map,omitempty"`
+	Inputs      *mapresults.Progress `json:"inputs,omitempty"`
+	HasResult   bool                 `json:"hasResult"`
+	Pickle      string               `json:"pickle,omitempty"`
+	LogBytes    *int64               `json:"logBytes"` // null before the job has ended: only a part is stored
+	Outputs     int                  `json:"outputs"`
+	OutputBytes int64                `json:"outputBytes"`
 }
 
 // end is how a job ended, by whom that was recorded.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 )
 
 func TestPrintHosts(t *testing.T) {
@@ -53,9 +54,9 @@ func TestDescribedInputs(t *testing.T) {
 	whole := api.Map{Inputs: 1200, Chunk: 100}
 	rest := api.Map{Inputs: 1200, Chunk: 100, Only: []api.Range{{First: 3, Last: 4}}, Inherited: 1199}
 	for want, got := range map[string]string{
-		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                          inputs(whole, &job.Progress{Done: 1100, Failed: 4, Total: 1200}),
+		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                          inputs(whole, &mapresults.Progress{Done: 1100, Failed: 4, Total: 1200}),
 		"1,200 in 12 chunks; all values were deleted":                             inputs(whole, nil),
-		"1,200: 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &job.Progress{Done: 1199, Total: 1200}),
+		"1,200: 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &mapresults.Progress{Done: 1199, Total: 1200}),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

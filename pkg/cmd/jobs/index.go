@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -40,7 +41,7 @@ func checkIndex(j *job.Job, index int) error {
 // inputStatus is the state of one input of a map: that of its result or, while there
 // is none, of the job.
 func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error) {
-	r, err := j.Indexed(ctx, index)
+	r, err := j.Results().Read(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
 		return withoutResult(ctx, j)
 	}
@@ -68,12 +69,12 @@ func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 
 // inputResult prints the value of one input of a map, waiting for it if need be.
 func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index int, o report.Collection) error {
-	r, err := j.Indexed(ctx, index)
+	r, err := j.Results().Read(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
 		if _, err := j.Wait(waiting, func(api.Status) {}); err != nil {
 			return report.Interrupted(c.streams.ErrOut, j, err)
 		}
-		r, err = j.Indexed(ctx, index)
+		r, err = j.Results().Read(ctx, index)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -87,7 +88,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 		}
 		return err
 	}
-	failed := job.FailedInput{Input: index}
+	failed := mapresults.FailedInput{Input: index}
 	if r.Error != nil {
 		failed.Error = *r.Error
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -110,7 +111,7 @@ type statusJSON struct {
 	ID string `json:"id"`
 	api.Status
 	// Inputs says how far a map is.
-	Inputs *job.Progress `json:"inputs,omitempty"`
+	Inputs *mapresults.Progress `json:"inputs,omitempty"`
 }
 
 // statusOf is the state of a job, or of one input of a map.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -21,12 +22,12 @@ import (
 // MapEnd is how a map ended.
 type MapEnd struct {
 	Status  api.Status
-	Outcome job.MapOutcome
+	Outcome mapresults.Outcome
 }
 
 // FollowMap writes the values of a map to out until the map has ended, and returns how it
 // ended. It calls state for every change of state, and progress for progress.
-func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(job.Progress)) (end MapEnd, err error) {
+func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(mapresults.Progress)) (end MapEnd, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended, waited := make(chan struct{}), make(chan error, 1)
@@ -39,7 +40,7 @@ func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.St
 		}
 		waited <- err
 	}()
-	outcome, err := j.MapResults(ctx, ended, out, progress)
+	outcome, err := j.Results().Gather(ctx, ended, out, progress)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		cancel(err)
 		<-waited
@@ -104,7 +105,7 @@ func TellResume(w io.Writer, j *job.Job) {
 }
 
 // withoutValue says how many of a map's inputs have no value, and why.
-func withoutValue(o job.MapOutcome, inputs int) string {
+func withoutValue(o mapresults.Outcome, inputs int) string {
 	of := func(n int) string { return fmt.Sprintf("%s of %s inputs", ui.Number(n), ui.Number(inputs)) }
 	failed, missing := len(o.Failed), len(o.Missing)
 	if missing == 0 {
@@ -119,7 +120,7 @@ func withoutValue(o job.MapOutcome, inputs int) string {
 
 // failureLines returns one line for each distinct error, with the inputs that failed with
 // it. An error of the module, for example, is the same for all inputs.
-func failureLines(failed []job.FailedInput) []string {
+func failureLines(failed []mapresults.FailedInput) []string {
 	var errs []string // in order of first appearance
 	inputs := map[string][]int{}
 	for _, f := range failed {
@@ -157,11 +158,11 @@ func namedInputs(inputs []int) string {
 }
 
 // FailedInput returns the failure of one input as a line.
-func FailedInput(f job.FailedInput) string {
+func FailedInput(f mapresults.FailedInput) string {
 	return fmt.Sprintf("input %d: %s", f.Input, inputError(f))
 }
 
-func inputError(f job.FailedInput) string {
+func inputError(f mapresults.FailedInput) string {
 	if f.Error.Type == "" {
 		return f.Error.Message
 	}
@@ -180,7 +181,7 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 }
 
 // MapProgress returns how many inputs of a map are done.
-func MapProgress(p job.Progress) string {
+func MapProgress(p mapresults.Progress) string {
 	text := fmt.Sprintf("%s/%s done", ui.Number(p.Done), ui.Number(p.Total))
 	if p.Failed > 0 {
 		text += fmt.Sprintf(", %s failed", ui.Number(p.Failed))
@@ -193,7 +194,7 @@ func MapProgress(p job.Progress) string {
 func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, c Collection) error {
 	out := c.open(streams.Out)
 	defer out.discard()
-	end, err := FollowMap(waiting, j, out, func(api.Status) {}, func(job.Progress) {})
+	end, err := FollowMap(waiting, j, out, func(api.Status) {}, func(mapresults.Progress) {})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return NoMapResults(ctx, streams.ErrOut, j, end.Status)

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -24,10 +25,10 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 
 // showMap writes the values of a map while it runs, and shows its progress.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
-	last := job.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
+	last := mapresults.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
 	bar := o.ui.Telling("map", report.MapProgress(last))
 	defer bar.Done()
-	end, err := report.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p job.Progress) {
+	end, err := report.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p mapresults.Progress) {
 		last = p
 		bar.Show(report.MapProgress(p))
 	})

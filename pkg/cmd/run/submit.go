@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
@@ -172,7 +173,7 @@ type outcome struct {
 	// heard has the warnings in the log, nil for a map.
 	heard *report.Heard
 	// ofMap is the outcome of a map's inputs.
-	ofMap job.MapOutcome
+	ofMap mapresults.Outcome
 }
 
 // errUnrecoverable ends the waiting for a job that would wait forever.
@@ -298,7 +299,7 @@ func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
 }
 
 // hearFailures treats the errors of a map's inputs like lines of a log.
-func hearFailures(m job.MapOutcome) *report.Heard {
+func hearFailures(m mapresults.Outcome) *report.Heard {
 	heard := report.Hear(io.Discard)
 	for _, f := range m.Failed {
 		_, _ = fmt.Fprintf(heard, "%s: %s\n", f.Error.Type, f.Error.Message)

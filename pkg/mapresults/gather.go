@@ -1,4 +1,4 @@
-package job
+package mapresults
 
 import (
 	"bufio"
@@ -25,18 +25,16 @@ const (
 	// manyKnown is how many results that are known, a page of a bucket's listing, are
 	// worth another request to skip those behind them.
 	manyKnown = 1000
-	// mapBatch is how many results are read before the next lines are written.
-	mapBatch = 16 * mapReaders
+	// batch is how many results are read before the next lines are written.
+	batch = 16 * readers
 )
 
-// MapResults writes the value of each input of a map, in their order and as soon as
-// all before it are there: a line of JSON each, null for an input that failed. It
-// returns when all are written or, once ended is closed, it is known which will
-// never come. seen hears how far it is. A map that has ended without any result is
-// ErrNotFound.
-func (j *Job) MapResults(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(Progress)) (MapOutcome, error) {
-	total := j.Handle.Map.Inputs
-	m := &gathering{job: j, w: bufio.NewWriter(w), seen: seen, sizes: make([]int64, total), held: map[int]api.Result{}}
+// Gather writes the value of each input, in their order and as soon as all before it
+// are there: a line of JSON each, null for an input that failed. It returns when all are
+// written or, once ended is closed, it is known which will never come. seen hears how
+// far it is. A map that has ended without any result is ErrNotFound.
+func (r Results) Gather(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(Progress)) (Outcome, error) {
+	m := r.gathering(w, seen)
 	for {
 		over := closed(ended)
 		took, err := m.look(ctx)
@@ -44,9 +42,9 @@ func (j *Job) MapResults(ctx context.Context, ended <-chan struct{}, w io.Writer
 			return m.outcome, err
 		}
 		if over && m.progress.Done == 0 {
-			return m.outcome, fmt.Errorf("%s/%s: %w", j.Store.URL(), store.Results(j.ID()), store.ErrNotFound)
+			return m.outcome, fmt.Errorf("%s/%s: %w", r.Store.URL(), store.Results(r.JobID), store.ErrNotFound)
 		}
-		if err := m.advance(ctx, over); err != nil || m.next == total {
+		if err := m.advance(ctx, over); err != nil || m.next == r.Inputs {
 			return m.outcome, err
 		}
 		select {
@@ -70,7 +68,7 @@ func closed(c <-chan struct{}) bool {
 // gathering is what has come of a map. Results are read as they come, in whatever
 // order, so that little is left to read when the last pod is done.
 type gathering struct {
-	job      *Job
+	results  Results
 	w        *bufio.Writer
 	seen     func(Progress)
 	sizes    []int64            // of the results that are there, 0 for none
@@ -78,7 +76,11 @@ type gathering struct {
 	bytes    int64              // of them
 	next     int                // the first that is not written
 	progress Progress
-	outcome  MapOutcome
+	outcome  Outcome
+}
+
+func (r Results) gathering(w io.Writer, seen func(Progress)) *gathering {
+	return &gathering{results: r, w: bufio.NewWriter(w), seen: seen, sizes: make([]int64, r.Inputs), held: map[int]api.Result{}}
 }
 
 // look finds out which results are there, and returns how long that took.
@@ -98,7 +100,7 @@ func (m *gathering) look(ctx context.Context) (time.Duration, error) {
 // known it stops, and returns the input from which to look next; -1 at the end.
 func (m *gathering) lookFrom(ctx context.Context, first int) (next int, err error) {
 	known := 0
-	for r, err := range m.job.results(ctx, store.ResultOf(m.job.ID(), first)) {
+	for r, err := range m.results.list(ctx, store.ResultOf(m.results.JobID, first)) {
 		switch {
 		case err != nil:
 			return -1, err
@@ -185,7 +187,7 @@ func (m *gathering) write(over bool) error {
 func (m *gathering) pick() []int {
 	var inputs []int
 	room := heldBytes - m.bytes
-	for i := m.next; i < len(m.sizes) && len(inputs) < mapBatch; i++ {
+	for i := m.next; i < len(m.sizes) && len(inputs) < batch; i++ {
 		if _, read := m.held[i]; read || m.sizes[i] == 0 {
 			continue
 		}
@@ -201,10 +203,10 @@ func (m *gathering) pick() []int {
 func (m *gathering) read(ctx context.Context, inputs []int) error {
 	results := make([]api.Result, len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(mapReaders)
+	g.SetLimit(readers)
 	for i, input := range inputs {
 		g.Go(func() (err error) {
-			results[i], err = m.job.Indexed(ctx, input)
+			results[i], err = m.results.Read(ctx, input)
 			return err
 		})
 	}
@@ -230,7 +232,7 @@ func (m *gathering) line(input int, r api.Result) error {
 	}
 	var line bytes.Buffer
 	if err := json.Compact(&line, value); err != nil {
-		return fmt.Errorf("reading %s/%s: %w", m.job.Store.URL(), store.ResultOf(m.job.ID(), input), err)
+		return fmt.Errorf("reading %s/%s: %w", m.results.Store.URL(), store.ResultOf(m.results.JobID, input), err)
 	}
 	line.WriteByte('\n')
 	_, err := m.w.Write(line.Bytes())
@@ -238,7 +240,7 @@ func (m *gathering) line(input int, r api.Result) error {
 }
 
 // note notes why an input has no value, or that its exact value is elsewhere.
-func (o *MapOutcome) note(input int, there bool, r api.Result) {
+func (o *Outcome) note(input int, there bool, r api.Result) {
 	switch {
 	case !there:
 		o.Missing = append(o.Missing, input)

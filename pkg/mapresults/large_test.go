@@ -1,7 +1,6 @@
-package job
+package mapresults
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -93,15 +92,15 @@ func TestALargeMapTakesLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	j := &Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: manyInputs, Chunk: 10, Parallelism: 1}}, Store: s, Backend: steps{}}
+	r := Results{Store: s, JobID: "m1", Inputs: manyInputs}
 	before := heap()
 
-	progress, err := j.Progress(t.Context())
-	if err != nil || *progress != (Progress{Done: manyInputs - 1, Total: manyInputs}) {
+	progress, err := r.Progress(t.Context())
+	if err != nil || progress != (Progress{Done: manyInputs - 1, Total: manyInputs}) {
 		t.Errorf("got %+v, %v", progress, err)
 	}
 	b.take()
-	m := &gathering{job: j, w: bufio.NewWriter(io.Discard), seen: func(Progress) {}, sizes: make([]int64, manyInputs), held: map[int]api.Result{}}
+	m := r.gathering(io.Discard, func(Progress) {})
 	if _, err := m.look(t.Context()); err != nil || m.progress.Done != manyInputs-1 {
 		t.Errorf("got %+v, %v", m.progress, err)
 	}
