@@ -43,7 +43,7 @@ var mayImport = map[string]string{
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",
 	"ui":          "api",
-	"store":       "api pattern transport",
+	"store":       "api fanout pattern transport",
 	"records":     "api store",
 	"pack":        "api store",
 	"bundle":      "api nearest pack pattern store",
@@ -51,6 +51,7 @@ var mayImport = map[string]string{
 	"screen":      "",
 	"latest":      "",
 	"backoff":     "",
+	"fanout":      "",
 	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs screen store /runner",
 	"status":      "api pattern",
@@ -58,7 +59,7 @@ var mayImport = map[string]string{
 	"apiserver":   "pattern transport",
 	"kube":        "api apiserver backoff itemlist latest logs screen status transport",
 	"mapresults":  "api records store",
-	"job":         "api logs mapresults nearest records screen shell store",
+	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
 	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
@@ -79,7 +80,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

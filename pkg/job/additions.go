@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -90,24 +89,17 @@ func (a *additions) complete(ctx context.Context, entries []api.JobSummary, leve
 // ofUser returns the entries of the jobs that a user has submitted, which their handles tell.
 func (a *additions) ofUser(ctx context.Context, entries []api.JobSummary, user string) ([]api.JobSummary, error) {
 	errs := make([]error, len(entries))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i := range entries {
-		e := &entries[i]
+	fanout.Each(readers, entries, func(i int, e api.JobSummary) {
 		if e.Known() {
-			continue
+			return
 		}
-		g.Go(func() error {
-			h, err := readHandle(ctx, a.storeAt(e.Store), e.ID)
-			if err == nil {
-				e.JobDetails = h.Details()
-			} else if !errors.Is(err, store.ErrNotFound) {
-				errs[i] = err
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
+		h, err := readHandle(ctx, a.storeAt(e.Store), e.ID)
+		if err == nil {
+			entries[i].JobDetails = h.Details()
+		} else if !errors.Is(err, store.ErrNotFound) {
+			errs[i] = err
+		}
+	})
 	mine := slices.DeleteFunc(entries, func(e api.JobSummary) bool { return e.User != user })
 	return mine, oneOf(errs)
 }
@@ -118,23 +110,16 @@ func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted fu
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	answered := map[string]bool{} // stores that are slow for so many jobs are not silent
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i := range entries {
-		e := &entries[i]
-		if !wanted(*e) {
-			continue
+	fanout.Each(readers, entries, func(i int, e api.JobSummary) {
+		if !wanted(e) {
+			return
 		}
-		g.Go(func() error {
-			do(ctx, e, &Job{Handle: api.Handle{JobID: e.ID}, Store: a.storeAt(e.Store)})
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			answered[e.Store] = answered[e.Store] || ctx.Err() == nil
-			a.silent[e.Store] = a.silent[e.Store] || !answered[e.Store]
-			return nil
-		})
-	}
-	_ = g.Wait() // there are none
+		do(ctx, &entries[i], &Job{Handle: api.Handle{JobID: e.ID}, Store: a.storeAt(e.Store)})
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		answered[e.Store] = answered[e.Store] || ctx.Err() == nil
+		a.silent[e.Store] = a.silent[e.Store] || !answered[e.Store]
+	})
 }
 
 // storeAt is the store of a job.

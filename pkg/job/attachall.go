@@ -3,8 +3,7 @@ package job
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -24,8 +23,11 @@ func (reg Registry) AttachUnended(ctx context.Context, words []string) (found []
 }
 
 func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job, failed []error) {
-	var jobs []*Job
-	var runs []bool
+	type claim struct {
+		job    *Job
+		exists bool
+	}
+	var claims []claim
 	known := map[string]bool{}
 	for _, word := range words {
 		j, exists, err := r.resolve(ctx, word)
@@ -33,27 +35,13 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 			failed = append(failed, err)
 		} else if !known[j.ID()] {
 			known[j.ID()] = true
-			jobs, runs = append(jobs, j), append(runs, exists)
+			claims = append(claims, claim{j, exists})
 		}
 	}
-	errs := make([]error, len(jobs))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i, j := range jobs {
-		g.Go(func() error {
-			errs[i] = r.registry.claim(ctx, j, runs[i])
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
-	for i, j := range jobs {
-		if errs[i] != nil {
-			failed = append(failed, errs[i])
-		} else {
-			found = append(found, j)
-		}
-	}
-	return found, failed
+	found, unclaimed := fanout.Collect(readers, claims, func(c claim) (*Job, error) {
+		return c.job, r.registry.claim(ctx, c.job, c.exists)
+	})
+	return found, append(failed, unclaimed...)
 }
 
 // claim checks that a job is this registry's, and that what was named is a job at all. It

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -99,33 +98,27 @@ type unread struct {
 // id. It returns the jobs that the filter may choose and whose handles can't be read.
 func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions, f Filter) []unread {
 	failed := make([]*unread, len(entries))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i := range entries {
+	fanout.Each(readers, entries, func(i int, _ api.JobSummary) {
 		e := &entries[i]
-		g.Go(func() error {
-			h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
-			exists := e.State != api.NotFound
-			if err == nil && reg.has(h, exists) == nil {
-				e.JobDetails = h.Details()
-				if !h.CreatedAt.IsZero() {
-					e.Created = h.CreatedAt
-				}
-				if !exists {
-					e.Namespace, e.Workload.Labels = h.Namespace, h.Labels
-				}
-				return nil
+		h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
+		exists := e.State != api.NotFound
+		if err == nil && reg.has(h, exists) == nil {
+			e.JobDetails = h.Details()
+			if !h.CreatedAt.IsZero() {
+				e.Created = h.CreatedAt
 			}
-			if err != nil && !errors.Is(err, store.ErrNotFound) && (!exists || f.User != "") {
-				failed[i] = &unread{e.Created, err}
+			if !exists {
+				e.Namespace, e.Workload.Labels = h.Namespace, h.Labels
 			}
-			if err == nil || !exists {
-				e.ID = ""
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // failed has them all
+			return
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) && (!exists || f.User != "") {
+			failed[i] = &unread{e.Created, err}
+		}
+		if err == nil || !exists {
+			e.ID = ""
+		}
+	})
 	var all []unread
 	for _, u := range failed {
 		if u != nil {

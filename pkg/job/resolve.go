@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -54,15 +54,7 @@ func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []e
 
 func (r *resolver) attachEach(ctx context.Context, words []string) ([]*Job, []error) {
 	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i, word := range words {
-		g.Go(func() error {
-			jobs[i] = r.whole(ctx, word)
-			return nil
-		})
-	}
-	_ = g.Wait() // there are no errors
+	fanout.Each(readers, words, func(i int, word string) { jobs[i] = r.whole(ctx, word) })
 	for i, word := range words {
 		if jobs[i] == nil {
 			jobs[i], errs[i] = r.attachPart(ctx, word)
@@ -233,20 +225,14 @@ func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 		return ids
 	}
 	here, elsewhere := make([]bool, len(ids)), make([]bool, len(ids))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i, id := range ids {
+	fanout.Each(readers, ids, func(i int, id string) {
 		if _, here[i] = r.workloads[id]; here[i] {
-			continue
+			return
 		}
-		g.Go(func() error {
-			h, err := readHandle(ctx, r.registry.Store, id)
-			elsewhere[i] = err == nil && r.registry.reaches(h) != nil
-			here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
-			return nil
-		})
-	}
-	_ = g.Wait() // there are no errors
+		h, err := readHandle(ctx, r.registry.Store, id)
+		elsewhere[i] = err == nil && r.registry.reaches(h) != nil
+		here[i] = !elsewhere[i] && !errors.Is(err, store.ErrNotFound) // one that can't be read is reported once it is chosen
+	})
 	if chosen := where(here, ids); len(chosen) > 0 {
 		return chosen
 	}
@@ -279,21 +265,15 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 	defer more.close()
 	entries, _ := r.registry.entries(ctx, found, Filter{}, more)
 	stored := make([]*api.JobSummary, len(ids))
-	var g errgroup.Group
-	g.SetLimit(readers)
-	for i, id := range ids {
+	fanout.Each(readers, ids, func(i int, id string) {
 		if _, exists := r.workloads[id]; exists {
-			continue
+			return
 		}
-		g.Go(func() error {
-			var err error
-			if stored[i], err = r.registry.storedEntry(ctx, id, Filter{}); err != nil {
-				stored[i] = &api.JobSummary{ID: id, Created: store.TimeOf(id)}
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // there are no errors
+		var err error
+		if stored[i], err = r.registry.storedEntry(ctx, id, Filter{}); err != nil {
+			stored[i] = &api.JobSummary{ID: id, Created: store.TimeOf(id)}
+		}
+	})
 	for id, w := range r.workloads {
 		if slices.Contains(ids, id) && !slices.ContainsFunc(entries, func(e api.JobSummary) bool { return e.ID == id }) {
 			entries = append(entries, api.JobSummary{ID: id, Created: w.Created, Store: w.Store})

@@ -15,13 +15,13 @@ import (
 	"net/textproto"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 )
 
 const (
@@ -43,19 +43,13 @@ func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[strin
 	}
 	var mu sync.Mutex
 	all := map[string]bool{}
-	var g errgroup.Group
-	g.SetLimit(connections)
-	for first := 0; first < len(blobs); first += batchSize {
-		g.Go(func() error {
-			some, err := s.askBatch(ctx, client, blobs[first:min(first+batchSize, len(blobs))])
-			mu.Lock()
-			defer mu.Unlock()
-			maps.Copy(all, some)
-			return err
-		})
-	}
-	_ = g.Wait() // blobs of failed batches are missing
-	return all
+	fanout.Each(connections, slices.Collect(slices.Chunk(blobs, batchSize)), func(_ int, batch []api.IndexBlob) {
+		some, _ := s.askBatch(ctx, client, batch)
+		mu.Lock()
+		defer mu.Unlock()
+		maps.Copy(all, some)
+	})
+	return all // without the blobs of batches that failed
 }
 
 // askBatch sends one request about blobs, and returns those that exist, have the right

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -196,23 +196,7 @@ func (c *command) flagged(ctx context.Context, f job.Filter) (found []*job.Job, 
 	if len(entries) == 0 {
 		return nil, nil, fmt.Errorf("%w%s", job.ErrNoJob, whereOf(registry))
 	}
-	jobs, errs := make([]*job.Job, len(entries)), make([]error, len(entries))
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	for i, e := range entries {
-		g.Go(func() error {
-			jobs[i], errs[i] = registry.Open(ctx, e)
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
-	for i, j := range jobs {
-		if errs[i] == nil {
-			found = append(found, j)
-		} else {
-			failed = append(failed, errs[i])
-		}
-	}
+	found, failed = fanout.Collect(atATime, entries, func(e api.JobSummary) (*job.Job, error) { return registry.Open(ctx, e) })
 	if unread != nil {
 		failed = append(failed, unread)
 	}
@@ -234,18 +218,12 @@ func whereOf(registry job.Registry) string {
 // each calls do for all jobs, some at the same time, and returns what it returns, in order.
 func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 	results, errs := make([]T, len(jobs)), make([]error, len(jobs))
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	for i, j := range jobs {
-		g.Go(func() error {
-			var err error
-			if results[i], err = do(j); err != nil {
-				errs[i] = ofJob(j.ID(), err)
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
+	fanout.Each(atATime, jobs, func(i int, j *job.Job) {
+		var err error
+		if results[i], err = do(j); err != nil {
+			errs[i] = ofJob(j.ID(), err)
+		}
+	})
 	return results, errs
 }
 

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -306,54 +306,26 @@ func (o *cleanupOptions) leaveAlone(err error) {
 // look asks for the states of jobs, if those matter. unread are the errors of those that
 // can't tell.
 func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []jobState, unread []error) {
-	states, errs := make([]api.Status, len(jobs)), make([]error, len(jobs))
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	for i, j := range jobs {
+	return fanout.Collect(atATime, jobs, func(j *job.Job) (jobState, error) {
+		s := jobState{job: j, created: j.Handle.CreatedAt}
 		if o.yes && o.Workload && !o.preview {
-			break
+			return s, nil
 		}
-		g.Go(func() error {
-			status, err := j.Status(ctx)
-			if states[i] = status; err != nil {
-				errs[i] = ofJob(j.ID(), err)
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
-	for i, j := range jobs {
-		if errs[i] != nil {
-			unread = append(unread, errs[i])
-			continue
+		var err error
+		if s.status, err = j.Status(ctx); err != nil {
+			err = ofJob(j.ID(), err)
 		}
-		found = append(found, jobState{j, states[i], j.Handle.CreatedAt})
-	}
-	return found, unread
+		return s, err
+	})
 }
 
 // open makes jobs of what was listed, and says what can't be opened. A list may lack
 // jobs that no one lets us see: before the records of one go whose workload stays, its
 // state is asked for.
 func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
-	opened, errs := make([]jobState, len(entries)), make([]error, len(entries))
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	for i, e := range entries {
-		g.Go(func() error {
-			opened[i], errs[i] = openOne(ctx, registry, e, !o.Workload && o.Stored)
-			return nil
-		})
-	}
-	_ = g.Wait() // errs has them all
-	for i, s := range opened {
-		if errs[i] != nil {
-			unopened = append(unopened, errs[i])
-			continue
-		}
-		found = append(found, s)
-	}
-	return found, unopened
+	return fanout.Collect(atATime, entries, func(e api.JobSummary) (jobState, error) {
+		return openOne(ctx, registry, e, !o.Workload && o.Stored)
+	})
 }
 
 func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -169,23 +169,17 @@ func (o *listOptions) run(ctx context.Context) error {
 // release frees the hosts of jobs that have ended and still hold them, after a list
 // that has told so.
 func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
-	var g errgroup.Group
-	g.SetLimit(atATime)
-	for _, e := range entries {
+	fanout.Each(atATime, entries, func(_ int, e api.JobSummary) {
 		if !holds(e) {
-			continue
+			return
 		}
-		g.Go(func() error {
-			j, err := o.registry.Open(ctx, e)
-			if err != nil {
-				fmt.Fprintf(o.errOut, "warning: %v\n", err)
-				return nil
-			}
-			report.Release(ctx, o.errOut, j, e.Status)
-			return nil
-		})
-	}
-	_ = g.Wait() // what fails was told
+		j, err := o.registry.Open(ctx, e)
+		if err != nil {
+			fmt.Fprintf(o.errOut, "warning: %v\n", err)
+			return
+		}
+		report.Release(ctx, o.errOut, j, e.Status)
+	})
 }
 
 // entryPrinter writes lists of jobs in one of the forms of --output.

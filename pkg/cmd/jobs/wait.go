@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -72,34 +72,28 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	var running []string
 	unsuccessful := false
 	errs := make([]error, len(jobs))
-	var all errgroup.Group
-	all.SetLimit(watchedJobs)
-	for i, j := range jobs {
-		all.Go(func() error {
-			status, err := j.Wait(waiting, func(api.Status) {})
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && waiting.Err() != nil {
-				running = append(running, j.ID())
-				return nil
-			}
-			if err != nil {
-				errs[i] = ofJob(j.ID(), err)
-				return nil
-			}
-			var said bytes.Buffer
-			err = report.Settle(ctx, &said, j, status)
-			_, printed := fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
-			_, _ = o.streams.ErrOut.Write(said.Bytes())
-			var outcome *process.Error
-			if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
-				err = nil // it was said
-			}
-			errs[i] = errors.Join(err, printed)
-			return nil
-		})
-	}
-	_ = all.Wait() // errs has them all
+	fanout.Each(watchedJobs, jobs, func(i int, j *job.Job) {
+		status, err := j.Wait(waiting, func(api.Status) {})
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil && waiting.Err() != nil {
+			running = append(running, j.ID())
+			return
+		}
+		if err != nil {
+			errs[i] = ofJob(j.ID(), err)
+			return
+		}
+		var said bytes.Buffer
+		err = report.Settle(ctx, &said, j, status)
+		_, printed := fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
+		_, _ = o.streams.ErrOut.Write(said.Bytes())
+		var outcome *process.Error
+		if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
+			err = nil // it was said
+		}
+		errs[i] = errors.Join(err, printed)
+	})
 	code := process.ExitFailed
 	switch {
 	case ctx.Err() != nil:
