@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -159,13 +160,13 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []
 	for i, a := range attempts {
 		what := "started"
 		if i > 0 {
-			what = "started again, attempt " + itoa(a.Attempt) + lost(before, a.Started, losses)
+			what = "started again, attempt " + strconv.Itoa(a.Attempt) + lost(before, a.Started, losses)
 		}
 		before = a
 		events = append(events, Event{a.Started, what})
 		// The end of the job says more than that its last attempt was interrupted.
 		if over := d.End == nil || i < len(attempts)-1; a.Reason != "" || over && !a.Finished.IsZero() {
-			events = append(events, Event{a.Finished, "attempt " + itoa(a.Attempt) + ending(a, d.Handle.Hosts)})
+			events = append(events, Event{a.Finished, "attempt " + strconv.Itoa(a.Attempt) + ending(a, d.Handle.Hosts)})
 		}
 	}
 	if len(attempts) == 0 && !d.Status.Started.IsZero() { // whose runner records none
@@ -216,13 +217,13 @@ func lost(a api.Attempt, next time.Time, losses []api.Disruption) string {
 	began := a.Started.Truncate(time.Second) // as the cluster's own times are
 	for _, l := range losses {
 		if !l.Time.Before(began) && l.Time.Before(next) {
-			return "; attempt " + itoa(a.Attempt) + " was lost: " + l.Why
+			return "; attempt " + strconv.Itoa(a.Attempt) + " was lost: " + l.Why
 		}
 	}
 	if !a.Finished.IsZero() {
 		return ""
 	}
-	return "; attempt " + itoa(a.Attempt) + " was deleted, or lost its node"
+	return "; attempt " + strconv.Itoa(a.Attempt) + " was deleted, or lost its node"
 }
 
 // crash puts the reason for the end of an attempt into words.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestRemember(t *testing.T) {
 			}
 			got := "nothing"
 			if end, err := records.Read[api.End](t.Context(), s, store.End(tt.id)); err == nil {
-				got = end.By + " " + string(end.State) + " " + itoa(end.ExitCode) + " " + end.Message
+				got = end.By + " " + string(end.State) + " " + strconv.Itoa(end.ExitCode) + " " + end.Message
 			}
 			if got != tt.want {
 				t.Errorf("recorded: %s, want %s", got, tt.want)

@@ -19,8 +19,6 @@ func (j *Job) Sentence(s api.Status) string {
 	return fmt.Sprintf("job %s %s", j.ID(), s.Outcome())
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // Failure is what a person wants to see of a job that failed.
 type Failure struct {
 	// Headline is one sentence: which job, and why.
@@ -97,7 +95,7 @@ func (j *Job) retried(s api.Status) string {
 	case s.Reason != api.Exception && s.Reason != api.ExitCode, h.Map != nil, h.Backend == api.BackendLocal:
 		return ""
 	case h.RetryOn == api.RetryOnError && s.Attempt > 1:
-		return " (attempt " + itoa(s.Attempt) + ", the last one)"
+		return " (attempt " + strconv.Itoa(s.Attempt) + ", the last one)"
 	case h.RetryOn == api.RetryOnError, h.Retries == 0:
 		return ""
 	default:
