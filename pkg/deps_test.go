@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 	"backoff":     "",
 	"fanout":      "",
 	"logs":        "api backoff latest records screen store",
-	"local":       "api homedir logs screen store /runner",
+	"local":       "api homedir logs records screen store /runner",
 	"status":      "api pattern",
 	"itemlist":    "api",
 	"apiserver":   "pattern transport",
@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
-	"submit":      "accelerator api bundle call homedir job nearest pack pattern render store target version /runner",
+	"submit":      "accelerator api bundle call homedir job nearest pack pattern records render store target version /runner",
 
 	"forward": "",
 

@@ -1,9 +1,7 @@
 package job
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -28,11 +26,7 @@ func (j *Job) Retire(ctx context.Context) error {
 		return fmt.Errorf("its workload could not be deleted: %w", err)
 	}
 	record := api.Collected{Version: api.EndVersion, Time: timeOf(j.Backend, time.Now()).UTC().Truncate(time.Second)}
-	data, err := json.Marshal(record)
-	if err != nil {
-		return err
-	}
-	err = j.Store.Create(ctx, store.Collected(j.ID()), bytes.NewReader(append(data, '\n')), nil)
+	err = records.Create(ctx, j.Store, store.Collected(j.ID()), record, nil)
 	if err != nil && !errors.Is(err, store.ErrExists) { // with ErrExists, another reader was faster
 		return fmt.Errorf("the deletion of its workload could not be recorded: %w", err)
 	}
@@ -88,7 +82,7 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 // that was faster knows only which signal it got, or which hosts were gone before,
 // not by whom.
 func (j *Job) recordCancel(ctx context.Context, end api.End) error {
-	err := j.createEnd(ctx, end)
+	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
 	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
@@ -104,21 +98,11 @@ func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 
 // recordEnd writes end.json unless someone knew earlier.
 func (j *Job) recordEnd(ctx context.Context, end api.End) error {
-	err := j.createEnd(ctx, end)
+	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
 	if errors.Is(err, store.ErrExists) {
 		return nil
 	}
 	return err
-}
-
-// createEnd writes end.json; store.ErrExists where someone knew earlier.
-func (j *Job) createEnd(ctx context.Context, end api.End) error {
-	end.Version = api.EndVersion
-	data, err := json.Marshal(end)
-	if err != nil {
-		return err
-	}
-	return j.Store.Create(ctx, store.End(j.ID()), bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
 // CleanupOptions says what a cleanup removes.

@@ -1,11 +1,8 @@
 package local
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -21,7 +19,7 @@ const maxWords = 1 << 10
 
 // newEnd describes the end of a job whose runner could not record it.
 func (r Record) newEnd(reason api.Reason, message, by string) api.End {
-	return api.End{Version: api.EndVersion, State: api.Failed, Reason: reason, Message: message, ExitCode: reason.Code(),
+	return api.End{State: api.Failed, Reason: reason, Message: message, ExitCode: reason.Code(),
 		Attempt: 1, Started: r.Created, Finished: time.Now().UTC(), By: by}
 }
 
@@ -31,7 +29,7 @@ func (m *Machine) end(ctx context.Context, r Record) (api.End, error) {
 	if err != nil {
 		return api.End{}, err
 	}
-	return readEnd(ctx, s, r.ID)
+	return records.End(ctx, s, r.ID)
 }
 
 // record records how the job ended, unless that was already recorded, and returns what is
@@ -41,31 +39,11 @@ func (m *Machine) record(ctx context.Context, r Record, e api.End) (api.End, err
 	if err != nil {
 		return e, err
 	}
-	data, err := json.Marshal(e)
-	if err != nil {
-		return e, err
-	}
-	err = s.Create(ctx, store.End(r.ID), bytes.NewReader(append(data, '\n')), e.Metadata())
+	err = records.CreateEnd(ctx, s, r.ID, e)
 	if errors.Is(err, store.ErrExists) {
-		return readEnd(ctx, s, r.ID)
+		return records.End(ctx, s, r.ID)
 	}
 	return e, err
-}
-
-func readEnd(ctx context.Context, s store.Store, id string) (api.End, error) {
-	var end api.End
-	f, err := s.Open(ctx, store.End(id))
-	if err != nil {
-		return end, err
-	}
-	defer f.Close()
-	if err := json.NewDecoder(f).Decode(&end); err != nil {
-		return end, fmt.Errorf("%s/%s: %w", s.URL(), store.End(id), err)
-	}
-	if end.Version > api.EndVersion {
-		return end, fmt.Errorf("%s/%s has version %d, this program reads up to version %d: upgrade it", s.URL(), store.End(id), end.Version, api.EndVersion)
-	}
-	return end, nil
 }
 
 // obituary returns the message for a job whose runner ended without recording it. It quotes

@@ -1,7 +1,8 @@
-// Package records reads the documents that a job leaves about itself in the store.
+// Package records reads and writes the documents that a job leaves about itself in the store.
 package records
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,6 +60,21 @@ func ReadBytes(ctx context.Context, s store.Store, name string) (data []byte, er
 // End reads how a job ended. If the job has not ended, it returns store.ErrNotFound.
 func End(ctx context.Context, s store.Store, id string) (api.End, error) {
 	return Read[api.End](ctx, s, store.End(id))
+}
+
+// CreateEnd records how a job ended. The error is store.ErrExists if that is already recorded.
+func CreateEnd(ctx context.Context, s store.Store, id string, end api.End) error {
+	end.Version = api.EndVersion
+	return Create(ctx, s, store.End(id), end, end.Metadata())
+}
+
+// Create writes a JSON document. The error is store.ErrExists if the document exists.
+func Create(ctx context.Context, s store.Store, name string, doc any, metadata map[string]string) error {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return s.Create(ctx, name, bytes.NewReader(append(data, '\n')), metadata)
 }
 
 // Attempts reads the start records whose names begin with prefix, sorted by attempt.

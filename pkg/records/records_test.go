@@ -47,3 +47,13 @@ func TestDocumentsThatCannotBeRead(t *testing.T) {
 		t.Errorf("none: got %v", err)
 	}
 }
+
+// Who records the end first is right.
+func TestCreateEnd(t *testing.T) {
+	s := storeWith(t, nil)
+	first, second := CreateEnd(t.Context(), s, "a1", api.End{State: api.Failed}), CreateEnd(t.Context(), s, "a1", api.End{State: api.Succeeded})
+	end, err := End(t.Context(), s, "a1")
+	if err := errors.Join(first, err); err != nil || !errors.Is(second, store.ErrExists) || end.State != api.Failed || end.Version != api.EndVersion {
+		t.Errorf("got %+v, %v; the second: %v", end, err, second)
+	}
+}

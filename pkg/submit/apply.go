@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -291,7 +291,7 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 // race for the ID.
 func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
 	name := store.Call(j.ID())
-	old, err := readCall(ctx, j.Store, name)
+	old, err := records.ReadBytes(ctx, j.Store, name)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err // it may be the right one
 	}
@@ -302,15 +302,6 @@ func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
 		return err
 	}
 	return j.Store.Create(ctx, name, bytes.NewReader(call), nil)
-}
-
-func readCall(ctx context.Context, s store.Store, name string) (data []byte, err error) {
-	r, err := s.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(r)
 }
 
 const (
