@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -27,7 +28,7 @@ type cache struct {
 	// those of pods that are gone count as well.
 	events map[types.NamespacedName]map[types.UID]corev1.Event
 	// kueueWorkloads are kept by the UID of each of their owners, the workload among them.
-	kueueWorkloads map[types.UID]map[types.UID]status.KueueWorkload
+	kueueWorkloads map[types.UID]map[types.UID]kueue.Workload
 	// keys are the jobs by the names of their workloads.
 	keys map[types.NamespacedName]key
 	// denied is why there may be more workloads.
@@ -39,7 +40,7 @@ type cache struct {
 func newCache() *cache {
 	return &cache{workloads: map[key]status.Workload{}, pods: map[key]map[types.UID]*corev1.Pod{},
 		events:         map[types.NamespacedName]map[types.UID]corev1.Event{},
-		kueueWorkloads: map[types.UID]map[types.UID]status.KueueWorkload{}, keys: map[types.NamespacedName]key{}}
+		kueueWorkloads: map[types.UID]map[types.UID]kueue.Workload{}, keys: map[types.NamespacedName]key{}}
 }
 
 // apply takes a change in, and returns the jobs that it is about.
@@ -87,7 +88,7 @@ func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
 			}
 		}
 		return k, known
-	case *status.KueueWorkload:
+	case *kueue.Workload:
 		k, known := key{}, false
 		for _, owner := range o.OwnerReferences {
 			insert(c.kueueWorkloads, owner.UID, o.UID, *o, deleted)
@@ -163,7 +164,7 @@ type snapshot struct {
 	status.Workload
 	pods           map[types.UID]*corev1.Pod
 	events         map[types.UID]corev1.Event
-	kueueWorkloads map[types.UID]status.KueueWorkload
+	kueueWorkloads map[types.UID]kueue.Workload
 	denied         error        // to see whether there is a workload of another kind
 	sorted         []corev1.Pod // what list returns, nil before it is asked
 }

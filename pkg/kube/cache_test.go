@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -91,9 +92,9 @@ func TestCacheForgetsWhatIsDeleted(t *testing.T) {
 // A Workload of Kueue is found by its owner's UID: names come back.
 func TestCacheFindsTheJobOfAKueueWorkload(t *testing.T) {
 	c, n, want := &Client{}, newCache(), key{"ml", "a1"}
-	its := status.KueueWorkload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "1",
+	its := kueue.Workload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "1",
 		OwnerReferences: []metav1.OwnerReference{{Name: "kinetic-a1", UID: "the-job"}}}}
-	older := *its.DeepCopyObject().(*status.KueueWorkload)
+	older := *its.DeepCopyObject().(*kueue.Workload)
 	older.UID, older.OwnerReferences[0].UID = "2", "of-yesterday"
 	n.apply(change{kind: c.jobs(), object: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "the-job", Labels: map[string]string{api.LabelJobID: "a1"}}}})
 	for _, step := range []struct {

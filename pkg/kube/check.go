@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
+	"github.com/kubectl-kinetic/kinetic/pkg/quota"
 )
 
 // checkKueue says of a job in a queue where the cluster has no queues, so that its
@@ -25,7 +26,7 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	}
 	var group metav1.APIGroup
 	err := retry(ctx, func() error {
-		data, err := answered(c.client.asJSON(c.client.core.Get(), "/apis", status.KueueVersion.Group).Do(ctx))
+		data, err := answered(c.client.asJSON(c.client.core.Get(), "/apis", kueue.Version.Group).Do(ctx))
 		if err != nil {
 			return err
 		}
@@ -38,9 +39,9 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	switch {
 	case apierrors.IsNotFound(err): // of any other failure the next request says
 		c.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
-	case err == nil && !slices.Contains(versions, status.KueueVersion.Version) && !slices.Contains(versions, status.NewerKueueVersion.Version):
+	case err == nil && !slices.Contains(versions, kueue.Version.Version) && !slices.Contains(versions, kueue.NewerVersion.Version):
 		c.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
-			queue, strings.Join(versions, " and "), status.KueueVersion.Version, status.NewerKueueVersion.Version)
+			queue, strings.Join(versions, " and "), kueue.Version.Version, kueue.NewerVersion.Version)
 	}
 }
 
@@ -52,7 +53,7 @@ func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstru
 	if err != nil {
 		return nil //nolint:nilerr // the server itself refuses what doesn't fit
 	}
-	warning, err := status.CheckQuotas(quotas.Items, workload)
+	warning, err := quota.Check(quotas.Items, workload)
 	if warning != "" {
 		c.client.transport.Say("%s", warning)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -39,13 +40,13 @@ type Client struct {
 // tell, which may be nil, gets a line when the API server keeps us waiting.
 func NewClient(config *rest.Config, namespace string, tell func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, status.AddKueueWorkloads} {
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, kueue.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("preparing a client: %w", err)
 		}
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	groups := []schema.GroupVersion{status.KueueVersion, status.NewerKueueVersion}
+	groups := []schema.GroupVersion{kueue.Version, kueue.NewerVersion}
 	for _, k := range status.Kinds {
 		metav1.AddToGroupVersion(scheme, k.GroupVersion())
 		groups = append(groups, k.GroupVersion())
@@ -109,7 +110,7 @@ func (c *Client) workloads(k *status.Kind) kind {
 
 // kueueWorkloads are the Workloads of Kueue.
 func (c *Client) kueueWorkloads() kind {
-	return kind{client: c.versions[status.KueueVersion], newer: c.versions[status.NewerKueueVersion], resource: kueueResource, rare: true}
+	return kind{client: c.versions[kueue.Version], newer: c.versions[kueue.NewerVersion], resource: kueueResource, rare: true}
 }
 
 // collection is where the objects of the kind are.

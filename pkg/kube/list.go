@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -112,14 +113,14 @@ func trimmed(o runtime.Object) runtime.Object {
 		if !status.MayBeOfJob(o.InvolvedObject) {
 			return nil
 		}
-	case *status.KueueWorkload:
+	case *kueue.Workload:
 		return trimmedKueueWorkload(o)
 	}
 	return o
 }
 
 // trimmedKueueWorkload is what a list needs of a Kueue Workload, nil for one of other work.
-func trimmedKueueWorkload(w *status.KueueWorkload) runtime.Object {
+func trimmedKueueWorkload(w *kueue.Workload) runtime.Object {
 	ours := slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return status.IsJobName(r.Name) })
 	if !ours {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
@@ -57,7 +58,7 @@ func listOf(k *status.Kind) func() runtime.Object {
 func (c *Client) reasons(queued bool) []selection {
 	all := []selection{{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}}
 	if queued {
-		all = append(all, selection{kind: c.kueueWorkloads(), list: func() runtime.Object { return &status.KueueWorkloadList{} }})
+		all = append(all, selection{kind: c.kueueWorkloads(), list: func() runtime.Object { return &kueue.WorkloadList{} }})
 	}
 	return all
 }
@@ -204,7 +205,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 			if slices.Contains(status.WorkloadNames(o.InvolvedObject), workload.Name) {
 				return o
 			}
-		case *status.KueueWorkload:
+		case *kueue.Workload:
 			if o.IsOf(workload.UID) {
 				return o
 			}

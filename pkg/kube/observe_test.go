@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/latest"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
@@ -229,7 +230,7 @@ func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	c := &Client{}
 	known, job := newCache(), listOfOneJob().Items[0]
 	pod, event := theirPod(running(1)), eventAbout("kinetic-a1-x")
-	its := status.KueueWorkload{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Name: job.Name}}}}
+	its := kueue.Workload{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Name: job.Name}}}}
 	known.apply(change{kind: c.jobs(), object: &job})
 	for _, o := range []runtime.Object{&pod, &event, &its} {
 		known.apply(change{object: o})

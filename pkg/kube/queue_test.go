@@ -17,12 +17,12 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 )
 
 // kueueWorkloadOf is a Workload of Kueue that an object with the name and UID owns.
-func kueueWorkloadOf(name string, uid types.UID) *status.KueueWorkload {
-	return &status.KueueWorkload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2",
+func kueueWorkloadOf(name string, uid types.UID) *kueue.Workload {
+	return &kueue.Workload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "2",
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: name, UID: uid}}}}
 }
 
@@ -83,7 +83,7 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case resource == "workloads" && s.forbid:
 		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 	case r.URL.Path == "/apis/kueue.x-k8s.io/"+s.version+"/namespaces/ml/workloads":
-		answerWith(w, http.StatusOK, status.KueueWorkloadList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/"+s.version), Items: []status.KueueWorkload{*its}})
+		answerWith(w, http.StatusOK, kueue.WorkloadList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/"+s.version), Items: []kueue.Workload{*its}})
 	default: // there are no LeaderWorkerSets, and no other versions
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}

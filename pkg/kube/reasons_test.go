@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 )
 
 // Of a job that is gone nothing is asked that needs its object.
@@ -40,7 +40,7 @@ func TestDisruptionsOfAJobThatIsGone(t *testing.T) {
 type selective struct {
 	job   batchv1.Job
 	pods  []corev1.Pod
-	kueue []status.KueueWorkload // nil where they can't be read
+	kueue []kueue.Workload // nil where they can't be read
 	mu    sync.Mutex
 	asked []string
 }
@@ -67,7 +67,7 @@ func (s *selective) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case resource == "events":
 		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1")})
 	case resource == "workloads" && s.kueue != nil:
-		answerWith(w, http.StatusOK, status.KueueWorkloadList{TypeMeta: list("WorkloadList", status.KueueVersion.String()), Items: s.kueue})
+		answerWith(w, http.StatusOK, kueue.WorkloadList{TypeMeta: list("WorkloadList", kueue.Version.String()), Items: s.kueue})
 	default:
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
@@ -101,7 +101,7 @@ func TestReasonsThatAreRead(t *testing.T) {
 		"its first pod has ended":   {&selective{job: plain, pods: made(1, terminated(137, "OOMKilled", ""))}, "events"},
 		"others may have been":      {&selective{job: plain, pods: made(30, waiting("ContainerCreating"))}, "events"},
 		"a map":                     {&selective{job: chunks}, "events"},
-		"in a queue":                {&selective{job: queued, kueue: []status.KueueWorkload{*kueueWorkloadOf("kinetic-a1", "")}}, "workloads"},
+		"in a queue":                {&selective{job: queued, kueue: []kueue.Workload{*kueueWorkloadOf("kinetic-a1", "")}}, "workloads"},
 		"in one that can't be read": {&selective{job: queued}, "workloads workloads events"},
 	}
 	for name, tt := range tests {

@@ -18,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -36,7 +38,7 @@ func recorded(t testing.TB, path string) Observation {
 		LWS            *metav1.PartialObjectMetadata `json:"lws"`
 		Pods           []corev1.Pod                  `json:"pods"`
 		Events         []corev1.Event                `json:"events"`
-		KueueWorkloads []KueueWorkload               `json:"kueueWorkloads"`
+		KueueWorkloads []kueue.Workload              `json:"kueueWorkloads"`
 	}
 	if err := yaml.UnmarshalStrict(data, &file); err != nil {
 		t.Fatalf("%s: %v", path, err)
@@ -243,7 +245,7 @@ func copied(s Observation) Observation {
 	}
 	s.Pods, s.Events, s.KueueWorkloads = slices.Clone(s.Pods), slices.Clone(s.Events), slices.Clone(s.KueueWorkloads)
 	for i := range s.KueueWorkloads {
-		s.KueueWorkloads[i] = *s.KueueWorkloads[i].DeepCopyObject().(*KueueWorkload)
+		s.KueueWorkloads[i] = *s.KueueWorkloads[i].DeepCopyObject().(*kueue.Workload)
 	}
 	for i := range s.Pods {
 		s.Pods[i] = *s.Pods[i].DeepCopy()

@@ -77,11 +77,11 @@ func (jobRules) heldBack(w Workload, _ []corev1.Pod) bool {
 }
 
 // podSets implements rules. The pods of a map don't need each other.
-func (jobRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
+func (jobRules) podSets(workload *unstructured.Unstructured) ([]PodSet, error) {
 	var job batchv1.Job
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(workload.Object, &job)
 	hosts := NewWorkload(Job, &job).Hosts(nil)
-	return []podSet{{int64(hosts), job.Spec.Template.Spec}}, err
+	return []PodSet{{int64(hosts), job.Spec.Template.Spec}}, err
 }
 
 // isMultiHost reports whether a Job's pods are the hosts of one call. The pods of a map

@@ -57,7 +57,13 @@ type rules interface {
 	// heldBack reports whether the workload may not have pods yet, or none that run.
 	heldBack(w Workload, pods []corev1.Pod) bool
 	// podSets returns the pods that a job needs all of in order to run.
-	podSets(workload *unstructured.Unstructured) ([]podSet, error)
+	podSets(workload *unstructured.Unstructured) ([]PodSet, error)
+}
+
+// PodSet is pods of one template that a job needs at the same time.
+type PodSet struct {
+	Count int64
+	Spec  corev1.PodSpec
 }
 
 // Kinds are all kinds of workloads that a job can be.
@@ -120,6 +126,16 @@ func KindOf(o *unstructured.Unstructured) *Kind {
 		}
 	}
 	return nil
+}
+
+// PodSets returns the pods that a workload needs all of in order to run, none for any other
+// object.
+func PodSets(o *unstructured.Unstructured) ([]PodSet, error) {
+	k := KindOf(o)
+	if k == nil {
+		return nil, nil
+	}
+	return k.rules.podSets(o)
 }
 
 // Extras returns the resources that the hosts of a job need under the name of its

@@ -81,7 +81,7 @@ func (lwsRules) heldBack(w Workload, pods []corev1.Pod) bool {
 }
 
 // podSets implements rules: the leader and the workers.
-func (lwsRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
+func (lwsRules) podSets(workload *unstructured.Unstructured) ([]PodSet, error) {
 	var lws struct {
 		Spec struct {
 			LeaderWorkerTemplate struct {
@@ -94,7 +94,7 @@ func (lwsRules) podSets(workload *unstructured.Unstructured) ([]podSet, error) {
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(workload.Object, &lws)
 	group := lws.Spec.LeaderWorkerTemplate
 	leader := cmp.Or(group.LeaderTemplate, &group.WorkerTemplate)
-	return []podSet{{1, leader.Spec}, {max(group.Size, 1) - 1, group.WorkerTemplate.Spec}}, err
+	return []PodSet{{1, leader.Spec}, {max(group.Size, 1) - 1, group.WorkerTemplate.Spec}}, err
 }
 
 // outcome returns the end that the leader, or a client, has written on a LeaderWorkerSet.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 )
 
 // Observation is what a cluster knows about one job at one moment.
@@ -19,7 +20,7 @@ type Observation struct {
 	// order; other events are ignored.
 	Events []corev1.Event
 	// KueueWorkloads are the workload's in Kueue: one, or none that can be read.
-	KueueWorkloads []KueueWorkload
+	KueueWorkloads []kueue.Workload
 	Now            time.Time
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -42,13 +43,13 @@ func (s Observation) explainQueue() Diagnosis {
 			Next:     fmt.Sprintf("kubectl describe workload %s -n %s", s.kueueWorkload().Name, ns),
 		}
 	}
-	return s.kueueWorkload().explain(queue)
+	return explainTurn(s.kueueWorkload(), queue)
 }
 
 // isKept reports whether Kueue never releases a workload that it has admitted: it can't
 // label the pods of a workload with a long name.
 func (s Observation) isKept() bool {
-	reserved := s.kueueWorkload().condition("QuotaReserved")
+	reserved := s.kueueWorkload().Condition("QuotaReserved")
 	return s.Workload.kind.isTooLong(s.meta().Name) && reserved != nil && reserved.Status == metav1.ConditionTrue &&
 		slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Labels[api.LabelQueue] == "" })
 }
@@ -74,20 +75,20 @@ func CheckQueue(made *unstructured.Unstructured) error {
 }
 
 // kueueWorkload returns the newest Kueue Workload, if there are several.
-func (s Observation) kueueWorkload() *KueueWorkload {
-	last := slices.MaxFunc(s.KueueWorkloads, func(a, b KueueWorkload) int {
+func (s Observation) kueueWorkload() *kueue.Workload {
+	last := slices.MaxFunc(s.KueueWorkloads, func(a, b kueue.Workload) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return &last
 }
 
-// explain says what Kueue is waiting for.
-func (w *KueueWorkload) explain(queue string) Diagnosis {
+// explainTurn says what Kueue is waiting for.
+func explainTurn(w *kueue.Workload, queue string) Diagnosis {
 	r := Diagnosis{
 		Sentence: "waiting in queue " + queue,
 		Next:     fmt.Sprintf("kubectl describe workload %s -n %s", w.Name, w.Namespace),
 	}
-	reserved, evicted := w.condition("QuotaReserved"), w.condition("Evicted")
+	reserved, evicted := w.Condition("QuotaReserved"), w.Condition("Evicted")
 	switch {
 	case reserved != nil && noQueue().MatchString(reserved.Message):
 		return Diagnosis{
@@ -101,13 +102,13 @@ func (w *KueueWorkload) explain(queue string) Diagnosis {
 	case reserved.Status == metav1.ConditionFalse:
 		r.Sentence += ": " + kueueMessage(reserved.Message)
 	default:
-		r.Sentence = fmt.Sprintf("admitted by queue %s%s", queue, w.checks())
+		r.Sentence = fmt.Sprintf("admitted by queue %s%s", queue, openChecks(w))
 	}
 	return r
 }
 
-// checks returns what else a job waits for that has its place in the queue.
-func (w *KueueWorkload) checks() string {
+// openChecks returns what else a job waits for that has its place in the queue.
+func openChecks(w *kueue.Workload) string {
 	var open []string
 	for _, c := range w.Status.AdmissionChecks {
 		if c.State != "Ready" {

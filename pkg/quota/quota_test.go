@@ -1,4 +1,4 @@
-package status
+package quota
 
 import (
 	"strings"
@@ -27,7 +27,8 @@ func workloadFrom(t *testing.T, text string) *unstructured.Unstructured {
 func quotaOf(hard, used string, scopes ...corev1.ScopedResourceSelectorRequirement) corev1.ResourceQuota {
 	list := func(text string) corev1.ResourceList {
 		all := corev1.ResourceList{}
-		for name, amount := range amounts(text) {
+		for pair := range strings.SplitSeq(text, ",") {
+			name, amount, _ := strings.Cut(pair, "=")
 			all[corev1.ResourceName(name)] = resource.MustParse(amount)
 		}
 		return all
@@ -87,7 +88,7 @@ func TestWhatAJobTakesOfQuotas(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := CheckQuotas([]corev1.ResourceQuota{tt.quota}, workloadFrom(t, tt.workload))
+			got, err := Check([]corev1.ResourceQuota{tt.quota}, workloadFrom(t, tt.workload))
 			if err != nil {
 				got = err.Error()
 			}

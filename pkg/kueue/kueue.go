@@ -1,4 +1,5 @@
-package status
+// Package kueue has the part of the API of Kueue, which queues jobs, that is read here.
+package kueue
 
 import (
 	"slices"
@@ -9,16 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// KueueWorkload is a Workload of Kueue, which is a job's place in a queue, with the
-// fields that are read.
-type KueueWorkload struct {
+// Workload is a job's place in a queue, with the fields that are read.
+type Workload struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	Status            KueueWorkloadStatus `json:"status,omitempty"`
+	Status            WorkloadStatus `json:"status,omitempty"`
 }
 
-// KueueWorkloadStatus is the progress of a KueueWorkload.
-type KueueWorkloadStatus struct {
+// WorkloadStatus is the progress of a Workload.
+type WorkloadStatus struct {
 	Conditions      []metav1.Condition `json:"conditions,omitempty"`
 	AdmissionChecks []AdmissionCheck   `json:"admissionChecks,omitempty"`
 }
@@ -32,7 +32,7 @@ type AdmissionCheck struct {
 }
 
 // DeepCopyObject implements runtime.Object.
-func (w *KueueWorkload) DeepCopyObject() runtime.Object {
+func (w *Workload) DeepCopyObject() runtime.Object {
 	c := *w
 	c.ObjectMeta = *w.DeepCopy() // ObjectMeta's DeepCopy
 	c.Status.Conditions = slices.Clone(w.Status.Conditions)
@@ -40,20 +40,20 @@ func (w *KueueWorkload) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// KueueWorkloadList is a list of KueueWorkloads.
-type KueueWorkloadList struct {
+// WorkloadList is a list of Workloads.
+type WorkloadList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []KueueWorkload `json:"items"`
+	Items           []Workload `json:"items"`
 }
 
 // DeepCopyObject implements runtime.Object.
-func (l *KueueWorkloadList) DeepCopyObject() runtime.Object {
+func (l *WorkloadList) DeepCopyObject() runtime.Object {
 	c := *l
 	c.ListMeta = *l.DeepCopy()
-	c.Items = make([]KueueWorkload, len(l.Items))
+	c.Items = make([]Workload, len(l.Items))
 	for i := range l.Items {
-		c.Items[i] = *l.Items[i].DeepCopyObject().(*KueueWorkload)
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*Workload)
 	}
 	return &c
 }
@@ -61,15 +61,15 @@ func (l *KueueWorkloadList) DeepCopyObject() runtime.Object {
 // Versions of the API of Workloads; the fields that are read are the same in both. Kueue
 // v0.14 serves only the first, later versions serve both, and some day only the second.
 var (
-	KueueVersion      = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
-	NewerKueueVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}
+	Version      = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
+	NewerVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}
 )
 
-// AddKueueWorkloads adds Workloads in both versions to a scheme.
-func AddKueueWorkloads(s *runtime.Scheme) error {
-	for _, v := range []schema.GroupVersion{KueueVersion, NewerKueueVersion} {
-		s.AddKnownTypeWithName(v.WithKind("Workload"), &KueueWorkload{})
-		s.AddKnownTypeWithName(v.WithKind("WorkloadList"), &KueueWorkloadList{})
+// AddToScheme adds Workloads in both versions to a scheme.
+func AddToScheme(s *runtime.Scheme) error {
+	for _, v := range []schema.GroupVersion{Version, NewerVersion} {
+		s.AddKnownTypeWithName(v.WithKind("Workload"), &Workload{})
+		s.AddKnownTypeWithName(v.WithKind("WorkloadList"), &WorkloadList{})
 		metav1.AddToGroupVersion(s, v)
 	}
 	return nil
@@ -77,12 +77,12 @@ func AddKueueWorkloads(s *runtime.Scheme) error {
 
 // IsOf reports whether it is the Workload of the object with the UID. The pods of a
 // LeaderWorkerSet own it, too.
-func (w *KueueWorkload) IsOf(uid types.UID) bool {
+func (w *Workload) IsOf(uid types.UID) bool {
 	return slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
-// condition returns the condition of a type, nil if there is none.
-func (w *KueueWorkload) condition(kind string) *metav1.Condition {
+// Condition returns the condition of a type, nil if there is none.
+func (w *Workload) Condition(kind string) *metav1.Condition {
 	for i, c := range w.Status.Conditions {
 		if c.Type == kind {
 			return &w.Status.Conditions[i]

@@ -1,4 +1,5 @@
-package status
+// Package quota compares what a job takes with the quotas of its namespace.
+package quota
 
 import (
 	"fmt"
@@ -9,16 +10,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// CheckQuotas looks at a job that is to start in a namespace with these quotas: it is an
+// Check looks at a job that is to start in a namespace with these quotas: it is an
 // error where they never let it run, and a warning where others have to end first.
-func CheckQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
-	kind := KindOf(workload)
-	if kind == nil || len(quotas) == 0 {
+func Check(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
+	if len(quotas) == 0 {
 		return "", nil
 	}
-	pods, err := kind.rules.podSets(workload)
+	pods, err := status.PodSets(workload)
 	if err != nil {
 		return "", fmt.Errorf("reading how many pods %s has: %w", workload.GetName(), err)
 	}
@@ -32,12 +34,6 @@ func CheckQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructu
 	return "", nil
 }
 
-// podSet is pods of one template that a job needs at the same time.
-type podSet struct {
-	count int64
-	spec  corev1.PodSpec
-}
-
 // usage is what all pods of a job together take of a resource that a quota limits.
 type usage struct {
 	quota, namespace string
@@ -47,18 +43,18 @@ type usage struct {
 }
 
 // usages are those of a job on the quotas, in the order of their names.
-func usages(quotas []corev1.ResourceQuota, pods []podSet) []usage {
+func usages(quotas []corev1.ResourceQuota, pods []status.PodSet) []usage {
 	var all []usage
 	for _, q := range quotas {
-		counted := slices.DeleteFunc(slices.Clone(pods), func(p podSet) bool { return !counts(q.Spec, p.spec) })
+		counted := slices.DeleteFunc(slices.Clone(pods), func(p status.PodSet) bool { return !counts(q.Spec, p.Spec) })
 		hard := q.Status.Hard // what is enforced
 		for _, name := range slices.Sorted(maps.Keys(hard)) {
 			u := usage{quota: q.Name, namespace: q.Namespace, resource: name, hard: hard[name], used: q.Status.Used[name]}
 			for _, p := range counted {
-				amount := podUsage(p.spec, name)
-				amount.Mul(p.count)
+				amount := podUsage(p.Spec, name)
+				amount.Mul(p.Count)
 				u.need.Add(amount)
-				u.hosts += p.count
+				u.hosts += p.Count
 			}
 			all = append(all, u)
 		}
