@@ -1,4 +1,4 @@
-// Package fanout does the same for many items, for some of them at the same time.
+// Package fanout does the same for many items, several at a time.
 package fanout
 
 import (
@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do with the index of each item, and the item, for limit of them at the same
-// time. It returns when all calls have returned.
+// Each calls do for every item, with its index, up to limit at a time. It returns when all
+// calls have returned.
 func Each[T any](limit int, items []T, do func(i int, item T)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -21,8 +21,8 @@ func Each[T any](limit int, items []T, do func(i int, item T)) {
 	workers.Wait()
 }
 
-// Collect is Each for calls that can fail: an error does not stop the others. results are
-// those of the calls that did not fail, and failed the errors of the others, both in the
+// Collect is Each for calls that can fail. An error does not stop the other calls. Collect
+// returns the results of the calls that succeeded and the errors of the others, each in the
 // order of the items.
 func Collect[T, R any](limit int, items []T, do func(T) (R, error)) (results []R, failed []error) {
 	all, errs := make([]R, len(items)), make([]error, len(items))

@@ -34,7 +34,7 @@ func (j *Job) HasValue(ctx context.Context) (bool, error) {
 	return result != nil && result.OK, err
 }
 
-// Results are those of the inputs of a map. Another job has none.
+// Results returns the results of a map. Any other job has none.
 func (j *Job) Results() mapresults.Results {
 	r := mapresults.Results{Store: j.Store, JobID: j.ID()}
 	if m := j.Handle.Map; m != nil {
@@ -43,8 +43,8 @@ func (j *Job) Results() mapresults.Results {
 	return r
 }
 
-// Progress finds out how far a map is; nil for another job, and for a map of which all
-// values were deleted.
+// Progress counts the results of a map. It returns nil for any other job, and for a map whose
+// values were all deleted.
 func (j *Job) Progress(ctx context.Context) (*mapresults.Progress, error) {
 	if j.Handle.Map == nil {
 		return nil, nil

@@ -1,4 +1,4 @@
-// Package kueue has the part of the API of Kueue, which queues jobs, that is read here.
+// Package kueue contains the part of Kueue's API that is read.
 package kueue
 
 import (

@@ -16,23 +16,24 @@ import (
 )
 
 const (
-	// listEvery is how often the store is asked for new results; it is asked less
-	// often where that takes long, so that most of the time goes by between.
+	// listEvery is how often the store is asked for new results. Where an answer takes long,
+	// the pause is listShare times as long.
 	listEvery = time.Second
 	listShare = 4
-	// heldBytes bounds the results in memory that wait for those before them.
+	// heldBytes limits the results in memory that wait for earlier ones.
 	heldBytes = 32 << 20
-	// manyKnown is how many results that are known, a page of a bucket's listing, are
-	// worth another request to skip those behind them.
+	// manyKnown is how many known results in a row, a page of a bucket's listing, justify
+	// another request that skips the known results after them.
 	manyKnown = 1000
 	// batch is how many results are read before the next lines are written.
 	batch = 16 * readers
 )
 
-// Gather writes the value of each input, in their order and as soon as all before it
-// are there: a line of JSON each, null for an input that failed. It returns when all are
-// written or, once ended is closed, it is known which will never come. seen hears how
-// far it is. A map that has ended without any result is ErrNotFound.
+// Gather writes the values of all inputs in order, each as a line of JSON as soon as all
+// earlier ones are written; null for an input that failed. It returns when all are written.
+// Once ended is closed it waits for no more results, and writes null for those that are
+// missing. It calls seen for progress. The error is store.ErrNotFound if the map has ended
+// without any result.
 func (r Results) Gather(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(Progress)) (Outcome, error) {
 	m := r.gathering(w, seen)
 	for {
@@ -65,16 +66,16 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// gathering is what has come of a map. Results are read as they come, in whatever
-// order, so that little is left to read when the last pod is done.
+// gathering is the state of one Gather. Results are read as they appear, in any order, so
+// that little is left to read when the last pod is done.
 type gathering struct {
 	results  Results
 	w        *bufio.Writer
 	seen     func(Progress)
-	sizes    []int64            // of the results that are there, 0 for none
-	held     map[int]api.Result // read, and not yet written
-	bytes    int64              // of them
-	next     int                // the first that is not written
+	sizes    []int64            // the size of each result, 0 if there is none yet
+	held     map[int]api.Result // those read but not yet written
+	bytes    int64              // the size of held
+	next     int                // the first input that is not written
 	progress Progress
 	outcome  Outcome
 }
@@ -83,7 +84,7 @@ func (r Results) gathering(w io.Writer, seen func(Progress)) *gathering {
 	return &gathering{results: r, w: bufio.NewWriter(w), seen: seen, sizes: make([]int64, r.Inputs), held: map[int]api.Result{}}
 }
 
-// look finds out which results are there, and returns how long that took.
+// look lists new results, and returns how long that took.
 func (m *gathering) look(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for input := m.unknown(0); input >= 0; {
@@ -96,8 +97,8 @@ func (m *gathering) look(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// lookFrom lists the results from that of an input on. Where it comes to many that are
-// known it stops, and returns the input from which to look next; -1 at the end.
+// lookFrom lists results, beginning with that of an input. After many known results it stops
+// and returns the input to begin with next; -1 at the end.
 func (m *gathering) lookFrom(ctx context.Context, first int) (next int, err error) {
 	known := 0
 	for r, err := range m.results.list(ctx, store.ResultOf(m.results.JobID, first)) {
@@ -118,8 +119,8 @@ func (m *gathering) lookFrom(ctx context.Context, first int) (next int, err erro
 	return -1, nil
 }
 
-// unknown is the first input without a result whose name doesn't sort before that of
-// another one; -1 for none.
+// unknown returns the first input without a known result, in order of names, that does not
+// come before the given one; -1 if there is none.
 func (m *gathering) unknown(input int) int {
 	for input >= 0 && m.sizes[input] > 0 {
 		input = nextByName(input, len(m.sizes))
@@ -127,8 +128,8 @@ func (m *gathering) unknown(input int) int {
 	return input
 }
 
-// nextByName is the input of so many whose name sorts next: 1, 10, 100, 101, …, 11, 110.
-// It is -1 after the last.
+// nextByName returns the input whose name sorts next, of total inputs: 1, 10, 100, 101, …,
+// 11, 110. It returns -1 after the last.
 func nextByName(input, total int) int {
 	if input > 0 && input*10 < total {
 		return input * 10
@@ -146,8 +147,8 @@ func (m *gathering) tell() {
 	m.seen(m.progress)
 }
 
-// advance writes what there is up to the first gap and, once the job is over,
-// beyond it. It reads ahead behind the gap.
+// advance writes the values up to the first missing result and, once the job is over, all
+// others. It also reads some of the results after a missing one.
 func (m *gathering) advance(ctx context.Context, over bool) error {
 	for {
 		if err := m.write(over); err != nil {
@@ -164,7 +165,7 @@ func (m *gathering) advance(ctx context.Context, over bool) error {
 	}
 }
 
-// write writes the lines whose turn it is.
+// write writes the lines that are next.
 func (m *gathering) write(over bool) error {
 	for m.next < len(m.sizes) {
 		r, read := m.held[m.next]
@@ -182,8 +183,8 @@ func (m *gathering) write(over bool) error {
 	return nil
 }
 
-// pick chooses what to read: the next line whatever its size, and of the others
-// those that there is room for.
+// pick chooses what to read: the next result whatever its size, and later ones while there
+// is room.
 func (m *gathering) pick() []int {
 	var inputs []int
 	room := heldBytes - m.bytes
@@ -199,7 +200,7 @@ func (m *gathering) pick() []int {
 	return inputs
 }
 
-// read reads results, some at the same time.
+// read reads results, several at a time.
 func (m *gathering) read(ctx context.Context, inputs []int) error {
 	results := make([]api.Result, len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -223,7 +224,7 @@ func (m *gathering) read(ctx context.Context, inputs []int) error {
 	return nil
 }
 
-// line writes the value of an input, null where it has none.
+// line writes the value of an input, null if it has none.
 func (m *gathering) line(input int, r api.Result) error {
 	m.outcome.note(input, m.sizes[input] > 0, r)
 	value := r.Value
@@ -239,7 +240,7 @@ func (m *gathering) line(input int, r api.Result) error {
 	return err
 }
 
-// note notes why an input has no value, or that its exact value is elsewhere.
+// note adds an input to the outcome if it has no value, and counts pickles.
 func (o *Outcome) note(input int, there bool, r api.Result) {
 	switch {
 	case !there:

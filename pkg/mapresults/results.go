@@ -1,5 +1,5 @@
-// Package mapresults reads, copies and removes the results of a map: one document in the
-// store for each input.
+// Package mapresults reads, copies and removes the results of a map. The store has one
+// document for each input.
 package mapresults
 
 import (
@@ -23,7 +23,7 @@ import (
 // readers is how many results are read or copied at a time.
 const readers = 64
 
-// Results are those of one map.
+// Results are the results of one map.
 type Results struct {
 	Store store.Store
 	JobID string
@@ -31,23 +31,24 @@ type Results struct {
 	Inputs int
 }
 
-// Progress is how far a map is.
+// Progress counts the inputs of a map.
 type Progress struct {
-	// Done are the inputs that have a result, Failed those of them known to have
-	// failed, of Total.
-	Done   int `json:"done"`
+	// Done is how many inputs have a result.
+	Done int `json:"done"`
+	// Failed is how many of the results are known to be failures.
 	Failed int `json:"failed"`
-	Total  int `json:"total"`
+	// Total is how many inputs there are.
+	Total int `json:"total"`
 }
 
-// Outcome is what came of the inputs of a map that have no value.
+// Outcome lists the inputs of a map that have no value.
 type Outcome struct {
-	// Failed are those whose call failed, in order.
+	// Failed are the inputs whose call failed, in order.
 	Failed []FailedInput
-	// Missing are those without a result, in order: their pods failed, or were
-	// removed, before there was one.
+	// Missing are the inputs without a result, in order: their pods failed or were
+	// deleted first.
 	Missing []int
-	// Pickled are those whose exact value only a pickle has.
+	// Pickled is how many values only a pickle represents exactly.
 	Pickled int
 }
 
@@ -60,18 +61,20 @@ type FailedInput struct {
 	Error api.ResultError
 }
 
-// Read reads the result of one input. ErrNotFound where there is none yet, or any more.
+// Read reads the result of one input. The error is store.ErrNotFound if there is none yet, or
+// if it was deleted.
 func (r Results) Read(ctx context.Context, input int) (api.Result, error) {
 	return records.Read[api.Result](ctx, r.Store, store.ResultOf(r.JobID, input))
 }
 
-// stored is the object of one input's result.
+// stored is the object that has the result of an input.
 type stored struct {
 	input int
 	store.Object
 }
 
-// list yields the results in the order of their names; start leaves out those before one.
+// list yields the results in order of their names. Unless start is empty, it begins with the
+// first name that does not sort before start.
 func (r Results) list(ctx context.Context, start string) iter.Seq2[stored, error] {
 	return func(yield func(stored, error) bool) {
 		prefix := store.Results(r.JobID)
@@ -88,7 +91,7 @@ func (r Results) list(ctx context.Context, start string) iter.Seq2[stored, error
 	}
 }
 
-// Exist reports whether there is any result.
+// Exist reports whether there are any results.
 func (r Results) Exist(ctx context.Context) (bool, error) {
 	for _, err := range r.list(ctx, "") {
 		return err == nil, err
@@ -96,9 +99,8 @@ func (r Results) Exist(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// verdicts calls note with what came of each input that has a result, in no order, one
-// at a time. A bucket's listing says so; of a store that keeps no metadata the results
-// are read.
+// verdicts calls note for each input that has a result, one at a time, in any order. A
+// bucket's listing contains the verdicts. In a store without metadata, the results are read.
 func (r Results) verdicts(ctx context.Context, note func(input int, v api.Verdict)) error {
 	var mu sync.Mutex
 	locked := func(input int, v api.Verdict) {
@@ -118,7 +120,7 @@ func (r Results) verdicts(ctx context.Context, note func(input int, v api.Verdic
 	return eachRead(ctx, unlisted, func(ctx context.Context, input int) error {
 		result, err := r.Read(ctx, input)
 		switch {
-		case errors.Is(err, store.ErrNotFound): // it was deleted meanwhile
+		case errors.Is(err, store.ErrNotFound): // it was just deleted
 			return nil
 		case err == nil:
 			locked(input, result.Verdict())
@@ -127,7 +129,7 @@ func (r Results) verdicts(ctx context.Context, note func(input int, v api.Verdic
 	})
 }
 
-// Progress finds out how far the map is.
+// Progress counts the results.
 func (r Results) Progress(ctx context.Context) (Progress, error) {
 	p := Progress{Total: r.Inputs}
 	err := r.verdicts(ctx, func(_ int, v api.Verdict) {
@@ -139,7 +141,7 @@ func (r Results) Progress(ctx context.Context) (Progress, error) {
 	return p, err
 }
 
-// Remove removes the results. seen hears how many are gone.
+// Remove removes the results. It calls seen after each of them.
 func (r Results) Remove(ctx context.Context, seen func(done, total int)) error {
 	var names []string
 	for o, err := range r.list(ctx, "") {
@@ -151,8 +153,8 @@ func (r Results) Remove(ctx context.Context, seen func(done, total int)) error {
 	return store.DeleteAll(ctx, r.Store, names, seen)
 }
 
-// Values lists the inputs, in order, whose values another map can take over: those
-// that JSON carries exactly.
+// Values returns the inputs, in order, whose values another map can take over: those that
+// JSON represents exactly.
 func (r Results) Values(ctx context.Context) ([]int, error) {
 	var inputs []int
 	err := r.verdicts(ctx, func(input int, v api.Verdict) {
@@ -164,8 +166,8 @@ func (r Results) Values(ctx context.Context) ([]int, error) {
 	return inputs, err
 }
 
-// Inherit copies the values of these inputs from another map of the same ones, so
-// that the pods of this one skip them.
+// Inherit copies the values of some inputs from an older map of the same inputs, so that
+// the pods of this map skip them.
 func (r Results) Inherit(ctx context.Context, old Results, inputs []int) error {
 	g, copying := errgroup.WithContext(ctx)
 	g.SetLimit(readers)
@@ -175,7 +177,7 @@ func (r Results) Inherit(ctx context.Context, old Results, inputs []int) error {
 		}
 		g.Go(func() error {
 			err := store.Copy(copying, r.Store, store.ResultOf(r.JobID, input), old.Store, store.ResultOf(old.JobID, input), api.Verdict{OK: true}.Metadata())
-			if errors.Is(err, store.ErrExists) { // of an earlier try of this submit
+			if errors.Is(err, store.ErrExists) { // by an earlier attempt at this submit
 				return nil
 			}
 			return err
@@ -184,8 +186,8 @@ func (r Results) Inherit(ctx context.Context, old Results, inputs []int) error {
 	return cmp.Or(g.Wait(), ctx.Err())
 }
 
-// eachRead calls do for each of these results, for some at the same time, to read
-// them: those in memory together have heldBytes at most, or are a single one.
+// eachRead calls do to read each of the results, several at a time. Those in memory have at
+// most heldBytes in total, unless it is a single one.
 func eachRead(ctx context.Context, results iter.Seq2[stored, error], do func(context.Context, int) error) error {
 	room := semaphore.NewWeighted(heldBytes)
 	g, reading := errgroup.WithContext(ctx)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Check looks at a job that is to start in a namespace with these quotas: it is an
-// error where they never let it run, and a warning where others have to end first.
+// Check compares a job with the quotas of its namespace. It returns an error if they never let
+// the job run, and a warning if other jobs have to end first.
 func Check(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
 	if len(quotas) == 0 {
 		return "", nil
@@ -34,7 +34,7 @@ func Check(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (
 	return "", nil
 }
 
-// usage is what all pods of a job together take of a resource that a quota limits.
+// usage is what all pods of a job together request of a resource that a quota limits.
 type usage struct {
 	quota, namespace string
 	resource         corev1.ResourceName
@@ -42,7 +42,7 @@ type usage struct {
 	need, hard, used resource.Quantity
 }
 
-// usages are those of a job on the quotas, in the order of their names.
+// usages returns the usage of each resource that the quotas limit, in order of names.
 func usages(quotas []corev1.ResourceQuota, pods []status.PodSet) []usage {
 	var all []usage
 	for _, q := range quotas {
@@ -62,10 +62,10 @@ func usages(quotas []corev1.ResourceQuota, pods []status.PodSet) []usage {
 	return all
 }
 
-// isUnrecoverable says of a usage that waiting doesn't help.
+// isUnrecoverable reports whether waiting does not help.
 func (u usage) isUnrecoverable() bool { return !u.need.IsZero() && u.need.Cmp(u.hard) > 0 }
 
-// waits says of a usage that others have to end first.
+// waits reports whether other jobs have to end first.
 func (u usage) waits() bool {
 	free := u.hard.DeepCopy()
 	free.Sub(u.used)
@@ -84,8 +84,8 @@ func (u usage) String() string {
 	return fmt.Sprintf("quota %s of namespace %s has no room for this job yet: %s %s, but %s of %s are used", u.quota, u.namespace, who, text, &u.used, &u.hard)
 }
 
-// podUsage is what a pod takes of a resource as quotas name it; nothing of what is no
-// resource of pods.
+// podUsage returns how much a pod requests of a resource, which has the name that quotas use;
+// zero if it is not a resource of pods.
 func podUsage(p corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
 	text := string(name)
 	if text == "pods" || text == "count/pods" {
@@ -107,8 +107,8 @@ func podUsage(p corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
 	return sum
 }
 
-// counts reports whether a quota surely counts a pod. What only the server knows, such
-// as the priority that a pod has by default, is no.
+// counts reports whether it is certain that a quota counts a pod. It is not where that
+// depends on what only the server knows, such as the default priority.
 func counts(q corev1.ResourceQuotaSpec, p corev1.PodSpec) bool {
 	for _, scope := range q.Scopes {
 		if !inScope(p, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
@@ -149,7 +149,7 @@ func inScope(p corev1.PodSpec, r corev1.ScopedResourceSelectorRequirement) bool 
 	return false
 }
 
-// looksAround reports whether pods keep away from those of other namespaces, as the hosts of
+// looksAround reports whether a pod keeps away from pods of other namespaces, as the hosts of
 // a slice do.
 func looksAround(p corev1.PodSpec) bool {
 	return p.Affinity != nil && p.Affinity.PodAntiAffinity != nil &&

@@ -107,7 +107,7 @@ func Copy(ctx context.Context, to Store, name string, from Store, old string, me
 // deleters is how many objects are deleted at a time.
 const deleters = 64
 
-// DeleteAll deletes objects, some at the same time. seen hears how many are gone.
+// DeleteAll deletes objects, several at a time. It calls seen after each of them.
 func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, total int)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(deleters)
