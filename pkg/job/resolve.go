@@ -80,7 +80,6 @@ func (r *resolver) whole(ctx context.Context, word string) *Job {
 
 // attachPart finds the job that a word names, which need not be a whole id.
 func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
-	p := r.registry
 	j, found, err := r.resolve(ctx, word)
 	if err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	switch {
 	case err == nil:
 		j.Handle = handle
-		return j, p.has(handle, found)
+		return j, r.registry.has(handle, found)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	case found:
