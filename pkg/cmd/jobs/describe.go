@@ -61,6 +61,7 @@ func (c *command) describe() *cobra.Command {
 func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []error, output string) error {
 	all, errs := each(jobs, func(j *job.Job) (job.Description, error) { return j.Describe(ctx) })
 	items := []description{}
+	separator := ""
 	for i, d := range all {
 		if errs[i] != nil {
 			continue
@@ -70,9 +71,8 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 			items = append(items, describeJSON(d))
 			continue
 		}
-		if i > 0 {
-			fmt.Fprintln(c.streams.Out)
-		}
+		fmt.Fprint(c.streams.Out, separator)
+		separator = "\n"
 		if err := describeText(c.streams.Out, jobs[i], d); err != nil {
 			return err
 		}

@@ -1,13 +1,18 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestPrintHosts(t *testing.T) {
@@ -100,5 +105,26 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 				t.Errorf("workload %q, want %q", got, tt.workload)
 			}
 		})
+	}
+}
+
+// A blank line stands between descriptions, not where one is missing.
+func TestDescribeAllAfterAnError(t *testing.T) {
+	kept, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs []*job.Job
+	for _, id := range []string{"a1", "b1", "c1"} {
+		jobs = append(jobs, &job.Job{Handle: api.Handle{JobID: id, Hosts: 1}, Store: kept, Backend: jobtest.Backend{State: api.Running}})
+	}
+	jobs[0].Backend = jobtest.Backend{Unseen: errors.New("connection refused")}
+	streams, _, out, said := genericiooptions.NewTestIOStreams()
+	err = (&command{streams: streams}).describeAll(t.Context(), jobs, nil, "")
+	if err == nil || said.String() != "error: job a1: connection refused\n" {
+		t.Errorf("%v, said %q", err, said.String())
+	}
+	if text := out.String(); !strings.HasPrefix(text, "ID:") || strings.Count(text, "\n\nID:") != 1 {
+		t.Errorf("got\n%s", text)
 	}
 }
