@@ -139,6 +139,9 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 			Completions: j.Spec.Completions, Parallelism: j.Spec.Parallelism, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
 		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, FailedIndexes: j.Status.FailedIndexes},
 	}
+	if j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit > 0 {
+		t.Spec.PodFailurePolicy = j.Spec.PodFailurePolicy // which says what is retried
+	}
 	if status.NewWorkload(status.Job, j).ByPythonTool() {
 		t.Spec.Template = j.Spec.Template // which names its bucket
 	}

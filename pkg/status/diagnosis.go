@@ -97,7 +97,7 @@ func (s Observation) explainLostNode(p corev1.Pod) Diagnosis {
 // explainRetry explains a pod that has ended although the Job has not: another one
 // follows, unless the call ended by itself or the retries are used up.
 func (s Observation) explainRetry(p corev1.Pod) Diagnosis {
-	if t := WorkerOf(p).State.Terminated; t != nil && isFinal(t.ExitCode) {
+	if t := WorkerOf(p).State.Terminated; t != nil && s.Workload.isFinal(t.ExitCode) {
 		return s.explainEnd(p)
 	}
 	if r := s.explainFailedCreate(p.CreationTimestamp.Time); r.Sentence != "" {

@@ -68,7 +68,7 @@ func (s Observation) explainEnd(p corev1.Pod) Diagnosis {
 	}
 	r := Diagnosis{Next: s.logs()}
 	switch {
-	case t != nil && isFinal(t.ExitCode):
+	case t != nil && isReported(t.ExitCode):
 		r.Sentence = callReport(t)
 	case p.Status.Reason == "Evicted":
 		r.Sentence = evicted(p.Status.Message)

@@ -38,7 +38,7 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 		if i == 0 {
 			s.Started = StartOf(worker)
 		}
-		if t := worker.State.Terminated; t != nil && isFinal(t.ExitCode) {
+		if t := worker.State.Terminated; t != nil && w.isFinal(t.ExitCode) {
 			return api.WorkloadStatus{Status: ended(t, i+1, s.Started)}
 		}
 	}
@@ -47,6 +47,9 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 		last = leaders[n-1]
 	}
 	if end := w.end(); end != nil {
+		if t := WorkerOf(last).State.Terminated; t != nil && isReported(t.ExitCode) && end.Reason == batchv1.JobReasonBackoffLimitExceeded {
+			return api.WorkloadStatus{Status: ended(t, len(leaders), s.Started)}
+		}
 		if w.isMultiHost() && end.Type == batchv1.JobFailureTarget && WorkerOf(last).State.Running != nil {
 			s.State, s.Message = api.Running, ending // it will report why
 			return s
@@ -119,9 +122,27 @@ func chunksDone(j *batchv1.Job) string {
 	return fmt.Sprintf("map, %d of %d chunks done", j.Status.Succeeded, *j.Spec.Completions)
 }
 
-// isFinal reports whether a runner's exit code is final, so that nothing runs again: the
-// exit codes of the call itself and of --max-runtime are.
-func isFinal(code int32) bool { return code >= 0 && code <= api.ExitDeadline }
+// isReported reports whether an exit code is the runner's report of how the call ended:
+// the call's own exit code, or that of --max-runtime.
+func isReported(code int32) bool { return code >= 0 && code <= api.ExitDeadline }
+
+// isFinal reports whether a worker's exit code ends the job, so that nothing runs again.
+// With --retry-on error, the Job retries errors of the call itself.
+func (w Workload) isFinal(code int32) bool {
+	return isReported(code) && (code == 0 || !w.retries(code))
+}
+
+// retries reports whether a Job counts an exit code against its retries, if it has any.
+func (w Workload) retries(code int32) bool {
+	if w.job == nil || w.job.Spec.BackoffLimit == nil || *w.job.Spec.BackoffLimit == 0 {
+		return false
+	}
+	policy := w.job.Spec.PodFailurePolicy
+	return policy == nil || !slices.ContainsFunc(policy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+		return r.Action == batchv1.PodFailurePolicyActionFailJob && r.OnExitCodes != nil &&
+			slices.Contains(r.OnExitCodes.Values, code) == (r.OnExitCodes.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn)
+	})
+}
 
 // terminationMessage is the runner's termination message.
 type terminationMessage struct {

@@ -112,6 +112,21 @@ func job(conditions ...batchv1.JobCondition) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(0)}, Status: batchv1.JobStatus{Conditions: conditions}}
 }
 
+// raised is how a container ends whose call raised an exception.
+var raised = terminated(1, "Error", `{"version":1,"state":"FAILED","reason":"Exception","message":"OSError: timed out","exit_code":1}`)
+
+// retriesErrors is a Job of --retry-on error.
+func retriesErrors(retries int32, conditions ...batchv1.JobCondition) *batchv1.Job {
+	j := job(conditions...)
+	j.Spec.BackoffLimit = &retries
+	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+		{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
+		{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			ContainerName: new(api.ContainerName), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{124}}},
+	}}
+	return j
+}
+
 func deleted(j *batchv1.Job) *batchv1.Job {
 	j.DeletionTimestamp = new(at(8))
 	return j
@@ -164,6 +179,18 @@ func TestStateOf(t *testing.T) {
 			[]corev1.Pod{pod("a", 1, terminated(137, "OOMKilled", "")), pod("b", 6, later)},
 			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "out of memory: it used all of its 2Gi; request more with --memory",
 				ExitCode: code(137), Attempt: 2, Started: two, Finished: nine})},
+		"raised, and is retried": {retriesErrors(2), []corev1.Pod{pod("a", 1, raised)},
+			plain(api.Status{State: api.Pending, Attempt: 1, Started: two})},
+		"raised, and runs again": {retriesErrors(2), []corev1.Pod{pod("a", 1, raised), pod("b", 6, running(7))},
+			inPod("b", api.Status{State: api.Running, Attempt: 2, Started: two})},
+		"raised, then returned": {retriesErrors(2), []corev1.Pod{pod("a", 1, raised), pod("b", 6, terminated(0, "Completed", ""))},
+			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 2, Started: two, Finished: five})},
+		"raised until the retries were used up": {
+			retriesErrors(1, failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")),
+			[]corev1.Pod{pod("a", 1, raised), pod("b", 6, raised)},
+			plain(api.Status{State: api.Failed, Reason: api.Exception, Message: "OSError: timed out", ExitCode: code(1), Attempt: 2, Started: two, Finished: five})},
+		"ran out of time, which is not retried": {retriesErrors(2), []corev1.Pod{pod("a", 1, terminated(124, "Error", ""))},
+			plain(api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(124), Attempt: 1, Started: two, Finished: five})},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
 			plain(api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit was exceeded", Finished: nine})},
 		"complete, its pods gone": {job(failedCondition(batchv1.JobComplete, "", "")), nil,
@@ -193,18 +220,20 @@ func TestEnds(t *testing.T) {
 		pods []corev1.Pod
 		want bool
 	}{
-		"there is no job":          {nil, nil, false},
-		"nothing has begun":        {limited(0), nil, false},
-		"it starts":                {limited(0), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, false},
-		"it crashed":               {limited(0), []corev1.Pod{pod("a", 1, oom)}, true},
-		"another attempt follows":  {limited(1), []corev1.Pod{pod("a", 1, oom)}, false},
-		"and starts":               {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, waiting("ContainerCreating"))}, false},
-		"and was the last":         {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, oom)}, true},
-		"it lost its node":         {limited(0), []corev1.Pod{lost}, false},
-		"it is told to end":        {deleted(limited(3)), nil, true},
-		"hosts start":              {groupJob(), []corev1.Pod{indexed(0, waiting("ContainerCreating")), indexed(1, running(2))}, false},
-		"one of the hosts is lost": {groupJob(), []corev1.Pod{indexed(0, oom), indexed(1, running(2))}, true},
-		"the same while it starts": {deleted(limited(3)), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, true},
+		"there is no job":           {nil, nil, false},
+		"nothing has begun":         {limited(0), nil, false},
+		"it starts":                 {limited(0), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, false},
+		"it crashed":                {limited(0), []corev1.Pod{pod("a", 1, oom)}, true},
+		"another attempt follows":   {limited(1), []corev1.Pod{pod("a", 1, oom)}, false},
+		"and starts":                {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, waiting("ContainerCreating"))}, false},
+		"and was the last":          {limited(1), []corev1.Pod{pod("a", 1, oom), pod("b", 6, oom)}, true},
+		"it raised, and is retried": {retriesErrors(1), []corev1.Pod{pod("a", 1, raised)}, false},
+		"it raised once too often":  {retriesErrors(1), []corev1.Pod{pod("a", 1, raised), pod("b", 6, raised)}, true},
+		"it lost its node":          {limited(0), []corev1.Pod{lost}, false},
+		"it is told to end":         {deleted(limited(3)), nil, true},
+		"hosts start":               {groupJob(), []corev1.Pod{indexed(0, waiting("ContainerCreating")), indexed(1, running(2))}, false},
+		"one of the hosts is lost":  {groupJob(), []corev1.Pod{indexed(0, oom), indexed(1, running(2))}, true},
+		"the same while it starts":  {deleted(limited(3)), []corev1.Pod{pod("a", 1, waiting("ContainerCreating"))}, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -201,7 +201,7 @@ func (w Workload) lostHost(pods []corev1.Pod) int {
 
 func failedByItself(p corev1.Pod) bool {
 	t := WorkerOf(p).State.Terminated
-	return t != nil && t.ExitCode != 0 && isFinal(t.ExitCode)
+	return t != nil && t.ExitCode != 0 && isReported(t.ExitCode)
 }
 
 // firstCrashed returns the pod that crashed before any other, nil if none did. Others are
@@ -222,7 +222,7 @@ func firstCrashed(pods []corev1.Pod) *corev1.Pod {
 func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
 	c := WorkerOf(p)
 	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)
-	if t == nil || isFinal(t.ExitCode) || t.ExitCode == api.ExitTerminated {
+	if t == nil || isReported(t.ExitCode) || t.ExitCode == api.ExitTerminated {
 		return nil
 	}
 	return t
