@@ -13,7 +13,7 @@ if sys.argv[1:2] not in (["function"], ["inputs"], ["debugged"]):
         _signal.signal(number, lambda number, _: early_signals.append(number))
 
 if sys.version_info < (3, 9):
-    sys.exit("kinetic: this is Python %d.%d, a job needs 3.9 or later: use another image" % sys.version_info[:2])
+    sys.exit("kinetic: this is Python %d.%d, but a job needs 3.9 or later: use another image" % sys.version_info[:2])
 
 try:
     if sys.argv[1:2] == ["function"]:

@@ -70,7 +70,7 @@ class Attempt:
             finally:
                 self.signals.never_raise()
         except Stopped:
-            outcome = Outcome(TERMINATED, EXIT_TERMINATED, "the job was terminated before its call began")
+            outcome = Outcome(TERMINATED, EXIT_TERMINATED, "the job was terminated before its call started")
             self.say(outcome.message)
             return outcome
         except Unreachable as exc:
@@ -125,7 +125,7 @@ class Attempt:
             end = read_document(self.store, job_name(self.options.job, "end.json"))
         except NotFound:
             return
-        self.say(f"job {self.options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing is run")
+        self.say(f"job {self.options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing to run")
         raise JobEnded(end)
 
     def begin(self):
@@ -145,10 +145,10 @@ class Attempt:
         """The outcome of a job that has crashed or lost its pods too often before, else None."""
         options = self.options
         if count.disruptions > options.max_disruptions:
-            lost = f"has lost its pod {times(count.disruptions)} to preemption, a drain or a lost node"
-            outcome = Outcome(DISRUPTED, 1, f"the job {lost}; --max-disruptions allows {options.max_disruptions}")
+            lost = f"the job lost its pod {times(count.disruptions)} (preempted, drained or gone with its node)"
+            outcome = Outcome(DISRUPTED, 1, f"{lost}; --max-disruptions allows {options.max_disruptions}")
         elif count.crashes > options.retries:
-            outcome = Outcome(KILLED, EXIT_KILLED, f"the job has crashed {times(count.crashes)}; --retries allows {options.retries}")
+            outcome = Outcome(KILLED, EXIT_KILLED, f"the job crashed {times(count.crashes)}; --retries allows {options.retries}")
         else:
             return None
         self.say(outcome.message)
@@ -171,11 +171,11 @@ class Attempt:
         data = read_verified(store, name, options.call, CALL_LIMIT)
         call = Call(parse_document(data, store.url(name)), store.url(name))
         if options.function and call.kind != "function":
-            raise RunnerError(f"{store.url(name)} has a {call.kind} call, and --function is for a function's")
+            raise RunnerError(f"{store.url(name)} has a {call.kind} call, but --function needs a function call")
         index = read_index(store, options.bundle)
         fetch_bundle(store, index, self.scratch, self.workspace)
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
-            raise RunnerError(f"{call.file}, which {store.url(name)} runs, is not in the bundle {options.bundle}")
+            raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         # Without the records counting would begin again.

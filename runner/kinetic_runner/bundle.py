@@ -24,7 +24,7 @@ Index = namedtuple("Index", "blobs files dirs")
 def read_index(store, sha256):
     """The bundle's index, verified and checked in full."""
     name = blob_name(sha256)
-    where = f"bundle index {store.url(name)}"
+    where = f"package index {store.url(name)}"
     packed = read_verified(store, name, sha256, INDEX_LIMIT)
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
@@ -32,7 +32,7 @@ def read_index(store, sha256):
     except (OSError, EOFError, zlib.error) as exc:
         raise RunnerError(f"{where} cannot be decompressed: {exc}") from None
     if len(data) > INDEX_LIMIT:
-        raise RunnerError(f"{where} is larger than {INDEX_LIMIT} bytes when decompressed")
+        raise RunnerError(f"{where} decompresses to more than {INDEX_LIMIT} bytes")
     return parse_index(data, where)
 
 
@@ -52,7 +52,7 @@ def parse_blob(entry, where):
     encoding = field(entry, "encoding", str, where, "")
     size = field(entry, "size", int, where)
     if not SHA256.fullmatch(sha256) or encoding not in ("", "gzip") or size < 0:
-        raise RunnerError(f"{where}: blob {sha256!r:.70} of {size} bytes with encoding {encoding!r:.20} is malformed")
+        raise RunnerError(f"{where}: malformed blob {sha256!r:.70}: {size} bytes, encoding {encoding!r:.20}")
     return Blob(blob_name(sha256), sha256, size, encoding == "gzip")
 
 
@@ -63,10 +63,10 @@ def parse_file(entry, blobs, where):
     executable = field(entry, "executable", bool, where, False)
     file = File(path, executable, *(field(entry, key, int, where) for key in ("size", "blob", "offset")))
     if min(file.size, file.blob, file.offset) < 0 or file.blob >= len(blobs):
-        raise RunnerError(f"{where}: {path} lies outside of all blobs")
+        raise RunnerError(f"{where}: {path} lies outside all blobs")
     blob = blobs[file.blob]
     if not blob.gzipped and file.offset + file.size > blob.size:
-        raise RunnerError(f"{where}: {path} lies outside of its blob")
+        raise RunnerError(f"{where}: {path} lies outside its blob")
     return file
 
 
@@ -75,7 +75,7 @@ def check_tree(files, dirs, where):
     seen = set()
     for path in files + dirs:
         if path in seen:
-            raise RunnerError(f"{where}: {path} occurs twice")
+            raise RunnerError(f"{where}: {path} is listed twice")
         seen.add(path)
     names = set(files)
     for path in files + dirs:
@@ -103,7 +103,7 @@ def fetch_blob(store, blob, path):
     with naming(path), open(path, "wb") as file:
         size = copy_verified(store, blob.name, blob.sha256, blob.size, file.write)
     if size != blob.size:
-        raise RunnerError(f"{store.url(blob.name)} has {size} bytes, the bundle index says {blob.size}")
+        raise RunnerError(f"{store.url(blob.name)} has {size} bytes, but the package index says {blob.size}")
 
 
 def unpack(path, blob, files, workspace, where):
@@ -119,7 +119,7 @@ def unpack(path, blob, files, workspace, where):
                 source.seek(file.offset)
                 cut(source, file, new_path(workspace, file))
             except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
-                raise RunnerError(f"{where} does not hold {file.path}: {exc}") from None
+                raise RunnerError(f"{where} does not contain {file.path}: {exc}") from None
     os.unlink(path)
 
 
@@ -131,7 +131,7 @@ def cut(source, file, target):
         while left:
             block = source.read(min(left, BLOCK))
             if not block:
-                raise EOFError(f"it ends {left} bytes too early")
+                raise EOFError(f"it ends {left} bytes early")
             with naming(target):
                 write_all(fd, block)
             left -= len(block)
@@ -143,7 +143,7 @@ def new_path(workspace, file):
     target = os.path.join(workspace, file.path)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.lexists(target):
-        raise RunnerError(f"{file.path}: another file of the bundle has the same name on this file system")
+        raise RunnerError(f"{file.path}: another file in the package has the same name on this file system")
     return target
 
 

@@ -32,11 +32,11 @@ class Call:
             check_path(self.file, where)
         needs = {"file": self.file, "module": self.module, "function": self.module and self.function, "command": self.args}
         if self.kind not in needs:
-            raise RunnerError(f"{where}: kind is {self.kind!r:.60}, want one of {', '.join(needs)}")
+            raise RunnerError(f"{where}: kind is {self.kind!r:.60}, expected one of {', '.join(needs)}")
         if not needs[self.kind]:
             raise RunnerError(f"{where}: a {self.kind} call does not say what to run")
         if self.module and "" in self.module.split("."):
-            raise RunnerError(f"{where}: module is {self.module!r:.200}, want a dotted name")
+            raise RunnerError(f"{where}: module is {self.module!r:.200}, expected a dotted name")
 
     @property
     def title(self):

@@ -21,7 +21,7 @@ def parse_document(data, where):
         raise RunnerError(f"{where} is not a JSON object")
     version = document.get("version")
     if version != VERSION:
-        raise RunnerError(f"{where} has version {version!r:.20}, this runner reads version {VERSION}: use one client for both")
+        raise RunnerError(f"{where} has version {version!r:.20}, but this runner reads version {VERSION}: submit again with a single version of the client")
     return document
 
 
@@ -31,7 +31,7 @@ def field(document, key, kind, where, default=None):
     if value is None and default is not None:
         return default
     if type(value) is not kind:
-        raise RunnerError(f"{where}: {key} is {value!r:.60}, want {kind.__name__}")
+        raise RunnerError(f"{where}: {key} is {value!r:.60}, expected {kind.__name__}")
     return value
 
 
@@ -40,7 +40,7 @@ def strings(document, key, where):
     values = field(document, key, list, where, [])
     for value in values:
         if type(value) is not str or "\0" in value:
-            raise RunnerError(f"{where}: {key} contains {value!r:.60}, want text without NUL")
+            raise RunnerError(f"{where}: {key} contains {value!r:.60}, expected strings without NUL")
     return values
 
 
@@ -48,9 +48,9 @@ def check_path(path, where):
     """Rejects a path that could leave the workspace or be read in two ways."""
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
-        raise RunnerError(f"{where}: path {path!r:.200} is not relative and plain")
+        raise RunnerError(f"{where}: path {path!r:.200} must be relative, without empty parts, . or ..")
     if any(char == "\\" or char == "\0" or "\ud800" <= char <= "\udfff" for char in path):
-        raise RunnerError(f"{where}: path {path!r:.200} contains a character that no path may have")
+        raise RunnerError(f"{where}: path {path!r:.200} contains a character that is not allowed")
     return path
 
 

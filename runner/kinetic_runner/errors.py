@@ -4,7 +4,7 @@
 
 import errno
 
-AT_LIMIT = "the limit of processes and threads is reached (a pod's pids limit, or ulimit -u): raise it, or start fewer"
+AT_LIMIT = "the limit on processes and threads is reached (the pod's pids limit, or ulimit -u): raise it, or start fewer"
 
 
 class RunnerError(Exception):

@@ -58,9 +58,9 @@ def judge(title, kind, supervisor, told, max_runtime):
 def with_warnings(title, outcome, supervisor):
     """The outcome of a function that returned, with what became of the rest of its process."""
     if supervisor.killed or supervisor.timed_out or supervisor.terminated and os.WIFSIGNALED(supervisor.status):
-        outcome.warnings.append(f"{title} returned, but its threads or exit handlers did not end and were stopped")
+        outcome.warnings.append(f"{title} returned, but its threads or exit handlers did not finish in time and were stopped")
     elif os.WIFSIGNALED(supervisor.status):
-        outcome.warnings.append(f"{title} returned, then its process was killed by {signal_name(os.WTERMSIG(supervisor.status))} as it ended")
+        outcome.warnings.append(f"{title} returned, but its process was killed by {signal_name(os.WTERMSIG(supervisor.status))} while exiting")
     return outcome
 
 
@@ -74,5 +74,5 @@ def outcome_of_status(title, kind, status, told):
         return outcome_of_signal(title, os.WTERMSIG(status))
     code = os.WEXITSTATUS(status)
     if kind == "function" and code == 0:
-        return Outcome(EXIT_CODE, 1, f"{title} ended its process before it returned")
+        return Outcome(EXIT_CODE, 1, f"{title} ended its process before returning")
     return outcome_of_exit(title, code)

@@ -24,7 +24,7 @@ PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
 UNSENT_BYTES = 1 << 20  # that stdout has not taken before the call's output has to wait
 STUCK_SECONDS = 5.0  # in which stdout takes nothing, until the call no longer waits for it
 
-FULL = "what follows is in this pod's output only; submit the job with a larger --disk"
+FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
 # The very last line of a pod tells readers that the job has ended. It is in no part of the log.
 END_LINE = "kinetic: job {} has ended"
 

@@ -13,9 +13,9 @@ def found(place, call, log, errands):
     """Sentences about what is lost."""
     sentences = []
     if errands.waited:
-        sentences.append(f"the call had to wait when it printed: {spool.SPOOL_BYTES // MIB} MiB of its log were not in the store yet")
+        sentences.append(f"the call was slowed down: {spool.SPOOL_BYTES // MIB} MiB of its log were waiting to be uploaded")
     if log.lost:
-        sentences.append(f"{log.lost} bytes of the log are not in the store: there was no room in {log.spool.path}")
+        sentences.append(f"{log.lost} bytes of the log are not in the store: no room in {log.spool.path}")
     for folder in sorted({place.workspace, place.path(call.cwd)}):
         sentences += written_below_gs(os.path.join(folder, "gs:"))
     return sentences
@@ -32,5 +32,5 @@ def written_below_gs(folder):
         return []
     return [
         f"{files} file{'s' if files > 1 else ''} ({size / MIB:.1f} MiB) below {folder} will be lost: KINETIC_OUTPUT_DIR is a gs:// URL, "
-        "which open() and os.makedirs() take for a directory: write with a library that knows gs://"
+        "which open() and os.makedirs() treat as a local path: write with a library that supports gs://"
     ]

@@ -40,7 +40,7 @@ def runner(options, child):
     """The function that runs an attempt of this kind of job."""
     several = options.release or "KINETIC_LEADER" in os.environ
     if options.function and (several or options.map):
-        raise RunnerError("--function is for one call on one host")
+        raise RunnerError("--function supports one call on one host only")
     if several:
         from .hosts.runner import run
     elif options.map:

@@ -19,13 +19,13 @@ TERMINATION_LOG = "/dev/termination-log"
 def job_id(text):
     """A job id, checked before it touches a path."""
     if not JOB_ID.fullmatch(text) or text in RESERVED_IDS:
-        raise ValueError("is not a job id: want 2 to 50 lower-case letters, digits and '-'")
+        raise ValueError("is not a job ID: expected 2 to 50 lower-case letters, digits and '-'")
     return text
 
 
 def sha256_hex(text):
     if not SHA256.fullmatch(text):
-        raise ValueError("is not a SHA-256: want 64 lower-case hex digits")
+        raise ValueError("is not a SHA-256: expected 64 lower-case hex digits")
     return text
 
 
@@ -55,37 +55,37 @@ def retry_on(text):
 
 REQUIRED = object()
 FLAGS = {  # the function that reads the value, the default, the value's name in the help, and the help
-    "--job": (job_id, REQUIRED, "ID", "the job's id"),
-    "--store": (str, REQUIRED, "URL", "gs://bucket, or file:// and an absolute path"),
-    "--call": (sha256_hex, REQUIRED, "SHA256", "of the job's call.json"),
-    "--bundle": (sha256_hex, REQUIRED, "SHA256", "of the bundle's index"),
-    "--function": (None, False, "", "the call is a function: start its interpreter while the rest is fetched"),
-    "--output-dir": (str, "", "DIR", "KINETIC_OUTPUT_DIR, a directory or gs://; default: the job's own in the store"),
-    "--emulator": (str, "", "URL", "an emulator of Cloud Storage, used in its place and without credentials"),
-    "--metadata-host": (str, "", "HOST", "the metadata server that gives access tokens; default: the one of GKE"),
-    "--credentials": (str, "", "PATH", "a credentials file, used instead of the metadata server"),
-    "--max-runtime": (seconds, 0.0, "SECONDS", "end the call of this attempt after that; 0: never"),
-    "--max-disruptions": (whole_number, 100, "N", "end the job when it has lost its pod more often; default 100"),
-    "--retries": (whole_number, math.inf, "N", "end the job when it has crashed more often; default: Kubernetes decides"),
-    "--retry-on": (retry_on, "crash", "KIND", "what --retries covers: crash, or error for a failing call too; default crash"),
-    "--map": (sha256_hex, "", "SHA256", "of the inputs of a map, lines of JSON"),
-    "--chunk": (whole_number, 1, "N", "inputs of each pod; default 1"),
-    "--inputs": (whole_number, 0, "N", "the number of all inputs"),
-    "--only": (str, "", "0-0,5-9", "the inputs that are divided into chunks; default: all"),
-    "--release": (str, "", "NAMESPACE/NAME", "the job's LeaderWorkerSet, which host 0 scales to zero in the end"),
-    "--chips": (str, "", "KIND:N", "the chips of each of several hosts: gpu:8, tpu:4; default: none"),
-    "--grace": (seconds, 25.0, "SECONDS", "from SIGTERM to SIGKILL; default 25"),
-    "--work": (os.path.abspath, WORK, "DIR", f"for workspace/ and scratch/; default {WORK}"),
-    "--log-file": (str, "", "PATH", "keep the log there instead of printing it"),
-    "--termination-log": (str, TERMINATION_LOG, "PATH", '"" for none'),
-    "--final": (None, False, "", "no other attempt follows, however this one ends"),
+    "--job": (job_id, REQUIRED, "ID", "ID of the job"),
+    "--store": (str, REQUIRED, "URL", "store of the job: gs://BUCKET[/PREFIX] or file:///DIR"),
+    "--call": (sha256_hex, REQUIRED, "SHA256", "hash of the job's call.json"),
+    "--bundle": (sha256_hex, REQUIRED, "SHA256", "hash of the package index"),
+    "--function": (None, False, "", "start the interpreter of a function call while the rest is fetched"),
+    "--output-dir": (str, "", "DIR", "directory or gs:// URL for KINETIC_OUTPUT_DIR; default: the job's outputs in the store"),
+    "--emulator": (str, "", "URL", "Cloud Storage emulator to use, without credentials"),
+    "--metadata-host": (str, "", "HOST", "metadata server to get access tokens from; default: GKE's"),
+    "--credentials": (str, "", "PATH", "credentials file to use instead of the metadata server"),
+    "--max-runtime": (seconds, 0.0, "SECONDS", "time limit for the call in this attempt; default 0, no limit"),
+    "--max-disruptions": (whole_number, 100, "N", "fail the job after losing its pod more often than this; default 100"),
+    "--retries": (whole_number, math.inf, "N", "fail the job after more crashes than this; default: Kubernetes decides"),
+    "--retry-on": (retry_on, "crash", "KIND", "what --retries covers: crash, or error to include calls that fail; default crash"),
+    "--map": (sha256_hex, "", "SHA256", "hash of a map's inputs, lines of JSON"),
+    "--chunk": (whole_number, 1, "N", "inputs per pod; default 1"),
+    "--inputs": (whole_number, 0, "N", "total number of inputs"),
+    "--only": (str, "", "0-0,5-9", "inputs to divide into chunks; default: all"),
+    "--release": (str, "", "NAMESPACE/NAME", "LeaderWorkerSet that host 0 scales to zero when the job ends"),
+    "--chips": (str, "", "KIND:N", "chips of each of several hosts, such as gpu:8 or tpu:4; default: none"),
+    "--grace": (seconds, 25.0, "SECONDS", "time from SIGTERM to SIGKILL; default 25"),
+    "--work": (os.path.abspath, WORK, "DIR", f"parent directory of workspace/ and scratch/; default {WORK}"),
+    "--log-file": (str, "", "PATH", "file to write the log to instead of printing it"),
+    "--termination-log": (str, TERMINATION_LOG, "PATH", f'file for the termination message, "" for none; default {TERMINATION_LOG}'),
+    "--final": (None, False, "", "treat this attempt as the last one, however it ends"),
 }
 
 
 def usage():
     """The text of --help."""
     lines = [f"  {name} {value:<{max(0, 25 - len(name))}} {text}" for name, (_, _, value, text) in FLAGS.items()]
-    return "\n".join(["usage: remote_runner.py FLAGS", "Runs one call of a Kinetic job."] + lines)
+    return "\n".join(["usage: remote_runner.py FLAGS", "Run one call of a Kinetic job."] + lines)
 
 
 def parse_options(argv):

@@ -82,7 +82,7 @@ def outcome_of_exit(title, code):
 
 def outcome_of_signal(title, number):
     """The outcome of a program that was ended by a signal that the runner did not send."""
-    hint = ": it is likely that memory ran out" if number == signal.SIGKILL else ""
+    hint = ", probably out of memory" if number == signal.SIGKILL else ""
     return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {signal_name(number)}{hint}")
 
 

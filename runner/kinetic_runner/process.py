@@ -164,7 +164,7 @@ def reason_of(command, exc):
     """Why a program could not be started, for people."""
     reason = {
         errno.ENOENT: "there is no such program, or its #! line names one that is missing",
-        errno.ENOEXEC: "it is not a program for this machine, and a script needs a #! line",
+        errno.ENOEXEC: "it is not a program for this machine, or it is a script without a #! line",
     }.get(exc.errno, exc.strerror)
     if exc.errno == errno.ENOENT and not os.path.isdir(command.cwd):
         reason = f"there is no directory {command.cwd}"

@@ -32,7 +32,7 @@ def publish(attempt, outcome, may_end=True):
             end = publish_to_store(attempt, outcome, finished, may_end)
     except (RunnerError, OSError) as exc:
         attempt.publishing_failed(exc)
-        text = f"cannot publish how the job ended: {explain(exc)}"
+        text = f"cannot record how the job ended: {explain(exc)}"
         outcome.become(attempt.failure(text, f"{outcome.message}; {text}" if outcome.message else text))
     write_termination_message(attempt, outcome, finished)
     return end
@@ -121,9 +121,9 @@ def publish_result(attempt, outcome, finished):
         except AlreadyExists:
             generation, theirs = store.generation(name)
         if int(theirs.get("attempt", 0)) > number:
-            return f"attempt {theirs['attempt']} has begun meanwhile, and its result stays"
+            return f"attempt {theirs['attempt']} has started in the meantime, and its result is kept"
         if has_ended(store, job):
-            return f"job {job} has ended meanwhile, and its result stays"
+            return f"job {job} has ended in the meantime, and its result is kept"
 
 
 def has_ended(store, job):

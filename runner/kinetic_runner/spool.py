@@ -62,7 +62,7 @@ class Spool:
         while done < length:
             block = os.pread(self._fd, min(BLOCK, length - done), self._start + done)
             if not block:
-                raise RunnerError(f"the log file {self.path} was cut while the job ran")
+                raise RunnerError(f"the log file {self.path} was truncated while the job ran")
             yield block
             done += len(block)
 

@@ -148,6 +148,6 @@ class GroupCase(PodCase):
     def ready(self, *processes):
         """Waits until the call of each of these hosts runs."""
         for process in processes:
-            while (line := process.stdout.readline()).startswith(b"\x1ekinetic: attempt "):
+            while (line := process.stdout.readline()).startswith(b"\x1ekinetic: starting attempt "):
                 pass
             self.assertEqual(line, b"ready\n", process.poll() is not None and process.stderr.read())

@@ -119,7 +119,7 @@ class Ahead(RunnerCase):
     def test_several_calls(self):
         argv = self.argv(function(), {"train.py": CALLED}, "--function", "--map", "a" * 64)
         ran = self.finish(self.start(argv))
-        self.assertEqual((ran.code, ran.err), (125, "kinetic: --function is for one call on one host\n"))
+        self.assertEqual((ran.code, ran.err), (125, "kinetic: --function supports one call on one host only\n"))
 
 
 if __name__ == "__main__":

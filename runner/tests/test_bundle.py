@@ -166,7 +166,7 @@ class Refused(RunnerCase):
             for _ in range(65):
                 file.write(bytes(1 << 20))
         self.put_blob(buffer.getvalue())
-        self.refuse(script(), sha256(buffer.getvalue()), "is larger than 67108864 bytes")
+        self.refuse(script(), sha256(buffer.getvalue()), "decompresses to more than 67108864 bytes")
 
     def test_path_out_of_the_workspace(self):
         index, blobs = pack({"train.py": "print('it ran')", "../outside": "x"})
@@ -190,7 +190,7 @@ class Refused(RunnerCase):
     def test_malformed_calls(self):
         cases = {
             "newer version": (dict(script(), version=2), "version 2"),
-            "unknown kind": (dict(script(), kind="pickle"), "kind is 'pickle', want one of file, module, function, command"),
+            "unknown kind": (dict(script(), kind="pickle"), "kind is 'pickle', expected one of file, module, function, command"),
             "file outside": (script("../train.py"), "'../train.py'"),
             "absolute file": (script("/bin/sh"), "'/bin/sh'"),
             "directory outside": (script(cwd="../.."), "'../..'"),
@@ -200,7 +200,7 @@ class Refused(RunnerCase):
             "odd module": (function(module="a..b"), "module is 'a..b'"),
             "arguments that are numbers": (command("echo", 1), "args contains 1"),
             "NUL in an argument": (command("echo", "a\0b"), "without NUL"),
-            "kwargs that are a list": (function(kwargs=[1]), "kwargs is [1], want dict"),
+            "kwargs that are a list": (function(kwargs=[1]), "kwargs is [1], expected dict"),
         }
         for name, (call, word) in cases.items():
             with self.subTest(name):
@@ -212,7 +212,7 @@ class Refused(RunnerCase):
         index["files"][-1]["size"] += 1
         ran = self.run_call(script(), self.put_index(index, blobs), "--final")
         self.assertEqual(ran.code, 125)
-        self.assertIn("does not hold train.py: it ends 1 bytes too early", ran.end["message"])
+        self.assertIn("does not contain train.py: it ends 1 bytes early", ran.end["message"])
 
 
 class Unpacked(RunnerCase):

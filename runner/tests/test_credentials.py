@@ -133,14 +133,14 @@ class OfMetadataServer(StoreCase):
         for permission, action in cases.items():
             with self.subTest(permission):
                 self.bucket.fail(403, pattern="storage/v1")
-                want = f"trainer@project.iam.gserviceaccount.com has no {permission} in bucket bucket .403: fault.: grant it roles/storage.objectUser"
+                want = f"trainer@project.iam.gserviceaccount.com needs the permission {permission} on the bucket bucket .403: fault.: grant it roles/storage.objectUser"
                 with self.assertRaisesRegex(RunnerError, want):
                     action()
 
     def test_bucket_that_does_not_exist(self):
         store = self.open_store("gs://nobucket")
         for action in (lambda: store.open("a"), lambda: store.create("a", lambda: [b""])):
-            with self.assertRaisesRegex(RunnerError, "trainer@.* sees no bucket nobucket .*gcloud storage buckets create gs://nobucket, "):
+            with self.assertRaisesRegex(RunnerError, "there is no bucket nobucket that trainer@.*gcloud storage buckets create gs://nobucket, "):
                 action()
 
     def test_workload_identity_without_an_account_of_google(self):
@@ -165,12 +165,12 @@ class OfMetadataServer(StoreCase):
         with self.assertRaisesRegex(RunnerError, "metadata server .* answered 404: .*service account"):
             self.put()
         self.bucket.fail(lambda handler: handler.answer(200, b"<html>"), pattern="token")
-        with self.assertRaisesRegex(RunnerError, "gave no token, but 6 bytes of something else"):
+        with self.assertRaisesRegex(RunnerError, "answered with 6 bytes that are not a token"):
             self.put()
 
     def test_no_metadata_server(self):
         self.change(gcs, "RETRY_SECONDS", 0.01)
-        with self.assertRaisesRegex(Unreachable, r"no token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
+        with self.assertRaisesRegex(Unreachable, r"cannot get a token from the metadata server, which only pods on GKE have .*--store-credentials\): 127.0.0.1:1"):
             self.open_store(metadata_host="127.0.0.1:1").open("a")
 
     def test_server_of_gke_is_the_default(self):
@@ -259,7 +259,7 @@ class Grants(FileCase):
 
     def test_refusals_name_the_account(self):
         self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(RunnerError, "trainer@project.iam.gserviceaccount.com has no storage.objects.create in bucket"):
+        with self.assertRaisesRegex(RunnerError, "trainer@project.iam.gserviceaccount.com needs the permission storage.objects.create on the bucket"):
             self.put()
 
     def test_passing_faults_of_the_token_server(self):
@@ -291,7 +291,7 @@ class Clocks(FileCase):
 
     def test_refusal_with_the_right_time_is_not_repeated(self):
         self.bucket.fail(400, times=math.inf, pattern="POST /token")
-        with self.assertRaisesRegex(RunnerError, "no token for trainer@"):
+        with self.assertRaisesRegex(RunnerError, "cannot get a token for trainer@"):
             self.put()
         self.assertEqual(len(self.bucket.requests), 1)
 
@@ -303,7 +303,7 @@ class Mistakes(FileCase):
             "no object": ("[1]", "has the type None, want service_account or authorized_user"),
             "another type": ({"type": "external_account"}, "has the type 'external_account', want service_account or authorized_user"),
             "strange type": ({"type": ["service_account"]}, "has the type .'service_account'., want"),
-            "no key": ({"type": "service_account", "client_email": "a"}, "has no private_key: put the whole file"),
+            "no key": ({"type": "service_account", "client_email": "a"}, "private_key is missing from the credentials file .*: put the whole file"),
             "no account": ({"type": "service_account", "private_key": KEY + "\n"}, "has no client_email"),
             "no secret": (self.user(client_secret=None), "has no client_secret"),
             "strange server": (self.user(token_uri=7), "has no token_uri"),
@@ -332,7 +332,7 @@ class Mistakes(FileCase):
             handler.body()
             handler.answer(200, b'{"access_token":"token-1"}')
 
-        faults = {refuse: "answered 401: invalid_client: Unauthorized: put a new key", rave: "gave no token, but 26 bytes"}
+        faults = {refuse: "answered 401: invalid_client: Unauthorized: put a new key", rave: "answered with 26 bytes that are not a token"}
         for document in (self.user(), self.service_account()):
             self.use(document)
             for fault, want in faults.items():

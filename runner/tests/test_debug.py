@@ -50,13 +50,13 @@ class Debug(RunnerCase):
         ran = self.run_debugged(function(), COMES)
         self.assertEqual(ran.stdout, "listens ('127.0.0.1', 5678)\nbegins\nstops in value_of\n")
         job = "cpu-train-20261120-082019-abc1234"
-        self.assertEqual(ran.stderr, f"kinetic: waiting up to 600 seconds for a debugger on port 5678: kubectl kinetic jobs debug {job}\n")
+        self.assertEqual(ran.stderr, f"kinetic: waiting up to 600 seconds for a debugger on port 5678: attach with kubectl kinetic jobs debug {job}\n")
         self.assertEqual((ran.code, ran.result["value"]), (0, 1))
 
     def test_who_does_not_come_is_not_waited_for(self):
         ran = self.run_debugged(function(), NEVER)
         self.assertIn("waiting up to 0.01 seconds", ran.stderr)
-        self.assertIn("kinetic: no debugger attached in time; the call begins without one, which can still attach\n", ran.stderr)
+        self.assertIn("kinetic: no debugger attached in time: the call starts without one, and you can still attach\n", ran.stderr)
         self.assertTrue(ran.stdout.endswith("\nbegins\n"), ran.stdout)
         self.assertEqual((ran.code, ran.result["value"]), (0, 1))
 

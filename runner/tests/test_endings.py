@@ -18,7 +18,7 @@ FORGOTTEN_THREAD = """
     threading.Thread(target=wait, name="forgotten").start()
 """
 IGNORE = "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-STOPPED = "train.py:f returned, but its threads or exit handlers did not end and were stopped"
+STOPPED = "train.py:f returned, but its threads or exit handlers did not finish in time and were stopped"
 
 
 class AsPythonEnds(RunnerCase):
@@ -107,7 +107,7 @@ class AsPythonEnds(RunnerCase):
 
     def test_segfault_after_the_value_is_a_warning(self):
         ran = self.value("import atexit, ctypes\natexit.register(ctypes.string_at, 0)\ndef f(): return 1")
-        self.assertEqual(ran.result["warnings"], ["train.py:f returned, then its process was killed by SIGSEGV as it ended"])
+        self.assertEqual(ran.result["warnings"], ["train.py:f returned, but its process was killed by SIGSEGV while exiting"])
         self.assertIn(STACK, ran.stderr)
 
 

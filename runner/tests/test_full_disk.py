@@ -59,8 +59,8 @@ class FullDisk(SmallDisk):
         self.assertEqual(ran.stdout.splitlines(), want)
         told = ran.stderr.splitlines()
         self.assertEqual(len(told), 2, told)
-        self.assertEqual(told[0], f"kinetic: warning: no room for the log in {self.work}/scratch/log: what follows is in this pod's output only; {ROOM}")
-        self.assertRegex(told[1], r"^kinetic: warning: \d+ bytes of the log are not in the store: there was no room in /")
+        self.assertEqual(told[0], f"kinetic: warning: no room for the log in {self.work}/scratch/log: the rest is only in this pod's output; {ROOM}")
+        self.assertRegex(told[1], r"^kinetic: warning: \d+ bytes of the log are not in the store: no room in /")
         # The log in the store has whole lines, and says where some are missing, and how much.
         lines = [line[28:] for line in ran.log.splitlines()]
         printed = set(want)
@@ -76,7 +76,7 @@ class FullDisk(SmallDisk):
             missing += int(line.split()[1])
         lost = sum(len(line) + 29 for line in want) - sum(len(line) + 29 for line in stored)
         self.assertEqual(missing, lost)
-        self.assertEqual(ran.result["warnings"], [f"{lost} bytes of the log are not in the store: there was no room in {self.work}/scratch/log"])
+        self.assertEqual(ran.result["warnings"], [f"{lost} bytes of the log are not in the store: no room in {self.work}/scratch/log"])
 
     def test_function_that_returns_keeps_its_value_and_is_not_repeated(self):
         source = """
@@ -100,7 +100,7 @@ class FullDisk(SmallDisk):
     def test_larger_value_is_lost_for_good(self):
         ran = self.call("    def f():\n        fill()\n        return 'x' * (2 << 20)")
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "BadResult"), ran.out)
-        message = f"cannot write the value, {2 * MIB + 2} bytes of JSON, to {self.work}/scratch/value.json: No space left on device: {ROOM}"
+        message = f"cannot write the value ({2 * MIB + 2} bytes of JSON) to {self.work}/scratch/value.json: No space left on device: {ROOM}"
         self.assertEqual(ran.end["message"], message)
         self.assertIn(f"kinetic: {message}\n", ran.out)
 

@@ -76,7 +76,7 @@ class Round:
     def test_write_replaces_and_create_does_not(self):
         self.store.write("a", lambda: [b"1"])
         self.store.write("a", lambda: [b"2"])
-        with self.assertRaisesRegex(AlreadyExists, "gs://bucket/a exists already"):
+        with self.assertRaisesRegex(AlreadyExists, "gs://bucket/a already exists"):
             self.store.create("a", lambda: [b"3"])
         self.assertEqual(self.read("a"), b"2")
 
@@ -94,7 +94,7 @@ class Round:
 
     def test_missing_bucket(self):
         store = self.open_store("gs://nobucket")
-        with self.assertRaisesRegex(RunnerError, "cannot write gs://nobucket/a: the emulator's user sees no bucket nobucket .*--store"):
+        with self.assertRaisesRegex(RunnerError, "cannot write gs://nobucket/a: there is no bucket nobucket that the emulator's user can see .*--store"):
             store.create("a", lambda: [b""])
 
     def test_metadata(self):
@@ -235,7 +235,7 @@ class Faults(StoreCase):
             handler.answer(200, b'{"md5Hash":"AAAA"}')
 
         self.bucket.fail(change)
-        with self.assertRaisesRegex(RunnerError, "cannot write gs://bucket/a: it was changed on its way"):
+        with self.assertRaisesRegex(RunnerError, "cannot write gs://bucket/a: it was corrupted in transit"):
             self.put()
 
     def test_errors_that_stay_are_not_repeated(self):

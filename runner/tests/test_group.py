@@ -129,7 +129,7 @@ spool.LogParts.publish_all = publish_all
         late = self.host(3, function(), {"train.py": source})
         self.eventually(lambda: os.path.exists(os.path.join(self.root, "host-3-0", "workspace", "train.py")), late)
         ran = self.terminate(*first, late)[-1]
-        self.assertEqual((ran.code, ran.out), (143, "kinetic: the job was terminated before its call began\n"))
+        self.assertEqual((ran.code, ran.out), (143, "kinetic: the job was terminated before its call started\n"))
 
     def test_host_that_comes_while_the_others_are_ended(self):
         self.host_comes_while_the_others_are_ended()
@@ -152,8 +152,8 @@ spool.LogParts.publish_all = publish_all
         open(os.path.join(self.root, "go"), "w").close()
         self.assertEqual(first[0].stdout.readline(), b"told\n")
         late = self.host(3, function(), {"train.py": source}, **kwargs)
-        self.assertEqual(first[0].stdout.readline(), b"\x1ekinetic: host 3 came after the job had failed, and has no part in this attempt\n")
-        self.assertEqual(late.stdout.readline(), b"\x1ekinetic: the job has ended or failed before the call began on this host\n")
+        self.assertEqual(first[0].stdout.readline(), b"\x1ekinetic: host 3 connected after the job had failed, so it takes no part in this attempt\n")
+        self.assertEqual(late.stdout.readline(), b"\x1ekinetic: the job ended or failed before the call started on this host\n")
         with self.assertRaises(subprocess.TimeoutExpired):
             late.wait(0.5)  # before the leader has published why
 
@@ -207,20 +207,20 @@ class Indexed(FailingCase):
         leader, *others = self.hosts(script(), {"train.py": source}, indexed=True)
         self.ready(leader, *others)
         others[0].kill()
-        self.assertEqual(leader.stdout.readline(), b"\x1ekinetic: host 1 is lost\n")
+        self.assertEqual(leader.stdout.readline(), b"\x1ekinetic: lost the connection to host 1\n")
         for process in others[1:]:  # by the controller of the Job
             process.send_signal(signal.SIGTERM)
             process.wait()
         ran = self.terminate(leader)[0]
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart its hosts: use --backend pathways", ran.end["message"])
 
     def test_all_are_told_to_end(self):
         processes = self.hosts(script(), {"train.py": "import signal\nprint('ready', flush=True)\nsignal.pause()"}, indexed=True)
         self.ready(*processes)
         ran, *_ = self.terminate(*processes)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (143, "FAILED", "Terminated"))
-        self.assertIn("host 0 was told to end, by a preemption, a drain or a deletion; an Indexed Job does not restart", ran.end["message"])
+        self.assertIn("host 0 was terminated (preempted, drained or deleted); an Indexed Job does not restart", ran.end["message"])
 
     def test_drained_host_leaves_while_the_leader_runs(self):
         source = "import os, signal\nprint('ready', flush=True)\nif os.environ['KINETIC_HOST'] == '0': signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: signal.pause()"
@@ -248,7 +248,7 @@ class Indexed(FailingCase):
         open(gone, "w").close()
         ran = self.finish(leader)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart its hosts: use --backend pathways", ran.end["message"])
 
 
 if __name__ == "__main__":

@@ -194,13 +194,13 @@ class WithoutKey(GroupCase):
         processes = self.hosts(function(), {"train.py": "def f(): return 1"}, env={"KINETIC_GROUP_KEY": ""})
         leader, _ = self.parked(*processes)
         self.assertEqual(leader.end["state"], "SUCCEEDED")
-        self.assertIn("warning: the job has no key for the port of its hosts", leader.out)
+        self.assertIn("warning: the job has no key for its hosts' port", leader.out)
 
     def test_a_host_without_the_key_leaves_so_that_all_start_again(self):
         leader = self.host(0, function(), {"train.py": WAIT})
         member = self.finish(self.host(1, function(), {"train.py": WAIT}, env={"KINETIC_GROUP_KEY": ""}))
         self.assertEqual(member.code, 125)
-        self.assertIn("the leader does not know this host: was the job's Secret made after this pod?", member.out)
+        self.assertIn("the leader refused this host: was the job's Secret created after this pod?", member.out)
         self.assertIsNone(leader.poll())
 
     def test_the_call_does_not_see_the_key(self):
@@ -244,7 +244,7 @@ class TakenPort(GroupCase):
         with socket.create_server(("", self.port)):
             (ran,) = self.parked(self.host(0, function(), {"train.py": WAIT}))
         self.assertEqual((ran.code, ran.end["state"]), (125, "FAILED"))
-        self.assertIn(f"cannot listen on port {self.port}, by which the hosts of the job talk", ran.end["message"])
+        self.assertIn(f"cannot listen on port {self.port}, which the job's hosts connect to", ran.end["message"])
 
 
 if __name__ == "__main__":

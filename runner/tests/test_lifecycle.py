@@ -92,11 +92,11 @@ class Signals(RunnerCase):
             process.send_signal(signal.SIGTERM)
             ran = self.finish(process)
         self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
-        self.assertIn("before its call began", ran.end["message"])
+        self.assertIn("before its call started", ran.end["message"])
         self.assertNotIn("it ran", ran.out)
 
     def test_killed_call(self):
-        cases = {"KILL": "memory ran out", "SEGV": "SIGSEGV", "TERM": "SIGTERM"}
+        cases = {"KILL": "SIGKILL, probably out of memory", "SEGV": "SIGSEGV", "TERM": "SIGTERM"}
         for name, word in cases.items():
             with self.subTest(name):
                 self.setUp()
@@ -212,7 +212,7 @@ class End(RunnerCase):
         self.put(f"{JOB}/end.json", b'{"version":1,"state":"FAILED","reason":"Cancelled","exit_code":143}')
         ran = self.run_call(script(), {"train.py": "print('it ran')"})
         self.assertEqual(ran.code, 143)
-        self.assertIn(f"kinetic: job {JOB} has ended already: FAILED, Cancelled; nothing is run", ran.out + ran.err)
+        self.assertIn(f"kinetic: job {JOB} has ended already: FAILED, Cancelled; nothing to run", ran.out + ran.err)
         self.assertNotIn("it ran", ran.out)
         self.assertFalse(self.exists("attempts/1.json"))
 
@@ -236,7 +236,7 @@ class End(RunnerCase):
         source = f"import os, shutil\nshutil.rmtree({self.store!r}); open({self.store!r}, 'w').close()"
         ran = self.run_call(script(), {"train.py": source})
         self.assertEqual(ran.code, 125)
-        self.assertIn("kinetic: cannot publish how the job ended", ran.out)
+        self.assertIn("kinetic: cannot record how the job ended", ran.out)
         self.assertEqual(json.loads(self.termination())["reason"], "RunnerFailure")
 
     def test_termination_message(self):
@@ -263,15 +263,15 @@ class CommandLine(RunnerCase):
         cases = {
             "unknown flag": (good + ["--unknown"], "--unknown"),
             "abbreviated flag": (good + ["--fin"], "--fin"),
-            "id with a path": (changed("--job", "../../etc"), "'../../etc' is not a job id"),
-            "reserved id": (changed("--job", "blobs"), "'blobs' is not a job id"),
-            "id with a newline": (changed("--job", "abc\n"), "is not a job id"),
+            "id with a path": (changed("--job", "../../etc"), "'../../etc' is not a job ID"),
+            "reserved id": (changed("--job", "blobs"), "'blobs' is not a job ID"),
+            "id with a newline": (changed("--job", "abc\n"), "is not a job ID"),
             "hash with a path": (changed("--call", "../x"), "--call"),
             "short hash": (changed("--bundle", "abc"), "--bundle"),
-            "other store": (changed("--store", "s3://bucket"), "s3://bucket: want gs://bucket, or file:// and an absolute path"),
-            "relative store": (changed("--store", "file://x"), "want gs://bucket, or file:// and an absolute path"),
-            "bucket with a space": (changed("--store", "gs://a b"), "gs://a b: want gs://bucket or gs://bucket/prefix"),
-            "no store": (changed("--store", "file:///no/such/dir"), "there is no such directory"),
+            "other store": (changed("--store", "s3://bucket"), "s3://bucket: expected gs://BUCKET, file:///DIR or /DIR"),
+            "relative store": (changed("--store", "file://x"), "expected gs://BUCKET, file:///DIR or /DIR"),
+            "bucket with a space": (changed("--store", "gs://a b"), "gs://a b: expected gs://BUCKET or gs://BUCKET/PREFIX"),
+            "no store": (changed("--store", "file:///no/such/dir"), "the directory does not exist"),
             "runtime": (good + ["--max-runtime", "1h"], "'1h' is not a number of seconds"),
             "negative grace": (good + ["--grace=-1"], "--grace"),
             "endless grace": (good + ["--grace", "inf"], "--grace"),

@@ -164,7 +164,7 @@ class Logs(ChangedCase):
         """
         ran = self.run_call(function(), {"train.py": source}, "--log-file", path)
         self.assertEqual((ran.code, ran.result["value"]), (0, 1))
-        self.assertIn(f"the log file {path} was cut", ran.result["warnings"][0])
+        self.assertIn(f"the log file {path} was truncated", ran.result["warnings"][0])
 
     def test_messages_of_the_runner_stand_on_their_own_line(self):
         for stream, out in (("", ["no end", ""]), (" >&2", ["", "no end\n"])):
@@ -200,7 +200,7 @@ class NoRoom(ChangedCase):
         self.assertEqual(ran.stderr.count("\n"), 2)
         self.assertIn(f"kinetic: warning: no room for the log in {self.work}/scratch/log: ", ran.stderr)
         (warning,) = ran.result["warnings"]
-        self.assertRegex(warning, r"^\d{7} bytes of the log are not in the store: there was no room in ")
+        self.assertRegex(warning, r"^\d{7} bytes of the log are not in the store: no room in ")
         kept = [line for line in unstamped(ran.log).splitlines(keepends=True) if not line.startswith("kinetic: ")]
         self.assertEqual(kept[:5000], lines[:5000])
         self.assertEqual(kept, sorted(set(kept) & set(lines), key=lambda line: int(line.split()[1])), "whole lines, in order")

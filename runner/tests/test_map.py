@@ -63,10 +63,10 @@ class Maps(MapCase):
             self.assertEqual((ran.code, self.values(7)), (0, want), ran.out + ran.err)
         ran = self.chunk(SQUARE, inputs, *only, chunk=2, size=2)
         self.assertEqual(ran.code, 125)
-        self.assertIn("some in chunk 2", ran.out)
+        self.assertIn("chunk 2 has no inputs", ran.out)
         ran = self.chunk(SQUARE, inputs, "--only", "1,2")
         self.assertEqual(ran.code, 125)
-        self.assertIn("are not ranges of numbers", ran.out)
+        self.assertIn("is not a list of ranges", ran.out)
 
     def test_kinds_of_inputs(self):
         source = "def f(*args, **kwargs):\n  return [args, kwargs]"
@@ -140,9 +140,9 @@ class Maps(MapCase):
 
     def test_wrong_inputs(self):
         cases = {
-            "has 1 inputs, want 2": (("--inputs", "2"), {}),
-            "has 1 inputs, want 1 with some in chunk 1": ((), {"chunk": 1}),
-            "a map needs a function, and x is not one": ((), {"call": command("x")}),
+            "has 1 inputs, expected 2": (("--inputs", "2"), {}),
+            "chunk 1 has no inputs": ((), {"chunk": 1}),
+            "a map needs a function, but x is not one": ((), {"call": command("x")}),
         }
         for want, (flags, kwargs) in cases.items():
             with self.subTest(want):
@@ -169,7 +169,7 @@ class Deaths(MapCase):
         self.assertEqual(ran.code, 0, ran.out)
         values = self.values(6)
         self.assertEqual((values[0], values[2], values[5]), (0, 2, 5))
-        for number, want in ((1, "killed by SIGKILL: it is likely that memory ran out"), (3, "ended its process"), (4, "exit code 9")):
+        for number, want in ((1, "killed by SIGKILL, probably out of memory"), (3, "ended its process"), (4, "exit code 9")):
             self.assertIn(want, values[number])
             self.assertEqual(ran.out.count(f"call {number}\n"), 2, ran.out)
         self.assertEqual([ran.out.count(f"call {number}\n") for number in (0, 2, 5)], [1, 1, 1])
@@ -240,7 +240,7 @@ class Resumed(MapCase):
         self.bucket.fail(403, 1, "GET .*prefix=")
         ran = self.chunk(SQUARE, [1, 2])
         self.assertEqual(ran.code, 125)
-        self.assertIn("has no storage.objects.list in bucket", ran.out)
+        self.assertIn("needs the permission storage.objects.list on the bucket", ran.out)
 
     def test_a_pod_with_a_small_chunk_asks_for_its_own_results_alone(self):
         self.put(f"{JOB}/results/1.json", b'{"ok":true,"value":"theirs"}')
@@ -255,7 +255,7 @@ class Resumed(MapCase):
         self.bucket.fail(403, 1, "GET .*/results/0.json")
         ran = self.chunk(SQUARE, [1, 2], size=1)
         self.assertEqual(ran.code, 125)
-        self.assertIn("has no storage.objects.get in bucket", ran.out)
+        self.assertIn("needs the permission storage.objects.get on the bucket", ran.out)
 
 
 class ToldToEnd(MapCase):
@@ -302,7 +302,7 @@ class Retries(MapCase):
             self.put(f"{JOB}/attempts/0-{number}.json", b'{"version":1,"uid":"other-%d"}' % number)
         ran = self.chunk(SQUARE, [1], "--retries", "0")
         self.assertEqual((ran.code, self.values(1)), (1, [None]))
-        self.assertIn("4 pods of this chunk died without a word", ran.out)
+        self.assertIn("4 pods of this chunk were killed before starting an input", ran.out)
 
 
 class KilledPods(MapCase):
@@ -339,7 +339,7 @@ class KilledPods(MapCase):
         values = self.values(4)
         self.assertEqual(values[:1] + values[2:], [0, 4, 9])
         self.assertEqual(self.results(4)[1]["error"]["type"], "Killed")
-        self.assertIn("was killed with its pod 2 times on this input: memory ran out, or its nodes were lost", values[1])
+        self.assertIn("was killed with its pod 2 times on this input: probably out of memory, or its nodes were lost", values[1])
 
     def test_an_input_of_pods_that_were_told_to_end_is_computed(self):
         source = "import os, signal\ndef f(n):\n  if os.environ['KINETIC_ATTEMPT'] == '3': return n\n  print('ready', flush=True)\n  while True: signal.pause()"

@@ -228,7 +228,7 @@ class FullDisk(LogCase):
         log.write(STDOUT, b"second\nthird\n")
         log.write(STDERR, b"4\n")
         self.assertEqual((self.content(), log.spool.pending), (before, len(before)))
-        told = b"\x1ekinetic: warning: no room for the log in %s: what follows is in this pod's output only; submit the job with a larger --disk\n"
+        told = b"\x1ekinetic: warning: no room for the log in %s: the rest is only in this pod's output; submit the job with a larger --disk\n"
         self.assertEqual(self.printed(), b"first\n" + told % self.path.encode() + b"second\nthird\n\x1e4\n")
         lost = len("second\nthird\n") + 2 * 28 + 28 + 3
         self.assertEqual(log.lost, lost)

@@ -131,7 +131,7 @@ class OutputDir(PodCase):
     def test_unknown_kind(self):
         ran = self.call(self.SHOW, "--output-dir", "s3://x")
         self.assertEqual(ran.code, 125)
-        self.assertIn("--output-dir s3://x: want gs://", ran.out)
+        self.assertIn("--output-dir s3://x: expected gs://", ran.out)
 
 
 class Bundles(PodCase):
@@ -216,7 +216,7 @@ class Logs(PodCase):
         self.assertEqual(ran.code, 0, ran.err)
         lines = [line[28:] for line in ran.log.splitlines()]
         self.assertEqual(lines[:-1], [f"line {n}" for n in range(200_000)])
-        self.assertRegex(lines[-1], "kinetic: warning: the call had to wait when it printed")
+        self.assertRegex(lines[-1], "kinetic: warning: the call was slowed down")
 
     def test_call_that_has_taken_all_threads(self):
         argv = self.argv(script(), {"train.py": "for n in range(10_000): print('line', n)"})
@@ -276,7 +276,7 @@ class Outages(PodCase):
         self.bucket.fail(503, times=math.inf, pattern="POST")
         ran = self.finish(self.start_changed("gcs.RETRY_SECONDS = 0.05", argv))
         self.assertEqual((ran.code, self.exists("end.json")), (125, False))
-        self.assertRegex(ran.out, r"kinetic: cannot publish how the job ended: cannot write gs://bucket/.*/1-1.log: .* answered 503 \(")
+        self.assertRegex(ran.out, r"kinetic: cannot record how the job ended: cannot write gs://bucket/.*/1-1.log: .* answered 503 \(")
         summary = json.loads(self.termination())
         self.assertEqual((summary["reason"], summary["exit_code"]), ("RunnerFailure", 125))
 
@@ -285,14 +285,14 @@ class Outages(PodCase):
         ran = self.call("def f(): print('it ran')")
         self.assertEqual(ran.code, 125)
         self.assertNotIn("it ran", ran.out)
-        self.assertRegex(ran.err, "kinetic: cannot write gs://bucket/.*/attempts/1.json: .*storage.objects.create in bucket bucket")
+        self.assertRegex(ran.err, "kinetic: cannot write gs://bucket/.*/attempts/1.json: .*permission storage.objects.create on the bucket bucket")
 
     def test_bucket_that_does_not_exist(self):
         argv = self.argv(function(), {"train.py": "def f(): pass"})
         argv[argv.index(f"gs://{BUCKET}")] = "gs://nobucket"
         ran = self.finish(self.start(argv))
         self.assertEqual(ran.code, 125)
-        self.assertIn("sees no bucket nobucket", ran.err)
+        self.assertIn("there is no bucket nobucket", ran.err)
 
 
 class Termination(PodCase):

@@ -34,7 +34,7 @@ class Refusals(GroupCase):
         self.bucket.faults.insert(0, first_upload())
         end = self.ended(*self.hosts(function(), {"train.py": "def f(): print('ran')"}))
         self.assertEqual((end["state"], end["attempt"]), ("FAILED", 1))
-        self.assertRegex(end["message"], "^cannot publish how the job ended: cannot write gs://")
+        self.assertRegex(end["message"], "^cannot record how the job ended: cannot write gs://")
 
     def test_the_end_of_a_failure_is_refused(self):
         self.bucket.fail(403, times=math.inf, pattern="POST .*")
@@ -42,7 +42,7 @@ class Refusals(GroupCase):
         end = self.ended(*self.hosts(function(), {"train.py": "def f(): raise ValueError('boom')"}))
         # Both hosts raise, and either may be the first.
         boom = "^(host 1: )?ValueError: boom; "
-        self.assertRegex(end["message"], boom + "cannot publish how the job ended: cannot write gs://")
+        self.assertRegex(end["message"], boom + "cannot record how the job ended: cannot write gs://")
 
     def test_an_end_that_is_stored_unknown_to_the_leader_is_the_end(self):
         def upload(handler):
@@ -72,7 +72,7 @@ class Refusals(GroupCase):
 
     def test_no_store(self):
         end = self.ended(*self.hosts(function(), {"train.py": WAIT}, "--store", "gs://-"))
-        self.assertIn("store gs://-: want gs://bucket", end["message"])
+        self.assertIn("store gs://-: expected gs://BUCKET", end["message"])
 
     def test_no_place(self):
         ran = self.parked(self.host(0, function(), {"train.py": WAIT}, env={"KINETIC_SLICES": "3"}))
@@ -119,7 +119,7 @@ class Release(GroupCase):
     def test_no_token(self):
         os.unlink(os.path.join(self.root, "account", "token"))
         leader = self.host(0, command("echo", "ran"), {"x": ""})
-        self.assertIn(b"cannot release the hosts of the job", leader.stderr.readline())
+        self.assertIn(b"cannot release the job's hosts", leader.stderr.readline())
         self.terminate(leader)
 
     def test_job_that_has_ended_is_released_and_not_run(self):

@@ -29,8 +29,8 @@ class Restarts(GroupCase):
         leader, *_ = self.parked(*self.crash(2))
         self.assertEqual([leader.end[key] for key in ("state", "reason", "exit_code", "host", "attempt")], ["FAILED", "Killed", 137, 1, 2])
         self.assertRegex(leader.end["message"], "host 1: train.py:f was killed by SIGKILL")
-        self.assertEqual(leader.out.splitlines()[0], "kinetic: attempt 2 begins (1 of 1 retries used)")
-        self.assertNotIn("begins", ran.out)
+        self.assertEqual(leader.out.splitlines()[0], "kinetic: starting attempt 2 (1 of 1 retries used)")
+        self.assertNotIn("starting attempt", ran.out)
 
     def test_crash_that_another_host_notices_first(self):
         # The peer of host 0 is killed only when host 0 has failed already.
@@ -62,7 +62,7 @@ class Restarts(GroupCase):
             again = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
             self.eventually(lambda: self.lines(host, attempt), again)
             record = self.document(f"attempts/{attempt}.json")
-            self.assertEqual((record["reason"], record["message"]), ("Killed", f"host {host}: its container was killed: it is likely that memory ran out"))
+            self.assertEqual((record["reason"], record["message"]), ("Killed", f"host {host}: killed, probably out of memory"))
             again.kill()
             again.wait()
             processes[host] = self.host(host, function(), {"train.py": WAIT}, pod=attempt)
@@ -70,13 +70,13 @@ class Restarts(GroupCase):
             ran = self.terminate(*processes)
             self.assertNotIn("ready", ran[host].out)
             self.assertEqual(self.document(f"attempts/{attempt}.json"), record, "the leader's word of the lost host undoes it")
-            begins = ["kinetic: attempt 2 begins (1 of 1 retries used)"] * (attempt - 1)
+            begins = ["kinetic: starting attempt 2 (1 of 1 retries used)"] * (attempt - 1)
             self.assertEqual(self.lines(host, attempt), begins + ["ready"])
         self.assertFalse(self.exists("end.json"))
         third = self.hosts(function(), {"train.py": WAIT}, pod=3)
         leader, member = self.parked(*third)
         self.assertEqual((leader.end["state"], leader.end["reason"]), ("FAILED", "Killed"))
-        self.assertIn("has crashed 2 times; --retries allows 1", leader.end["message"])
+        self.assertIn("crashed 2 times; --retries allows 1", leader.end["message"])
         self.assertNotIn("ready", member.out)
 
     def interruption(self):
@@ -169,7 +169,7 @@ class Restarts(GroupCase):
             self.assertEqual(ran.code, 143)
             self.assertIn("saved", self.lines(host))
             self.assertTrue(os.path.exists(os.path.join(self.root, f"saved-{host}")))
-        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "its hosts were told to end, by a preemption, a drain or a deletion"))
+        self.assertEqual((self.exists("end.json"), self.interruption()), (False, "its hosts were terminated (preempted, drained or deleted)"))
 
     def test_next_attempt(self):
         first = self.hosts(function(), {"train.py": WAIT}, pod=1)
@@ -197,9 +197,9 @@ class Restarts(GroupCase):
         processes = self.hosts(function(), {"train.py": WAIT}, pod=1)
         self.ready(*processes)
         processes[1].kill()
-        self.assertEqual(processes[0].stdout.readline(), b"\x1ekinetic: host 1 is lost\n")
+        self.assertEqual(processes[0].stdout.readline(), b"\x1ekinetic: lost the connection to host 1\n")
         another = self.host(1, function(), {"train.py": WAIT}, pod=2)
-        self.assertEqual(processes[0].stdout.readline(), b"\x1ekinetic: host 1 was started again, and has no part in this attempt\n")
+        self.assertEqual(processes[0].stdout.readline(), b"\x1ekinetic: host 1 was restarted, so it takes no part in this attempt\n")
         _, ran = self.terminate(processes[0], another)
         self.assertNotIn("ready", ran.out)
 

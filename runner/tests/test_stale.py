@@ -73,7 +73,7 @@ class StaleAttempt(PodCase):
                 before = [self.read(name) for name in LAST_WORDS]
                 ran = self.finish_first(process, ending)
                 self.assertEqual((ran.code, ran.said_end), (code, False))
-                self.assertIn("kinetic: attempt 2 has begun meanwhile, and its result stays\n", ran.out)
+                self.assertIn("kinetic: attempt 2 has started in the meantime, and its result is kept\n", ran.out)
                 self.assertEqual([self.read(name) for name in LAST_WORDS], before)
                 self.assertEqual((self.end["state"], pickle.loads(self.read("result-2.pkl"))), ("SUCCEEDED", {2}))
                 self.assertIn("finished", self.document("attempts/1.json"))
@@ -156,7 +156,7 @@ class StaleAttempt(PodCase):
         self.assertEqual(self.finish(first).code, 0)
         before = self.read("result.json"), self.read("end.json")
         ran = self.finish_first(second, "raise ValueError('late')")
-        self.assertIn(f"kinetic: job {JOB} has ended meanwhile, and its result stays\n", ran.out)
+        self.assertIn(f"kinetic: job {JOB} has ended in the meantime, and its result is kept\n", ran.out)
         self.assertEqual((self.read("result.json"), self.read("end.json")), before)
         self.assertEqual((self.end["attempt"], ran.result["attempt"], ran.result["pickle"]), (1, 1, "result.pkl"))
         self.assertEqual(pickle.loads(self.read("result.pkl")), {1})

@@ -193,7 +193,7 @@ class Values(unittest.TestCase):
 
     def test_bytes_are_base64(self):
         for value in (b"\x00\xff", bytearray(b"\x00\xff"), memoryview(b"\x00\xff")):
-            self.check({"bytes": ({"raw": value}, '{"raw":"AP8="}')}, ["value.raw is bytes: base64 text in JSON"], lossy=True)
+            self.check({"bytes": ({"raw": value}, '{"raw":"AP8="}')}, ["value.raw is bytes: base64 in JSON"], lossy=True)
 
     def test_not_finite(self):
         nan, inf = math.nan, math.inf
@@ -215,28 +215,28 @@ class Values(unittest.TestCase):
 
     def test_keys(self):
         cases = {
-            "integer": ({"x": {1: 2}}, '{"x":{"1":2}}', 'value.x has keys that are not text; in JSON 1 is "1"'),
+            "integer": ({"x": {1: 2}}, '{"x":{"1":2}}', 'value.x has keys that are not strings: in JSON 1 is "1"'),
             "booleans and None": (
-                {True: 1, None: 2}, '{"true":1,"null":2}', 'the value has keys that are not text; in JSON True is "true", None is "null"',
+                {True: 1, None: 2}, '{"true":1,"null":2}', 'the value has keys that are not strings: in JSON True is "true", None is "null"',
             ),
             "many": (
                 {n: 0 for n in range(5)}, '{"0":0,"1":0,"2":0,"3":0,"4":0}',
-                'the value has keys that are not text; in JSON 0 is "0", 1 is "1", 2 is "2" and 2 more',
+                'the value has keys that are not strings: in JSON 0 is "0", 1 is "1", 2 is "2" and 2 more',
             ),
-            "tuple": ({(1, "a"): 0}, '{"[1,\\"a\\"]":0}', 'the value has keys that are not text; in JSON (1, \'a\') is "[1,\\"a\\"]"'),
+            "tuple": ({(1, "a"): 0}, '{"[1,\\"a\\"]":0}', 'the value has keys that are not strings: in JSON (1, \'a\') is "[1,\\"a\\"]"'),
             "date": (
-                {DAY: 0}, '{"2026-04-17":0}', 'the value has keys that are not text; in JSON datetime.date(2026, 4, 17) is "2026-04-17"',
+                {DAY: 0}, '{"2026-04-17":0}', 'the value has keys that are not strings: in JSON datetime.date(2026, 4, 17) is "2026-04-17"',
             ),
             "same text, before": (
-                {1: "a", "1": "b"}, '{"1 (int)":"a","1":"b"}', 'the value has keys that are not text; in JSON 1 is "1 (int)"',
+                {1: "a", "1": "b"}, '{"1 (int)":"a","1":"b"}', 'the value has keys that are not strings: in JSON 1 is "1 (int)"',
             ),
             "same text, after": (
                 {"1": "b", "1 (int)": "c", 1: "a"}, '{"1":"b","1 (int)":"c","1 (int) (int)":"a"}',
-                'the value has keys that are not text; in JSON 1 is "1 (int) (int)"',
+                'the value has keys that are not strings: in JSON 1 is "1 (int) (int)"',
             ),
             "same text of two types": (
                 {None: 1, math.nan: 2}, '{"null":1,"null (float)":2}',
-                'the value has keys that are not text; in JSON None is "null", nan is "null (float)"',
+                'the value has keys that are not strings: in JSON None is "null", nan is "null (float)"',
             ),
         }
         for name, (value, want, warning) in cases.items():
@@ -256,15 +256,15 @@ class Values(unittest.TestCase):
                 run, {"name": "a", "best": repr(run)}, "value.best contains itself",
             ),
             "array that raises": (
-                [1, Raising()], [1, "Raising()"], f"value[1] is of type {here}.Raising, whose conversion raised RuntimeError: on another device",
+                [1, Raising()], [1, "Raising()"], f"value[1] is of type {here}.Raising, and converting it raised RuntimeError: on another device",
             ),
-            "panic": ([Raising(Panic())], ["Raising()"], f"value[0] is of type {here}.Raising, whose conversion raised {here}.Panic"),
+            "panic": ([Raising(Panic())], ["Raising()"], f"value[0] is of type {here}.Raising, and converting it raised {here}.Panic"),
             "inside an array that raises": (
                 Array([{"x": Raising()}]), [{"x": "Raising()"}],
-                f"value[0].x is of type {here}.Raising, whose conversion raised RuntimeError: on another device",
+                f"value[0].x is of type {here}.Raising, and converting it raised RuntimeError: on another device",
             ),
             "array too large": (
-                [Array([], nbytes=1 << 30)], ["Array()"], f"value[0] is of type {here}.Array and has 1024 MiB, too large for JSON",
+                [Array([], nbytes=1 << 30)], ["Array()"], f"value[0] is of type {here}.Array and takes 1024 MiB, too large for JSON",
             ),
             "repr that raises": ({"x": NoRepr()}, {"x": f"<{here}.NoRepr object>"}, f"value.x is of type {here}.NoRepr, which has no JSON form"),
         }
@@ -314,15 +314,15 @@ class Values(unittest.TestCase):
         with mock.patch.object(values, "MAX_ARRAY_BYTES", 4):
             data, warnings, _ = convert([b"1234", b"12345"])
         self.assertEqual(json.loads(data), [base64.b64encode(b"1234").decode(), "b'12345'"])
-        self.assertIn("value[1] is of type bytes and has 0 MiB, too large for JSON; JSON has its repr", warnings)
+        self.assertIn("value[1] is of type bytes and takes 0 MiB, too large for JSON; JSON has its repr", warnings)
 
     def test_warnings_are_few(self):
         many = [b""] * 30
-        self.assertEqual(convert(many).warnings[-2:], ["value[9] is bytes: base64 text in JSON", "and 20 more values like these"])
+        self.assertEqual(convert(many).warnings[-2:], ["value[9] is bytes: base64 in JSON", "and 20 more values like these"])
         self.assertEqual(len(convert(many).warnings), 11)
         mixed = convert(many + [math.nan] * 5).warnings
         self.assertEqual(mixed[0], "value[30] is NaN, value[31] is NaN, value[32] is NaN and 2 more: null in JSON")
-        self.assertEqual(mixed[-2:], ["value[8] is bytes: base64 text in JSON", "and 21 more values like these"])
+        self.assertEqual(mixed[-2:], ["value[8] is bytes: base64 in JSON", "and 21 more values like these"])
 
     def test_a_conversion_that_fails_half_way_leaves_the_place_right(self):
         value = [Array([[1, Raising()]]), {"a": HalfList("ab")}, b""]

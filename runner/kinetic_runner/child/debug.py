@@ -33,14 +33,14 @@ def wait_for_debugger():
         debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
     except Exception as exc:
         sys.exit(f"kinetic: cannot wait for a debugger on port {port} for {patience} seconds: {text_of(exc)}")
-    tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
+    tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: attach with kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
     timer.daemon = True
     timer.start()
     debugpy.wait_for_client()
     timer.cancel()
     if debugpy.is_client_connected():
         return debugpy
-    tell("kinetic: no debugger attached in time; the call begins without one, which can still attach\n")
+    tell("kinetic: no debugger attached in time: the call starts without one, and you can still attach\n")
     return None
 
 

@@ -30,7 +30,7 @@ def of_value(value, call):
             if values.write_pickle(value, path):
                 outcome["pickle_path"] = path
             elif converted.warnings:
-                outcome["warnings"].append("the exact value cannot be pickled and is lost")
+                outcome["warnings"].append("the exact value is lost: it cannot be pickled")
         except OSError as exc:
             outcome["warnings"].append(f"the exact value is lost: cannot write {path}: {reason_of(exc)}")
     if len(converted.data) <= call.get("inline_bytes", INLINE_BYTES):
@@ -48,14 +48,14 @@ def of_value(value, call):
 def of_generator(value, call):
     """The outcome of a generator function: nothing of it has run, so it has not succeeded."""
     kind = "a generator" if isinstance(value, types.GeneratorType) else "an async generator"
-    message = f"the result: {call['title']} returned {kind}, which runs only when it is iterated; return a list instead"
+    message = f"{call['title']} returned {kind}, which runs only when it is iterated: return a list instead"
     tell(f"kinetic: {message}\n")
     return outcome_of("BadResult", 1, message, {"type": "TypeError", "message": message, "traceback": ""})
 
 
 def of_lost_value(exc, path, size):
     """The outcome of a call whose value finds no room. It is final: the call would compute the same again."""
-    message = f"cannot write the value, {size} bytes of JSON, to {path}: {reason_of(exc)}"
+    message = f"cannot write the value ({size} bytes of JSON) to {path}: {reason_of(exc)}"
     tell(f"kinetic: {message}\n")
     return outcome_of("BadResult", 1, message, {"type": "OSError", "message": message, "traceback": ""})
 
@@ -96,7 +96,7 @@ def of_exit(exc, call):
 
 def of_missing(call):
     """The outcome of a function whose module has ended with sys.exit(0)."""
-    message = f"{call['title']} is not there, for its module has ended with sys.exit(0)"
+    message = f"cannot call {call['title']}: its module ended with sys.exit(0)"
     return outcome_of("ExitCode", 1, message, {"type": "SystemExit", "message": message, "traceback": ""})
 
 

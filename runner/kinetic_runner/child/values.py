@@ -134,7 +134,7 @@ class Converter:
             raise
         except BaseException as exc:
             del self._path[depth:]
-            return self._text(value, f"is of type {type_name(kind)}, whose conversion raised {message_of(exc)}")
+            return self._text(value, f"is of type {type_name(kind)}, and converting it raised {message_of(exc)}")
         finally:
             self._open.discard(id(value))
 
@@ -203,7 +203,7 @@ class Converter:
         size = memoryview(value).nbytes
         if size > MAX_ARRAY_BYTES:
             return self._too_large(value, size)
-        self._warn("is bytes: base64 text in JSON")
+        self._warn("is bytes: base64 in JSON")
         return binascii.b2a_base64(value, newline=False).decode()
 
     def _array(self, value, method):
@@ -243,11 +243,11 @@ class Converter:
             self._path.pop()
         if other_keys:
             self.lossy = True
-            self._warn("has keys that are not text; in JSON " + listing(other_keys[:MAX_NAMED], len(other_keys[MAX_NAMED:])))
+            self._warn("has keys that are not strings: in JSON " + listing(other_keys[:MAX_NAMED], len(other_keys[MAX_NAMED:])))
         return result
 
     def _too_large(self, value, size):
-        return self._text(value, f"is of type {type_name(type(value))} and has {size // MIB} MiB, too large for JSON")
+        return self._text(value, f"is of type {type_name(type(value))} and takes {size // MIB} MiB, too large for JSON")
 
     def _text(self, value, problem):
         """The repr of a value, in its place."""

@@ -50,11 +50,11 @@ class HostAttempt(Attempt):
         if not os.path.exists(self._mark):
             self.leave_mark("")
             return
-        self.say("this container was restarted, so the cluster will restart all hosts; the call is not run")
+        self.say("this container was restarted: waiting for the cluster to restart all hosts")
         try:
             self._save_crash()
         except (RunnerError, OSError) as exc:
-            self.say(f"warning: the crash is not recorded: {explain(exc)}")
+            self.say(f"warning: cannot record the crash: {explain(exc)}")
         self.wait(lambda: self.signals.came, time.monotonic() + RESTART_SECONDS)
         raise Restarted
 
@@ -69,7 +69,7 @@ class HostAttempt(Attempt):
             number = file.read()
         if not number:
             return
-        message = f"host {self.host}: its container was killed: it is likely that memory ran out"
+        message = f"host {self.host}: killed, probably out of memory"
         self.records.end(number, message, timestamp(), KILLED)
         spool = Spool(os.path.join(self.scratch, "log"), keep=True)
         spool.recover()

@@ -51,9 +51,9 @@ class LeaderAttempt(HostAttempt):
         if spent is not None:
             return spent
         if self.crashes:
-            self.say(f"attempt {self.number} begins ({self.crashes} of {self.options.retries} retries used)")
+            self.say(f"starting attempt {self.number} ({self.crashes} of {self.options.retries} retries used)")
         if not self.greeting.has_key and self.hosts > 1:
-            self.say("warning: the job has no key for the port of its hosts: any pod of the cluster can reach it")
+            self.say("warning: the job has no key for its hosts' port: any pod in the cluster can connect to it")
         return self.run_call(self.fetch())
 
     def finish(self, outcome):
@@ -100,10 +100,10 @@ class LeaderAttempt(HostAttempt):
             told = "" if lost.isdisjoint(self.link.outcomes) else "cancelled, "  # else it was told to end
             message = f"{names} {were} lost ({told}preempted, drained or crashed)"
         else:
-            message = f"{'its hosts were' if in_set else 'host 0 was'} told to end, by a preemption, a drain or a deletion"
+            message = f"{'its hosts were' if in_set else 'host 0 was'} terminated (preempted, drained or deleted)"
         if in_set:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
-        message += "; an Indexed Job does not restart: use --backend pathways"
+        message += "; an Indexed Job does not restart its hosts: use --backend pathways"
         if self.signals.came and not self._lost:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         return Outcome(DISRUPTED, 1, message)
@@ -138,4 +138,4 @@ class LeaderAttempt(HostAttempt):
                     time.sleep(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)
         except (RunnerError, OSError, KeyError) as exc:
-            tell(f"kinetic: cannot release the hosts of the job; the next kubectl kinetic jobs command will: {explain(exc)}\n")
+            tell(f"kinetic: cannot release the job's hosts; the next kubectl kinetic jobs command will: {explain(exc)}\n")

@@ -20,7 +20,7 @@ def run(options, signals, group):
     except Restarted:
         return EXIT_RUNNER
     except Refused:
-        attempt.say("the leader does not know this host: was the job's Secret made after this pod? The hosts start again")
+        attempt.say("the leader refused this host: was the job's Secret created after this pod? The hosts will restart")
         return EXIT_RUNNER
 
 
@@ -42,7 +42,7 @@ class MemberAttempt(HostAttempt):
         self.open_log()
         call = self.fetch()
         if not self.meet():
-            outcome = Outcome(STOPPED, EXIT_TERMINATED, "the job has ended or failed before the call began on this host")
+            outcome = Outcome(STOPPED, EXIT_TERMINATED, "the job ended or failed before the call started on this host")
             self.say(outcome.message)
             return outcome
         return self.run_call(call)

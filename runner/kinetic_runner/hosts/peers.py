@@ -53,7 +53,7 @@ class Leader:
         try:
             self._listener = socket.create_server(("", port), family=family, backlog=BACKLOG, dualstack_ipv6=both)
         except OSError as exc:
-            raise RunnerError(f"cannot listen on port {port}, by which the hosts of the job talk: {exc}") from None
+            raise RunnerError(f"cannot listen on port {port}, which the job's hosts connect to: {exc}") from None
         self._watch(self._listener, self._accept)
 
     def fileno(self):
@@ -134,7 +134,7 @@ class Leader:
             if host is not None:
                 self._members[host] = None
                 if host not in self.outcomes and not self.stopping:
-                    self._say(f"host {host} is lost")
+                    self._say(f"lost the connection to host {host}")
 
     def _greet(self, channel, message, challenge):
         host = self._greeting.host(message, self._hosts, challenge)
@@ -144,8 +144,8 @@ class Leader:
             raise RunnerError(f"refused a connection to port {channels.GROUP_PORT}: {shown!r:.200} is not from a host of this job")
         if self.stopping or host in self._members:
             channel.send({"end": True})
-            why = "was started again" if host in self._members else "came after the job had failed"
-            raise RunnerError(f"host {host} {why}, and has no part in this attempt")
+            why = "was restarted" if host in self._members else "connected after the job had failed"
+            raise RunnerError(f"host {host} {why}, so it takes no part in this attempt")
         self._members[host] = channel
         channel.send({"attempt": self.attempt})
         return host

@@ -22,7 +22,7 @@ def result_name(job, name=""):
 def ranges(text):
     """The numbers of 0-0,5-9; [] of no text."""
     if text and not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*", text):
-        raise RunnerError(f"--only: {text!r:.80} are not ranges of numbers")
+        raise RunnerError(f"--only: {text!r:.80} is not a list of ranges such as 0-0,5-9")
     pairs = (part.split("-") for part in text.split(",") if part)
     return [range(int(first), int(last) + 1) for first, last in pairs]
 
@@ -44,8 +44,10 @@ def fetch_inputs(store, options, chunk, scratch):
             if count - 1 in wanted:
                 numbers.append(count - 1)
                 target.write(line.rstrip(b"\n") + b"\n")
-    if count != options.inputs or not numbers:
-        raise RunnerError(f"the map has {count} inputs, want {options.inputs} with some in chunk {chunk} of {options.chunk} each")
+    if count != options.inputs:
+        raise RunnerError(f"the map has {count} inputs, expected {options.inputs}")
+    if not numbers:
+        raise RunnerError(f"chunk {chunk} has no inputs")
     os.unlink(everything)
     return path, numbers
 

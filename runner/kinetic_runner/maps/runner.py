@@ -35,7 +35,7 @@ def run(options, signals):
     try:
         chunk = whole_number(index)
     except ValueError as exc:
-        raise RunnerError(f"JOB_COMPLETION_INDEX={index!r:.80}, by which a pod knows its chunk of a map, {exc}") from None
+        raise RunnerError(f"JOB_COMPLETION_INDEX={index!r:.80}, the number of this pod's chunk, {exc}") from None
     attempt = MapAttempt(options, signals, chunk)
     try:
         outcome = attempt.guarded(attempt.call)
@@ -72,7 +72,7 @@ class MapAttempt(Attempt):
             return spent
         call = self.fetch()
         if call.kind != "function":
-            raise RunnerError(f"a map needs a function, and {call.title} is not one")
+            raise RunnerError(f"a map needs a function, but {call.title} is not one")
         path, numbers = fetch_inputs(self.store, self.options, self.host, self.scratch)
         done = find_done(self.store, self.options, numbers)
         if self.silent:
@@ -81,7 +81,7 @@ class MapAttempt(Attempt):
             noted = {attempt for attempts in self.tries.values() for attempt in attempts}
             unknown = len(set(self.silent) - noted)
             if unknown > self.options.retries + MAX_UNKNOWN:
-                message = f"{unknown} pods of this chunk died without a word, and on no input: memory ran out, or their nodes were lost"
+                message = f"{unknown} pods of this chunk were killed before starting an input: probably out of memory, or their nodes were lost"
                 self.say(message)
                 return Outcome(KILLED, 1, message)
         return self.compute(call, path, numbers, done)
@@ -90,7 +90,7 @@ class MapAttempt(Attempt):
         """Gives up the inputs that were computed each time when pods died without a word."""
         for number, attempts in self.tries.items():
             if number not in done and len(set(attempts) & set(self.silent)) >= MAX_TRIES:
-                message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: memory ran out, or its nodes were lost"
+                message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: probably out of memory, or its nodes were lost"
                 self.give_up(number, Outcome(KILLED, EXIT_KILLED, message))
                 done.add(number)
 
@@ -193,7 +193,7 @@ class MapAttempt(Attempt):
                 if self.final:  # of a local map, no other process knows how it ended
                     publish.publish_end(self, publish.end_document(self, outcome, finished))
         except (RunnerError, OSError) as exc:
-            outcome = self.failure(f"cannot publish how the chunk ended: {exc}")
+            outcome = self.failure(f"cannot record how the chunk ended: {exc}")
         publish.write_termination_message(self, outcome, finished)
         publish.flush_log(self)
         return outcome.exit_code

@@ -10,7 +10,7 @@ from ..errors import RunnerError
 from ..text import BLOCK
 
 # What to do next, said by more than one message.
-RESUBMIT = "delete it and submit the job again, which uploads it again"
+RESUBMIT = "delete it, then submit the job again to upload it"
 
 
 def open_store(url, emulator="", metadata_host="", credentials=""):
@@ -28,7 +28,7 @@ def directory_of(url, what):
     """The path of a file:// URL or of an absolute path."""
     path = url[len("file://") :] if url.startswith("file://") else url
     if not os.path.isabs(path):
-        raise RunnerError(f"{what} {url}: want gs://bucket, or file:// and an absolute path")
+        raise RunnerError(f"{what} {url}: expected gs://BUCKET, file:///DIR or /DIR")
     return os.path.normpath(path)
 
 
@@ -70,12 +70,12 @@ def copy_verified(store, name, sha256, limit, sink):
         while block := source.read(BLOCK):
             size += len(block)
             if size > limit:
-                raise RunnerError(f"{store.url(name)} is larger than the {limit} bytes it may have: it was changed; {RESUBMIT}")
+                raise RunnerError(f"{store.url(name)} is larger than {limit} bytes: it was changed; {RESUBMIT}")
             digest.update(block)
             sink(block)
     if digest.hexdigest() != sha256:
         raise RunnerError(
-            f"{store.url(name)} has SHA-256 {digest.hexdigest()}, want {sha256}: it was changed or cut off; {RESUBMIT}"
+            f"{store.url(name)} has SHA-256 {digest.hexdigest()}, expected {sha256}: it was changed or truncated; {RESUBMIT}"
         )
     return size
 

@@ -34,7 +34,7 @@ class Account:
                     self._token = fields["access_token"]
                 except (ValueError, KeyError, TypeError):
                     # The answer is not shown: part of it may be a token.
-                    raise RunnerError(f"{self._source.title} gave no token, but {len(answer)} bytes of something else") from None
+                    raise RunnerError(f"{self._source.title} answered with {len(answer)} bytes that are not a token") from None
             return self._token
 
     def refused(self, token):
@@ -83,7 +83,7 @@ class MetadataServer:
             data = answer.content()
         except Transient as exc:
             where = "the metadata server, which only pods on GKE have (others need --store-credentials)"
-            raise Transient(f"no token from {where}: {exc}") from None
+            raise Transient(f"cannot get a token from {where}: {exc}") from None
         if answer.status == 200:
             return data
         text = f"{self.title} answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 200)}"

@@ -25,7 +25,7 @@ class FileStore:
     def __init__(self, url):
         self.root = directory_of(url, "store")
         if not os.path.isdir(self.root):
-            raise RunnerError(f"store {url}: there is no such directory")
+            raise RunnerError(f"store {url}: the directory does not exist")
 
     def url(self, name):
         """The full name of an object, for messages."""
@@ -55,7 +55,7 @@ class FileStore:
         try:
             self._put(name, source, os.link if generation == 0 else os.replace)
         except FileExistsError:
-            raise AlreadyExists(f"{self.url(name)} exists already") from None
+            raise AlreadyExists(f"{self.url(name)} already exists") from None
 
     def generation(self, name):
         """Files have neither a generation nor metadata."""

@@ -40,7 +40,7 @@ class GCSStore:
     def __init__(self, url, emulator="", metadata_host="", credentials=""):
         match = re.fullmatch(GCS_URL, url.rstrip("/"))
         if not match:
-            raise RunnerError(f"store {url}: want gs://bucket or gs://bucket/prefix")
+            raise RunnerError(f"store {url}: expected gs://BUCKET or gs://BUCKET/PREFIX")
         self._bucket, self._prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
         self._server = Endpoint(emulator or GCS_ENDPOINT)
         self._account = None if emulator else open_account(credentials, metadata_host)
@@ -148,7 +148,7 @@ class GCSStore:
                 if now + wait >= min(begin + RETRY_SECONDS, self._until):
                     raise Unreachable(
                         f"cannot {doing}: {exc} ({tries} tries in {now - begin:.0f} seconds): "
-                        "see whether the pod's node can reach it, then submit again"
+                        "check that the pod's node can reach it, then submit again"
                     ) from None
             time.sleep(wait)
             pause, tries = min(2 * pause, LONGEST_PAUSE), tries + 1
@@ -158,10 +158,10 @@ class GCSStore:
         said = shorten(" ".join(error_text(data).split()), 300)
         account = self._account.name() if self._account else "the emulator's user"
         if status in (401, 403):
-            text = f"{account} has no {permission} in bucket {self._bucket} ({status}: {said}): grant it {STORAGE_ROLE} there"
+            text = f"{account} needs the permission {permission} on the bucket {self._bucket} ({status}: {said}): grant it {STORAGE_ROLE} there"
         elif status == 404:
             text = (
-                f"{account} sees no bucket {self._bucket} ({status}: {said}): "
+                f"there is no bucket {self._bucket} that {account} can see ({status}: {said}): "
                 f"create it with gcloud storage buckets create gs://{self._bucket}, "
                 f"grant {STORAGE_ROLE} on it, or submit with another --store"
             )
@@ -175,7 +175,7 @@ class GCSStore:
         try:
             return json.loads(data)
         except ValueError:
-            raise RunnerError(f"cannot {doing}: {self._server.name} answered no JSON: {data!r:.200}") from None
+            raise RunnerError(f"cannot {doing}: the answer from {self._server.name} is not JSON: {data!r:.200}") from None
 
     def _upload(self, name, source, fields, generation):
         size, md5 = measure(source)
@@ -189,10 +189,10 @@ class GCSStore:
             # Our own upload may have arrived, now or long ago, although its answer did not.
             if (self._fields(name) or {}).get("md5Hash") == md5:
                 return
-            raise AlreadyExists(f"{self.url(name)} exists already")
+            raise AlreadyExists(f"{self.url(name)} already exists")
         permission = "create" if generation == 0 else "create and storage.objects.delete"
         if self._expect(status, data, doing, permission).get("md5Hash") != md5:
-            raise RunnerError(f"cannot {doing}: it was changed on its way, its MD5 is not {md5}: submit the job again")
+            raise RunnerError(f"cannot {doing}: it was corrupted in transit (its MD5 is not {md5}): submit the job again")
 
     def _fields(self, name):
         doing = f"read {self.url(name)}"

@@ -81,7 +81,7 @@ def tls_context(authority=None):
     try:
         import ssl
     except ImportError:
-        raise RunnerError("this python3 has no module ssl, which buckets need: use another image") from None
+        raise RunnerError("this python3 has no ssl module, which access to a bucket needs: use another image") from None
     context = ssl.create_default_context(cafile=authority or certificates(ssl))
     if authority:
         context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # a cluster's own may be made a little freely
@@ -116,7 +116,7 @@ class Answer:
             raise self._endpoint.problem(exc) from None
         if not block and self._response.length:
             self.close()
-            raise Transient(f"{self._endpoint.name}: an answer was cut off, {self._response.length} bytes are missing")
+            raise Transient(f"{self._endpoint.name}: the answer is {self._response.length} bytes short")
         if self._connection is not None and self._response.isclosed():
             self._endpoint.keep(self._connection)
             self._connection = None

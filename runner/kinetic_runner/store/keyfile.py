@@ -36,7 +36,7 @@ class KeyFile:
         kinds = {"service_account": self._by_key, "authorized_user": self._by_refresh_token}
         kind = self._fields.get("type")
         if type(kind) is not str or kind not in kinds:
-            raise RunnerError(f"{self._where} has the type {kind!r:.60}, want {' or '.join(kinds)}: put such a key into the Secret")
+            raise RunnerError(f"{self._where} has the type {kind!r:.60}, expected {' or '.join(kinds)}: put such a key into the Secret")
         self._grant = kinds[kind]
         self._uri = self._text("token_uri") if "token_uri" in self._fields else TOKEN_URI
         self._server = Endpoint(self._uri)
@@ -57,7 +57,7 @@ class KeyFile:
         text = f"{self.title} answered {answer.status}: {shorten(refusal_text(data), 200)}"
         if answer.status in RETRY_STATUS:
             raise Transient(text)
-        raise RunnerError(f"no token for {self.name()} of {self._where}: {text}: put a new key into the Secret")
+        raise RunnerError(f"cannot get a token for {self.name()} from {self._where}: {text}: put a new key into the Secret")
 
     def name(self):
         """The account in the file."""
@@ -71,7 +71,7 @@ class KeyFile:
             answer = self._server.send(Request("POST", path, headers, lambda: [form]), timeout)
             return answer, answer.content()
         except Transient as exc:
-            raise Transient(f"no token from {exc}") from None
+            raise Transient(f"cannot get a token from {exc}") from None
 
     def _by_key(self):
         try:
@@ -90,7 +90,7 @@ class KeyFile:
     def _text(self, key):
         value = self._fields.get(key)
         if type(value) is not str or not value:
-            raise RunnerError(f"{self._where} has no {key}: put the whole file into the Secret")
+            raise RunnerError(f"{key} is missing from {self._where}: put the whole file into the Secret")
         return value
 
 
@@ -113,7 +113,7 @@ def rsa_key(pem):
     """Modulus and private exponent of a PKCS#8 key; ValueError or IndexError if it is none."""
     text = re.fullmatch(r"\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----\s*", pem)
     if not text:
-        raise ValueError("no PEM")
+        raise ValueError("not PEM")
     (document,) = der_values(base64.b64decode(text[1]))
     _, algorithm, packed = der_values(document)[:3]
     (numbers,) = der_values(packed)
@@ -132,7 +132,7 @@ def der_values(data):
             begin += length & 0x7F
             length = int.from_bytes(data[2:begin], "big")
         if begin + length > len(data):
-            raise ValueError("cut off")
+            raise ValueError("truncated")
         values.append(data[begin : begin + length])
         data = data[begin + length :]
     return values
@@ -144,4 +144,4 @@ def refusal_text(data):
         fields = json.loads(data)
         return ": ".join(str(fields[key]) for key in ("error", "error_description") if key in fields)
     except (ValueError, TypeError):
-        return "no JSON"
+        return "not JSON"
