@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"store":       "api fanout pattern transport",
 	"records":     "api store",
 	"pack":        "api store",
-	"bundle":      "api nearest pack pattern store",
+	"bundle":      "api homedir nearest pack pattern store",
 	"render":      "api nearest store version /manifests /runner",
 	"screen":      "",
 	"latest":      "",

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 )
 
 // markers are the names of files that mark a directory as a project.
@@ -97,9 +98,7 @@ func isProject(dir string) bool { return hasAny(dir, markers) }
 // givenRoot returns the absolute path of the given package root, after checking it.
 func givenRoot(opts FindOptions) (string, error) {
 	root, given := opts.PackageRoot, opts.PackageRootFrom+"="+opts.PackageRoot
-	if rest, ok := strings.CutPrefix(root, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		root = filepath.Join(opts.Home, rest)
-	}
+	root = homedir.Expand(root, opts.Home)
 	if !filepath.IsAbs(root) {
 		root = filepath.Join(opts.Cwd, root)
 	}

@@ -15,6 +15,17 @@ func TestDir(t *testing.T) {
 	}
 }
 
+func TestExpand(t *testing.T) {
+	for path, want := range map[string]string{"~": "/home/me", "~/a/b": "/home/me/a/b", "~a": "~a", "a/~": "a/~", "/a": "/a", "": ""} {
+		if got := Expand(path, "/home/me"); got != want {
+			t.Errorf("%q: got %q, want %q", path, got, want)
+		}
+	}
+	if got := Expand("~/a", ""); got != "~/a" {
+		t.Errorf("without a home directory: got %q", got)
+	}
+}
+
 func TestDirIsThatOfTheStandardLibrary(t *testing.T) {
 	t.Setenv("HOME", "/home/me")
 	t.Setenv("USERPROFILE", `C:\Users\me`)

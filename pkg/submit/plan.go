@@ -67,7 +67,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err != nil {
 		return p, err
 	}
-	if r.OutputDir, err = outputDir(r, m.Cwd); err != nil {
+	if r.OutputDir, err = outputDir(r, m); err != nil {
 		return p, err
 	}
 	if p.Spec, err = newSpec(r, where, hardware); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
@@ -197,9 +198,13 @@ func checkSeveral(r api.Request, hosts int) error {
 }
 
 // outputDir returns --output-dir as it is passed to the job: a local job may get a path
-// relative to where it was started, a pod gets a bucket or an absolute path.
-func outputDir(r api.Request, cwd string) (string, error) {
+// relative to where it was started, a pod gets a bucket or an absolute path. A shell does
+// not expand the ~ in --output-dir=~/out.
+func outputDir(r api.Request, m Machine) (string, error) {
 	dir := r.OutputDir
+	if r.Backend == api.BackendLocal {
+		dir = homedir.Expand(dir, m.Home)
+	}
 	scheme, path, isURL := strings.Cut(dir, "://")
 	inBucket := scheme == "gs" && path != "" && path[0] != '/'
 	switch {
@@ -212,7 +217,7 @@ func outputDir(r api.Request, cwd string) (string, error) {
 	case filepath.IsAbs(dir):
 		return dir, nil
 	default:
-		return filepath.Join(cwd, dir), nil
+		return filepath.Join(m.Cwd, dir), nil
 	}
 }
 

@@ -25,11 +25,15 @@ func TestOutputDir(t *testing.T) {
 		"a prefix and no bucket":         {dir: "gs:///p", err: true},
 		"local":                          {backend: api.BackendLocal, dir: "/x", want: "/x"},
 		"local, relative":                {backend: api.BackendLocal, dir: "out", want: "/cwd/out"},
+		"local, at home":                 {backend: api.BackendLocal, dir: "~/out", want: "/home/me/out"},
+		"local, home itself":             {backend: api.BackendLocal, dir: "~", want: "/home/me"},
+		"local, a tilde in a name":       {backend: api.BackendLocal, dir: "~out", want: "/cwd/~out"},
+		"at home, in a container":        {dir: "~/out", err: true},
 		"local, a bucket":                {backend: api.BackendLocal, dir: "gs://b", err: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := outputDir(api.Request{Placement: api.Placement{Backend: tt.backend}, Execution: api.Execution{OutputDir: tt.dir}}, "/cwd")
+			got, err := outputDir(api.Request{Placement: api.Placement{Backend: tt.backend}, Execution: api.Execution{OutputDir: tt.dir}}, Machine{Cwd: "/cwd", Home: "/home/me"})
 			if got != tt.want || (err != nil) != tt.err {
 				t.Errorf("got %q, %v; want %q, error %v", got, err, tt.want, tt.err)
 			}
