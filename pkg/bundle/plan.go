@@ -4,34 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 )
 
 // IgnoreFile is the name of the file in the package root that lists what not to package.
 const IgnoreFile = ".kineticignore"
-
-// alwaysExcluded are files and directories that are never packaged, at any depth.
-var alwaysExcluded = []string{".git", "__pycache__"}
-
-// defaultExcludedDirs and defaultExcludedFiles are not packaged, at any depth,
-// unless PlanOptions.NoDefaultExcludes is set.
-var (
-	defaultExcludedDirs = []string{
-		".venv", "venv", "node_modules", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints",
-	}
-	defaultExcludedFiles = []string{".DS_Store"}
-)
-
-// venvMark is a file in every virtual environment, whatever its directory is called.
-const venvMark = "pyvenv.cfg"
 
 // PlanOptions says how to package.
 type PlanOptions struct {
@@ -45,6 +27,9 @@ type PlanOptions struct {
 	// NoDefaultExcludes also packages the default excludes, except for .git and
 	// __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	NoDefaultExcludes bool
+	// Entry is the file that the job runs, relative to the root with forward slashes. Plan
+	// returns an error if it is left out. "" means no file.
+	Entry string
 	// SizeWarnBytes is the size in the store above which Plan warns; 0 or less for no
 	// warning.
 	SizeWarnBytes int64
@@ -57,9 +42,10 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 	if err != nil {
 		return nil, err
 	}
+	excluded := excludes{root: layout.Root, rules: rules, defaults: !opts.NoDefaultExcludes}
 	plan, err := pack.New(ctx, pack.Options{
 		Root:     layout.Root,
-		Ignore:   ignore(layout.Root, rules, !opts.NoDefaultExcludes),
+		Ignore:   func(rel string, isDir bool) bool { return excluded.why(rel, isDir) != kept },
 		Exclude:  opts.Exclude,
 		Except:   opts.Outputs,
 		CacheDir: opts.CacheDir,
@@ -69,6 +55,9 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 		return nil, fmt.Errorf("%w or exclude it in %s", err, filepath.Join(layout.Root, IgnoreFile))
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := excluded.check(opts.Entry, plan.Index.Files); err != nil {
 		return nil, err
 	}
 	plan.Warnings = append(slices.Clone(layout.Warnings), plan.Warnings...)
@@ -91,33 +80,4 @@ func readRules(file string) (Rules, error) {
 		return Rules{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return rules, nil
-}
-
-// ignore combines the rules with the excludes, which no rule can bring back.
-func ignore(root string, rules Rules, defaults bool) func(rel string, isDir bool) bool {
-	return func(rel string, isDir bool) bool {
-		name := path.Base(rel)
-		byDefault := defaultExcludedFiles
-		if isDir {
-			byDefault = defaultExcludedDirs
-		}
-		return slices.Contains(alwaysExcluded, name) ||
-			defaults && slices.Contains(byDefault, name) ||
-			rules.Ignored(rel, isDir) ||
-			isDir && defaults && exists(filepath.Join(root, filepath.FromSlash(rel), venvMark)) ||
-			isDir && isWrittenOverlay(filepath.Join(root, filepath.FromSlash(rel)))
-	}
-}
-
-// isWrittenOverlay reports whether --write-overlay wrote the directory. Such an overlay
-// contains the hash of this bundle, so the bundle can't contain it.
-func isWrittenOverlay(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, "kustomization.yaml"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(api.OverlayMarker))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == api.OverlayMarker
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ type rule struct {
 	segments []string
 	include  bool // a leading "!"
 	dirOnly  bool // a trailing "/"
+	line     int  // of the file, from 1
 }
 
 const doubleStar = "**"
@@ -34,6 +36,7 @@ func ParseRules(text []byte) (Rules, error) {
 			return Rules{}, fmt.Errorf("line %d: %w", number+1, err)
 		}
 		if ok {
+			parsed.line = number + 1
 			r.rules = append(r.rules, parsed)
 		}
 	}
@@ -86,15 +89,20 @@ func trim(line string) string {
 // Ignored reports whether the last rule that matches rel ignores it. rel is relative, with
 // forward slashes. Everything below an ignored directory is ignored whatever the rules say,
 // so ask from the top down and stop there.
-func (r Rules) Ignored(rel string, isDir bool) bool {
+func (r Rules) Ignored(rel string, isDir bool) bool { return r.Line(rel, isDir) > 0 }
+
+// Line returns the line, from 1, of the rule that ignores rel, or 0 if it is not ignored.
+func (r Rules) Line(rel string, isDir bool) int {
 	elements := strings.Split(rel, "/")
-	for i := len(r.rules) - 1; i >= 0; i-- {
-		rule := r.rules[i]
+	for _, rule := range slices.Backward(r.rules) {
 		if (isDir || !rule.dirOnly) && matchPath(rule.segments, elements) {
-			return !rule.include
+			if rule.include {
+				return 0
+			}
+			return rule.line
 		}
 	}
-	return false
+	return 0
 }
 
 // matchPath matches a whole path. It backtracks to the latest "**" only, which is enough,

@@ -219,7 +219,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	})
 	g.Go(func() (err error) {
 		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Outputs: m.Outputs,
-			NoDefaultExcludes: m.NoDefaultExcludes, SizeWarnBytes: m.SizeWarnBytes})
+			NoDefaultExcludes: m.NoDefaultExcludes, Entry: c.File, SizeWarnBytes: m.SizeWarnBytes})
 		return err
 	})
 	if err := g.Wait(); err != nil {
