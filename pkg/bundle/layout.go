@@ -138,6 +138,12 @@ func pythonPath(root, value, cwd string) []string {
 	return rels
 }
 
+// Contains reports whether a directory is the root or below it.
+func (l Layout) Contains(dir string) bool {
+	_, inside := relative(l.Root, dir)
+	return inside
+}
+
 // relative returns the path from root to a directory at or below it, with forward slashes.
 // It compares the paths as written first, then with symlinks resolved.
 func relative(root, dir string) (rel string, inside bool) {

@@ -52,7 +52,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 	}
 	m := Machine{
 		Cwd: cwd, Home: homeDir(getenv), Stdin: stdin,
-		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PackageRootFrom: "KINETIC_PACKAGE_ROOT", PythonPath: getenv("PYTHONPATH"),
+		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PackageRootFrom: "KINETIC_PACKAGE_ROOT", PythonPath: getenv(pythonPath),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		Origin:            findOrigin,

@@ -77,8 +77,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		}
 		return p, err
 	}
-	named := slices.ContainsFunc(p.Spec.Env, func(e api.EnvVar) bool { return e.Name == api.EnvStorageEmulator })
-	if m.StorageEmulator != "" && !named && p.Spec.Backend != api.BackendLocal {
+	if m.StorageEmulator != "" && !p.sets(api.EnvStorageEmulator) && p.Spec.Backend != api.BackendLocal {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: api.EnvStorageEmulator, Value: m.StorageEmulator})
 	}
 	if r.OverlayDir != "" {
@@ -211,6 +210,9 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 			c.SysPath = append(c.SysPath, dir)
 		}
 	}
+	if value := outerPath(m.PythonPath, m.Cwd, layout); p.Spec.Backend == api.BackendLocal && value != m.PythonPath && !p.sets(pythonPath) {
+		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: pythonPath, Value: value})
+	}
 	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -233,6 +235,26 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return errors.Join(err, checkCall(len(p.Call)))
+}
+
+// pythonPath is the variable that names directories of modules.
+const pythonPath = "PYTHONPATH"
+
+// outerPath returns PYTHONPATH with the relative directories outside the package made
+// absolute: a local job starts elsewhere.
+func outerPath(value, cwd string, layout bundle.Layout) string {
+	dirs := filepath.SplitList(value)
+	for i, dir := range dirs {
+		if path := filepath.Join(cwd, dir); dir != "" && !filepath.IsAbs(dir) && !layout.Contains(path) {
+			dirs[i] = path
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// sets reports whether Spec.Env has an environment variable of that name.
+func (p *Planned) sets(name string) bool {
+	return slices.ContainsFunc(p.Spec.Env, func(e api.EnvVar) bool { return e.Name == name })
 }
 
 // excluded returns the directories in the package root that are never packaged: what jobs
