@@ -65,6 +65,25 @@ class Signals(RunnerCase):
         source = "import signal, sys\ndef f():\n  signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n  print('ready', flush=True)\n  while True: signal.pause()"
         self.assertEqual(self.stop(function(), {"train.py": source}).code, 143)
 
+    def test_finally_runs_if_the_signal_is_handled(self):
+        source = """
+            import signal, sys
+            def f():
+                signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+                try:
+                    print('ready', flush=True)
+                    while True: signal.pause()
+                finally:
+                    print('saved')
+            if __name__ == '__main__': f()
+        """
+        for name, call in (("function", function()), ("script", script())):
+            with self.subTest(name):
+                self.setUp()
+                ran = self.stop(call, {"train.py": source})
+                self.assertEqual(ran.code, 143)
+                self.assertIn("saved", ran.log)
+
     def test_call_that_does_not_listen_is_killed_after_the_grace(self):
         ran = self.stop(script(), {"train.py": IGNORE}, "--grace", "0.2", "--final")
         self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
