@@ -1,10 +1,10 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where Python begins when it runs this folder, or the zip that is made of it."""
+"""The entry point when Python runs this folder, or the zip that is made from it."""
 
 import sys
 
-# A SIGTERM that comes before there is a handler is lost: PID 1 has no default action.
+# A SIGTERM that arrives before there is a handler is lost: PID 1 has no default action.
 early_signals = []
 if sys.argv[1:2] not in (["function"], ["inputs"], ["debugged"]):
     import _signal

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the interpreter of a function call first of all, then the runner: both take long to begin."""
+"""Start the interpreter of a function call first, then the runner: both are slow to start."""
 
 import os
 import sys
@@ -10,18 +10,18 @@ from .process import Child, interpreter
 
 
 def main(argv, early_signals):
-    """Runs one attempt and ends the process."""
+    """Run one attempt and end the process."""
     child = start(workspace_of(argv)) if "--function" in argv else None
     from .main import main as run  # only now
 
     code = run(argv, early_signals, child)
     if sys.stdout is not None:
         sys.stdout.flush()  # the text of --help
-    os._exit(code)  # Python's own end would take longer than all that is left to do
+    os._exit(code)  # a normal exit would take longer than everything that is left to do
 
 
 def workspace_of(argv):
-    """The workspace of a command line that has not been checked yet."""
+    """Return the workspace of a command line that is not checked yet."""
     work = WORK
     for flag, value in zip(argv, argv[1:] + [""]):
         if flag == "--work":
@@ -32,13 +32,13 @@ def workspace_of(argv):
 
 
 def differs_later(workspace, environ):
-    """Reports whether Python, the loader or the user's start-up code might find something else once the workspace is filled."""
+    """Return whether Python, the loader or the user's start-up code might find other files once the workspace is filled."""
     paths = [path for name in ("PYTHONPATH", "LD_LIBRARY_PATH") for path in (environ.get(name) or "/").split(os.pathsep)]
     return not all(map(os.path.isabs, paths)) or any(workspace in value for value in environ.values())
 
 
 def start(workspace):
-    """Returns a Child in the workspace that waits for its document, or None if it has to start later."""
+    """Return a Child that waits in the workspace for its document, or None if it must start later."""
     if differs_later(workspace, os.environ):
         return None
     environ = dict(os.environ, **at_start(os.environ))
@@ -46,4 +46,4 @@ def start(workspace):
         os.makedirs(workspace, exist_ok=True)
         return Child(interpreter("function", workspace, environ))
     except OSError:
-        return None  # if it lasts, the attempt meets it, too, and tells of it
+        return None  # if the problem lasts, the attempt hits it too and reports it

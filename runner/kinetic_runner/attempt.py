@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""One attempt at a job on one host: the steps that every kind of job has."""
+"""One attempt at a job on one host: the steps common to all kinds of jobs."""
 
 import os
 import time
@@ -25,15 +25,15 @@ from .text import tell, times, timestamp
 
 # Kubernetes kills the runner at least three seconds after the end of --grace.
 PUBLISH_GRACE = 2.5
-PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # after which an unfinished line is shown as it stands
+PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
 
 class NoCall(Exception):
-    """No call is to run here, and nothing is to be published of that."""
+    """No call runs here, and nothing is published."""
 
 
 class JobEnded(NoCall):
-    """The job has ended before this attempt; end is its end.json."""
+    """The job ended before this attempt. end is its end.json."""
 
     def __init__(self, end):
         super().__init__()
@@ -54,16 +54,16 @@ class Attempt:
         self.final = options.final  # no other attempt follows, however this one ends
         self.store = self.records = self.log = self.parts = None
         self.uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
-        self.number = 0  # none that is counted yet
-        self.crashes = 0  # of the attempts before
+        self.number = 0  # not counted yet
+        self.crashes = 0  # of earlier attempts
         self.began = time.monotonic()
         self.started = self.job_started = timestamp()
         self.workspace, self.scratch = options.workspace, options.scratch
-        self.tried_end = None  # end.json that may be stored, though the store said otherwise
+        self.tried_end = None  # end.json that may be stored although the store reported an error
         self.needed = []  # objects that must not expire while the call runs
 
     def guarded(self, action):
-        """The outcome that action returns, or that of its failure. Afterwards SIGTERM interrupts nothing."""
+        """Return the outcome of action, or of its failure. SIGTERM raises nothing afterwards."""
         try:
             try:
                 return action()
@@ -74,7 +74,7 @@ class Attempt:
             self.say(outcome.message)
             return outcome
         except Unreachable as exc:
-            self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it was waited for already
+            self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
             return self.failure(text_of(exc))
         except (RunnerError, OSError) as exc:
             return self.failure(explain(exc))
@@ -86,26 +86,26 @@ class Attempt:
             return self.failure(f"the runner itself failed: {traceback.format_exc()}", text_of(exc))
 
     def failure(self, text, message=None):
-        """The outcome of a failure of the runner or the store, which is told now."""
+        """Print and return a failure of the runner or the store."""
         self.say(text)
         return Outcome(RUNNER_FAILURE, EXIT_RUNNER, message or text)
 
     def say(self, text):
-        """Prints a message of the runner."""
+        """Print a message from the runner."""
         if self.log is not None:
             self.log.say(text)
         else:
             tell(("" if self.options.log_file else STDERR_MARK.decode()) + f"kinetic: {text}\n")
 
     def why_it_ended(self, outcome):
-        """The outcome for the attempt's record."""
+        """Return the outcome to write to the attempt's record."""
         return outcome
 
     def publishing_failed(self, exc):
-        """Takes note that the store refused what this attempt wrote."""
+        """Note that the store refused what this attempt wrote."""
 
     def open_store(self):
-        """Opens the store, which has to hurry from SIGTERM on."""
+        """Open the store. From SIGTERM on, it must hurry."""
         options = self.options
         store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
         self.signals.listen(lambda: store.hurry(self.leave_by))
@@ -113,14 +113,14 @@ class Attempt:
 
     @property
     def leave_by(self):
-        """When, of time.monotonic, the runner must have ended after SIGTERM; infinite before that.
+        """The time.monotonic() by which the runner must end after SIGTERM; infinite until SIGTERM.
 
-        The client makes --grace five sixths of what Kubernetes gives the pod, or three seconds less.
+        The client sets --grace to five sixths of the pod's grace period, or three seconds less.
         """
         return self.signals.came_at + self.options.grace + max(PUBLISH_GRACE, self.options.grace / 5 - PUBLISH_GRACE)
 
     def refuse_if_ended(self):
-        """Raises JobEnded if the job has ended before."""
+        """Raise JobEnded if the job has already ended."""
         try:
             end = read_document(self.store, job_name(self.options.job, "end.json"))
         except NotFound:
@@ -129,7 +129,7 @@ class Attempt:
         raise JobEnded(end)
 
     def begin(self):
-        """Counts this attempt and opens the log; returns the outcome of a job that is not to be run again, else None."""
+        """Count this attempt and open the log. Return the outcome of a job that must not run again, else None."""
         count = self.records.count(self.uid, self.host, self.started)
         self.join(count.number)
         self.crashes, self.job_started = count.crashes, count.job_started
@@ -137,12 +137,12 @@ class Attempt:
         return self.spent(count)
 
     def join(self, number):
-        """Takes part in the attempt of that number."""
+        """Join the attempt with this number."""
         self.number = number
         self.parts = LogParts(self.store, self.options.job, self.host, number)
 
     def spent(self, count):
-        """The outcome of a job that has crashed or lost its pods too often before, else None."""
+        """Return the outcome of a job that has crashed or lost its pods too often, else None."""
         options = self.options
         if count.disruptions > options.max_disruptions:
             lost = f"the job lost its pod {times(count.disruptions)} (preempted, drained or gone with its node)"
@@ -155,7 +155,7 @@ class Attempt:
         return outcome
 
     def open_log(self):
-        """Opens the log: the pod's output, or the file of a local job."""
+        """Open the log: the pod's output, or the file of a local job."""
         empty_directory(self.scratch)
         if self.options.log_file:
             self.log = Log(Spool(self.options.log_file, keep=True), None, LOCAL_PIECE_SECONDS)
@@ -163,7 +163,7 @@ class Attempt:
             self.log = Log(Spool(os.path.join(self.scratch, "log"), keep=False), 1, PIECE_SECONDS)
 
     def fetch(self):
-        """Reads the call, and unpacks the bundle into the workspace."""
+        """Read the call and unpack the package into the workspace."""
         options, store = self.options, self.store
         empty_directory(self.workspace)
         name = job_name(options.job, "call.json")
@@ -178,12 +178,12 @@ class Attempt:
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
-        # Without the records counting would begin again.
+        # Without the records, the count would start again.
         self.needed += [self.records.name(number + 1) for number in range(self.number)]
         return call
 
     def place(self, variables=()):
-        """Where the call runs, with its environment."""
+        """Return the place where the call runs, with its environment."""
         options = self.options
         output = options.output_dir or self.store.outputs(options.job)
         if not output.startswith("gs://"):
@@ -202,16 +202,16 @@ class Attempt:
         return Place(self.workspace, self.scratch, environ)
 
     def errands(self):
-        """What is sent to the store while the call runs."""
+        """Return the errands to run while the call runs."""
         return Errands(self.log.spool, self.parts, lambda _: [self.store.renew(name) for name in self.needed])
 
     @property
     def deadline(self):
-        """When --max-runtime is over, of time.monotonic, or None."""
+        """The time.monotonic() at which --max-runtime is over, or None."""
         return self.began + self.options.max_runtime if self.options.max_runtime else None
 
     def supervise(self, call, place, link=None, child=None):
-        """Runs the call; returns its outcome, and the supervisor that knows how it came about.
+        """Run the call; return its outcome and the supervisor.
 
         child is an interpreter that waits for a function, or None.
         """
@@ -231,12 +231,12 @@ class Attempt:
         return outcome, supervisor
 
     def announce(self, outcome):
-        """Says how the call ended where it has not said so itself."""
+        """Print how the call ended, unless the call itself already did."""
         if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED, STOPPED, NO_PROGRAM, RUNNER_FAILURE):
             self.say(outcome.message)
 
     def tell_losses(self, place, call, errands, outcome):
-        """Says what the call printed or wrote that is lost, in the log and in the result."""
+        """Report lost output and files in the log and in the result."""
         found = losses.found(place, call, self.log, errands)
         outcome.warnings += found
         for loss in found:
@@ -244,7 +244,7 @@ class Attempt:
 
 
 def make_output(directory):
-    """Makes the directory of --output-dir; a job whose directory cannot be made would lose what it writes."""
+    """Create the directory of --output-dir. Without it, the job would lose what it writes."""
     try:
         os.makedirs(directory, exist_ok=True)
     except OSError as exc:

@@ -14,7 +14,7 @@ from .store import copy_verified, in_parallel, read_verified
 from .store.names import blob_name
 from .text import BLOCK, write_all
 
-INDEX_LIMIT = 64 << 20  # bytes, compressed and again decoded: about half a million files
+INDEX_LIMIT = 64 << 20  # bytes, both compressed and decompressed: about half a million files
 
 Blob = namedtuple("Blob", "name sha256 size gzipped")
 File = namedtuple("File", "path executable size blob offset")
@@ -22,7 +22,7 @@ Index = namedtuple("Index", "blobs files dirs")
 
 
 def read_index(store, sha256):
-    """The bundle's index, verified and checked in full."""
+    """Return the index of the bundle, fully verified."""
     name = blob_name(sha256)
     where = f"package index {store.url(name)}"
     packed = read_verified(store, name, sha256, INDEX_LIMIT)
@@ -37,7 +37,7 @@ def read_index(store, sha256):
 
 
 def parse_index(data, where):
-    """Index of its JSON text. Nothing in it can write outside of a directory."""
+    """Parse the JSON of an index. No path in the result leads outside its directory."""
     document = parse_document(data, where)
     blobs = [parse_blob(entry, where) for entry in field(document, "blobs", list, where, [])]
     files = [parse_file(entry, blobs, where) for entry in field(document, "files", list, where, [])]
@@ -57,7 +57,7 @@ def parse_blob(entry, where):
 
 
 def parse_file(entry, blobs, where):
-    """One file of an index, with a place in one of the blobs."""
+    """Parse one file of an index and check that it lies in one of the blobs."""
     entry = entry if isinstance(entry, dict) else {}
     path = check_path(field(entry, "path", str, where), where)
     executable = field(entry, "executable", bool, where, False)
@@ -71,7 +71,7 @@ def parse_file(entry, blobs, where):
 
 
 def check_tree(files, dirs, where):
-    """Rejects a path that occurs twice, or a file that is also a directory."""
+    """Reject duplicate paths, and files that are also directories."""
     seen = set()
     for path in files + dirs:
         if path in seen:
@@ -87,7 +87,7 @@ def check_tree(files, dirs, where):
 
 
 def fetch_bundle(store, index, scratch, workspace):
-    """Writes the files of the index to the workspace, a new directory, once every blob is verified."""
+    """Verify every blob, then write the files of the index to the new workspace."""
     paths = [os.path.join(scratch, f"blob-{number}") for number in range(len(index.blobs))]
     in_parallel(lambda pair: fetch_blob(store, *pair), list(zip(index.blobs, paths)), store.parallel)
     for directory in index.dirs:
@@ -107,7 +107,7 @@ def fetch_blob(store, blob, path):
 
 
 def unpack(path, blob, files, workspace, where):
-    """Cuts a verified blob into its files, and removes it."""
+    """Split a verified blob into its files and remove it."""
     if len(files) == 1 and not blob.gzipped and files[0].size == blob.size:
         target = new_path(workspace, files[0])
         os.rename(path, target)  # both are below --work
@@ -124,7 +124,7 @@ def unpack(path, blob, files, workspace, where):
 
 
 def cut(source, file, target):
-    """Copies the next bytes of source to a file that does not exist yet."""
+    """Copy the next bytes of source to a new file."""
     fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(fd, "wb", buffering=0) as out:
         left = file.size
@@ -139,7 +139,7 @@ def cut(source, file, target):
 
 
 def new_path(workspace, file):
-    """Where the file goes. Its directories are made, and never links: only the runner has written here."""
+    """Return the path for a file and create its directories. None is a link: only the runner has written here."""
     target = os.path.join(workspace, file.path)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.lexists(target):
@@ -148,14 +148,14 @@ def new_path(workspace, file):
 
 
 def empty_directory(path):
-    """Makes path an empty directory, whatever an earlier attempt left there. A link is not followed."""
+    """Make path an empty directory, whatever an earlier attempt left there. Do not follow a link."""
     if os.path.islink(path):
         os.unlink(path)
     os.makedirs(path, exist_ok=True)
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                import shutil  # which a new pod does not need
+                import shutil  # not needed in a new pod
 
                 shutil.rmtree(entry.path)
             else:

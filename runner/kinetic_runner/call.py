@@ -11,13 +11,13 @@ CALL_LIMIT = 256 << 20  # bytes of call.json, and of the inputs of a map
 
 
 def unlimited_integers():
-    """Lets integers of any length through JSON; newer Pythons stop at 4300 digits."""
+    """Allow integers of any length in JSON; newer Pythons stop at 4300 digits."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
 
 
 class Call:
-    """What to run: the checked form of call.json. Paths are relative to the package root."""
+    """What to run: call.json after its checks. Paths are relative to the package root."""
 
     def __init__(self, document, where):
         self.kind = field(document, "kind", str, where)

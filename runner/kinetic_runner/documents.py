@@ -12,7 +12,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def parse_document(data, where):
-    """The JSON object in data, of the version that this runner reads."""
+    """Return the JSON object in data. Its version must be the one that this runner reads."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as exc:
@@ -26,7 +26,7 @@ def parse_document(data, where):
 
 
 def field(document, key, kind, where, default=None):
-    """A member that must have exactly the given type; missing or null is the default."""
+    """Return a member, which must have exactly the given type. Missing or null means the default."""
     value = document.get(key)
     if value is None and default is not None:
         return default
@@ -36,7 +36,7 @@ def field(document, key, kind, where, default=None):
 
 
 def strings(document, key, where):
-    """A member that is a list of strings, [] when missing."""
+    """Return a member that is a list of strings, [] if missing."""
     values = field(document, key, list, where, [])
     for value in values:
         if type(value) is not str or "\0" in value:
@@ -45,7 +45,7 @@ def strings(document, key, where):
 
 
 def check_path(path, where):
-    """Rejects a path that could leave the workspace or be read in two ways."""
+    """Reject a path that could leave the workspace or is ambiguous."""
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
         raise RunnerError(f"{where}: path {path!r:.200} must be relative, without empty parts, . or ..")
@@ -55,5 +55,5 @@ def check_path(path, where):
 
 
 def check_directory(path, where):
-    """check_path for a directory, where "" and "." are the package root."""
+    """Check the path of a directory, where "" and "." are the package root."""
     return "" if path in ("", ".") else check_path(path, where)

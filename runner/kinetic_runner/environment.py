@@ -1,24 +1,24 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the runner adds to the environment of a call. Each function returns the variables to set."""
+"""Variables that the runner adds to the environment of a call. Each function returns those to set."""
 
 import os
 
-WORK = "/kinetic"  # where a job has its files unless --work says otherwise
+WORK = "/kinetic"  # for a job's files, unless --work is set
 
-# GKE mounts the driver's libraries and nvidia-smi here, and CUDA programs find them by these
+# GKE mounts the driver's libraries and nvidia-smi here. CUDA programs find them through these
 # variables. NVIDIA's images set both; images such as python:3.12 set neither.
 NVIDIA_DIRECTORIES = (("LD_LIBRARY_PATH", "usr/local/nvidia/lib64", ""), ("PATH", "usr/local/nvidia/bin", os.defpath))
-TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/usr/tmp")  # where programs look without being told
+TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/usr/tmp")  # where programs look by default
 
 
 def at_start(environ):
-    """What a process must have from its start on: the loader and Python read it only then."""
+    """Return the variables that a process needs at its start: the loader and Python read them only then."""
     return {**gpu_libraries(environ), **python_defaults(environ)}
 
 
 def gpu_libraries(environ, root="/"):
-    """The search paths of a GPU call, with the driver's directories behind those of the image."""
+    """Return the search paths of a GPU call, with the driver's directories after the image's."""
     found = {}
     for name, directory, default in NVIDIA_DIRECTORIES:
         directory = os.path.join(root, directory)
@@ -29,12 +29,12 @@ def gpu_libraries(environ, root="/"):
 
 
 def python_defaults(environ):
-    """Has Python print at once, and print its stack when it crashes, also below a --command."""
+    """Return variables that make Python flush its output and print a stack on a crash, also below a --command."""
     return {name: "1" for name in ("PYTHONUNBUFFERED", "PYTHONFAULTHANDLER") if name not in environ}
 
 
 def temporary_directory(environ, scratch, system=TEMPORARY_DIRECTORIES):
-    """A new directory below scratch for temporary files, if no other is writable: the image's root may be read-only."""
+    """Return TMPDIR, a new directory below scratch, if no other is writable: the image's root may be read-only."""
     named = (environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
     if any(directory and writable(directory) for directory in (*named, *system)):
         return {}

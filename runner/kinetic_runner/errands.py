@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What is sent to the store while the call runs."""
+"""Requests to the store while the call runs."""
 
 import _thread
 import os
@@ -13,9 +13,9 @@ RENEW_SECONDS = 86_400.0
 
 
 class Errands:
-    """Sends full parts of the log, and renews what must not expire.
+    """Publishes full parts of the log and renews objects that must not expire.
 
-    A thread does it, because the supervisor must not wait for the store. It
+    A thread does this, because the supervisor must not wait for the store. It
     exists only while there is something to send.
     """
 
@@ -31,15 +31,15 @@ class Errands:
 
     @property
     def next_at(self):
-        """When the clock has the next errand."""
+        """The time.monotonic() of the next timed errand."""
         return min(self._part_at, self._renew_at)
 
     def wake(self, fd):
-        """From now on a byte is written to the descriptor after each errand, None for no more."""
+        """Write a byte to the descriptor after each errand from now on; None to stop."""
         self._wake = fd
 
     def tick(self, now):
-        """Begins the errands that are due."""
+        """Start the errands that are due."""
         if now >= self._part_at:
             self._part_at = now + PART_SECONDS
             self._ask(self._parts.publish_all)
@@ -50,22 +50,22 @@ class Errands:
             self._ask(self._renew)
 
     def behind(self):
-        """Reports whether so much of the log waits for the store that the call's output has to wait too."""
+        """Return whether too much of the log waits for the store to accept more output of the call."""
         behind = self._spool.pending >= spools.SPOOL_BYTES
         self.waited = self.waited or behind
         return behind
 
     def publish_all(self):
-        """Publishes what is there at once, because time is short."""
+        """Publish everything now, because time is short."""
         self._ask(self._parts.publish_all)
 
     def finish(self):
-        """Waits for the errands that were begun."""
+        """Wait for the errands in progress."""
         for thread in self._threads:
             thread.join()
 
     def _ask(self, action):
-        from .threads import start_threads  # which a short job does not need
+        from .threads import start_threads  # not needed by a short job
 
         with self._changing:
             if action not in self._asked:
@@ -74,7 +74,7 @@ class Errands:
                 return
             self._busy = True
         self._threads = start_threads(1, self._work)
-        if not self._threads:  # the call has taken all the threads that there may be
+        if not self._threads:  # the call uses all the threads that the limits allow
             self._busy = False
             self._full_at = time.monotonic() + PART_SECONDS
 
@@ -83,7 +83,7 @@ class Errands:
             try:
                 action(self._spool)
             except Exception:
-                # What could not be stored stays pending for another try; the last one reports the error.
+                # Whatever could not be stored stays pending. The last try reports the error.
                 self._full_at = time.monotonic() + PART_SECONDS
             self._tell()
 
@@ -92,7 +92,7 @@ class Errands:
             if self._wake is not None:
                 os.write(self._wake, b"\0")
         except OSError:
-            pass  # the pipe is full, so the supervisor wakes up anyway, or it has gone
+            pass  # the pipe is full, so the supervisor wakes up anyway, or it is closed
 
     def _next(self):
         with self._changing:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong in the runner, as exceptions whose message is a sentence for people."""
+"""Failures in the runner, as exceptions with a message for people."""
 
 import errno
 
@@ -16,23 +16,23 @@ class NotFound(RunnerError):
 
 
 class AlreadyExists(RunnerError):
-    """The object exists already and was not touched."""
+    """The object already exists and was not changed."""
 
 
 class Unreachable(RunnerError):
-    """The store did not answer for as long as the runner waits for it."""
+    """The store did not answer within the time that the runner waits for it."""
 
 
 class Transient(Exception):
-    """A request failed in a way that a repetition may cure; the message says how."""
+    """A request failed and may succeed later."""
 
 
 class Stopped(BaseException):
-    """SIGTERM or SIGINT arrived before the call began."""
+    """SIGTERM or SIGINT arrived before the call started."""
 
 
 class naming:
-    """A context in which every error of the operating system names a path, as those of open() do."""
+    """A context in which every OSError names a path, as those of open() do."""
 
     def __init__(self, path):
         self._path = path
@@ -46,8 +46,8 @@ class naming:
 
 
 def explain(exc):
-    """The text of an error for people, with what to do about a full disk or a process that cannot be started."""
-    if isinstance(exc, BlockingIOError) and exc.filename is None:  # of os.fork: all else that may block expects it
+    """Return the message of an error, with advice if the disk is full or a process cannot start."""
+    if isinstance(exc, BlockingIOError) and exc.filename is None:  # from os.fork: all other code that may block handles it
         return f"cannot start a process: {AT_LIMIT}"
     text = text_of(exc)
     if isinstance(exc, OSError) and exc.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -56,7 +56,7 @@ def explain(exc):
 
 
 def text_of(exc):
-    """str(exc), even where that raises."""
+    """Return str(exc), or a placeholder if that raises."""
     try:
         return str(exc)
     except Exception:

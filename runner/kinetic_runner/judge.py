@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How a call ended, from its wait status, its own report and what the runner did to it."""
+"""The outcome of a call, from its wait status, its own report and what the runner did to it."""
 
 import json
 import os
@@ -12,15 +12,15 @@ from .outcome import (
 
 
 class Told:
-    """What the child has reported."""
+    """Collects what the child reports."""
 
     def __init__(self, scratch):
-        self._spare = os.path.join(scratch, "report.jsonl")  # where it reports when the call has closed its pipe
+        self._spare = os.path.join(scratch, "report.jsonl")  # used if the call has closed the pipe
         self.outcome = self.broken = self.no_program = None
-        self.on_failure = lambda: None  # is called when the call has failed, before it ends
+        self.on_failure = lambda: None  # called when the call has failed, before the process ends
 
     def note(self, report):
-        """Takes one report."""
+        """Process one report."""
         if "outcome" in report:
             self.outcome = Outcome.from_json(report["outcome"])
             if not self.outcome.ok:
@@ -29,7 +29,7 @@ class Told:
         self.no_program = report.get("no_program", self.no_program)
 
     def read_spare(self, note=None):
-        """Takes what could not be reported by the pipe, once."""
+        """Process the reports that did not go through the pipe, once."""
         try:
             with open(self._spare, "rb") as file:
                 for line in file:
@@ -40,23 +40,23 @@ class Told:
 
 
 def judge(title, kind, supervisor, told, max_runtime):
-    """The outcome of a call that has ended."""
+    """Return the outcome of a call that has ended."""
     told.read_spare()
     outcome = told.outcome
     if outcome is not None and outcome.returned and outcome.at <= supervisor.stopped_at:
-        return with_warnings(title, outcome, supervisor)  # before it was told to end, if it was
+        return with_warnings(title, outcome, supervisor)  # before SIGTERM, if any
     if supervisor.timed_out and outcome is not None and outcome.at <= supervisor.stopped_at:
-        return outcome  # it had failed, and a thread of it went on
+        return outcome  # it had failed, and one of its threads kept running
     if supervisor.timed_out:
         return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} ran longer than the {max_runtime:g} seconds of --max-runtime")
     if supervisor.terminated and not (outcome is not None and outcome.returned):
-        # A call that saves its work and leaves with code 0 has not finished: it starts again elsewhere.
+        # A call that saves its work and exits with code 0 has not finished: it starts again elsewhere.
         return Outcome(TERMINATED, EXIT_TERMINATED, f"{title} was terminated", outcome and outcome.error)
     return outcome or outcome_of_status(title, kind, supervisor.status, told)
 
 
 def with_warnings(title, outcome, supervisor):
-    """The outcome of a function that returned, with what became of the rest of its process."""
+    """Return the outcome of a function that returned, with warnings about the end of its process."""
     if supervisor.killed or supervisor.timed_out or supervisor.terminated and os.WIFSIGNALED(supervisor.status):
         outcome.warnings.append(f"{title} returned, but its threads or exit handlers did not finish in time and were stopped")
     elif os.WIFSIGNALED(supervisor.status):
@@ -65,7 +65,7 @@ def with_warnings(title, outcome, supervisor):
 
 
 def outcome_of_status(title, kind, status, told):
-    """The outcome of a process that has reported none."""
+    """Return the outcome of a process that reported none."""
     if told.no_program:
         return Outcome(NO_PROGRAM, 1, told.no_program)
     if told.broken:

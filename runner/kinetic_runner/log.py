@@ -1,11 +1,11 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The log: what the call prints on two streams, and what the runner says, as lines in one order.
+"""The log: the call's output on two streams and the runner's messages, as lines in one order.
 
-Each line is [MARK] TEXT [PIECE] and a line end. STDERR_MARK begins a line of
-stderr. STDOUT_MARK begins a line of stdout whose own text begins with a mark. PIECE at
-the end says that the text has no line end here: the next line of the same stream
-continues it. So an unfinished line, such as a progress bar, is shown as it stands,
+Each line is [MARK] TEXT [PIECE] and a line end. STDERR_MARK starts a line of
+stderr. STDOUT_MARK starts a line of stdout whose own text starts with a mark. PIECE
+means that the text has no line end here: the next line of the same stream
+continues it. So an unfinished line, such as a progress bar, is shown as it is,
 and a reader that joins the pieces gets the bytes as they were printed.
 """
 
@@ -21,11 +21,11 @@ from .text import encode_text, timestamp
 STDERR_MARK, STDOUT_MARK, PIECE = b"\x1e", b"\x1d", b"\x1f"
 MARK_BYTES = STDERR_MARK + STDOUT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
-UNSENT_BYTES = 1 << 20  # that stdout has not taken before the call's output has to wait
-STUCK_SECONDS = 5.0  # in which stdout takes nothing, until the call no longer waits for it
+UNSENT_BYTES = 1 << 20  # waiting for stdout before the call's output has to wait
+STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer waits for it
 
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
-# The very last line of a pod tells readers that the job has ended. It is in no part of the log.
+# The last line of a pod's output, for readers. It is not part of the stored log.
 END_LINE = "kinetic: job {} has ended"
 
 
@@ -34,29 +34,29 @@ class Stream:
 
     def __init__(self, mark):
         self.mark = mark
-        self.text = b""  # what is not written yet
-        self.since = math.inf  # of time.monotonic: when that began
-        self.open = False  # pieces of the line are written
+        self.text = b""  # not written yet
+        self.since = math.inf  # time.monotonic() of its first byte
+        self.open = False  # pieces of the line have been written
 
 
 class Log:
-    """Writes lines to a spool, with their times, and to stdout, without."""
+    """Writes lines to a spool with timestamps, and to stdout without."""
 
     def __init__(self, spool, out, piece_seconds):
         self.spool = spool
         self._out = out  # a descriptor, or None
         self._unsent, self._unsent_bytes = deque(), 0
-        self._taken_at = 0.0  # of time.monotonic: when stdout took something
-        self._skipped = 0  # bytes left out of stdout because it was not read
+        self._taken_at = 0.0  # time.monotonic() when stdout last accepted something
+        self._skipped = 0  # bytes omitted from stdout because it was not read
         self._piece_seconds = piece_seconds
-        self._gap = 0  # bytes that found no room since the last line that did
-        self.lost = 0  # bytes that found no room
+        self._gap = 0  # bytes lost since the last line that was stored
+        self.lost = 0  # bytes lost in all
         self._streams = (Stream(b""), Stream(STDERR_MARK))
         if out is not None:
             os.set_blocking(out, False)
 
     def write(self, number, data):
-        """Takes bytes that the call printed to STDOUT or STDERR."""
+        """Add bytes that the call printed to STDOUT or STDERR."""
         stream = self._streams[number]
         text = stream.text + data
         end = text.rfind(b"\n") + 1
@@ -73,7 +73,7 @@ class Log:
             stream.since = time.monotonic()
 
     def say(self, text):
-        """Prints a message of the runner, on a line of its own."""
+        """Print a message from the runner on its own line."""
         stream = self._streams[STDERR]
         if stream.open:
             self.write(STDERR, b"\n")
@@ -81,30 +81,30 @@ class Log:
 
     @property
     def piece_at(self):
-        """When, of time.monotonic, an unfinished line is to be shown as it stands."""
+        """The time.monotonic() at which to show an unfinished line as it is."""
         return min(stream.since for stream in self._streams) + self._piece_seconds
 
     def show_unfinished(self, now=math.inf):
-        """Writes the lines that have been unfinished for a while as pieces, by default all of them."""
+        """Write unfinished lines that are old enough as pieces; by default all of them."""
         for stream in self._streams:
             if stream.text and now >= stream.since + self._piece_seconds:
                 self._put_piece(stream.mark, stream.text)
                 stream.text, stream.since, stream.open = b"", math.inf, True
 
     def say_end(self, job):
-        """Prints the line that says that the job has ended, on stdout alone."""
+        """Print the line that says that the job has ended, on stdout only."""
         if self._streams[STDERR].open:
             self._print(STDERR_MARK + b"\n")
         self._print(STDERR_MARK + encode_text(END_LINE.format(job) + "\n"))
 
     @property
     def unsent(self):
-        """The descriptor that has not taken all yet, or None."""
+        """The descriptor that output is waiting for, or None."""
         return self._out if self._unsent else None
 
     @property
     def behind(self):
-        """Reports whether the call's output has to wait for stdout: it is slow, but takes something now and then."""
+        """Whether the call's output must wait for stdout, which is slow but not stuck."""
         return self._unsent_bytes >= UNSENT_BYTES and not self._stuck
 
     @property
@@ -112,14 +112,14 @@ class Log:
         return time.monotonic() >= self._taken_at + STUCK_SECONDS
 
     def send(self):
-        """Gives stdout what it takes without waiting."""
+        """Write to stdout what it accepts without waiting."""
         while self._unsent:
             data = self._unsent[0]
             try:
                 sent = os.write(self._out, data)
             except BlockingIOError:
                 return
-            except OSError:  # the reader has gone; the spool continues
+            except OSError:  # the reader is gone; the spool continues
                 self._out = None
                 self._unsent, self._unsent_bytes = deque(), 0
                 return
@@ -134,7 +134,7 @@ class Log:
             self._print(STDERR_MARK + encode_text(note))
 
     def drain(self, until):
-        """Gives stdout the rest, waiting for it until that moment of time.monotonic."""
+        """Write the rest to stdout, waiting for it until that time.monotonic()."""
         poll = select.poll()
         while self._unsent and (left := until - time.monotonic()) > 0:
             poll.register(self._out, select.POLLOUT)
@@ -142,12 +142,12 @@ class Log:
             self.send()
 
     def _put(self, mark, lines):
-        """Writes whole lines of one stream."""
+        """Write whole lines of one stream."""
         if not needs_care(mark, lines):
             self._write(mark, lines[:-1])
             return
         for line in lines[:-1].split(b"\n"):
-            if line.endswith(PIECE):  # a reader would take it for a piece: let it be one, which ends with nothing
+            if line.endswith(PIECE):  # a reader would take it for a piece, so make it one, with an empty rest
                 self._put_piece(mark, line)
                 line = b""
             self._write(mark_of(mark, line), line)
@@ -156,8 +156,8 @@ class Log:
         self._write(mark_of(mark, text), text + PIECE)
 
     def _write(self, mark, body):
-        """Writes lines as they are, but for their marks and the last line end."""
-        # The node's own time of a line is later: who resumes after that time has not read it twice.
+        """Write lines that lack only their marks and the last line end."""
+        # The node's own timestamp is later, so a reader that resumes from it reads no line twice.
         stamp = timestamp().encode() + b" " + mark
         self._record(stamp + body.replace(b"\n", b"\n" + stamp) + b"\n")
         self._print((mark + body.replace(b"\n", b"\n" + mark) if mark else body) + b"\n")
@@ -190,12 +190,12 @@ class Log:
 
 
 def needs_care(mark, lines):
-    """Reports whether a line ends as a piece does, or begins with the mark of another stream."""
+    """Return whether a line ends like a piece or starts with the mark of another stream."""
     if PIECE + b"\n" in lines:
         return True
     return not mark and (lines[0] in MARK_BYTES or b"\n" + STDERR_MARK in lines or b"\n" + STDOUT_MARK in lines)
 
 
 def mark_of(mark, text):
-    """The mark of a line, which text of stdout needs only where it begins with one itself."""
+    """Return the mark of a line. A line of stdout needs one only if its text starts with a mark."""
     return STDOUT_MARK if not mark and text and text[0] in MARK_BYTES else mark

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a call printed or wrote that is lost, told before the pod goes."""
+"""Output and files of a call that are lost, reported before the pod goes."""
 
 import os
 
@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 
 def found(place, call, log, errands):
-    """Sentences about what is lost."""
+    """Return sentences about what is lost."""
     sentences = []
     if errands.waited:
         sentences.append(f"the call was slowed down: {spool.SPOOL_BYTES // MIB} MiB of its log were waiting to be uploaded")
@@ -22,7 +22,7 @@ def found(place, call, log, errands):
 
 
 def written_below_gs(folder):
-    """What programs have written that take the URL in KINETIC_OUTPUT_DIR for the path of a directory."""
+    """Return a sentence about files of programs that treat the URL in KINETIC_OUTPUT_DIR as a path."""
     files = size = 0
     for parent, _, names in os.walk(folder):
         for name in names:

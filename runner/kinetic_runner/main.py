@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses what kind of job this process runs."""
+"""Choose what kind of job this process runs."""
 
 import functools
 import os
@@ -13,9 +13,9 @@ from .text import tell
 
 
 def main(argv, early_signals=(), child=None):
-    """Runs one attempt; returns the exit code.
+    """Run one attempt; return the exit code.
 
-    early_signals are those that came before this, child is an interpreter that waits for a function, or None.
+    early_signals are those that arrived before this call. child is an interpreter that waits for a function, or None.
     """
     if "--help" in argv:
         print(usage())
@@ -26,18 +26,18 @@ def main(argv, early_signals=(), child=None):
         options = parse_options(argv[1:])
         return runner(options, child)(options, signals)
     except Stopped:
-        return EXIT_TERMINATED  # nothing has begun that could be published
+        return EXIT_TERMINATED  # nothing has started that could be published
     except (RunnerError, OSError) as exc:
         tell(f"kinetic: {exc}\n")
     except Exception:
-        import traceback  # which takes longer than all that is imported here
+        import traceback  # slower to import than everything above
 
         tell(f"kinetic: the runner itself failed: {traceback.format_exc()}")
     return EXIT_RUNNER
 
 
 def runner(options, child):
-    """The function that runs an attempt of this kind of job."""
+    """Return the function that runs an attempt at this kind of job."""
     several = options.release or "KINETIC_LEADER" in os.environ
     if options.function and (several or options.map):
         raise RunnerError("--function supports one call on one host only")

@@ -17,7 +17,7 @@ TERMINATION_LOG = "/dev/termination-log"
 
 
 def job_id(text):
-    """A job id, checked before it touches a path."""
+    """Return a job ID, checked before it is used in a path."""
     if not JOB_ID.fullmatch(text) or text in RESERVED_IDS:
         raise ValueError("is not a job ID: expected 2 to 50 lower-case letters, digits and '-'")
     return text
@@ -30,14 +30,14 @@ def sha256_hex(text):
 
 
 def whole_number(text):
-    """A whole number, 0 or more."""
+    """Return a whole number, 0 or more."""
     if not re.fullmatch("[0-9]{1,9}", text):
         raise ValueError("is not a whole number")
     return int(text)
 
 
 def seconds(text):
-    """A number of seconds, 0 or more."""
+    """Return a number of seconds, 0 or more."""
     try:
         value = float(text)
     except ValueError:
@@ -54,7 +54,7 @@ def retry_on(text):
 
 
 REQUIRED = object()
-FLAGS = {  # the function that reads the value, the default, the value's name in the help, and the help
+FLAGS = {  # the parser of the value, the default, the value's name in the help, and the help
     "--job": (job_id, REQUIRED, "ID", "ID of the job"),
     "--store": (str, REQUIRED, "URL", "store of the job: gs://BUCKET[/PREFIX] or file:///DIR"),
     "--call": (sha256_hex, REQUIRED, "SHA256", "hash of the job's call.json"),
@@ -83,13 +83,13 @@ FLAGS = {  # the function that reads the value, the default, the value's name in
 
 
 def usage():
-    """The text of --help."""
+    """Return the text of --help."""
     lines = [f"  {name} {value:<{max(0, 25 - len(name))}} {text}" for name, (_, _, value, text) in FLAGS.items()]
     return "\n".join(["usage: remote_runner.py FLAGS", "Run one call of a Kinetic job."] + lines)
 
 
 def parse_options(argv):
-    """The command line as options. argparse would take a tenth of a job's start-up time."""
+    """Parse the command line. argparse would take a tenth of a job's start-up time."""
     values = {name: default for name, (_, default, _, _) in FLAGS.items()}
     words = iter(argv)
     for word in words:

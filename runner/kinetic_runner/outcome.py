@@ -11,8 +11,8 @@ COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCod
 NO_PROGRAM = "NoProgram"
 DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
 KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
-STOPPED = "Stopped"  # never the end of a job: the call of a host was ended because another one had failed
-ERRORS = (EXCEPTION, EXIT_CODE, NO_PROGRAM, BAD_RESULT)  # of the user's code, which --retry-on error retries
+STOPPED = "Stopped"  # never the end of a job: the call of a host was stopped because another one had failed
+ERRORS = (EXCEPTION, EXIT_CODE, NO_PROGRAM, BAD_RESULT)  # in the user's code, which --retry-on error retries
 
 EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
 # The cluster may start another attempt after these.
@@ -25,8 +25,8 @@ MESSAGE_LIMIT = 1000  # characters of a message in end.json
 class Outcome:
     """How a call ended, as it is published.
 
-    value is the text of the value's JSON, or None where value_path names a
-    file with it, or where there is none. pickle_path names a file with the exact value.
+    value is the value as JSON text. It is None if value_path names a file with the
+    JSON, or if there is no value. pickle_path names a file with the exact value.
     """
 
     FIELDS = (
@@ -40,11 +40,11 @@ class Outcome:
         if error is None and reason != COMPLETED:
             self.error = {"type": reason, "message": self.message, "traceback": ""}
         self.warnings = []
-        self.differs = False  # the value from what was returned, as warnings tell
-        self.returned = False  # the function returned, rather than left by sys.exit
+        self.differs = False  # the value differs from what was returned, see warnings
+        self.returned = False  # the function returned, rather than called sys.exit
         self.value = self.value_path = self.pickle_path = None
         self.host, self.at = 0, time.time()  # whose call it was, and when it ended
-        self.started = self.finished = None  # of an input of a map
+        self.started = self.finished = None  # only for an input of a map
 
     @property
     def ok(self):
@@ -55,16 +55,16 @@ class Outcome:
         return self.reason not in (COMPLETED, STOPPED, TERMINATED)
 
     def become(self, other):
-        """Replaces this outcome by another one of the same host."""
+        """Become another outcome of the same host."""
         vars(self).update(vars(other), host=self.host)
 
     def to_json(self):
-        """What the child reports of its call, for JSON."""
+        """Return the fields that the child reports, ready for JSON."""
         return {name: getattr(self, name) for name in self.FIELDS}
 
     @classmethod
     def from_json(cls, fields):
-        """The outcome that to_json described."""
+        """Return the outcome that to_json described."""
         outcome = cls(fields["reason"], fields["exit_code"])
         for name in cls.FIELDS:
             setattr(outcome, name, fields[name])
@@ -72,7 +72,7 @@ class Outcome:
 
 
 def outcome_of_exit(title, code):
-    """The outcome of a program that ended with an exit code."""
+    """Return the outcome of a program that ended with an exit code."""
     if code == 0:
         return Outcome(COMPLETED, 0)
     kept = code if 0 < code < EXIT_DEADLINE else 1
@@ -81,7 +81,7 @@ def outcome_of_exit(title, code):
 
 
 def outcome_of_signal(title, number):
-    """The outcome of a program that was ended by a signal that the runner did not send."""
+    """Return the outcome of a program killed by a signal that the runner did not send."""
     hint = ", probably out of memory" if number == signal.SIGKILL else ""
     return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {signal_name(number)}{hint}")
 

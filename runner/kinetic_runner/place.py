@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where a call runs, and what is started there."""
+"""The place where a call runs, and the processes started there."""
 
 import marshal
 import os
@@ -15,12 +15,12 @@ class Place:
         self.workspace, self.scratch, self.environ = workspace, scratch, environ
 
     def path(self, relative):
-        """The absolute path of a path relative to the package root."""
+        """Return the absolute path of a path relative to the package root."""
         return os.path.join(self.workspace, relative) if relative else self.workspace
 
 
 def program_command(call, place):
-    """Starts a file, a module or a command as a shell would."""
+    """Return the command that runs a file, a module or a command as a shell would."""
     environ = dict(place.environ)
     paths = [place.path(path) for path in call.sys_path] + [environ.get("PYTHONPATH", "")]
     if any(paths):
@@ -34,9 +34,9 @@ def program_command(call, place):
 
 
 def start_function(call, place, role, credit_fd=-1, child=None, **more):
-    """Returns a fresh interpreter that calls the function: child/function.py or child/inputs.py, by its role.
+    """Return a fresh interpreter that calls the function, with child/function.py or child/inputs.py, by its role.
 
-    child is such an interpreter that was started before and waits, or None.
+    child is such an interpreter if one was started before and waits, or None.
     """
     cwd = place.path(call.cwd)
     if child is None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that runs the call, and what it starts.
 
-A job begins with it, so that it imports little.
+It runs first, so it imports little.
 """
 
 import errno
@@ -14,18 +14,18 @@ import time
 
 STDOUT, STDERR = 0, 1  # the streams of a child
 
-REPORT_FD, CREDIT_FD, DOCUMENT_FD = 3, 4, 5  # in a child of ours: where it reports, what limits a map's, what to call
+REPORT_FD, CREDIT_FD, DOCUMENT_FD = 3, 4, 5  # in our children: for reports, for a map's credits, for the call
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
-LEFT_SECONDS = 1.0  # for what the call left running, from SIGTERM to SIGKILL
+LEFT_SECONDS = 1.0  # from SIGTERM to SIGKILL, for processes that the call left running
 
 PYTHON = sys.executable or "python3"
-PROGRAM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the zip, or the folder that it is made of
+PROGRAM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the zip, or the folder that it is built from
 
 
 class Command:
     """A program to start: its arguments, directory and environment.
 
-    A child of ours keeps REPORT_FD, CREDIT_FD and DOCUMENT_FD, others do not see them.
+    Our children inherit REPORT_FD, CREDIT_FD and DOCUMENT_FD, other programs do not.
     """
 
     def __init__(self, argv, cwd, environ, ours=False, credit_fd=-1):
@@ -34,12 +34,12 @@ class Command:
 
 
 def interpreter(role, cwd, environ, credit_fd=-1):
-    """The command of an interpreter that waits for what to call."""
+    """Return the command of an interpreter that waits for a call."""
     return Command([PYTHON, "-u", PROGRAM, role], cwd, environ, True, credit_fd)
 
 
 class Child:
-    """A started command, its group of processes, and the pipes that come from it."""
+    """A started command, its process group, and the pipes from it."""
 
     def __init__(self, command):
         self.status = None  # of os.waitpid, once it has ended
@@ -55,9 +55,9 @@ class Child:
             if self.pid == 0:
                 become(command, *(write for _, write in pipes), document)
             try:
-                os.setpgid(self.pid, self.pid)  # as the child does: neither may rely on being first
+                os.setpgid(self.pid, self.pid)  # as the child does, since either may be first
             except OSError:
-                pass  # it was first, and has become the program
+                pass  # the child was first, and is now the program
         except OSError:
             self.close()
             raise
@@ -70,37 +70,37 @@ class Child:
             os.set_blocking(self._document, False)
 
     def order(self, fd):
-        """The order in which the pipes are read."""
+        """Return the sort key of a pipe, for the order of reading."""
         return self.output.get(fd, -1)
 
     def send(self, document):
-        """Gives a child of ours its document, bytes, for which it waits: as much as it takes now, then with each feed()."""
+        """Send one of our children its document, bytes: what it accepts now, and the rest with each feed()."""
         self._unsent = memoryview(document)
         self.feed()
 
     @property
     def hungry(self):
-        """The descriptor that takes more of the document when it is writable, or None."""
+        """The descriptor to which more of the document goes once it is writable, or None."""
         return self._document if self._unsent else None
 
     def feed(self):
-        """Sends what the child takes of its document."""
+        """Send as much of the document as the child accepts."""
         try:
             while self._unsent:
                 self._unsent = self._unsent[os.write(self._document, self._unsent) :]
         except BlockingIOError:
             return
         except BrokenPipeError:
-            self._unsent = b""  # it was killed: its status says so
+            self._unsent = b""  # the child was killed, as its status says
         close_all(self._document)
         self._document = -1
 
     def close(self):
-        """Closes the pipes."""
+        """Close the pipes."""
         close_all(self.report, *self.output, self._document)
 
     def signal(self, number, group):
-        """Sends a signal to the process, or to its whole group."""
+        """Send a signal to the process, or to its whole group."""
         try:
             if group:
                 os.killpg(self.pid, number)
@@ -109,29 +109,29 @@ class Child:
         except ProcessLookupError:
             pass  # it has just ended
         except PermissionError:
-            pass  # of another user, as below sudo
+            pass  # it belongs to another user, as under sudo
 
     @property
     def left(self):
-        """Reports whether there are still processes in its group."""
+        """Whether its group still has processes."""
         try:
             os.killpg(self.pid, 0)
             return True
         except ProcessLookupError:
             return False
         except PermissionError:
-            return True  # of another user
+            return True  # they belong to another user
 
 
 def become(command, stdout, stderr, report, document):
-    """In the forked process: becomes the program. Does not return."""
+    """Become the program, in the forked process. Does not return."""
     try:
         os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE)):
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, MASKED)
-        # Above all targets first, so that none of them is overwritten before it is moved.
+        # First move all sources above the targets, so that none is overwritten.
         sources = [os.open(os.devnull, os.O_RDONLY), stdout, stderr, report, command.credit_fd, document]
         sources = [move_up(fd) for fd in sources]
         for target, source in enumerate(sources):
@@ -150,7 +150,7 @@ def become(command, stdout, stderr, report, document):
 
 
 def move_up(fd):
-    """A copy of a descriptor above all that the program gets."""
+    """Return a copy of a descriptor, above all that the program inherits."""
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, DOCUMENT_FD + 1) if fd >= 0 else fd
 
 
@@ -161,7 +161,7 @@ def close_all(*fds):
 
 
 def reason_of(command, exc):
-    """Why a program could not be started, for people."""
+    """Return why a program could not be started, as a message for people."""
     reason = {
         errno.ENOENT: "there is no such program, or its #! line names one that is missing",
         errno.ENOEXEC: "it is not a program for this machine, or it is a script without a #! line",
@@ -172,7 +172,7 @@ def reason_of(command, exc):
 
 
 def reap():
-    """Yields the pid and status of each process that has ended: as PID 1 those of orphans too."""
+    """Yield the pid and status of each process that has ended; as PID 1, of orphans too."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -184,7 +184,7 @@ def reap():
 
 
 def end_all_others():
-    """As PID 1 of a container, kills every other process in it: those that have left the call's group."""
+    """As PID 1 of a container, kill every other process in it: those that have left the call's group."""
     if os.getpid() != 1:
         return
     try:

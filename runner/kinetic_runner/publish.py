@@ -1,9 +1,9 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What remains of an attempt: log, result, end and termination message, in this order.
+"""Publish what an attempt leaves: log, result, end and termination message, in this order.
 
-When time is short, the log tells how far the call came, so it goes first,
-ahead of a possibly large value. Whoever sees an end may rely on log and result.
+The log goes first, before a possibly large value: when time is short, it shows
+how far the call got. Once there is an end, log and result are complete.
 """
 
 import os
@@ -19,12 +19,12 @@ from .text import encode_json, encode_text, file_blocks, shorten, timestamp
 
 TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
 TERMINATION_VALUE_LIMIT = 3 << 10
-SLOW_SECONDS = 1.0  # between result and end, in which another attempt may have come
+SLOW_SECONDS = 1.0  # from result to end; if it takes longer, another attempt may have written in between
 DRAIN_SECONDS = 5.0  # for a reader of stdout that has stopped reading
 
 
 def publish(attempt, outcome, may_end=True):
-    """Publishes how an attempt ended; returns the end of the job, or None if it has not ended or could not be published."""
+    """Publish how an attempt ended. Return the end of the job, or None if there is none or it cannot be published."""
     finished = timestamp()
     end = None
     try:
@@ -39,7 +39,7 @@ def publish(attempt, outcome, may_end=True):
 
 
 def publish_to_store(attempt, outcome, finished, may_end):
-    """Publishes log, result and end; returns how the job has ended, or None if it has not."""
+    """Publish log, result and end. Return the end of the job, or None if it has not ended."""
     publish_log(attempt, outcome)
     begin = time.monotonic()
     newer = publish_result(attempt, outcome, finished)
@@ -56,7 +56,7 @@ def publish_to_store(attempt, outcome, finished, may_end):
 
 
 def ends_job(attempt, outcome):
-    """Reports whether no other attempt follows this one."""
+    """Return whether no other attempt follows this one."""
     if attempt.final:
         return True
     if retried(attempt, outcome):
@@ -65,12 +65,12 @@ def ends_job(attempt, outcome):
 
 
 def retried(attempt, outcome):
-    """Reports whether --retries covers this outcome."""
+    """Return whether --retries covers this outcome."""
     return outcome.exit_code in CRASHES or attempt.options.retry_on == "error" and outcome.reason in ERRORS
 
 
 def record_end(attempt, outcome, finished):
-    """Adds to the attempt's record how it ended."""
+    """Add the outcome to the attempt's record."""
     if attempt.number:
         outcome = attempt.why_it_ended(outcome)
         reason = None if outcome.exit_code == EXIT_TERMINATED else outcome.reason
@@ -78,35 +78,35 @@ def record_end(attempt, outcome, finished):
 
 
 def publish_end(attempt, end):
-    """Writes end.json; returns what it says now: a cancel, or a client that saw the workload go, may have been first."""
+    """Write end.json and return its content: a cancel, or a client that saw the workload go, may have been first."""
     attempt.tried_end = end
     return create_or_read(attempt.store, job_name(attempt.options.job, "end.json"), end, end_metadata(end))
 
 
 def end_metadata(end):
-    """What a bucket keeps beside end.json."""
+    """Return the object metadata for end.json."""
     return {key: end[key] for key in ("state", "reason", "started", "finished")}
 
 
 def publish_log(attempt, outcome):
-    """Publishes the rest of the log. A lost log must not lose the result."""
+    """Publish the rest of the log. A lost log must not lose the result."""
     if attempt.log is None or attempt.parts is None:
         return
     try:
         attempt.parts.publish_all(attempt.log.spool)
     except Unreachable:
-        raise  # the result would wait as long, for nothing
+        raise  # publishing the result would wait as long, in vain
     except (RunnerError, OSError) as exc:
         outcome.warnings.append(f"the end of the log is not in the store: {explain(exc)}")
         attempt.say(f"warning: {outcome.warnings[-1]}")
 
 
 def publish_result(attempt, outcome, finished):
-    """Writes result.json; returns why it did not, where another attempt has the say.
+    """Write result.json. If another attempt's result takes precedence, return a sentence that says so.
 
-    An attempt that was taken for lost may come here late. Then the result of
-    another one is there, and is replaced only if that attempt was before this
-    one and did not end the job.
+    An attempt that was thought to be lost may get here late. Then there is a result
+    of another attempt, which is replaced only if that attempt was earlier and did
+    not end the job.
     """
     store, job, number = attempt.store, attempt.options.job, attempt.number
     pickled = None
@@ -134,7 +134,7 @@ def has_ended(store, job):
 
 
 def restore_result(attempt, outcome, finished):
-    """Writes result.json again if another attempt has replaced it before this one ended the job."""
+    """Write result.json again if another attempt replaced it before this one ended the job."""
     name = job_name(attempt.options.job, "result.json")
     generation, theirs = attempt.store.generation(name)
     if theirs.get("attempt", str(attempt.number)) != str(attempt.number):
@@ -151,7 +151,7 @@ def result_metadata(attempt, outcome):
 
 
 def result_blocks(attempt, outcome, finished, pickled):
-    """Yields result.json; a large value is not read into memory."""
+    """Yield result.json; a large value is not read into memory."""
     fields = {
         "version": VERSION,
         "ok": outcome.ok,
@@ -168,14 +168,14 @@ def result_blocks(attempt, outcome, finished, pickled):
 
 
 def with_value(fields, outcome):
-    """Yields a document with the value as its last member."""
+    """Yield a document with the value as its last member."""
     yield encode_json(fields)[:-1] + b',"value":'
     yield from file_blocks(outcome.value_path) if outcome.value_path else (encode_text(outcome.value or "null"),)
     yield b"}\n"
 
 
 def end_document(attempt, outcome, finished):
-    """end.json of a job that ended with this outcome."""
+    """Return end.json of a job that ended with this outcome."""
     return {
         "version": VERSION,
         "state": "SUCCEEDED" if outcome.ok else "FAILED",
@@ -191,7 +191,7 @@ def end_document(attempt, outcome, finished):
 
 
 def write_termination_message(attempt, outcome, finished):
-    """Writes the summary for the container's status, where there is a container."""
+    """Write the termination message, if this is a container."""
     path = attempt.options.termination_log
     if not path or path == TERMINATION_LOG and not os.path.exists(path):
         return
@@ -205,7 +205,7 @@ def write_termination_message(attempt, outcome, finished):
 
 
 def termination_message(fields, outcome):
-    """JSON of less than 4096 bytes, with the value or the error as far as there is room."""
+    """Return JSON of less than 4096 bytes, with the value or the error as far as there is room."""
     data = encode_json(fields)
     error, limit = outcome.error, MESSAGE_LIMIT
     if error is None and outcome.value is not None and len(value := encode_text(outcome.value)) < TERMINATION_VALUE_LIMIT:
@@ -221,12 +221,12 @@ def termination_message(fields, outcome):
 
 
 def say_end(attempt):
-    """Prints the very last line, by which readers of the log leave."""
+    """Print the last line, after which readers of the log leave."""
     if attempt.log is not None:
         attempt.log.say_end(attempt.options.job)
 
 
 def flush_log(attempt):
-    """Waits a little for a slow reader of stdout."""
+    """Wait briefly for a slow reader of stdout."""
     if attempt.log is not None:
         attempt.log.drain(min(time.monotonic() + DRAIN_SECONDS, attempt.leave_by))

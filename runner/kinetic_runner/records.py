@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The records of attempts, by which the attempts of a job are counted across pods."""
+"""The records of attempts, which count the attempts of a job across pods."""
 
 from collections import namedtuple
 
@@ -13,13 +13,13 @@ Count = namedtuple("Count", "number crashes disruptions job_started silent")
 
 
 def read_document(store, name):
-    """A small document of the store."""
+    """Return a small document from the store."""
     with store.open(name) as file:
         return parse_document(file.read(BLOCK), store.url(name))
 
 
 def create_or_read(store, name, document, metadata=None):
-    """The document that the object has: this one, or an older one."""
+    """Create the object with this document. Return it, or the existing one."""
     data = encode_json(document)
     try:
         store.create(name, lambda: [data], metadata)
@@ -35,16 +35,16 @@ class Records:
         self._store, self._job, self._prefix = store, job, prefix
 
     def name(self, number):
-        """The object of an attempt's record."""
+        """Return the name of an attempt's record."""
         return job_name(self._job, f"attempts/{self._prefix}{number}.json")
 
     def count(self, uid, host, started):
-        """Records this attempt, once for each pod, and counts those before it.
+        """Record this attempt, once for each pod, and count those before it.
 
-        An attempt that crashed has left a reason, see end(). A record without one is a
-        disruption: the pod was preempted, drained or lost with its node, and was
-        told to end or had no time for a word. So is a crash that took the runner
-        with it: such records are silent, they have no message either.
+        A crashed attempt has a reason, see end(). A record without one is a disruption:
+        the pod was preempted, drained or lost with its node. A crash that killed the
+        runner, too, counts as one. If the runner could not write a message, the
+        record is silent.
         """
         number, crashes, disruptions, silent = 1, 0, 0, []
         job_started = started
@@ -64,7 +64,7 @@ class Records:
             number += 1
 
     def end(self, number, message, finished, reason=None):
-        """Adds to an attempt's record how it ended, with a reason if it crashed. The first crash stays."""
+        """Add to an attempt's record how it ended, with a reason if it crashed. Never replace a crash."""
         ending = {"message": message, "finished": finished}
         if reason:
             ending["reason"] = reason

@@ -1,13 +1,13 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A job on one host: in a pod, or as a process of this machine."""
+"""A job on one host: in a pod, or as a process on this machine."""
 
 from . import publish
 from .attempt import Attempt, JobEnded
 
 
 def run(options, signals, child=None):
-    """Runs one attempt; returns the exit code. child is an interpreter that waits for the function, or None."""
+    """Run one attempt; return the exit code. child is an interpreter that waits for the function, or None."""
     attempt = Attempt(options, signals)
     try:
         outcome = attempt.guarded(lambda: call(attempt, child))
@@ -21,7 +21,7 @@ def run(options, signals, child=None):
 
 
 def call(attempt, child):
-    """The outcome of the call."""
+    """Return the outcome of the call."""
     attempt.open_store()
     attempt.refuse_if_ended()
     spent = attempt.begin()

@@ -10,14 +10,14 @@ from .store.names import log_part_name
 from .text import BLOCK, write_all
 
 PART_BYTES = 8 << 20
-SPOOL_BYTES = 256 << 20  # of log that may wait for the store before the call's output has to wait too
+SPOOL_BYTES = 256 << 20  # of log that may wait for the store before the call's output has to wait
 
 
 class Spool:
-    """Lines of the log on disk, and which of them are still to be published.
+    """Lines of the log on disk, some of them pending, that is, not published yet.
 
-    A file that is kept is the whole log; another holds little more than what is
-    pending. One thread appends while another one publishes.
+    With keep, the file is the whole log; otherwise it holds little more than what
+    is pending. One thread appends while another one publishes.
     """
 
     def __init__(self, path, keep):
@@ -30,11 +30,11 @@ class Spool:
         self.pending = 0  # bytes
 
     def recover(self):
-        """Makes the whole file pending: the process that wrote it has crashed."""
+        """Make the whole file pending, after a crash of the process that wrote it."""
         self._start, self.pending = 0, os.fstat(self._fd).st_size
 
     def append(self, lines):
-        """Adds whole lines, all of them or none; reports whether there was room."""
+        """Add whole lines, all of them or none; return whether there was room."""
         with self._changing:
             try:
                 write_all(self._fd, lines)
@@ -46,7 +46,7 @@ class Spool:
             return True
 
     def whole_lines(self, limit):
-        """How many of the first pending bytes, at most limit, are whole lines."""
+        """Return how many of the first pending bytes, at most limit, form whole lines."""
         end = min(limit, self.pending)
         while end > 0:
             begin = max(0, end - BLOCK)
@@ -57,7 +57,7 @@ class Spool:
         return 0
 
     def blocks(self, length):
-        """Yields the first pending bytes."""
+        """Yield the first pending bytes."""
         done = 0
         while done < length:
             block = os.pread(self._fd, min(BLOCK, length - done), self._start + done)
@@ -67,7 +67,7 @@ class Spool:
             done += len(block)
 
     def release(self, length):
-        """Forgets the first pending bytes, which are published."""
+        """Drop the first pending bytes, which are now published."""
         with self._changing:
             self._start += length
             self.pending -= length
@@ -91,17 +91,17 @@ class LogParts:
         self._store = store
         self._name = lambda part: log_part_name(job, host, attempt, part)
         self._next = 1
-        self._tried = 0  # bytes of the part that may be in the store although its upload failed
+        self._tried = 0  # bytes of the part that may be stored although its upload failed
 
     def publish_full(self, spool):
-        """Publishes parts of full size."""
-        # The failed part is sent again as it was, or what did arrive would be stored twice.
+        """Publish parts of full size."""
+        # Send a failed part again unchanged: if it did arrive, its lines must not be stored twice.
         self._publish(spool, self._tried)
         while spool.pending >= PART_BYTES:
             self._publish(spool, spool.whole_lines(PART_BYTES) or PART_BYTES)
 
     def publish_all(self, spool):
-        """Publishes all that is pending."""
+        """Publish all that is pending."""
         self.publish_full(spool)
         self._publish(spool, spool.pending)
 
@@ -113,5 +113,5 @@ class LogParts:
                 spool.release(length)
                 self._tried = 0
             except AlreadyExists:
-                pass  # the container of the same pod was restarted: its parts stay
+                pass  # from before the container was restarted
             self._next += 1

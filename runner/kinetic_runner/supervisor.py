@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one child to its end: its output, its signals and its clocks. It knows nothing of jobs."""
+"""Run one child to its end: its output, its signals and its time limits. It knows nothing about jobs."""
 
 import json
 import math
@@ -13,48 +13,48 @@ from .process import LEFT_SECONDS, end_all_others, reap
 from .signals import STOP_SIGNALS
 
 PIPE_READ = 64 << 10
-# After a read of fewer bytes lines gather for a moment: each read costs more than the call's print.
+# After a short read, let lines gather for a moment: each read costs more than the call's print.
 FEW_BYTES, GATHER_SECONDS = 2 << 10, 0.002
-LEFT_POLL_SECONDS = 0.02  # between two looks at what the child has left running: its end is not signalled
+LEFT_POLL_SECONDS = 0.02  # between checks for processes that the child has left running, since no signal reports their end
 GIVE_UP_SECONDS = 5.0  # after SIGKILL
-DRAIN_SECONDS = 1.0  # for output that outlives the call
+DRAIN_SECONDS = 1.0  # for output after the end of the call
 DEADLINE_GRACE = 10.0  # seconds after --max-runtime
-END_GRACE = 3.0  # seconds for a call that has failed, or whose result is no longer needed
+END_GRACE = 3.0  # seconds for a call that has failed or is no longer needed
 
 
 class Supervisor:
     """Runs a child to its end.
 
-    From SIGTERM on the child has the time of --grace, about four fifths of what
-    Kubernetes gives the pod; the rest is for publishing. Nothing here waits for
-    the store, for stdout or for a disk, so that signals and clocks always count.
+    After SIGTERM, the child has --grace seconds, about four fifths of the pod's grace
+    period; the rest is for publishing. Nothing here waits for the store, stdout or
+    a disk, so that signals and time limits always work.
 
-    A link, where there is one, is served meanwhile: its fileno() becomes readable
-    when attend() has something to do, next_at is when it has without that, of time.monotonic, and
-    stopping says that the call is no longer needed.
+    Meanwhile, it serves the link, if any. The link's fileno() becomes readable when
+    attend() has something to do. next_at is the time.monotonic() at which attend()
+    is due in any case. stopping means that the call is no longer needed.
     """
 
     def __init__(self, log, errands, signals, grace, deadline, link=None, on_report=None):
         self._log, self._errands, self._signals, self._link = log, errands, signals, link
-        self._on_report = on_report or (lambda report: None)  # is called with each JSON object that the child reports
+        self._on_report = on_report or (lambda report: None)  # called with each JSON object that the child reports
         self._grace = grace
-        self._deadline = deadline  # of time.monotonic, or None
-        self._kill_at = math.inf  # of time.monotonic
+        self._deadline = deadline  # of time.monotonic(), or None
+        self._kill_at = math.inf  # of time.monotonic()
         self._group = False
-        self._give_up_at = math.inf  # of time.monotonic: what SIGKILL did not end by then is not waited for
-        self._left_told = False  # what the child has left running was told to end
+        self._give_up_at = math.inf  # of time.monotonic(): stop waiting for what SIGKILL has not ended
+        self._left_told = False  # processes that the child left running got SIGTERM
         self._child = None
         self._report = b""
         self.status = None  # of os.waitpid
         self.terminated = self.timed_out = False
-        self.stopped = False  # because the link said so
+        self.stopped = False  # because of the link
         self.killed = False  # by the runner
-        self.stopped_at = math.inf  # of time.time: when it was first told to end
+        self.stopped_at = math.inf  # time.time() when it was first told to end
 
     def run(self, start, group=False):
-        """Has start() start a Child, and returns its wait status when it and its processes have ended.
+        """Start a Child with start(). Return its wait status when it and its processes have ended.
 
-        With group SIGTERM is for all that the child has started, too.
+        With group, SIGTERM also goes to everything that the child has started.
         """
         self._group = group
         wake, wake_write = os.pipe()
@@ -67,8 +67,8 @@ class Supervisor:
         try:
             self._child = start()
             try:
-                self._handle((signal.SIGCHLD,))  # it may have ended before anybody looked
-                if self._signals.came:  # before the child was there
+                self._handle((signal.SIGCHLD,))  # it may already have ended
+                if self._signals.came:  # before the child was started
                     self._handle((signal.SIGTERM,))
                 self._watch(wake)
                 self._drain()
@@ -85,7 +85,7 @@ class Supervisor:
             os.close(wake_write)
 
     def stop_soon(self):
-        """Gives the call little time from now on: it has failed, and what it does at exit may hang."""
+        """End the call soon: it has failed, and its exit may hang."""
         self._kill_at = min(self._kill_at, time.monotonic() + END_GRACE)
 
     def _watch(self, wake):
@@ -94,10 +94,10 @@ class Supervisor:
         gather.register(wake, select.POLLIN)
         while not self._over():
             ready = self._wait(wake, open_fds)
-            for fd in sorted(ready & open_fds, key=self._child.order):  # of a burst, standard output first
+            for fd in sorted(ready & open_fds, key=self._child.order):  # in a burst, standard output first
                 size = self._read(fd)
                 if size == 0:
-                    open_fds.discard(fd)  # all that could write to it have closed it
+                    open_fds.discard(fd)  # all writers have closed it
                 elif size < FEW_BYTES and len(ready) == 1:
                     gather.poll(GATHER_SECONDS * 1000)
             if self._child.hungry in ready:
@@ -109,10 +109,10 @@ class Supervisor:
             self._tick(time.monotonic())
 
     def _wait(self, wake, fds):
-        """The descriptors that have something, or none after a while."""
+        """Wait for something to do; return the descriptors that are ready."""
         poll = select.poll()
         poll.register(wake, select.POLLIN)
-        # Who was told to end has no time to wait for the store or for a reader.
+        # A call that was told to end has no time to wait for the store or for a reader.
         held = self._kill_at == math.inf and (self._errands.behind() or self._log.behind)
         for fd in fds:
             if not held or fd == self._child.report:
@@ -131,9 +131,9 @@ class Supervisor:
         return {fd for fd, _ in poll.poll(max(0.0, left) * 1000)}
 
     def _over(self):
-        """Reports whether the child has ended, and what it left running was told to end and had time for it."""
+        """Return whether the child has ended, and its leftover processes, too, or their time is over."""
         if time.monotonic() >= self._give_up_at:
-            if self.status is None:  # it hangs in the kernel, as in a driver
+            if self.status is None:  # it hangs in the kernel, for example in a driver
                 self.status = signal.SIGKILL
             return True
         if self.status is None:
@@ -142,13 +142,13 @@ class Supervisor:
             return True
         if not self._left_told:
             self._left_told = True
-            if not (self._group and self.stopped_at < math.inf):  # else it was told before, and has the whole grace
+            if not (self._group and self.stopped_at < math.inf):  # else they got it before and have the whole grace
                 self._child.signal(signal.SIGTERM, group=True)
                 self._kill_at = min(self._kill_at, time.monotonic() + LEFT_SECONDS)
         return time.monotonic() >= self._kill_at
 
     def _read(self, fd):
-        """Takes what there is to read; returns its size, 0 at the end and -1 for nothing yet."""
+        """Read what is available. Return its size, 0 at the end, -1 if there is nothing yet."""
         try:
             data = os.read(fd, PIPE_READ)
         except BlockingIOError:
@@ -165,14 +165,14 @@ class Supervisor:
         try:
             report = json.loads(line)
         except ValueError:
-            return  # the call has written to our descriptor
+            return  # the user's code has written to our descriptor
         try:
             self._on_report(report)
         except (AttributeError, KeyError, TypeError):
-            pass  # the same, and it was JSON
+            pass  # likewise, with valid JSON
 
     def _handle(self, numbers):
-        """Acts on signals."""
+        """Act on signals."""
         if not self.terminated and any(number in numbers for number in STOP_SIGNALS):
             self.terminated = True
             self._stop(self._grace)
@@ -211,7 +211,7 @@ class Supervisor:
             self._kill_at = time.monotonic() + grace
 
     def _drain(self):
-        """Takes what was printed and reported. What escaped the group may keep the pipes open and is not waited for."""
+        """Read the rest of the output and reports. Processes outside the group may keep the pipes open, so do not wait for them."""
         until = time.monotonic() + DRAIN_SECONDS
         for fd in [self._child.report, *self._child.output]:
             while time.monotonic() < until and self._read(fd) > 0:

@@ -1,14 +1,14 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Threads, of which there may be fewer than one would like."""
+"""Threads, as many as the limits allow."""
 
 import threading
 
 
 def start_threads(count, work):
-    """Starts up to count threads that do the work; returns those that run, fewer where a limit is reached.
+    """Start up to count threads that do the work. Return those that run, fewer if a limit is reached.
 
-    They are daemons: the end of the process, as by SIGTERM, need not wait for what they read.
+    They are daemons: the process can exit, for example on SIGTERM, without waiting for them.
     """
     started = []
     for _ in range(count):

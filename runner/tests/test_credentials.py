@@ -146,13 +146,13 @@ class OfMetadataServer(StoreCase):
     def test_workload_identity_without_an_account_of_google(self):
         self.bucket.fail(lambda handler: handler.answer(200, b"project.svc.id.goog\n"), pattern="email")
         self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) has no"):
+        with self.assertRaisesRegex(RunnerError, r"the pod's Kubernetes service account \(in project.svc.id.goog\) needs"):
             self.put()
 
     def test_account_without_a_name(self):
         self.bucket.fail(500, times=math.inf, pattern="email")
         self.bucket.fail(403, pattern="storage/v1")
-        with self.assertRaisesRegex(RunnerError, "the pod's service account has no"):
+        with self.assertRaisesRegex(RunnerError, "the pod's service account needs"):
             self.put()
 
     def test_metadata_server_that_starts(self):
@@ -300,13 +300,13 @@ class Mistakes(FileCase):
     def test_files(self):
         cases = {
             "no JSON": ("{", "cannot read the credentials file .*key.json: .*--store-credentials"),
-            "no object": ("[1]", "has the type None, want service_account or authorized_user"),
-            "another type": ({"type": "external_account"}, "has the type 'external_account', want service_account or authorized_user"),
-            "strange type": ({"type": ["service_account"]}, "has the type .'service_account'., want"),
+            "no object": ("[1]", "has the type None, expected service_account or authorized_user"),
+            "another type": ({"type": "external_account"}, "has the type 'external_account', expected service_account or authorized_user"),
+            "strange type": ({"type": ["service_account"]}, "has the type .'service_account'., expected"),
             "no key": ({"type": "service_account", "client_email": "a"}, "private_key is missing from the credentials file .*: put the whole file"),
-            "no account": ({"type": "service_account", "private_key": KEY + "\n"}, "has no client_email"),
-            "no secret": (self.user(client_secret=None), "has no client_secret"),
-            "strange server": (self.user(token_uri=7), "has no token_uri"),
+            "no account": ({"type": "service_account", "private_key": KEY + "\n"}, "client_email is missing from the credentials file"),
+            "no secret": (self.user(client_secret=None), "client_secret is missing from the credentials file"),
+            "strange server": (self.user(token_uri=7), "token_uri is missing from the credentials file"),
             "elliptic key": (self.service_account(private_key=ELLIPTIC_KEY), "private_key is not an RSA key"),
         }
         for name, (document, want) in cases.items():

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What --debug adds: the call waits for the user's debugger before it begins."""
+"""Support for --debug: the call waits for the user's debugger before it starts."""
 
 import sys
 
@@ -14,14 +14,14 @@ from .modules import let_shadow
 from .outcomes import tell
 from .wording import text_of
 
-PORT, PATIENCE = "5678", "600"  # of the debugger, and the seconds to wait for it, unless the environment says otherwise
+PORT, PATIENCE = "5678", "600"  # the debugger's port and the seconds to wait, unless the environment overrides them
 
 
 def wait_for_debugger():
-    """Waits for the user's debugger to attach; returns the module debugpy, or None if none did."""
+    """Wait for the user's debugger to attach. Return the module debugpy, or None if none attached."""
     environ = os.environ.get
     port, patience = environ("KINETIC_DEBUG_PORT", PORT), environ("KINETIC_DEBUG_WAIT_TIMEOUT", PATIENCE)
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # three lines about frozen modules, which are not the user's
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # avoids three lines of warnings about frozen modules
     try:
         debugpy = importlib.import_module("debugpy")
     except ImportError as exc:
@@ -30,7 +30,7 @@ def wait_for_debugger():
         import threading
 
         timer = threading.Timer(float(patience), give_up, [debugpy])
-        debugpy.listen(("127.0.0.1", int(port)))  # where kubectl port-forward arrives, and no other pod
+        debugpy.listen(("127.0.0.1", int(port)))  # kubectl port-forward reaches it, other pods do not
     except Exception as exc:
         sys.exit(f"kinetic: cannot wait for a debugger on port {port} for {patience} seconds: {text_of(exc)}")
     tell(f"kinetic: waiting up to {patience} seconds for a debugger on port {port}: attach with kubectl kinetic jobs debug {environ('KINETIC_JOB_ID')}\n")
@@ -45,7 +45,7 @@ def wait_for_debugger():
 
 
 def give_up(debugpy):
-    """Ends the wait for a client, which on a busy machine may not have begun yet."""
+    """Cancel the wait for a client. On a busy machine it may not have started yet."""
     while True:
         try:
             return debugpy.wait_for_client.cancel()
@@ -54,7 +54,7 @@ def give_up(debugpy):
 
 
 def main(argv, _):
-    """Runs a file, or -m and a module, with arguments, as python3 does, with a debugger that stops before its first line."""
+    """Run a file or -m MODULE with arguments, as python3 does, under a debugger that stops before the first line."""
     what = argv[2:]
     is_module = what[0] == "-m"
     sys.argv = what[is_module:]

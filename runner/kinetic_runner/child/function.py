@@ -1,10 +1,10 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The process that calls a function: import, call, report. It ends as any Python program ends."""
+"""The process that imports and calls a function and reports the outcome. It exits as any Python program does."""
 
 import sys
 
-STARTUP_MODULES = frozenset(sys.modules)  # what python3 has loaded before the first line of a program, and a little
+STARTUP_MODULES = frozenset(sys.modules)  # what python3 loads before the first line of a program, and a little more
 
 import marshal
 import os
@@ -16,27 +16,27 @@ DOCUMENT_FD = 5
 
 
 def main(argv, _):
-    """Calls the function that the document names; returns the exit code."""
+    """Call the function that the document names; return the exit code."""
     call = read_call()
     report = Report(call["scratch"])
     return conclude(call, report, lambda: call_function(call))
 
 
 def read_call():
-    """Waits for the document that the runner sends: what to call, and where."""
+    """Wait for the runner's document, which says what to call and where."""
     with open(DOCUMENT_FD, "rb", buffering=0) as pipe:
         data = pipe.readall()
     try:
         call = marshal.loads(data)
     except EOFError:
-        os._exit(0)  # the runner has ended, and there is nothing to call
+        os._exit(0)  # the runner ended without sending a call
     os.chdir(call["cwd"])
     os.environ.update(call["environ"])
     return call
 
 
 def conclude(call, report, action):
-    """Reports the outcome of action and returns its exit code. In a fork of the user's code it ends as without us."""
+    """Report the outcome of action and return its exit code. A fork made by the user's code reports nothing."""
     try:
         value = action()
     except BaseException as exc:
@@ -53,7 +53,7 @@ def conclude(call, report, action):
 
 
 def call_function(call):
-    """The value of the call, None on hosts whose value is not kept. Everything from here on is the user's code."""
+    """Return the value of the call, or None on hosts whose value is not kept. From here on the user's code runs."""
     debugger = modules.prepare(call, STARTUP_MODULES)
     function = modules.find_function(call)
     value = modules.value_of(function, (), call["kwargs"], debugger)

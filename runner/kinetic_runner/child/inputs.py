@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The process that calls a function with each input of a map's chunk, one after the other."""
+"""The process that calls a function with each input of a map's chunk, one after another."""
 
 import sys
 
@@ -14,18 +14,18 @@ from . import modules, outcomes
 from .function import read_call
 from .report import Report
 
-CREDIT_FD = 4  # a byte for each input that may begin
-INLINE_BYTES = 64 << 10  # many results may wait for the store
+CREDIT_FD = 4  # one byte for each input that may start
+INLINE_BYTES = 64 << 10  # small, since many results may wait for the store
 
 
 def main(argv, _):
-    """Calls the function with each input that is left; returns the exit code."""
+    """Call the function with each remaining input; return the exit code."""
     from ..text import timestamp
 
     call = read_call()
     report = Report(call["scratch"])
     os.set_inheritable(CREDIT_FD, False)
-    shared = marshal.dumps(call["kwargs"])  # each call gets values of its own
+    shared = marshal.dumps(call["kwargs"])  # each call gets its own copy
     function, failure = load(call, report)
     left = set(call["left"])
     with open(call["inputs"], "rb") as lines:
@@ -45,7 +45,7 @@ def main(argv, _):
 
 
 def make_directory(path):
-    """Makes the directory for what does not fit into a report. On a full disk a small value needs none."""
+    """Create the directory for what does not fit into a report. On a full disk, small values do without."""
     try:
         os.makedirs(path)
     except OSError:
@@ -53,7 +53,7 @@ def make_directory(path):
 
 
 def load(call, report):
-    """The function, or the outcome of its module that could not be imported: that of every input."""
+    """Return the function, or the outcome of every input if its module cannot be imported."""
     try:
         modules.prepare(call, STARTUP_MODULES)
         return modules.find_function(call), None
@@ -67,7 +67,7 @@ def load(call, report):
 
 
 def compute(function, line, kwargs, call, report):
-    """The outcome of one call."""
+    """Return the outcome of one call."""
     try:
         args, kwargs = arguments(json.loads(line), kwargs)
         value = modules.value_of(function, args, kwargs)
@@ -81,7 +81,7 @@ def compute(function, line, kwargs, call, report):
 
 
 def arguments(value, kwargs):
-    """What the function is called with: the input, and the arguments that all have."""
+    """Return the arguments of a call: its input, and those that all calls share."""
     if isinstance(value, dict):
         return (), dict(kwargs, **value)
     return value if isinstance(value, list) else (value,), kwargs

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Imports the user's function and calls it."""
+"""Import the user's function and call it."""
 
 import importlib
 import importlib.util
@@ -13,13 +13,13 @@ from .wording import type_name
 
 
 def prepare(call, startup_modules):
-    """Makes this process look as if Python had started the user's program; returns the debugger, or None."""
+    """Make this process look like Python running the user's program. Return the debugger, or None."""
     debugging = None
     if os.environ.pop("KINETIC_DEBUG", ""):
         from . import debug as debugging
     file = path_in(call, call["file"]) if call["file"] else ""
     entries = [path_in(call, path) for path in call["sys_path"]]
-    sys.path[:1] = entries  # in place of the runner's own
+    sys.path[:1] = entries  # replaces the runner's own entry
     sys.argv = [file]
     main = types.ModuleType("__main__")
     main.__spec__ = ModuleSpec("__main__", None)  # multiprocessing does not import it again in other processes
@@ -31,12 +31,12 @@ def prepare(call, startup_modules):
 
 
 def path_in(call, relative):
-    """The absolute path of a path relative to the package root."""
+    """Return the absolute path of a path relative to the package root."""
     return os.path.join(call["workspace"], relative) if relative else call["workspace"]
 
 
 def let_shadow(entries, startup_modules):
-    """Lets a module of the workspace win over a standard one that is loaded only because the runner needs it."""
+    """Let a module in the workspace shadow a standard one that only the runner has loaded."""
     loaded = {name.partition(".")[0] for name in sys.modules}
     for name in loaded - startup_modules - set(sys.builtin_module_names) - {"kinetic_runner"}:
         files = (name + ".py", os.path.join(name, "__init__.py"))
@@ -47,7 +47,7 @@ def let_shadow(entries, startup_modules):
 
 
 def find_function(call):
-    """The function of the call; AttributeError or TypeError with a sentence if there is none."""
+    """Return the function of the call. Raise AttributeError or TypeError if there is none."""
     module, name = load_module(call), call["function"]
     function = getattr(module, name, None)
     where = call["file"] or f"module {call['module']}"
@@ -59,7 +59,7 @@ def find_function(call):
 
 
 def nearest(name, module):
-    """A question about the function whose name is most like this one."""
+    """Return a "did you mean" hint with the most similar function name, or ""."""
     import difflib
 
     names = [name for name, value in vars(module).items() if callable(value)]
@@ -72,7 +72,7 @@ def with_article(name):
 
 
 def load_module(call):
-    """Imports the function's module, from the call's file where it has one."""
+    """Import the function's module, from the call's file if it has one."""
     name = call["module"]
     if not call["file"]:
         return importlib.import_module(name)
@@ -98,7 +98,7 @@ def load_module(call):
 
 
 def value_of(function, args, kwargs, debugger=None):
-    """Calls the function, and waits for an awaitable that it returns."""
+    """Call the function. If it returns an awaitable, wait for it."""
     if debugger:
         debugger.breakpoint()
     value = function(*args, **kwargs)  # a debugger stops here: step into it

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What became of a call, as the child reports it: the fields of the runner's Outcome."""
+"""The outcome of a call, as the child reports it: the fields of the runner's Outcome."""
 
 import os
 import sys
@@ -11,14 +11,14 @@ import types
 from . import values
 from .wording import shorten, text_of, type_name
 
-INLINE_BYTES = 1 << 20  # a value up to this is in the report itself, which no full disk can lose
+INLINE_BYTES = 1 << 20  # values up to this size are in the report itself, safe from a full disk
 MESSAGE_LIMIT = 1000  # characters of the message in end.json
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIRST_SECONDS, NEXT_SECONDS = 10, 60  # until it is said for which threads the process waits
+FIRST_SECONDS, NEXT_SECONDS = 10, 60  # before the log names the threads that the process waits for
 
 
 def of_value(value, call):
-    """The outcome of a call that returned."""
+    """Return the outcome of a call that returned."""
     if isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)):
         return of_generator(value, call)
     converted = values.convert(value)
@@ -46,7 +46,7 @@ def of_value(value, call):
 
 
 def of_generator(value, call):
-    """The outcome of a generator function: nothing of it has run, so it has not succeeded."""
+    """Return the outcome of a generator function. It has not succeeded, since none of its code has run."""
     kind = "a generator" if isinstance(value, types.GeneratorType) else "an async generator"
     message = f"{call['title']} returned {kind}, which runs only when it is iterated: return a list instead"
     tell(f"kinetic: {message}\n")
@@ -54,14 +54,14 @@ def of_generator(value, call):
 
 
 def of_lost_value(exc, path, size):
-    """The outcome of a call whose value finds no room. It is final: the call would compute the same again."""
+    """Return the outcome of a call whose value cannot be stored. It is final: a retry would fail the same way."""
     message = f"cannot write the value ({size} bytes of JSON) to {path}: {reason_of(exc)}"
     tell(f"kinetic: {message}\n")
     return outcome_of("BadResult", 1, message, {"type": "OSError", "message": message, "traceback": ""})
 
 
 def reason_of(exc):
-    """Why a file could not be written, with what to do about a full disk."""
+    """Return why a file could not be written, with advice if the disk is full."""
     return exc.strerror + (": submit the job with a larger --disk" if exc.errno in values.NO_ROOM else "")
 
 
@@ -74,12 +74,12 @@ def write_private(path, data):
 
 
 def of_exception(exc, call):
-    """The outcome of a call that raised."""
+    """Return the outcome of a call that raised."""
     return of_exit(exc, call) if isinstance(exc, SystemExit) else of_error(exc, call)
 
 
 def of_exit(exc, call):
-    """The outcome of sys.exit in a function, with Python's own rules for the code."""
+    """Return the outcome of sys.exit in a function, by Python's own rules for the exit code."""
     code, title = exc.code, call["title"]
     if code is None or isinstance(code, int) and int(code) == 0:
         return outcome_of("Completed", 0)
@@ -95,13 +95,13 @@ def of_exit(exc, call):
 
 
 def of_missing(call):
-    """The outcome of a function whose module has ended with sys.exit(0)."""
+    """Return the outcome of a function whose module ended with sys.exit(0)."""
     message = f"cannot call {call['title']}: its module ended with sys.exit(0)"
     return outcome_of("ExitCode", 1, message, {"type": "SystemExit", "message": message, "traceback": ""})
 
 
 def of_error(exc, call):
-    """The outcome of an exception, with the traceback that it would have at home."""
+    """Return the outcome of an exception, with the traceback that plain Python would print."""
     name, message = type_name(type(exc)), text_of(exc)
     try:
         hide_runner(exc)
@@ -114,7 +114,7 @@ def of_error(exc, call):
 
 
 def outcome_of(reason, exit_code, message="", error=None):
-    """All fields that the runner reads."""
+    """Return all fields that the runner reads."""
     return {
         "reason": reason, "exit_code": exit_code, "message": shorten(message, MESSAGE_LIMIT), "error": error,
         "warnings": [], "differs": False, "returned": False, "value": None, "value_path": None, "pickle_path": None,
@@ -123,7 +123,7 @@ def outcome_of(reason, exit_code, message="", error=None):
 
 
 def hide_runner(exc):
-    """Takes the frames that led into the user's code off an exception."""
+    """Remove the frames of the runner and of import machinery from a traceback."""
     library = os.path.dirname(os.__file__)
     machinery = (PACKAGE + os.sep, "<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
     tb = exc.__traceback__
@@ -133,7 +133,7 @@ def hide_runner(exc):
 
 
 def watch_threads(title):
-    """Says at intervals for which threads the process waits before it ends, as Python waits for them."""
+    """Print at intervals which threads Python is waiting for before it exits."""
     threading = sys.modules.get("threading")
     if threading is None or not hasattr(threading, "enumerate") or not others(threading):
         return
@@ -150,7 +150,7 @@ def watch_threads(title):
     try:
         threading.Thread(target=watch, name="kinetic-watch", daemon=True).start()
     except RuntimeError:
-        pass  # the call has taken all the threads that there may be
+        pass  # the call uses all the threads that the limits allow
 
 
 def others(threading):
@@ -158,12 +158,12 @@ def others(threading):
 
 
 def tell(text):
-    """Prints to stderr, after what the user's code has printed."""
+    """Print to stderr, after everything that the user's code has printed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except Exception:
-            pass  # closed, or something else than a file
+            pass  # closed, or not a file
     try:
         view = memoryview(text.encode("utf-8", "backslashreplace"))
         while view:

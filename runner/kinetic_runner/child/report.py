@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a child reports to the runner, by a pipe."""
+"""Reports from a child to the runner, through a pipe."""
 
 import json
 import os
@@ -9,7 +9,7 @@ REPORT_FD = 3
 
 
 class Report:
-    """The child's end of the pipe. It belongs to the process that made it: a fork of the user's code reports nothing."""
+    """The child's end of the pipe. It belongs to the process that created it: forks report nothing."""
 
     def __init__(self, scratch):
         self._spare = os.path.join(scratch, "report.jsonl")
@@ -19,14 +19,14 @@ class Report:
 
     @property
     def ours(self):
-        """Reports whether this is the process that the runner started, rather than a fork of it."""
+        """Whether this is the process that the runner started, rather than a fork of it."""
         return os.getpid() == self._pid
 
     def send(self, **fields):
-        """Sends one object."""
+        """Send one object."""
         line = json.dumps(fields).encode() + b"\n"
         try:
-            if identity(REPORT_FD) == self._pipe:  # else the user's code has closed it, and perhaps opened a file
+            if identity(REPORT_FD) == self._pipe:  # else the user's code has closed it and may have opened a file
                 view = memoryview(line)
                 while view:
                     view = view[os.write(REPORT_FD, view) :]
@@ -38,6 +38,6 @@ class Report:
 
 
 def identity(fd):
-    """What tells an open file from others."""
+    """Return what distinguishes an open file from others."""
     status = os.fstat(fd)
     return status.st_dev, status.st_ino

@@ -22,27 +22,27 @@ MAX_WARNINGS = 10
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 MAX_NAMED = 3  # places or keys that one warning names
 
-# Types that have an obvious form in JSON, and how to get it. They are known by their names,
-# so that no module is imported that the call does not use.
+# Types that have an obvious form in JSON, and how to get it. They are listed by name, so
+# that no module is imported unless the call uses it.
 FORMS = {
-    "complex": lambda value: str(complex(value)),  # NumPy's own has another repr
+    "complex": lambda value: str(complex(value)),  # NumPy's has a different repr
     "datetime.date": lambda value: value.isoformat(),  # and datetime.datetime
     "datetime.time": lambda value: value.isoformat(),
     "datetime.timedelta": lambda value: value.total_seconds(),
     "decimal.Decimal": str,
     "fractions.Fraction": str,
-    "numpy.datetime64": str,  # its tolist gives a bare number where it counts nanoseconds
+    "numpy.datetime64": str,  # with nanoseconds, its tolist returns a bare number
     "uuid.UUID": str,
 }
-ARRAY_METHODS = ("tolist", "item", "numpy")  # of NumPy, JAX and PyTorch; the last one of TensorFlow
+ARRAY_METHODS = ("tolist", "item", "numpy")  # of NumPy, JAX and PyTorch; "numpy" of TensorFlow
 
 
 class Converted(namedtuple("Converted", "data warnings lossy")):
-    """The JSON of a value in UTF-8, sentences about what differs there, and whether only a pickle has the exact value."""
+    """A value as JSON in UTF-8, warnings about differences, and whether only a pickle has the exact value."""
 
 
 def convert(value):
-    """Converts any value to JSON. A part that has no JSON form becomes its repr, with a warning."""
+    """Convert any value to JSON. Parts without a JSON form become their repr, with a warning."""
     converter = Converter()
     limit = remove_digit_limit()
     try:
@@ -54,7 +54,7 @@ def convert(value):
 
 
 def remove_digit_limit():
-    """Lets integers of any length become text; returns the limit until now, None in a Python without one."""
+    """Allow integers of any length to become text. Return the previous limit, or None in a Python without one."""
     if not hasattr(sys, "set_int_max_str_digits"):
         return None
     limit = sys.get_int_max_str_digits()
@@ -63,15 +63,15 @@ def remove_digit_limit():
 
 
 def encode(data):
-    """Plain data as compact JSON in UTF-8, with lone surrogates as \\u escapes."""
+    """Return plain data as compact JSON in UTF-8, with lone surrogates as \\u escapes."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
     return text.encode("utf-8", "backslashreplace")
 
 
 def write_pickle(value, path):
-    """Pickles the value to a private file and reports whether that worked, if need be by the image's cloudpickle.
+    """Pickle the value to a private file, with the image's cloudpickle if needed; return whether that worked.
 
-    OSError if the disk is full.
+    Raise OSError if the disk is full.
     """
     return any(write_with(name, value, path) for name in ("pickle", "cloudpickle"))
 
@@ -108,7 +108,7 @@ class Converter:
         self._not_finite, self._more_not_finite = [], 0
 
     def warnings(self):
-        """At most MAX_WARNINGS sentences, and one that counts the rest."""
+        """Return at most MAX_WARNINGS sentences, and one that counts the rest."""
         lines, more = list(self._lines), self._more_lines
         if self._not_finite:
             lines.insert(0, listing(self._not_finite, self._more_not_finite) + ": null in JSON")
@@ -116,7 +116,7 @@ class Converter:
         return lines[:MAX_WARNINGS] + ([f"and {more} more values like these"] if more else [])
 
     def plain(self, value):
-        """The value as plain data, whatever it is."""
+        """Return the value as plain data, whatever it is."""
         kind = type(value)
         if value is None or kind is str or kind is int or kind is bool:
             return value
@@ -160,7 +160,7 @@ class Converter:
         return self._object(value)
 
     def _object(self, value):
-        """Everything that is no JSON type of its own, nor derived from one."""
+        """Convert a value that is neither a JSON type nor derived from one."""
         kind = type(value)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self._bytes(value)
@@ -207,7 +207,7 @@ class Converter:
         return binascii.b2a_base64(value, newline=False).decode()
 
     def _array(self, value, method):
-        """An array or a scalar of a framework, by what it says that it is in plain Python."""
+        """Convert an array or scalar of a framework through its own method."""
         size = getattr(value, "nbytes", 0)
         if isinstance(size, int) and size > MAX_ARRAY_BYTES:
             return self._too_large(value, size)
@@ -250,7 +250,7 @@ class Converter:
         return self._text(value, f"is of type {type_name(type(value))} and takes {size // MIB} MiB, too large for JSON")
 
     def _text(self, value, problem):
-        """The repr of a value, in its place."""
+        """Return the repr of a value to stand in for it, with a warning."""
         self.lossy = True
         self._warn(f"{problem}; JSON has its repr")
         return repr_of(value)
@@ -262,7 +262,7 @@ class Converter:
             self._more_lines += 1
 
     def _place(self):
-        """The current place in the form value.loss[3]."""
+        """Return the current place in the form value.loss[3]."""
         text = "value" if self._path else "the value"
         for step in self._path:
             if isinstance(step, int):
@@ -273,13 +273,13 @@ class Converter:
 
 
 def key_text(key):
-    """The name of a JSON member for a key that is not text: the key's own JSON."""
+    """Return the name of a JSON member for a key that is not a string: the key's own JSON."""
     data = Converter().plain(key)
     return data if isinstance(data, str) else encode(data).decode()
 
 
 def in_order(values):
-    """The members of a set, sorted where they can be compared."""
+    """Return the members of a set, sorted if they can be compared."""
     try:
         return sorted(values)
     except Exception:

@@ -1,18 +1,18 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How messages show values, types and exceptions of the user's code, which may raise anything when they are asked."""
+"""How messages show values, types and exceptions of the user's code, whose methods may raise anything."""
 
 import json
 
 REPR_LIMIT = 20_000  # characters
 
-# What a user's handler of SIGTERM or SIGINT raises must get through. Everything else that
-# objects raise is caught: that includes the panics of Rust extensions, which are no Exception.
+# What a user's handler of SIGTERM or SIGINT raises must propagate. Everything else is caught,
+# including panics of Rust extensions, which do not derive from Exception.
 INTERRUPTIONS = (KeyboardInterrupt, SystemExit)
 
 
 def repr_of(value):
-    """The repr of a value, cut; the name of its type if that raises."""
+    """Return the shortened repr of a value, or the name of its type if repr raises."""
     if isinstance(value, (bytes, bytearray)):
         value = value[:REPR_LIMIT]  # its repr takes up to four times its memory
     try:
@@ -24,7 +24,7 @@ def repr_of(value):
 
 
 def message_of(exc):
-    """An exception's type and message on one line, even if str(exc) raises."""
+    """Return an exception's type and message on one line, even if str(exc) raises."""
     try:
         message = " ".join(str(exc).split())
     except Exception:
@@ -34,7 +34,7 @@ def message_of(exc):
 
 
 def text_of(value):
-    """str(value), even where that raises."""
+    """Return str(value), or a placeholder if that raises."""
     try:
         return str(value)
     except Exception:
@@ -42,21 +42,21 @@ def text_of(value):
 
 
 def type_name(kind):
-    """The qualified name of a type as a traceback shows it."""
+    """Return the qualified name of a type as a traceback shows it."""
     module = kind.__module__
     return kind.__qualname__ if module in (None, "builtins", "__main__") else f"{module}.{kind.__qualname__}"
 
 
 def listing(texts, more):
-    """The texts, and how many more there are."""
+    """Return the texts as a list in words, and how many more there are."""
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
 def quoted(text):
-    """The text as a JSON string."""
+    """Return the text as a JSON string."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def shorten(text, limit):
-    """The text, cut to so many characters with a mark."""
+    """Return the text, shortened with an ellipsis to at most limit characters."""
     return text if len(text) <= limit else text[: limit - 1] + "\u2026"

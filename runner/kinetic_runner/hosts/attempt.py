@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the attempts on all hosts of a job have in common."""
+"""The parts of an attempt that all hosts of a job share."""
 
 import math
 import os
@@ -17,12 +17,12 @@ from .channel import KEY_VARIABLE, Greeting
 from .rendezvous import rendezvous, tpu_environment
 
 POLL_SECONDS = 0.2
-CRASH_LEAD = 2.0  # seconds by which others may notice first that a call was killed, for they lost a peer
-RESTART_SECONDS = 300.0  # for the cluster to start a broken group again
+CRASH_LEAD = 2.0  # seconds by which others, who lost a peer, may notice first that a call was killed
+RESTART_SECONDS = 300.0  # for the cluster to restart a broken group
 
 
 class Restarted(NoCall):
-    """The container of this pod was started again: no call runs, because all hosts are about to start again."""
+    """This pod's container was restarted. No call runs, because all hosts are about to be restarted."""
 
 
 class HostAttempt(Attempt):
@@ -36,17 +36,17 @@ class HostAttempt(Attempt):
         self.final = options.final or not options.release
         self._mark = os.path.join(options.work, "attempt")  # outlives the container, not the pod
         if os.path.exists(self._mark):
-            signals.never_raise()  # what a crash left is saved first, even if all hosts are about to start again
-        os.environ.pop("KINETIC_LEADER", None)  # or a job that the call runs here would be taken for one of its hosts
+            signals.never_raise()  # first save what a crash left, even if all hosts are about to be restarted
+        os.environ.pop("KINETIC_LEADER", None)  # otherwise a job run by the call would take itself for one of the hosts
         self.greeting = Greeting(options, os.environ.pop(KEY_VARIABLE, ""))
 
     def wait(self, done, until=math.inf):
-        """Serves the other hosts until done(), but not longer than until, or than SIGTERM allows."""
+        """Serve the other hosts until done(), the time until, or the end of the grace after SIGTERM."""
         while not done() and time.monotonic() < min(until, self.signals.came_at + self.options.grace):
             self.link.attend(POLL_SECONDS)
 
     def refuse_restart(self):
-        """Raises Restarted in a container that was started again, when what its crash left is saved."""
+        """In a restarted container, save what the crash left and raise Restarted."""
         if not os.path.exists(self._mark):
             self.leave_mark("")
             return
@@ -59,12 +59,12 @@ class HostAttempt(Attempt):
         raise Restarted
 
     def leave_mark(self, number):
-        """Notes in the pod the attempt that runs, or that none does."""
+        """Note in the pod which attempt runs, if any."""
         with open(self._mark, "w", encoding="ascii") as file:
             file.write(str(number))
 
     def _save_crash(self):
-        """Records that the runner crashed with its container, as happens when memory runs out, and saves what it had printed."""
+        """Record that the container was killed, as when memory runs out, and save the rest of its log."""
         with open(self._mark, encoding="ascii") as file:
             number = file.read()
         if not number:
@@ -76,9 +76,9 @@ class HostAttempt(Attempt):
         LogParts(self.store, self.options.job, self.host, number).publish_all(spool)
 
     def run_call(self, call):
-        """The outcome of this host's call."""
+        """Return the outcome of this host's call."""
         found = rendezvous(self.group, self.options.chips)
-        variables = {name: value for name, value in found.items() if name not in os.environ}  # what the user has set stays
+        variables = {name: value for name, value in found.items() if name not in os.environ}  # keep what the user has set
         variables.update(tpu_environment(self.group, self.options.chips, os.environ))
         outcome, supervisor = self.supervise(call, self.place(variables), self.link)
         if was_killed(supervisor):
@@ -89,7 +89,7 @@ class HostAttempt(Attempt):
         return outcome
 
     def save_log(self, outcome):
-        """Publishes what there is of the log: the job may run for long after this host has ended."""
+        """Publish the log: the job may run long after this host has ended."""
         try:
             publish_log(self, outcome)
         except Unreachable as exc:
@@ -97,5 +97,5 @@ class HostAttempt(Attempt):
 
 
 def was_killed(supervisor):
-    """Reports whether the call was killed by something else than the runner: it is likely that memory ran out."""
+    """Return whether something other than the runner killed the call: probably out of memory."""
     return os.WIFSIGNALED(supervisor.status) and os.WTERMSIG(supervisor.status) == signal.SIGKILL and not supervisor.killed

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A connection between the runners of two hosts, and how they know each other."""
+"""A connection between the runners of two hosts, and their authentication."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ from ..documents import SHA256
 from ..text import encode_json
 
 GROUP_PORT = 8601  # of the leader's runner; the manifest's readiness probe has it too
-KEY_VARIABLE = "KINETIC_GROUP_KEY"  # a secret that the hosts of a job share
+KEY_VARIABLE = "KINETIC_GROUP_KEY"  # a secret shared by the hosts of a job
 PIPE_READ = 64 << 10
 LINE_LIMIT = 1 << 20  # bytes of a message
 PEER_SECONDS = 2.0  # for another host to take a connection or a message
@@ -31,17 +31,17 @@ class Channel:
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
     def send(self, message):
-        """Sends an object. If the other side is gone, or takes only a part of it, receive() says so."""
+        """Send an object. If the other side is gone or takes only part of it, receive() reports that."""
         try:
             self.connection.sendall(encode_json(message) + b"\n")
         except OSError:
             try:
                 self.connection.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass  # it is gone
+                pass  # it is already gone
 
     def receive(self):
-        """The objects that have arrived; None if the other side is gone, or is not a runner."""
+        """Return the objects that have arrived, or None if the other side is gone or is not a runner."""
         try:
             data = self.connection.recv(PIPE_READ)
             *lines, self._rest = (self._rest + data).split(b"\n")
@@ -53,7 +53,7 @@ class Channel:
 
 
 class Greeting:
-    """The first message of a member: its job, its call and its host, signed with the key of the job."""
+    """The first message of a member: its job, its call and its host, signed with the job's key."""
 
     def __init__(self, options, key):
         self._fields = {"job": options.job, "call": options.call}
@@ -64,12 +64,12 @@ class Greeting:
         return bool(self._key)
 
     def of(self, host, challenge):
-        """The greeting of a host that answers a leader's challenge."""
+        """Return the greeting with which a host answers a leader's challenge."""
         fields = dict(self._fields, host=host)
         return dict(fields, signature=self._sign(fields, challenge))
 
     def host(self, message, hosts, challenge):
-        """The host that sent a greeting, None if it is not one of this job's."""
+        """Return the host that sent a greeting, or None if it is not a host of this job."""
         host = message.get("host")
         if type(host) is not int or not 0 < host < hosts:
             return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The attempt on host 0, the leader, which counts, publishes and releases for all hosts."""
+"""The attempt on host 0, the leader. It counts attempts, publishes and releases for all hosts."""
 
 import time
 
@@ -16,7 +16,7 @@ from .verdict import verdict
 
 
 def run(options, signals, group, problem=None):
-    """Runs the attempt; returns the exit code. With a problem no call runs, and the job ends with it."""
+    """Run the attempt; return the exit code. A problem, if given, ends the job without a call."""
     attempt = LeaderAttempt(options, signals, group)
     try:
         outcome = attempt.guarded(lambda: attempt.call(problem))
@@ -34,13 +34,13 @@ class LeaderAttempt(HostAttempt):
     def __init__(self, options, signals, group):
         super().__init__(options, signals, group)
         self.link = Leader(group.hosts, self.greeting, self.say)
-        self._lost = set()  # the hosts that were gone before this one was told to end
+        self._lost = set()  # the hosts that were gone before SIGTERM reached this one
         signals.listen(lambda: self._lost.update(self.link.gone))
 
     def call(self, problem):
-        """The outcome of the call on this host."""
+        """Return the outcome of the call on this host."""
         self.open_store()
-        self.refuse_if_ended()  # a job that has ended is only to be released, whatever happened to the pod
+        self.refuse_if_ended()  # only release a job that has ended, whatever happened to the pod
         self.refuse_restart()
         if problem is not None:
             raise problem
@@ -57,26 +57,26 @@ class LeaderAttempt(HostAttempt):
         return self.run_call(self.fetch())
 
     def finish(self, outcome):
-        """Publishes what came of all hosts, and releases them; returns the exit code."""
+        """Publish the outcome of all hosts and release them; return the exit code."""
         in_set, terminated = bool(self.options.release), outcome.reason == TERMINATED
         if not self.number and terminated and in_set:
-            return EXIT_TERMINATED  # publish nothing: the job may have ended already
-        self.final = self.final or not self.number  # nothing bounds the attempts that are not counted
+            return EXIT_TERMINATED  # publish nothing: the job may have ended
+        self.final = self.final or not self.number  # nothing limits attempts that are not counted
         if self.number and not terminated:
             self.save_log(outcome)
             outcome = self.agree(outcome)
         elif self.number and not in_set:
-            outcome = self.broken(self._lost)  # if any, they are why the Job has this host end
+            outcome = self.broken(self._lost)  # lost hosts, if any, are why the Job ends this one
         end = publish.publish(self, outcome)
         if end is not None:
             publish.say_end(self)
         publish.flush_log(self)
-        self.leave_mark("")  # a crash is recorded by now
+        self.leave_mark("")  # crashes are recorded by now
         self.conclude(end, outcome)
         return outcome.exit_code
 
     def agree(self, outcome):
-        """The outcome of the attempt, which this host's is a part of."""
+        """Return the outcome of the attempt on all hosts."""
         link = self.link
         link.report(outcome)
         until = time.monotonic() + RESTART_SECONDS
@@ -92,12 +92,12 @@ class LeaderAttempt(HostAttempt):
         return agreed
 
     def broken(self, gone):
-        """The outcome of an attempt that lost these hosts, or was told to end."""
+        """Return the outcome of an attempt that lost these hosts or was terminated."""
         in_set = bool(self.options.release)
         if gone:
-            lost = gone.difference(self.link.outcomes) or gone  # the others were told to end after it
+            lost = gone.difference(self.link.outcomes) or gone  # the others were terminated afterwards
             names, were = ", ".join(f"host {host}" for host in sorted(lost)), "was" if len(lost) == 1 else "were"
-            told = "" if lost.isdisjoint(self.link.outcomes) else "cancelled, "  # else it was told to end
+            told = "" if lost.isdisjoint(self.link.outcomes) else "cancelled, "  # else it was terminated
             message = f"{names} {were} lost ({told}preempted, drained or crashed)"
         else:
             message = f"{'its hosts were' if in_set else 'host 0 was'} terminated (preempted, drained or deleted)"
@@ -109,16 +109,16 @@ class LeaderAttempt(HostAttempt):
         return Outcome(DISRUPTED, 1, message)
 
     def why_it_ended(self, outcome):
-        """The outcome for the attempt's record: of a host that was told to end, why."""
+        """Return the outcome for the attempt's record, with the reason if the host was terminated."""
         return self.broken(self._lost) if self.signals.came and outcome.reason == TERMINATED else outcome
 
     def publishing_failed(self, exc):
-        """A store that refuses this attempt would refuse the next ones too."""
+        """Make this attempt the last one: the store would refuse the next ones too."""
         self.final = self.final or isinstance(exc, RunnerError) and not isinstance(exc, Unreachable)
 
     def conclude(self, end, outcome=None):
-        """Releases the hosts of a set whose job has ended, and rests until they are told to end."""
-        if end is None and self.final:  # then the end stands in the set's annotation alone
+        """Release the hosts of a set whose job has ended, and wait for SIGTERM."""
+        if end is None and self.final:  # then only the set's annotation records the end
             end = self.tried_end or publish.end_document(self, outcome, timestamp())
         if end is None or not self.options.release:
             return

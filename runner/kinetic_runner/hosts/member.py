@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The attempt on another host than the leader, which keeps a log of its own and reports how its call ended."""
+"""The attempt on a host other than the leader. It keeps its own log and reports how its call ended."""
 
 import time
 
@@ -13,7 +13,7 @@ from .peers import Member
 
 
 def run(options, signals, group):
-    """Runs the attempt; returns the exit code."""
+    """Run the attempt; return the exit code."""
     attempt = MemberAttempt(options, signals, group)
     try:
         return attempt.finish(attempt.guarded(attempt.call))
@@ -25,7 +25,7 @@ def run(options, signals, group):
 
 
 class Refused(NoCall):
-    """The leader has refused this host's greeting: it has no key, or another one. A new pod may have the right one."""
+    """The leader refused this host's greeting: its key is missing or wrong. A new pod may have the right one."""
 
 
 class MemberAttempt(HostAttempt):
@@ -36,7 +36,7 @@ class MemberAttempt(HostAttempt):
         self.link = Member(group.leader, self.greeting, group.host)
 
     def call(self):
-        """The outcome of the call on this host."""
+        """Return the outcome of the call on this host."""
         self.open_store()
         self.refuse_restart()
         self.open_log()
@@ -48,7 +48,7 @@ class MemberAttempt(HostAttempt):
         return self.run_call(call)
 
     def meet(self):
-        """Waits for the leader; reports whether the call is to run, in the attempt that the leader has counted."""
+        """Wait for the leader and join its attempt; return whether to run the call."""
         link = self.link
         self.wait(lambda: self.signals.came or link.attempt or link.stopping or link.refused)
         if link.refused:
@@ -61,14 +61,14 @@ class MemberAttempt(HostAttempt):
         return True
 
     def finish(self, outcome):
-        """Publishes this host's log and reports to the leader; returns the exit code."""
+        """Publish this host's log and report to the leader; return the exit code."""
         if not self.number and outcome.reason not in (STOPPED, TERMINATED):
-            self.meet()  # or it would stay unknown what failed
+            self.meet()  # otherwise the failure would stay unknown
         self.save_log(outcome)
         publish.write_termination_message(self, outcome, timestamp())
         publish.flush_log(self)
         self.link.report(outcome)
-        # To leave would have all hosts started again, or fail the job before the leader has published why.
+        # Exiting would restart all hosts, or fail the job before the leader has published why.
         if self.options.release or not self.number:
             self.signals.wait()
         else:

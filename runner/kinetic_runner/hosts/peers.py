@@ -1,12 +1,12 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How the runners of a job on several hosts talk.
+"""How the runners of a job on several hosts communicate.
 
-The runner of every other host, a member, connects to that of host 0, the
-leader, once. The leader sends a challenge; the member says who it is, signed with the
-key of the job, and later how its call ended, when its log is in the store. The leader answers
-with the number of the attempt, and says when the call can stop because
-another one failed. There is no thread.
+The runner of every other host, a member, connects once to the runner of host 0,
+the leader. The leader sends a challenge. The member answers who it is, signed with
+the job's key, and the leader replies with the number of the attempt. When the
+member's log is in the store, it reports how its call ended. The leader tells the
+members when to stop because another call failed. There are no threads.
 """
 
 import errno
@@ -22,11 +22,11 @@ from . import channel as channels
 from .channel import PEER_SECONDS, Channel
 from .verdict import report, reported
 
-# Connections that wait while the leader fetches its bundle: all hosts', and the readiness probe's.
+# Connections that wait while the leader fetches the package: from all hosts and the readiness probe.
 BACKLOG = 4096
 REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
-SPARE_CONNECTIONS = 64  # beside twice the hosts
-ACCEPT_SECONDS = 0.5  # until the next try when there are too many open files
+SPARE_CONNECTIONS = 64  # in addition to twice the hosts
+ACCEPT_SECONDS = 0.5  # before the next try after too many open files
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds between a member's tries to connect
 
 
@@ -38,14 +38,14 @@ class Leader:
         self._selector = selectors.DefaultSelector()
         self._listener = None
         self.next_at = math.inf  # of time.monotonic: when to listen again
-        self._members = {}  # host: its channel, or None when it is lost
+        self._members = {}  # by host: its channel, or None if it is lost
         self._end_by = math.inf  # of time.monotonic
         self.attempt = 0
         self.stopping = False  # no call needs to continue
         self.outcomes = {}  # by host
 
     def listen(self):
-        """Opens the port. Who connects is not heard before attend()."""
+        """Open the port. attend() accepts the connections."""
         both = socket.has_dualstack_ipv6()
         family = socket.AF_INET6 if both else socket.AF_INET
         port = channels.GROUP_PORT
@@ -57,11 +57,11 @@ class Leader:
         self._watch(self._listener, self._accept)
 
     def fileno(self):
-        """What becomes readable when something has arrived."""
+        """Return a descriptor that becomes readable when something has arrived."""
         return self._selector.fileno()
 
     def attend(self, patience=0.0):
-        """Acts on what has arrived, or arrives within that many seconds."""
+        """Handle what has arrived, or arrives within patience seconds."""
         if time.monotonic() >= self.next_at:
             self.next_at = math.inf
             self._watch(self._listener, self._accept)
@@ -70,12 +70,12 @@ class Leader:
 
     @property
     def gone(self):
-        """The hosts that were lost or told to end, rather than ended by themselves."""
+        """The hosts that were lost or terminated before their calls ended."""
         lost = {host for host, channel in self._members.items() if channel is None and host not in self.outcomes}
         return lost | {host for host, outcome in self.outcomes.items() if outcome.reason == TERMINATED}
 
     def report(self, outcome):
-        """Takes note of how a host's call ended."""
+        """Note how a host's call ended."""
         self.outcomes[outcome.host] = outcome
         if not outcome.failed or self.stopping:
             return
@@ -84,14 +84,14 @@ class Leader:
             channel.send({"end": True})
 
     def settled(self, terminated):
-        """Reports whether no outstanding report could change the verdict."""
+        """Return whether no outstanding report could change the verdict."""
         busy = [host for host, channel in self._members.items() if channel and host not in self.outcomes]
         if self.stopping or terminated:
             return not busy or time.monotonic() >= self._end_by
         return len(self.outcomes) == self._hosts
 
     def close(self):
-        """Closes the port and all connections."""
+        """Close the port and all connections."""
         for key in list(self._selector.get_map().values()):
             key.fileobj.close()
         self._selector.close()
@@ -109,7 +109,7 @@ class Leader:
                 self._selector.unregister(self._listener)
                 self.next_at = time.monotonic() + ACCEPT_SECONDS
             return
-        if len(self._selector.get_map()) > 2 * self._hosts + SPARE_CONNECTIONS:  # strangers that say nothing
+        if len(self._selector.get_map()) > 2 * self._hosts + SPARE_CONNECTIONS:  # from strangers that send nothing
             channel.connection.close()
             return
         challenge = os.urandom(16).hex()
@@ -152,7 +152,7 @@ class Leader:
 
 
 def allow_open_files(hosts):
-    """Raises the limit of open files where the hosts need more than it allows."""
+    """Raise the limit on open files if the hosts need more."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -162,7 +162,7 @@ def allow_open_files(hosts):
 
 
 class Member:
-    """The end of another host."""
+    """A member's end of the connection."""
 
     next_at = math.inf
 
@@ -174,13 +174,13 @@ class Member:
         self.stopping = self.lost = self.refused = False
 
     def fileno(self):
-        """As the leader's; -1 without a connection."""
+        """Return the descriptor to poll, or -1 without a connection."""
         return self._channel.connection.fileno() if self._channel else -1
 
     def attend(self, patience=0.0):
-        """As the leader's; connects first."""
+        """Connect if necessary, then handle what arrives within patience seconds."""
         if self._channel is None and not self.lost and time.monotonic() >= self._connect_at:
-            self._connect_at = time.monotonic() + self._pause * (0.5 + os.urandom(1)[0] / 512)  # not all at one moment
+            self._connect_at = time.monotonic() + self._pause * (0.5 + os.urandom(1)[0] / 512)  # not all at the same moment
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
             self._connect()
         if self._channel is None:
@@ -202,7 +202,7 @@ class Member:
             self._channel, self.lost = None, self.attempt > 0 or self.stopping
 
     def report(self, outcome):
-        """Reports how the call ended."""
+        """Report how the call ended."""
         if self._channel:
             self._channel.send(report(outcome))
 
@@ -210,4 +210,4 @@ class Member:
         try:
             self._channel = Channel(socket.create_connection((self._leader, channels.GROUP_PORT), PEER_SECONDS))
         except OSError:
-            pass  # it will be there
+            pass  # try again later

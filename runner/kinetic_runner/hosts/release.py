@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The release of a LeaderWorkerSet, which would start its pods for ever."""
+"""The release of a LeaderWorkerSet, which would otherwise restart its pods for ever."""
 
 import os
 
@@ -14,7 +14,7 @@ OUTCOME_ANNOTATION = "kubectl-kinetic.github.io/outcome"
 
 
 class Release:
-    """One patch of the job's LeaderWorkerSet: how the job ended, and no more hosts."""
+    """A patch of the job's LeaderWorkerSet that records the outcome and scales it to zero."""
 
     def __init__(self, workload, end):
         url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
@@ -24,13 +24,13 @@ class Release:
         self._path = LEADERWORKERSETS.format(*workload.split("/"))
 
     def send(self):
-        """Sends it; Transient if it may succeed later, else RunnerError."""
+        """Send the patch. Raise Transient if it may succeed later, else RunnerError."""
         with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
-            token = file.read().strip()  # it is replaced now and then
+            token = file.read().strip()  # it is rotated
         headers = (("Content-Type", "application/merge-patch+json"), ("Content-Length", str(len(self._body))))
         answer = self._server.send(Request("PATCH", self._path, headers, lambda: [self._body]), REQUEST_SECONDS, token)
         data = answer.content()
         if answer.status in (401, 409) or answer.status in RETRY_STATUS:
             raise Transient(f"the API server answered {answer.status}")
-        if answer.status not in (200, 404):  # 404: it is gone, and so are its hosts, soon
+        if answer.status not in (200, 404):  # 404: it is gone, and its hosts will be soon
             raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")

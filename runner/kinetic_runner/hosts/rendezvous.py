@@ -1,12 +1,12 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A host's place in its job, and the variables by which the hosts of a call find each other."""
+"""A host's place in its job, and the variables with which the hosts of a call find each other."""
 
 import re
 from collections import namedtuple
 
 TORCH_PORT = 29500  # on the leader, for the call
-JAX_PORT = 8602  # the same for JAX; Google's TPU software uses ports from 8470 to 8490
+JAX_PORT = 8602  # for JAX; Google's TPU software uses ports from 8470 to 8490
 TPU_PORT = 8476  # where LeaderWorkerSet has libtpu listen
 
 HOST_NAMES, WORKER_ID = "TPU_WORKER_HOSTNAMES", "TPU_WORKER_ID"
@@ -14,7 +14,7 @@ PROCESS_ADDRESSES, PROCESS_PORT = "TPU_PROCESS_ADDRESSES", "TPU_PROCESS_PORT"
 
 
 class PlaceUnknown(ValueError):
-    """The environment does not say which host of the job this is; the message is a sentence for people."""
+    """The environment does not say which host of the job this is."""
 
 
 class Group(namedtuple("Group", "host hosts leader slices in_set")):
@@ -30,7 +30,7 @@ class Group(namedtuple("Group", "host hosts leader slices in_set")):
         return self.host // self.slice_size
 
     def address(self, host):
-        """The DNS name of a host, or "" if the leader's name does not imply it.
+        """Return the DNS name of a host, or "" if the leader's name does not imply it.
 
         The leader of a LeaderWorkerSet is NAME-0.SUBDOMAIN.NAMESPACE, and its worker 3
         NAME-0-3.SUBDOMAIN.NAMESPACE. Those of an Indexed Job are NAME-0.SERVICE and
@@ -46,7 +46,7 @@ class Group(namedtuple("Group", "host hosts leader slices in_set")):
 
 
 def find_group(environ, in_set):
-    """This host's place, from the variables of LeaderWorkerSet or those of an Indexed Job; PlaceUnknown if they don't say."""
+    """Return this host's place, from the variables of a LeaderWorkerSet or an Indexed Job, or raise PlaceUnknown."""
     if in_set:
         names = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
     else:
@@ -62,7 +62,7 @@ def find_group(environ, in_set):
 
 
 def rendezvous(group, chips):
-    """The variables by which torch and JAX on all hosts, each with chips like gpu:8, find each other."""
+    """Return the variables with which torch and JAX find each other. chips is what each host has, such as gpu:8."""
     kind, _, count = chips.partition(":")
     host, hosts = str(group.host), str(group.hosts)
     found = {
@@ -95,15 +95,15 @@ def rendezvous(group, chips):
 
 
 def tpu_environment(group, chips, environ):
-    """The TPU variables to replace because they name fewer hosts than this host's slice has.
+    """Return replacements for TPU variables that name fewer hosts than this host's slice has.
 
     GKE 1.34.1 and later gives the pods of a tpu7x slice TPU_PROCESS_ADDRESSES=localhost:PORT,
     and JAX and libtpu read that before TPU_WORKER_HOSTNAMES. LeaderWorkerSet sets it right
     from v0.8.0 on, but adds nothing to a pod that already has TPU_WORKER_HOSTNAMES.
 
-    Nothing is replaced where no such variable is set, or where they name enough hosts:
-    a v4, v5e, v5p or v6e slice needs no TPU_PROCESS_ADDRESSES. Nor where a file names the
-    hosts (TPU_PROCESS_ADDRESSES_PATH, which JAX reads first).
+    Nothing is replaced if no such variable is set, or if they name enough hosts: a v4,
+    v5e, v5p or v6e slice needs no TPU_PROCESS_ADDRESSES. Nor if a file names the hosts
+    (TPU_PROCESS_ADDRESSES_PATH, which JAX reads first).
     """
     size = group.slice_size
     if not chips.startswith("tpu:") or environ.get("TPU_PROCESS_ADDRESSES_PATH"):
@@ -124,12 +124,12 @@ def tpu_environment(group, chips, environ):
 
 
 def hosts_in(addresses):
-    """The different hosts in a list like a:8471,a:8472,b:8471; several processes may run on each."""
+    """Return the different hosts in a list like a:8471,a:8472,b:8471; several processes may run on each."""
     return {re.sub(r"^([^:]*|\[.*\]):[0-9]+$", r"\1", address.strip()) for address in addresses.split(",")}
 
 
 def process_port(environ):
-    """The port that libtpu is told to listen on."""
+    """Return the port for libtpu to listen on."""
     first = environ.get(PROCESS_ADDRESSES, "").partition(",")[0]
     for port in (environ.get(PROCESS_PORT, ""), first.rpartition(":")[2]):
         if re.fullmatch("[0-9]{1,5}", port):

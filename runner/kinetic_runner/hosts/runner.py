@@ -10,7 +10,7 @@ from .rendezvous import Group, PlaceUnknown, find_group
 
 
 def run(options, signals):
-    """Runs one attempt on this host; returns the exit code."""
+    """Run one attempt on this host; return the exit code."""
     in_set = bool(options.release)
     try:
         group = find_group(os.environ, in_set)
@@ -18,6 +18,6 @@ def run(options, signals):
         problem = RunnerError(str(exc))
         if not in_set:
             raise problem from None
-        # The set would start this host again for ever: it speaks for the job, to end it.
+        # The set would restart this host for ever, so it ends the job as if it were the leader.
         return leader.run(options, signals, Group(0, 1, "", 1, in_set), problem)
     return (member if group.host else leader).run(options, signals, group)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How the calls of several hosts together ended, from what each reports."""
+"""The outcome of an attempt, from the reports of its hosts."""
 
 import time
 
@@ -11,9 +11,9 @@ TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
 
 
 def verdict(outcomes, gone, hosts):
-    """The outcome of an attempt, of those by host; None if it has none.
+    """Return the outcome of an attempt from the outcomes by host, or None if they do not decide it.
 
-    The first failure is the cause of the others. While a host is gone, failures
+    The first failure is the cause of the others. If a host is gone, failures
     prove nothing: its loss may have caused them.
     """
     if all(host in outcomes and outcomes[host].ok for host in range(hosts)):
@@ -23,14 +23,14 @@ def verdict(outcomes, gone, hosts):
 
 
 def report(outcome):
-    """What a member reports of its call. The clocks of two hosts may differ, so it says how long ago the call ended."""
+    """Return a member's report of its call. The clocks of hosts may differ, so it says how long ago the call ended."""
     error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
     fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "warnings")}
     return dict(fields, error=error, age=time.time() - outcome.at)
 
 
 def reported(host, message):
-    """The outcome that a member has reported; RunnerError if it is none."""
+    """Return the outcome that a member reported, or raise RunnerError if it is malformed."""
     where = f"the report of host {host}"
     kinds = (("reason", str), ("exit_code", int), ("message", str))
     outcome = Outcome(*(field(message, key, kind, where) for key, kind in kinds))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Which inputs a pod has, and what the store knows of them."""
+"""The inputs of a pod, and their state in the store."""
 
 import os
 import re
@@ -15,12 +15,12 @@ from ..store.names import blob_name, job_name
 
 
 def result_name(job, name=""):
-    """The result of an input, {index}.json or {index}.pkl, or its tries; or the folder of them."""
+    """Return the object name of an input's result ({index}.json, .pkl) or tries ({index}.try), or their folder."""
     return job_name(job, f"results/{name}")
 
 
 def ranges(text):
-    """The numbers of 0-0,5-9; [] of no text."""
+    """Return ranges of the numbers in text such as 0-0,5-9; [] if it is empty."""
     if text and not re.fullmatch("[0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*", text):
         raise RunnerError(f"--only: {text!r:.80} is not a list of ranges such as 0-0,5-9")
     pairs = (part.split("-") for part in text.split(",") if part)
@@ -28,13 +28,13 @@ def ranges(text):
 
 
 def chunk_of(options, chunk):
-    """The numbers of the inputs in a chunk, in order."""
+    """Return the numbers of the inputs in a chunk, in order."""
     numbers = chain.from_iterable(ranges(options.only) or [range(options.inputs)])
     return list(islice(numbers, chunk * options.chunk, (chunk + 1) * options.chunk))
 
 
 def fetch_inputs(store, options, chunk, scratch):
-    """Writes the lines of a chunk to a file; returns its path and their numbers."""
+    """Write the lines of a chunk to a file; return its path and their numbers."""
     everything, path = os.path.join(scratch, "inputs.jsonl"), os.path.join(scratch, "chunk.jsonl")
     with open(everything, "wb") as file:
         copy_verified(store, blob_name(options.map), options.map, CALL_LIMIT, file.write)
@@ -53,9 +53,9 @@ def fetch_inputs(store, options, chunk, scratch):
 
 
 def find_done(store, options, numbers):
-    """The inputs that have a result.
+    """Return the inputs that have a result.
 
-    All pods together make no more requests than there are inputs, however small the chunks.
+    All pods together make at most as many requests as there are inputs, however small the chunks.
     """
     pages = -(-options.inputs // LIST_PAGE)
     if len(numbers) > pages:
@@ -71,7 +71,7 @@ def find_done(store, options, numbers):
 
 
 def listed(store, job):
-    """Yields number and kind of each object of the results."""
+    """Yield number and kind of each object in the results."""
     for name in store.list(result_name(job)):
         number, _, kind = name.partition(".")
         if number.isdecimal():
@@ -79,7 +79,7 @@ def listed(store, job):
 
 
 def find_tries(store, options, numbers):
-    """The attempts that have begun each of these inputs, as far as that was noted."""
+    """Return, by input, the attempts known to have started it."""
     tries = {}
 
     def read(number):

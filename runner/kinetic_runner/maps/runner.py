@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner of a pod of a map.
 
-The inputs of its chunk are computed one after the other in one child, which
-imports the function once. An exception is a result, too. A child that dies is
-followed by another one for the rest; a pod that dies, by the next pod, which skips
-an input that has killed two of them.
+One child computes the inputs of the chunk one after another and imports the
+function once. An exception is a result, too. If a child dies, another one computes
+the rest. If a pod dies, the next pod does, and skips inputs that have killed two pods.
 """
 
 import os
@@ -25,12 +24,12 @@ from ..text import encode_json, file_blocks, timestamp
 from .inputs import fetch_inputs, find_done, find_tries, result_name
 from .results import Results
 
-MAX_UNKNOWN = 3  # pods, beside --retries, that die before they have noted an input
-MAX_TRIES = 2  # of an input that kills its child, or its pod
+MAX_UNKNOWN = 3  # pods, in addition to --retries, that die before they have noted an input
+MAX_TRIES = 2  # of an input that kills its child or its pod
 
 
 def run(options, signals):
-    """Runs one attempt at a chunk; returns the exit code."""
+    """Run one attempt at a chunk; return the exit code."""
     index = os.environ.get("JOB_COMPLETION_INDEX", "")
     try:
         chunk = whole_number(index)
@@ -45,12 +44,12 @@ def run(options, signals):
 
 
 class MapAttempt(Attempt):
-    """One attempt at a chunk of a map. How the job ended is known when all its pods have."""
+    """One attempt at a chunk of a map. Only when all its pods have ended is the job's outcome known."""
 
     def __init__(self, options, signals, chunk):
         super().__init__(options, signals, host=chunk)
         self.silent = ()
-        self.tries = {}  # attempts by the input that they began
+        self.tries = {}  # by input: the attempts that started it
 
     def open_store(self):
         super().open_store()
@@ -60,11 +59,11 @@ class MapAttempt(Attempt):
         self.silent = count.silent
         outcome = super().spent(count)
         if outcome is not None:
-            outcome.exit_code = 1  # final: a pod that is retried would find the same
+            outcome.exit_code = 1  # final: a retry would find the same
         return outcome
 
     def call(self):
-        """The outcome of the chunk, when each input has a result."""
+        """Return the outcome of the chunk once each input has a result."""
         self.open_store()
         self.refuse_if_ended()
         spent = self.begin()
@@ -87,7 +86,7 @@ class MapAttempt(Attempt):
         return self.compute(call, path, numbers, done)
 
     def skip_killers(self, call, done):
-        """Gives up the inputs that were computed each time when pods died without a word."""
+        """Give up the inputs that were in progress whenever a pod was killed."""
         for number, attempts in self.tries.items():
             if number not in done and len(set(attempts) & set(self.silent)) >= MAX_TRIES:
                 message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: probably out of memory, or its nodes were lost"
@@ -95,9 +94,9 @@ class MapAttempt(Attempt):
                 done.add(number)
 
     def compute(self, call, path, numbers, done):
-        """Computes the inputs that have no result yet."""
+        """Compute the inputs that have no result yet."""
         place, errands = self.place({}), self.errands()
-        place.environ["KINETIC_HOST"] = "0"  # pods of a map do not know each other
+        place.environ["KINETIC_HOST"] = "0"  # pods of a map are independent
         killed_before = None
         while left := [number for number in numbers if number not in done]:
             empty_directory(os.path.join(self.scratch, "inputs"))
@@ -110,7 +109,7 @@ class MapAttempt(Attempt):
             results = Results(left, store_result, self.mark, self.store.parallel, bool(self.silent))
 
             def note(report):
-                # An input that the end interrupted has no result, unless its function returned.
+                # An input that was interrupted has no result, unless its function returned.
                 if "ended" in report and supervisor.stopped_at < report["outcome"]["at"] and not report["outcome"]["returned"]:
                     results.closed = True
                 results.note(report)
@@ -140,18 +139,18 @@ class MapAttempt(Attempt):
         return outcome
 
     def mark(self, number):
-        """Notes that this attempt has begun an input: should it kill the pod, the next one knows."""
+        """Note that this attempt starts an input, for the next pod if the input kills this one."""
         attempts = self.tries.get(number, []) + [self.number]
         data = encode_json({"version": VERSION, "attempts": attempts})
         self.store.write(result_name(self.options.job, f"{number}.try"), lambda: [data])
 
     def give_up(self, number, outcome):
-        """Publishes the failure of an input that is not computed again."""
+        """Publish the failure of an input that will not be tried again."""
         outcome.started = outcome.finished = timestamp()
         self.publish_input(number, outcome)
 
     def publish_input(self, number, outcome):
-        """Publishes the result of an input, once; the first one stays."""
+        """Publish the result of an input. If there is one already, keep it."""
         store, job = self.store, self.options.job
         name, pickled = result_name(job, f"{number}.json"), None
         if outcome.pickle_path:
@@ -160,14 +159,14 @@ class MapAttempt(Attempt):
         try:
             store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict(outcome, pickled))
         except AlreadyExists:
-            pass  # of a pod that was taken for lost
+            pass  # from a pod that was thought to be lost
         folder = os.path.join(self.scratch, "inputs", str(number))
         if os.path.isdir(folder):
             empty_directory(folder)
             os.rmdir(folder)
 
     def result_blocks(self, number, outcome, pickled):
-        """Yields results/{index}.json: result.json, and of which input it is."""
+        """Yield results/{index}.json: result.json with the number of the input."""
         fields = {
             "version": VERSION,
             "index": number,
@@ -184,13 +183,13 @@ class MapAttempt(Attempt):
         yield from publish.with_value(fields, outcome)
 
     def finish(self, outcome):
-        """Publishes the log and the attempt's record; returns the exit code."""
+        """Publish the log and the attempt's record; return the exit code."""
         finished = timestamp()
         try:
             if self.store is not None:
                 publish.publish_log(self, outcome)
                 publish.record_end(self, outcome, finished)
-                if self.final:  # of a local map, no other process knows how it ended
+                if self.final:  # no other process knows how a local map ended
                     publish.publish_end(self, publish.end_document(self, outcome, finished))
         except (RunnerError, OSError) as exc:
             outcome = self.failure(f"cannot record how the chunk ended: {exc}")
@@ -200,5 +199,5 @@ class MapAttempt(Attempt):
 
 
 def verdict(outcome, pickled):
-    """What a bucket keeps beside the result of an input."""
+    """Return the object metadata for the result of an input."""
     return {"ok": "true" if outcome.ok else "false", "pickled": "true" if pickled else "false"}

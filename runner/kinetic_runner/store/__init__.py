@@ -9,12 +9,12 @@ import os
 from ..errors import RunnerError
 from ..text import BLOCK
 
-# What to do next, said by more than one message.
+# Advice in several messages.
 RESUBMIT = "delete it, then submit the job again to upload it"
 
 
 def open_store(url, emulator="", metadata_host="", credentials=""):
-    """The store of a URL. Pods have buckets, local jobs directories too."""
+    """Return the store of a URL. Pods use buckets, local jobs may use directories."""
     if url.startswith("gs://"):
         from .gcs import GCSStore
 
@@ -25,7 +25,7 @@ def open_store(url, emulator="", metadata_host="", credentials=""):
 
 
 def directory_of(url, what):
-    """The path of a file:// URL or of an absolute path."""
+    """Return the path of a file:// URL or of an absolute path."""
     path = url[len("file://") :] if url.startswith("file://") else url
     if not os.path.isabs(path):
         raise RunnerError(f"{what} {url}: expected gs://BUCKET, file:///DIR or /DIR")
@@ -33,8 +33,8 @@ def directory_of(url, what):
 
 
 def in_parallel(action, items, count):
-    """Calls action with each item, in up to count threads; raises the first failure when they have ended."""
-    from ..threads import start_threads  # which a job with one blob does not need
+    """Call action with each item, in up to count threads. When they have ended, raise the first failure."""
+    from ..threads import start_threads  # not needed by a job with one blob
 
     waiting, failures = list(reversed(items)), []
 
@@ -61,9 +61,9 @@ def in_parallel(action, items, count):
 
 
 def copy_verified(store, name, sha256, limit, sink):
-    """Copies an object of at most limit bytes to sink, checks its SHA-256 and returns its size.
+    """Copy an object of at most limit bytes to sink, check its SHA-256 and return its size.
 
-    sink must forget the bytes if this raises.
+    If this raises, the caller must discard what sink received.
     """
     digest, size = hashlib.sha256(), 0
     with store.open(name) as source:
@@ -81,7 +81,7 @@ def copy_verified(store, name, sha256, limit, sink):
 
 
 def read_verified(store, name, sha256, limit):
-    """The bytes of a small object whose SHA-256 was checked."""
+    """Return the bytes of a small object after checking its SHA-256."""
     buffer = io.BytesIO()
     copy_verified(store, name, sha256, limit, buffer.write)
     return buffer.getvalue()

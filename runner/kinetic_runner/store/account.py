@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The account that requests to the store are made as."""
+"""The account that makes the requests to the store."""
 
 import _thread
 import json
@@ -12,11 +12,11 @@ from .http import REQUEST_SECONDS, Endpoint, Request
 
 METADATA_HOST = "metadata.google.internal"
 ACCOUNT_PATH = "/computeMetadata/v1/instance/service-accounts/default/"
-TOKEN_MARGIN = 120.0  # seconds before its expiry in which a token is no longer used
+TOKEN_MARGIN = 120.0  # seconds before its expiry at which a token is no longer used
 
 
 class Account:
-    """Keeps the access token of a source: MetadataServer or KeyFile."""
+    """Keeps the access token from a source: MetadataServer or KeyFile."""
 
     def __init__(self, source):
         self._source = source
@@ -24,7 +24,7 @@ class Account:
         self._token, self._expires = None, 0.0
 
     def token(self, timeout):
-        """An access token that is good for a while."""
+        """Return an access token that is valid for a while."""
         with self._changing:
             if self._token is None or time.monotonic() >= self._expires:
                 answer = self._source.fetch(timeout)
@@ -33,23 +33,23 @@ class Account:
                     self._expires = time.monotonic() + fields["expires_in"] - TOKEN_MARGIN
                     self._token = fields["access_token"]
                 except (ValueError, KeyError, TypeError):
-                    # The answer is not shown: part of it may be a token.
+                    # Do not show the answer: part of it may be a token.
                     raise RunnerError(f"{self._source.title} answered with {len(answer)} bytes that are not a token") from None
             return self._token
 
     def refused(self, token):
-        """Forgets a token that the store does not accept."""
+        """Forget a token that the store does not accept."""
         with self._changing:
             if self._token == token:
                 self._token = None
 
     def name(self):
-        """What Google Cloud calls the account, for messages."""
+        """Return what Google Cloud calls the account, for messages."""
         return self._source.name()
 
 
 def open_account(credentials, metadata_host):
-    """The account of a credentials file, else the pod's own."""
+    """Return the account of a credentials file, or the pod's own if there is none."""
     if credentials:
         from .keyfile import KeyFile
 
@@ -58,23 +58,23 @@ def open_account(credentials, metadata_host):
 
 
 class MetadataServer:
-    """Tokens of the service account of a pod on GKE."""
+    """A source of tokens for the service account of a pod on GKE."""
 
     def __init__(self, host):
         self._server = Endpoint(host)
         self.title = f"the metadata server {self._server.name}"
 
     def fetch(self, timeout):
-        """The JSON with a new token."""
+        """Return the JSON with a new token."""
         return self._get("token", timeout)
 
     def name(self):
-        """What Google Cloud calls the pod's account."""
+        """Return what Google Cloud calls the pod's account."""
         try:
             email = self._get("email", REQUEST_SECONDS).decode("utf-8", "replace").strip()
         except (RunnerError, Transient):
             return "the pod's service account"
-        # Without an account of Google's own it is a workload identity pool.
+        # Without a Google service account, it is a workload identity pool.
         return f"the pod's Kubernetes service account (in {email})" if email.endswith(".svc.id.goog") else email
 
     def _get(self, name, timeout):
@@ -87,5 +87,5 @@ class MetadataServer:
         if answer.status == 200:
             return data
         text = f"{self.title} answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 200)}"
-        # The server of a node that is starting says all kinds of things at first.
+        # The metadata server of a starting node may give any answer at first.
         raise RunnerError(f"{text}: does the pod have a service account?") if answer.status in (403, 404) else Transient(text)

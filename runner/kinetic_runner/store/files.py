@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A store in a directory of this machine, for local jobs."""
+"""A store in a directory on this machine, for local jobs."""
 
 import os
 import time
@@ -9,18 +9,17 @@ from ..errors import AlreadyExists, NotFound, RunnerError, naming
 from ..text import write_all
 from . import directory_of
 
-RETRY_DELAYS = (0.1, 0.5, 2.0)  # seconds; what the operating system refuses is tried again
+RETRY_DELAYS = (0.1, 0.5, 2.0)  # seconds before retries of a failed system call
 
 
 class FileStore:
-    """A store in a directory of this machine, with the methods of GCSStore.
+    """A store in a directory on this machine, with the methods of GCSStore.
 
-    Writes are atomic: a reader sees an object whole or not at all. What is
-    half-written lies below .tmp, as the client's does, and is synced before it
-    gets its name.
+    Writes are atomic: a reader sees a whole object or none. Like the client, it
+    writes to .tmp first, and syncs the file before it gets its name.
     """
 
-    parallel = 1  # how many objects are best read at a time
+    parallel = 1  # how many objects to read at a time
 
     def __init__(self, url):
         self.root = directory_of(url, "store")
@@ -28,51 +27,51 @@ class FileStore:
             raise RunnerError(f"store {url}: the directory does not exist")
 
     def url(self, name):
-        """The full name of an object, for messages."""
+        """Return the full name of an object, for messages."""
         return f"file://{self.root}/{name}"
 
     def outputs(self, job):
-        """What KINETIC_OUTPUT_DIR is when the user chose none."""
+        """Return the default of KINETIC_OUTPUT_DIR."""
         return os.path.join(self.root, job, "outputs")
 
     def open(self, name):
-        """A binary file of the object's bytes; NotFound if there is none."""
+        """Return a binary file of the object's bytes. Raise NotFound if there is none."""
         try:
             return open(os.path.join(self.root, name), "rb")
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"{self.url(name)} does not exist") from None
 
     def exists(self, name):
-        """Reports whether there is such an object."""
+        """Return whether there is such an object."""
         return os.path.exists(os.path.join(self.root, name))
 
     def create(self, name, source, metadata=None):
-        """Writes an object that must not exist yet; AlreadyExists if it does. Files have no metadata."""
+        """Write a new object. Raise AlreadyExists if there is one. Files have no metadata."""
         self.write(name, source, 0)
 
     def write(self, name, source, generation=None, metadata=None):
-        """Writes an object, in place of an older one; AlreadyExists if generation is 0 and there is one."""
+        """Write or replace an object. Raise AlreadyExists if generation is 0 and there is one."""
         try:
             self._put(name, source, os.link if generation == 0 else os.replace)
         except FileExistsError:
             raise AlreadyExists(f"{self.url(name)} already exists") from None
 
     def generation(self, name):
-        """Files have neither a generation nor metadata."""
+        """Return no generation and no metadata: files have neither."""
         return None, {}
 
     def list(self, folder):
-        """Yields the names of the objects in a folder, without the folder's."""
+        """Yield the names of the objects in a folder, relative to it."""
         try:
             yield from os.listdir(os.path.join(self.root, folder))
         except FileNotFoundError:
             return  # an empty folder does not exist
 
     def renew(self, name):
-        """Files do not expire."""
+        """Do nothing: files do not expire."""
 
     def hurry(self, moment):
-        """Files are not waited for."""
+        """Do nothing: files cause no waiting."""
 
     def _put(self, name, source, publish):
         for delay in RETRY_DELAYS:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A store in a bucket, by the JSON API of Google Cloud Storage or of an emulator."""
+"""A store in a bucket, through the JSON API of Google Cloud Storage or an emulator."""
 
 import calendar
 import json
@@ -22,17 +22,17 @@ GCS_ENDPOINT = "https://storage.googleapis.com"
 STORAGE_ROLE = "roles/storage.objectUser"
 PARALLEL_READS = 6
 LIST_PAGE = 1000  # names
-RETRY_SECONDS = 600.0  # from the first failure in a row to the last; SIGTERM cuts it short
+RETRY_SECONDS = 600.0  # from the first to the last of consecutive failures; SIGTERM cuts it short
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 CONTENT_TYPES = {".json": "application/json", ".log": "text/plain; charset=utf-8"}
-RENEW_AGE = 20 * 86_400  # seconds; buckets may have a rule that deletes objects of 30 days
+RENEW_AGE = 20 * 86_400  # seconds; a bucket may have a rule that deletes objects after 30 days
 
 
 class GCSStore:
-    """A store in a bucket, by the JSON API of Google Cloud Storage or of an emulator.
+    """A store in a bucket, through the JSON API of Google Cloud Storage or an emulator.
 
-    Every request is repeated while that may help, so sources are callables that
-    yield the bytes anew. What is written is checked by its MD5.
+    Every request is retried while that may help, so a source is a callable that
+    yields the bytes again. Uploads are checked by their MD5.
     """
 
     parallel = PARALLEL_READS
@@ -44,38 +44,38 @@ class GCSStore:
         self._bucket, self._prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
         self._server = Endpoint(emulator or GCS_ENDPOINT)
         self._account = None if emulator else open_account(credentials, metadata_host)
-        self._until = math.inf  # of time.monotonic: nothing is tried after this
+        self._until = math.inf  # time.monotonic() after which nothing is tried
 
     def url(self, name):
-        """The full name of an object, for messages."""
+        """Return the full name of an object, for messages."""
         return f"gs://{self._bucket}/{self._prefix}{name}"
 
     def outputs(self, job):
-        """What KINETIC_OUTPUT_DIR is when the user chose none."""
+        """Return the default of KINETIC_OUTPUT_DIR."""
         return self.url(f"{job}/outputs")
 
     def hurry(self, moment):
-        """Nothing is waited for after this moment of time.monotonic."""
+        """Do not wait for anything after this time.monotonic()."""
         self._until = min(self._until, moment)
 
     def open(self, name):
-        """A binary file of the object's bytes; NotFound if there is none."""
+        """Return a binary file of the object's bytes. Raise NotFound if there is none."""
         return GCSReader(self, name)
 
     def create(self, name, source, metadata=None):
-        """Writes an object that must not exist yet; AlreadyExists if it does."""
+        """Write a new object. Raise AlreadyExists if there is one."""
         self.write(name, source, 0, metadata)
 
     def write(self, name, source, generation=None, metadata=None):
-        """Writes an object, in place of an older one; AlreadyExists if that is not of the given generation."""
+        """Write or replace an object. Raise AlreadyExists if it is not of the given generation."""
         self._upload(name, source, {"metadata": metadata} if metadata else {}, generation)
 
     def renew(self, name):
-        """Rewrites an old object in place, before a rule of the bucket deletes it."""
+        """Rewrite an old object in place, before a lifecycle rule deletes it."""
         doing, path = f"renew {self.url(name)}", self.path(name)
         status, headers, data = self.ask(doing, Request("GET", path))
         if status == 404:
-            return  # this attempt does not need it any more, and another one will say so
+            return  # this attempt no longer needs it, and another one will report it
         fields = self._expect(status, data, doing, "get")
         if age_of(fields, headers) < RENEW_AGE:
             return
@@ -89,16 +89,16 @@ class GCSStore:
             more = None if fields.get("done", True) else f"&rewriteToken={quote(fields['rewriteToken'])}"
 
     def exists(self, name):
-        """Reports whether there is such an object."""
+        """Return whether there is such an object."""
         return self._fields(name) is not None
 
     def generation(self, name):
-        """The generation and the metadata of an object for write(); 0 and {} if there is none."""
+        """Return an object's generation, for write(), and its metadata; 0 and {} if there is none."""
         fields = self._fields(name)
         return (0, {}) if fields is None else (fields["generation"], fields.get("metadata") or {})
 
     def list(self, folder):
-        """Yields the names of the objects in a folder, without the folder's."""
+        """Yield the names of the objects in a folder, relative to it."""
         prefix, doing, more = quote(self._prefix + folder), f"list {self.url(folder)}", ""
         while more is not None:
             path = f"/storage/v1/b/{self._bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
@@ -108,11 +108,11 @@ class GCSStore:
             more = page.get("nextPageToken")
 
     def path(self, name):
-        """The path of an object in the API."""
+        """Return the path of an object in the API."""
         return f"/storage/v1/b/{self._bucket}/o/{quote(self._prefix + name)}"
 
     def ask(self, doing, request):
-        """Status, headers and content of a request's answer."""
+        """Return status, headers and content of the answer to a request."""
 
         def once():
             answer = self.send(request)
@@ -121,7 +121,7 @@ class GCSStore:
         return self.retry(doing, once)
 
     def send(self, request):
-        """One request, as the pod's account; the answer may be an error that stays. Else Transient."""
+        """Send a request once, as the pod's account. Raise Transient if a retry may help, else return the answer."""
         for last in (False, True):
             timeout = max(0.1, min(REQUEST_SECONDS, self._until - time.monotonic()))
             token = self._account.token(timeout) if self._account else None
@@ -136,7 +136,7 @@ class GCSStore:
         return answer
 
     def retry(self, doing, action):
-        """Repeats action until it succeeds or fails for good; Unreachable if that takes too long."""
+        """Repeat action until it succeeds or fails for good. Raise Unreachable if that takes too long."""
         pause, tries, begin = FIRST_PAUSE, 1, None
         while True:
             try:
@@ -154,7 +154,7 @@ class GCSStore:
             pause, tries = min(2 * pause, LONGEST_PAUSE), tries + 1
 
     def refusal(self, status, data, doing, permission):
-        """The error for an answer that no retry changes."""
+        """Return the error for an answer that a retry would not change."""
         said = shorten(" ".join(error_text(data).split()), 300)
         account = self._account.name() if self._account else "the emulator's user"
         if status in (401, 403):
@@ -186,7 +186,7 @@ class GCSStore:
         doing = f"write {self.url(name)}"
         status, _, data = self.ask(doing, Request("POST", path, headers, body))
         if status == 412 and condition:
-            # Our own upload may have arrived, now or long ago, although its answer did not.
+            # Our own upload may have arrived, now or earlier, although its answer did not.
             if (self._fields(name) or {}).get("md5Hash") == md5:
                 return
             raise AlreadyExists(f"{self.url(name)} already exists")
@@ -201,17 +201,17 @@ class GCSStore:
 
 
 def quote(name):
-    """A name as one step of a path, or a value of a query."""
+    """Quote a name for use as one segment of a path or a value of a query."""
     return urllib.parse.quote(name, safe="")
 
 
 def jittered(pause):
-    """Up to a half less, so that many pods do not come back at the same moment."""
+    """Return pause reduced by up to a half, so that many pods do not retry at the same moment."""
     return pause * (1 - os.urandom(1)[0] / 512)
 
 
 def age_of(fields, headers):
-    """The age of an object in seconds. Both times are the server's."""
+    """Return the age of an object in seconds. Both times are the server's."""
     created = time.strptime(fields["timeCreated"][:19], "%Y-%m-%dT%H:%M:%S")
     return server_time(headers) - calendar.timegm(created)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP to one server, with connections that are used again."""
+"""HTTP to one server, with connections that are reused."""
 
 import email.utils
 import http.client
@@ -15,12 +15,12 @@ ANSWER_LIMIT = 1 << 20  # bytes of an answer that is not an object
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
 REQUEST_SECONDS = 10.0  # without a byte from the server; less than every --grace
 
-# What is asked. body is None, or a callable that yields the bytes each time it is called.
+# body is None, or a callable that yields the bytes each time it is called.
 Request = namedtuple("Request", "method path headers body", defaults=((), None))
 
 
 class Endpoint:
-    """A server. HTTPS_PROXY and its like are ignored: they are meant for the call."""
+    """A server. HTTPS_PROXY and similar variables are ignored: they are meant for the call."""
 
     failures = (OSError, http.client.HTTPException)
 
@@ -34,7 +34,7 @@ class Endpoint:
             self._connect = http.client.HTTPSConnection
 
     def send(self, request, timeout, token=None):
-        """The answer to a request, of which only the headers are read; Transient if there is none."""
+        """Send a request and return the answer, with only its headers read. Raise Transient if there is none."""
         try:
             connection = self._idle.pop()
             connection.timeout = timeout
@@ -63,33 +63,33 @@ class Endpoint:
         except (BrokenPipeError, ConnectionResetError):
             if body is None or connection.sock is None:
                 raise
-            # A server may refuse a body before it has read all of it: the answer says why.
+            # A server may refuse a body before it has read all of it. Its answer says why.
 
     def problem(self, exc):
-        """The error for an exception of the network: Transient, unless waiting is of no use."""
+        """Return the error for a network exception: Transient, unless retries can't help."""
         if type(exc).__name__ == "SSLCertVerificationError":
             return RunnerError(f"cannot verify the certificate of {self.name}: {exc}: add ca-certificates to the image")
         return Transient(f"{self.name}: {text_of(exc) or type(exc).__name__}")
 
     def keep(self, connection):
-        """Takes back a connection whose answer was read to its end."""
+        """Keep a connection for reuse, after its answer was read to the end."""
         self._idle.append(connection)
 
 
 def tls_context(authority=None):
-    """TLS that verifies every certificate, by the authority's file or by those of the image."""
+    """Return a context that verifies certificates, with the authority's file or those of the image."""
     try:
         import ssl
     except ImportError:
         raise RunnerError("this python3 has no ssl module, which access to a bucket needs: use another image") from None
     context = ssl.create_default_context(cafile=authority or certificates(ssl))
     if authority:
-        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # a cluster's own may be made a little freely
+        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)  # a cluster's own certificates may not be strictly conformant
     return context
 
 
 def certificates(ssl):
-    """The file of the package certifi, in an image without certificates of its own; else None."""
+    """Return the file of the package certifi in an image without certificates, else None."""
     paths = ssl.get_default_verify_paths()
     if paths.cafile or paths.capath and os.path.isdir(paths.capath) and os.listdir(paths.capath):
         return None
@@ -101,14 +101,14 @@ def certificates(ssl):
 
 
 class Answer:
-    """The answer to one request, to be read once and closed."""
+    """The answer to one request. Read it once and close it."""
 
     def __init__(self, endpoint, connection, response):
         self._endpoint, self._connection, self._response = endpoint, connection, response
         self.status, self.headers = response.status, response.headers
 
     def read(self, size):
-        """At most size bytes, none at the end; Transient if it was cut off."""
+        """Return at most size bytes, none at the end. Raise Transient if the answer is incomplete."""
         try:
             block = self._response.read(size)
         except self._endpoint.failures as exc:
@@ -130,13 +130,13 @@ class Answer:
         return data
 
     def close(self):
-        """Gives up what is not read."""
+        """Close the answer, even if it is not read to the end."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def server_time(headers):
-    """When the server sent this answer, in seconds since 1970, by its own clock if it says so."""
+    """Return when the server sent this answer, in seconds since 1970, by its own clock if known."""
     date = headers["Date"]
     return email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()

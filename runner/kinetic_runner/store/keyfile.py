@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens for a credentials file, for pods outside of GKE, where no metadata server gives them."""
+"""Tokens for a credentials file, for pods outside GKE, which have no metadata server."""
 
 import base64
 import hashlib
@@ -15,15 +15,15 @@ from .http import ANSWER_LIMIT, RETRY_STATUS, Endpoint, Request, server_time
 
 TOKEN_URI = "https://oauth2.googleapis.com/token"
 TOKEN_SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
-TOKEN_SECONDS = 3600  # for which a signature asks for a token
-CLOCK_SLACK = 60.0  # seconds by which a server's clock may differ from what was signed
+TOKEN_SECONDS = 3600  # requested lifetime of a token
+CLOCK_SLACK = 60.0  # seconds by which a server's clock may differ from a signed time
 RSA_OID = bytes.fromhex("2a864886f70d010101")  # rsaEncryption
 SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # DigestInfo up to the hash
 MIN_RSA_BITS = 1024
 
 
 class KeyFile:
-    """Tokens for the account of a credentials file, from the server that the file names."""
+    """A source of tokens for the account of a credentials file, from the server that the file names."""
 
     def __init__(self, path):
         self._where = f"the credentials file {path}"
@@ -40,16 +40,16 @@ class KeyFile:
         self._grant = kinds[kind]
         self._uri = self._text("token_uri") if "token_uri" in self._fields else TOKEN_URI
         self._server = Endpoint(self._uri)
-        self._skew = 0.0  # of the server's clock, in seconds before ours
-        self._grant()  # so that what the file lacks is reported at once
+        self._skew = 0.0  # seconds by which the server's clock is ahead of ours
+        self._grant()  # reports now what the file lacks
         self.title = self._server.name
 
     def fetch(self, timeout):
-        """The JSON with a new token."""
+        """Return the JSON with a new token."""
         answer, data = self._ask(timeout)
         skew = server_time(answer.headers) - time.time()
         if answer.status == 400 and abs(skew - self._skew) > CLOCK_SLACK:
-            # A signature counts for an hour, and the pod's clock may be hours away.
+            # A signature is valid for an hour, and the pod's clock may be hours off.
             self._skew = skew
             answer, data = self._ask(timeout)
         if answer.status == 200:
@@ -60,7 +60,7 @@ class KeyFile:
         raise RunnerError(f"cannot get a token for {self.name()} from {self._where}: {text}: put a new key into the Secret")
 
     def name(self):
-        """The account in the file."""
+        """Return the account in the file."""
         return self._fields.get("client_email") or self._fields.get("account") or f"the user of {self._where}"
 
     def _ask(self, timeout):
@@ -95,14 +95,14 @@ class KeyFile:
 
 
 def signed(header, claims, key):
-    """A JSON web token with the signature RS256: PKCS #1 v1.5 over SHA-256."""
+    """Return a JSON web token signed with RS256: PKCS #1 v1.5 over SHA-256."""
     encode = base64.urlsafe_b64encode
     text = b".".join(encode(encode_json(part)).rstrip(b"=") for part in (header, claims))
     return (text + b"." + encode(rsa_sign(text, *key)).rstrip(b"=")).decode()
 
 
 def rsa_sign(data, modulus, exponent):
-    """The RSASSA-PKCS1-v1_5 signature over the SHA-256 of data (RFC 8017, 8.2.1)."""
+    """Return the RSASSA-PKCS1-v1_5 signature over the SHA-256 of data (RFC 8017, 8.2.1)."""
     size = (modulus.bit_length() + 7) // 8
     digest = SHA256_INFO + hashlib.sha256(data).digest()
     padded = b"\0\1" + b"\xff" * (size - len(digest) - 3) + b"\0" + digest
@@ -110,7 +110,7 @@ def rsa_sign(data, modulus, exponent):
 
 
 def rsa_key(pem):
-    """Modulus and private exponent of a PKCS#8 key; ValueError or IndexError if it is none."""
+    """Return modulus and private exponent of a PKCS#8 key, or raise ValueError or IndexError."""
     text = re.fullmatch(r"\s*-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----\s*", pem)
     if not text:
         raise ValueError("not PEM")
@@ -124,7 +124,7 @@ def rsa_key(pem):
 
 
 def der_values(data):
-    """The contents of the elements of which this ASN.1 in DER consists."""
+    """Return the contents of the elements in ASN.1 data in DER."""
     values = []
     while data:
         length, begin = data[1], 2
@@ -139,7 +139,7 @@ def der_values(data):
 
 
 def refusal_text(data):
-    """What an error of a token server says. No more of the answer: it may repeat what was sent."""
+    """Return the message of a token server's error. The rest of the answer may repeat secrets that were sent."""
     try:
         fields = json.loads(data)
         return ": ".join(str(fields[key]) for key in ("error", "error_description") if key in fields)

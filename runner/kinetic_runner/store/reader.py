@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Reading an object of a bucket."""
+"""Read an object in a bucket."""
 
 from ..errors import NotFound, RunnerError, Transient
 from . import RESUBMIT
@@ -8,7 +8,7 @@ from .http import Request
 
 
 class GCSReader:
-    """The bytes of an object as a binary file. A transfer that breaks off is resumed where it was."""
+    """The bytes of an object as a binary file. An interrupted transfer is resumed."""
 
     def __init__(self, store, name):
         self._store, self._name = store, name
@@ -23,7 +23,7 @@ class GCSReader:
             self._answer.close()
 
     def read(self, size):
-        """At most size bytes; none at the end."""
+        """Return at most size bytes, none at the end."""
         block = self._retry(lambda: self._read(size))
         self._done += len(block)
         return block
@@ -41,7 +41,7 @@ class GCSReader:
             raise
 
     def _connect(self):
-        # As it is stored, even if that is compressed.
+        # With gzip, the object comes as it is stored, even if that is compressed.
         headers, path = (("Accept-Encoding", "gzip"),), self._store.path(self._name) + "?alt=media"
         if self._done:
             headers += (("Range", f"bytes={self._done}-"),)

@@ -10,7 +10,7 @@ from ..text import encode_json
 
 
 def measure(source):
-    """The size of what a source yields, and its MD5 in base64."""
+    """Return the size of what a source yields, and its MD5 in base64."""
     size, digest = 0, hashlib.md5(usedforsecurity=False)
     for block in source():
         size += len(block)
@@ -19,7 +19,7 @@ def measure(source):
 
 
 def multipart(fields, source, size):
-    """Headers and body of an upload, which is not held in memory."""
+    """Return headers and body of an upload, without holding it in memory."""
     boundary = os.urandom(16).hex()
     head = (
         f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n".encode()
