@@ -51,6 +51,9 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	return len(p), d.flush()
 }
 
+// showAll ends the effect of Since.
+func (d *Decoder) showAll() { d.since, d.wanted = moment{}, true }
+
 // add decodes the next line, or piece of one. It is written by a later Write or flush.
 func (d *Decoder) add(l Line) { d.parser.add(l, d) }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -85,8 +86,8 @@ func TestTheArchiveIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
 		asks := func() (n int) {
 			memory.mu.Lock()
 			defer memory.mu.Unlock()
-			for _, name := range memory.opened {
-				if strings.Contains(name, "/logs/") {
+			for _, prefix := range memory.listed {
+				if strings.Contains(prefix, "/logs/") {
 					n++
 				}
 			}
@@ -115,6 +116,10 @@ func TestTheArchiveIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
 		expect(3, "when the container has ended")
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+		want := []string{followed + "/" + attemptName(1), followed + "/" + partName(0, 1, 1)}
+		if !slices.Equal(memory.opened, want) {
+			t.Errorf("opened %q, want each object once: %q", memory.opened, want)
 		}
 	})
 }

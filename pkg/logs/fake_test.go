@@ -180,6 +180,7 @@ type memoryStore struct {
 	objects map[string]string
 	opening func(name string) // is called before an object is opened, unless nil
 	opened  []string
+	listed  []string // prefixes
 }
 
 // archiveOf is an archive of the followed job with these objects below its id.
@@ -229,6 +230,7 @@ func (s *memoryStore) Open(_ context.Context, name string) (io.ReadCloser, error
 func (s *memoryStore) List(_ context.Context, prefix, start string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
 		s.mu.Lock()
+		s.listed = append(s.listed, prefix)
 		objects := maps.Clone(s.objects)
 		s.mu.Unlock()
 		for _, name := range slices.Sorted(maps.Keys(objects)) {

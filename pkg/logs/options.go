@@ -50,11 +50,12 @@ type Point struct {
 	Pod string
 	// Host is the one whose log it is.
 	Host int
-	// Lines were read from the beginning, and Bytes of the text of the next one.
+	// Part is the last part that was read to its end; 0 is none.
+	Part int
+	// Lines were read after Part, and Bytes of the text of the next one.
 	Lines, Bytes int
-	// After, when set, takes the place of Lines: reading did not begin at the
-	// beginning, and the last line was printed then.
-	After time.Time
-	// Tail, when set, takes the place of all of them: so many lines from the end.
+	// Tail, when set, takes the place of Part and Lines: so many lines from the end.
 	Tail int
+	// recent, when set, takes the place of Part and Lines: reading did not begin at the beginning.
+	recent *recentLines
 }

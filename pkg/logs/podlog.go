@@ -25,6 +25,8 @@ type podLog struct {
 	placed bool // Tail has chosen at
 	found  bool // the line of that stamp has come again
 	lines  int  // whole ones that were passed on
+	// recent is nil where reading begins with the first line.
+	recent *recentLines
 
 	// The line that is being read:
 	inside  bool // it has begun
@@ -34,8 +36,12 @@ type podLog struct {
 
 // podLog makes the podLog of a pod.
 func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
-	return &podLog{reader: r, decoder: d, pod: p, leader: r.tracker.now().attemptOf(p).leader, options: o,
+	l := &podLog{reader: r, decoder: d, pod: p, leader: r.tracker.now().attemptOf(p).leader, options: o,
 		endLine: []byte(EndLine(r.archive.JobID) + "\n")}
+	if o.Tail >= 0 || !o.Since.IsZero() {
+		l.recent = &recentLines{}
+	}
+	return l
 }
 
 // errEnded says that the log itself reports the end of the job.
@@ -141,11 +147,20 @@ func (l *podLog) readArchive(ctx, live context.Context) error {
 	if p.Tail > 0 { // the last lines are known at the end
 		l.tracker.waitForEnd(live, l.pod.UID)
 	}
+	if !l.at.stamp.Before(l.options.Since) {
+		l.decoder.showAll() // what comes was printed later, whatever the runner's clock says
+	}
 	for {
 		ended := live.Err() != nil || l.tracker.now().hasEnded(l.pod.UID)
 		var err error
-		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil || ended {
+		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil {
 			return err
+		}
+		if ended {
+			if p.Lines > 0 || p.Bytes > 0 || p.recent != nil { // as before Rest
+				l.source.Warn(fmt.Sprintf("the end of the log of pod %s may be missing: the store lacks the last lines that were printed", l.pod.Name))
+			}
+			return nil
 		}
 		next, cancel := context.WithTimeout(live, archiveInterval)
 		l.tracker.waitForEnd(next, l.pod.UID)
@@ -159,8 +174,9 @@ func (l *podLog) point() Point {
 	switch {
 	case l.options.Tail >= 0 && !l.placed:
 		p.Tail = l.options.Tail
-	case l.options.Tail >= 0 || !l.options.Since.IsZero():
-		p.After = l.at.stamp
+	case l.recent != nil && len(l.recent.sums) > 0:
+		l.recent.at = l.at.stamp
+		p.recent = l.recent
 	}
 	return p
 }
@@ -326,15 +342,17 @@ func (l *podLog) addText(line Line, ended bool) {
 	l.skip -= n
 	line.Text = line.Text[n:]
 	l.decoder.add(line)
-	switch {
-	case !l.stamped:
-	case ended:
-		l.at.lines++
-		l.at.bytes = 0
-		l.lines++
-	default:
-		l.at.bytes += len(line.Text)
+	if !l.stamped {
+		return
 	}
+	l.recent.add(line.Text, ended)
+	if !ended {
+		l.at.bytes += len(line.Text)
+		return
+	}
+	l.at.lines++
+	l.at.bytes = 0
+	l.lines++
 }
 
 // isEnd reports whether a line says that the job has ended. Older runners do not mark it.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"slices"
 	"time"
@@ -32,6 +33,7 @@ func (l *podLog) findTail(ctx context.Context) error {
 			continue
 		}
 		l.at = at
+		l.recent.sums = w.sumsOf(skip)
 		if _, err := l.decoder.Write(before); err != nil {
 			return &writeError{err}
 		}
@@ -44,6 +46,7 @@ type window struct {
 	lines  int
 	tail   Tail
 	stamps []time.Time // of its lines; zero for one without
+	sums   []uint64    // of their texts, for recentLines
 }
 
 // window reads the last lines.
@@ -54,26 +57,44 @@ func (l *podLog) window(ctx context.Context, lines int) (*window, error) {
 	}
 	defer body.Close()
 	w := &window{tail: Tail{Lines: l.options.Tail}}
+	var sum maphash.Hash
+	sum.SetSeed(l.recent.hash.Seed())
 	r := bufio.NewReaderSize(body, l.buffer)
 	for inside := false; ; {
 		piece, err := r.ReadSlice('\n')
-		if inside || len(piece) == 0 {
-			w.tail.Add(Line{Text: piece})
-		} else {
+		line := Line{Text: piece}
+		if !inside && len(piece) > 0 {
 			w.lines++
-			if stamp, text, _ := splitStamp(piece); !l.isEnd(text) {
-				w.stamps = append(w.stamps, stamp)
-				w.tail.Add(Line{At: stamp, Text: text})
+			if line.At, line.Text, _ = splitStamp(piece); l.isEnd(line.Text) {
+				continue
 			}
+			w.stamps = append(w.stamps, line.At)
 		}
-		inside = errors.Is(err, bufio.ErrBufferFull)
+		w.tail.Add(line)
+		_, _ = sum.Write(line.Text) // it never fails
+		if inside = errors.Is(err, bufio.ErrBufferFull); inside {
+			continue
+		}
+		w.sums = append(w.sums, sum.Sum64())
+		sum.Reset()
 		switch {
 		case errors.Is(err, io.EOF):
 			return w, nil
-		case err != nil && !inside:
+		case err != nil:
 			return nil, l.broken(err)
 		}
 	}
+}
+
+// sumsOf are the sums of the last of the first n lines. Those without a stamp are not in the store.
+func (w *window) sumsOf(n int) []uint64 {
+	var sums []uint64
+	for i, stamp := range w.stamps[:n] {
+		if !stamp.IsZero() {
+			sums = append(sums, w.sums[i])
+		}
+	}
+	return slices.Clone(sums[max(0, len(sums)-recentCount):])
 }
 
 // cursorAfter is the cursor behind the first lines of the window; false where it takes an

@@ -2,20 +2,19 @@ package logs
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Rest writes what the store has of the log of a host in an attempt beyond a point, as it
 // is stored: with stamps, but for the rest of a line that was begun. It returns the point
-// that it came to. There is nothing of a pod that has not recorded its attempt: it never
-// came to its call.
+// that it came to, which is the same where the store has not come to it. There is nothing of a pod
+// that has not recorded its attempt: it never came to its call.
 func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) {
 	number, err := a.number(ctx, p.Host, p.Pod)
 	if err != nil || number == 0 {
@@ -25,6 +24,11 @@ func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error)
 	if err != nil {
 		return p, err
 	}
+	parts = slices.DeleteFunc(parts, func(read part) bool { return read.number <= p.Part })
+	if len(parts) == 0 {
+		return p, nil
+	}
+	end := Point{Pod: p.Pod, Host: p.Host, Part: parts[len(parts)-1].number}
 	if p.Tail > 0 {
 		from, before, err := newCopier(a.Store).tailOf(ctx, parts, p.Tail)
 		if err != nil {
@@ -33,74 +37,50 @@ func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error)
 		if _, err := w.Write(before); err != nil {
 			return p, err
 		}
-		parts, p = parts[from.part:], Point{Pod: p.Pod, Host: p.Host, Lines: from.lines}
+		parts, p.Lines = parts[from.part:], from.lines
 	}
+	reached, err := a.copyRest(ctx, parts, p, w)
+	if err != nil {
+		return p, fmt.Errorf("reading the log of job %s in %s: %w", a.JobID, a.Store.URL(), err)
+	}
+	if !reached {
+		return p, nil
+	}
+	return end, nil
+}
+
+// copyRest writes what the parts have beyond a point, and reports whether they reach it.
+func (a *Archive) copyRest(ctx context.Context, parts []part, p Point, w io.Writer) (reached bool, err error) {
 	joined := &joinedParts{ctx: ctx, store: a.Store, left: parts}
 	defer joined.close()
 	r := bufio.NewReaderSize(joined, readSize)
-	c := &pointWriter{w: w, point: p}
-	if err = c.passOver(r); err == nil {
-		_, err = r.WriteTo(c)
+	if p.recent != nil {
+		lines, found, err := p.recent.find(r)
+		if err != nil || !found {
+			return false, err
+		}
+		joined.left, p.Lines = parts, lines
+		r.Reset(joined)
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return c.point, fmt.Errorf("reading the log of job %s in %s: %w", a.JobID, a.Store.URL(), err)
+	if err := passOver(r, p); err != nil {
+		return false, unlessEOF(err)
 	}
-	return c.point, nil
+	_, err = r.WriteTo(w)
+	return true, err
 }
 
-// pointWriter counts what it writes from a point on.
-type pointWriter struct {
-	w     io.Writer
-	point Point
-}
-
-// passOver reads up to the point; io.EOF says that there is nothing beyond.
-func (c *pointWriter) passOver(r *bufio.Reader) error {
-	if !c.point.After.IsZero() {
-		return c.passTime(r)
-	}
-	for range c.point.Lines {
+// passOver reads up to a point. The error is io.EOF where the log does not reach it.
+func passOver(r *bufio.Reader, p Point) error {
+	for range p.Lines {
 		if err := skipLine(r); err != nil {
 			return err
 		}
 	}
-	if c.point.Bytes == 0 {
+	if p.Bytes == 0 {
 		return nil
 	}
-	_, err := r.Discard(len(stampForm) + c.point.Bytes)
+	_, err := r.Discard(len(stampForm) + p.Bytes)
 	return err
-}
-
-// passTime turns a moment into a number of lines.
-func (c *pointWriter) passTime(r *bufio.Reader) error {
-	until := string(appendStamp(nil, c.point.After))
-	for lines := 0; ; lines++ {
-		stamp, err := r.Peek(len(stampForm))
-		if err != nil {
-			return err
-		}
-		if string(stamp) > until {
-			c.point.Lines, c.point.Bytes, c.point.After = lines, 0, time.Time{}
-			return nil
-		}
-		if err := skipLine(r); err != nil {
-			return err
-		}
-	}
-}
-
-// Write implements io.Writer.
-func (c *pointWriter) Write(p []byte) (int, error) {
-	open := len(p) // bytes of the line that p leaves open
-	if c.point.Bytes > 0 {
-		open += len(stampForm) + c.point.Bytes
-	}
-	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
-		open = len(p) - i - 1
-	}
-	c.point.Lines += bytes.Count(p, []byte{'\n'})
-	c.point.Bytes = max(0, open-len(stampForm))
-	return c.w.Write(p)
 }
 
 // skipLine reads up to and with the next line end.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,7 +13,6 @@ import (
 
 func TestRest(t *testing.T) {
 	const a, b, c, d = "2026-01-01T00:00:01.000000Z a\n", "2026-01-01T00:00:02.000000Z bcd\n", "2026-01-01T00:00:02.000000Z \n", "2026-01-01T00:00:03.000000Z no end"
-	second := func(n int) time.Time { return time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC) }
 	s, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -30,24 +28,24 @@ func TestRest(t *testing.T) {
 		}
 	}
 	tests := map[string]struct {
-		point Point
-		want  string
+		point  Point
+		want   string
+		beyond bool // what there is
 	}{
-		"all":                                {Point{}, a + b + c + d},
-		"after a line":                       {Point{Lines: 1}, b + c + d},
-		"after a part":                       {Point{Lines: 3}, d},
-		"in a line":                          {Point{Lines: 1, Bytes: 2}, "d\n" + c + d},
-		"in the last line":                   {Point{Lines: 3, Bytes: 2}, " end"},
-		"after the last line":                {Point{Lines: 3, Bytes: 6}, ""},
-		"more than there is":                 {Point{Lines: 7}, ""},
-		"more of a line than there is":       {Point{Lines: 3, Bytes: 70}, ""},
-		"the last line":                      {Point{Tail: 1}, d},
-		"the last lines":                     {Point{Tail: 3}, b + c + d},
-		"the last lines, or all":             {Point{Tail: 9}, a + b + c + d},
-		"after a moment":                     {Point{Lines: 1, Bytes: 1, After: second(2)}, d},
-		"after a moment between":             {Point{After: second(1).Add(time.Millisecond)}, b + c + d},
-		"after the last moment":              {Point{After: second(3)}, ""},
-		"after a moment before anything was": {Point{After: second(0)}, a + b + c + d},
+		"all":                          {Point{}, a + b + c + d, false},
+		"after a line":                 {Point{Lines: 1}, b + c + d, false},
+		"after a part":                 {Point{Lines: 3}, d, false},
+		"in a line":                    {Point{Lines: 1, Bytes: 2}, "d\n" + c + d, false},
+		"in the last line":             {Point{Lines: 3, Bytes: 2}, " end", false},
+		"after the last line":          {Point{Lines: 3, Bytes: 6}, "", false},
+		"more than there is":           {Point{Lines: 7}, "", true},
+		"more of a line than there is": {Point{Lines: 3, Bytes: 70}, "", true},
+		"the last line":                {Point{Tail: 1}, d, false},
+		"the last lines":               {Point{Tail: 3}, b + c + d, false},
+		"the last lines, or all":       {Point{Tail: 9}, a + b + c + d, false},
+		"after the first part":         {Point{Part: 1}, b[10:] + c + d, false},
+		"after the last part":          {Point{Part: 3}, "", false},
+		"after a part and a line":      {Point{Part: 2, Lines: 1}, "", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -58,10 +56,14 @@ func TestRest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.point.Tail > 0 {
-				end = Point{Lines: 3, Bytes: 6}
+			want := Point{Part: 3}
+			if tt.beyond {
+				want = tt.point
 			}
-			if again, err := archive.Rest(t.Context(), end, io.Discard); err != nil || tt.want != "" && end != (Point{Lines: 3, Bytes: 6}) || again != end {
+			if end != want {
+				t.Errorf("came to %+v, want %+v", end, want)
+			}
+			if again, err := archive.Rest(t.Context(), end, io.Discard); err != nil || again != end {
 				t.Errorf("came to %+v, then to %+v, %v", end, again, err)
 			}
 			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
