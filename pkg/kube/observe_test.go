@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -221,6 +222,33 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 	await(s.ended, "jobs", "pods")
 	if err := w.observe(t.Context(), handleOf("a1"), anything); err != nil || s.listed("jobs") != 2 {
 		t.Errorf("after all have left the Job was listed %d times, %v", s.listed("jobs"), err)
+	}
+}
+
+// A watch may fail right after a change, and before those who wait for the change have looked.
+func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
+	w, h, failure := New(&Client{namespace: "ml"}), handleOf("a1"), errors.New("forbidden")
+	for _, enough := range []bool{true, false} {
+		shared := &sharedWatch{snapshots: latest.New(snapshot{}), stop: func() {}}
+		w.watches[watchedAs(h)] = shared
+		shared.post(snapshot{})
+		var seen []int
+		err := w.observe(t.Context(), h, func(s snapshot) bool {
+			if seen = append(seen, len(s.pods)); len(seen) > 1 {
+				return enough
+			}
+			posted := make(chan struct{})
+			go func() { // while this one is looked at
+				defer close(posted)
+				shared.post(snapshot{pods: map[types.UID]*corev1.Pod{"p": {}}})
+				shared.snapshots.Close(failure)
+			}()
+			<-posted
+			return false
+		})
+		if !slices.Equal(seen, []int{0, 1}) || errors.Is(err, failure) == enough {
+			t.Errorf("saw %v pods, %v", seen, err)
+		}
 	}
 }
 

@@ -31,11 +31,11 @@ func (c *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot)
 	defer c.leave(h, shared)
 	for {
 		now, changed := shared.snapshots.Get()
+		if now.Set && seen(now.Value) { // first, because the watch may have failed since
+			return nil
+		}
 		if now.Closed {
 			return now.Err
-		}
-		if now.Set && seen(now.Value) {
-			return nil
 		}
 		select {
 		case <-ctx.Done():

@@ -248,3 +248,43 @@ func TestAHostThatFailsDoesNotDisturbTheOthers(t *testing.T) {
 		}
 	})
 }
+
+// If the pods can't be watched any more, what is known of them is read to its end.
+func TestAWatchOfThePodsThatFails(t *testing.T) {
+	failure := errors.New("forbidden")
+	for name, tt := range map[string]struct {
+		after time.Duration
+		fail  failing // from then on
+		want  string
+	}{
+		"after the first look": {0, nil, "one\n"},
+		"later":                {time.Minute, nil, "one\n"},
+		"after the first look, and the pod is gone": {0, fails(Gone), "one\ntwo\n"},
+		"later, and the pod is gone":                {time.Minute, fails(Gone), "one\ntwo\n"},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			begin := time.Now()
+			s, ctx := guarded(t, func(_ context.Context, _ Pod, o OpenOptions) (io.ReadCloser, error) {
+				switch {
+				case tt.fail != nil && time.Since(begin) >= tt.after:
+					return tt.fail()
+				case o.Follow:
+					return io.NopCloser(lateReader(5 * time.Second)), nil
+				}
+				return body(lineAt(1, 0, "one")), nil
+			}, member(0, 1, running(5)))
+			if tt.after == 0 {
+				s.pods.Close(failure)
+			} else {
+				time.AfterFunc(tt.after, func() { s.pods.Close(failure) })
+			}
+			a, _ := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(lineAt(1, 0, "one") + lineAt(2, 0, "two"))})
+			ctx, cancel := context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+			out, err := readAll(ctx, s, a, Options{Follow: true, Tail: -1})
+			if out != tt.want || !errors.Is(err, failure) || ctx.Err() != nil {
+				t.Errorf("after %d requests got %q, %v; want %q, %v", s.requests(), out, err, tt.want, failure)
+			}
+		})
+	}
+}

@@ -77,7 +77,10 @@ func (s *fakeSource) Pods(context.Context) (Pods, error) {
 func (s *fakeSource) WatchPods(ctx context.Context, seen func(Pods) bool) error {
 	for {
 		now, changed := s.pods.Get()
-		if now.Closed || seen(now.Value) {
+		if seen(now.Value) {
+			return nil
+		}
+		if now.Closed {
 			return now.Err
 		}
 		select {

@@ -71,7 +71,7 @@ func (l *podLog) read(ctx, live context.Context) error {
 	var failing time.Time // since when the log of the ended container can't be read
 	follow := false
 	for {
-		ended := live.Err() != nil || l.tracker.now().hasEnded(l.pod.UID)
+		ended := live.Err() != nil || l.tracker.hasEnded(l.pod.UID)
 		before := l.at
 		var err error
 		if follow && !ended {
@@ -111,7 +111,7 @@ func (l *podLog) read(ctx, live context.Context) error {
 		pause := ctx
 		if !ended {
 			pause = live
-			if l.tracker.now().hasEnded(l.pod.UID) {
+			if l.tracker.hasEnded(l.pod.UID) {
 				continue // what came last is read at once
 			}
 		}
@@ -151,7 +151,7 @@ func (l *podLog) readArchive(ctx, live context.Context) error {
 		l.decoder.showAll() // what comes was printed later, whatever the runner's clock says
 	}
 	for {
-		ended := live.Err() != nil || l.tracker.now().hasEnded(l.pod.UID)
+		ended := live.Err() != nil || l.tracker.hasEnded(l.pod.UID)
 		var err error
 		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil {
 			return err

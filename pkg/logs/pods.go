@@ -37,11 +37,14 @@ func (t *podTracker) now() *podState {
 	return state.Value
 }
 
-// waitForPods waits until the pods are known.
+// waitForPods waits until the pods are known, or will never be.
 func (t *podTracker) waitForPods(ctx context.Context) error {
 	for {
 		now, changed := t.Get()
-		if now.Set || now.Closed {
+		if now.Set {
+			return nil
+		}
+		if now.Closed {
 			return now.Err
 		}
 		select {
@@ -62,9 +65,19 @@ func (t *podTracker) isFinished() bool {
 	}
 }
 
-// waitForEnd waits until the container of a pod has ended, or ctx is done.
+// hasEnded reports whether the container of a pod has ended, or no one will know any more.
+func (t *podTracker) hasEnded(uid string) bool {
+	now, _ := t.Get()
+	return now.Closed || now.Value.hasEnded(uid)
+}
+
+// waitForEnd waits until hasEnded is true of a pod, or ctx is done.
 func (t *podTracker) waitForEnd(ctx context.Context, uid string) {
-	for now, changed := t.Get(); !now.Value.hasEnded(uid); now, changed = t.Get() {
+	for {
+		_, changed := t.Get()
+		if t.hasEnded(uid) {
+			return
+		}
 		select {
 		case <-ctx.Done():
 			return

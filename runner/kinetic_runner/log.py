@@ -156,8 +156,7 @@ class Log:
         self._write(mark_of(mark, text), text + PIECE)
 
     def _write(self, mark, body):
-        """Write lines that lack only their marks and the last line end."""
-        # The node's own timestamp is later, so a reader that resumes from it reads no line twice.
+        """Writes lines as they are, but for their marks and the last line end."""
         stamp = timestamp().encode() + b" " + mark
         self._record(stamp + body.replace(b"\n", b"\n" + stamp) + b"\n")
         self._print((mark + body.replace(b"\n", b"\n" + mark) if mark else body) + b"\n")
