@@ -3,7 +3,6 @@ package logs
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -37,20 +36,40 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 	})
 }
 
-// A node on which everything is silent is not waited for for ever.
+// A node that says nothing any more is not waited for for ever: the store is read instead, if
+// only slowly.
 func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeSource(func(ctx context.Context, _ Pod, _ OpenOptions) (io.ReadCloser, error) {
-			return io.NopCloser(silence{ctx}), nil
+	for name, tt := range map[string]struct {
+		archive bool
+		want    string
+	}{
+		"with an archive": {true, "one\ntwo\n"},
+		"without":         {false, "one\n"},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			tracker := newPodTracker(nil, false)
+			tracker.update([]Pod{member(0, 1, running(5))})
+			time.AfterFunc(time.Minute, tracker.finish)
+			s := newFakeSource(func(ctx context.Context, _ Pod, o OpenOptions) (io.ReadCloser, error) {
+				if !o.Follow && !tracker.isFinished() {
+					return body(lineAt(1, 0, "one")), nil
+				}
+				return io.NopCloser(silence{ctx}), nil
+			})
+			a, memory := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(lineAt(1, 0, "one") + lineAt(2, 0, "two"))})
+			a.WithoutLog = !tt.archive
+			memory.opening = func(string) { <-time.After(2 * drainTime) }
+			o := Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}
+			var out strings.Builder
+			r := newReader(s, a, o, tracker)
+			if err := r.readHosts(t.Context(), screen.Both(&out), r.followHost); err != nil || out.String() != tt.want {
+				t.Errorf("got %q, %v; want %q", out.String(), err, tt.want)
+			}
+			if warned := len(s.warned) > 0; warned == tt.archive {
+				t.Errorf("warned of %q", s.warned)
+			}
 		})
-		tracker := newPodTracker(nil, false)
-		tracker.update([]Pod{member(0, 1, running(2))})
-		tracker.finish()
-		r := newReader(s, withoutLog(), Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, tracker)
-		if err := r.readHosts(t.Context(), screen.Both(io.Discard), r.followHost); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-	})
+	}
 }
 
 // What a pod prints in its grace, after its job has ended, is read.

@@ -93,7 +93,7 @@ func TestTheLogOfAnEndedContainerThatCannotBeRead(t *testing.T) {
 			o.Follow = true
 			var out strings.Builder
 			l := newReader(s, a, o, tracker).podLog(&pod, o, NewDecoder(screen.Both(&out), Options{Timestamps: true}))
-			err := l.read(ctx, t.Context())
+			err := l.read(ctx, ctx, t.Context())
 			if (err == nil) != (tt.refuse == "") || err != nil && !strings.Contains(err.Error(), tt.refuse) {
 				t.Errorf("got %v, want %q", err, tt.refuse)
 			}
@@ -119,7 +119,7 @@ func TestACleanEndAgainAndAgain(t *testing.T) {
 		})
 		var out strings.Builder
 		l := newReader(s, withoutLog(), wholeLog, tracker).podLog(&pod, wholeLog, NewDecoder(screen.Both(&out), Options{Timestamps: true}))
-		err := l.read(ctx, t.Context())
+		err := l.read(ctx, ctx, t.Context())
 		if diff := cmp.Diff(shown(t, busy), out.String()); diff != "" || err != nil {
 			t.Errorf("after %d requests: %v (-want +got)\n%s", s.requests(), err, diff)
 		}
@@ -143,7 +143,7 @@ func TestAContainerThatIsNotReadyYet(t *testing.T) {
 		var out strings.Builder
 		a, _ := archiveOf(nil)
 		l := newReader(s, a, wholeLog, tracker).podLog(&pod, wholeLog, NewDecoder(screen.Both(&out), Options{Timestamps: true}))
-		err := l.read(ctx, t.Context())
+		err := l.read(ctx, ctx, t.Context())
 		if diff := cmp.Diff(shown(t, busy), out.String()); diff != "" || err != nil {
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}

@@ -216,9 +216,12 @@ func (s *memoryStore) put(name, text string) {
 
 func (*memoryStore) URL() string { return "memory:" }
 
-func (s *memoryStore) Open(_ context.Context, name string) (io.ReadCloser, error) {
+func (s *memoryStore) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if s.opening != nil {
 		s.opening(name)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -319,7 +322,7 @@ func (c *container) read(t *testing.T, a *Archive, o Options) (string, *podLog, 
 	t.Helper()
 	var out bytes.Buffer
 	l := c.podLog(a, o, &out)
-	err := l.read(t.Context(), t.Context())
+	err := l.read(t.Context(), t.Context(), t.Context())
 	return out.String(), l, err
 }
 

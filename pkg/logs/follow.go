@@ -154,7 +154,7 @@ func (r *reader) readHost(ctx context.Context, host int, d *Decoder) error {
 		if r.mayBeRotated(p) && l.lacksBeginning(ctx) {
 			_, err = r.archive.Rest(ctx, l.point(), d)
 		} else {
-			err = l.read(ctx, over)
+			err = l.read(ctx, ctx, over)
 		}
 		if errors.Is(err, errEnded) {
 			err = nil
@@ -194,9 +194,9 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 		}
 		l := r.podLog(pod, o, d)
 		if r.mayBeRotated(pod) && l.lacksBeginning(drained) {
-			err = l.readArchive(drained, live)
+			err = l.readArchive(ctx, live)
 		} else {
-			err = l.read(drained, live)
+			err = l.read(ctx, drained, live)
 		}
 		if err != nil {
 			return err

@@ -124,7 +124,7 @@ func TestAStoreThatIsBehindTheNode(t *testing.T) {
 						}
 						c.tracker.update([]Pod{member(0, 1, ended)})
 					})
-					err := l.read(t.Context(), t.Context())
+					err := l.read(t.Context(), t.Context(), t.Context())
 					if diff := cmp.Diff(want, printed(out.String())); diff != "" || err != nil {
 						t.Errorf("%v (-want +got)\n%s", err, diff)
 					}

@@ -60,13 +60,29 @@ const (
 )
 
 // read writes a pod's log until its container has ended and nothing is left to read or,
-// once live is done, what there is. A read that began while the container ran may have
-// missed its last lines: only one that began afterwards has them for sure. What the node
-// of an ended container can't give comes from the archive.
+// once live is done, what there is. What the node can't give comes from elsewhere, also if the
+// node is silent until drained is done.
+func (l *podLog) read(ctx, drained, live context.Context) error {
+	err := l.readNode(drained, live)
+	var missing *missingError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.Canceled): // of drained
+		return l.readElsewhere(ctx, live, errSilent)
+	case errors.As(err, &missing):
+		return l.readElsewhere(ctx, live, missing.err)
+	}
+	return err
+}
+
+// readNode writes what the node has. A read that began while the container ran may have
+// missed its last lines: only one that began afterwards has them for sure. The error is a
+// missingError if the node does not have the rest.
 //
 // What is there already, at the beginning or after a connection broke, is read before the
 // log is followed: a node sends it in large pieces, and line by line to who follows.
-func (l *podLog) read(ctx, live context.Context) error {
+func (l *podLog) readNode(ctx, live context.Context) error {
 	var retry backoff.Timer
 	var failing time.Time // since when the log of the ended container can't be read
 	follow := false
@@ -91,12 +107,12 @@ func (l *podLog) read(ctx, live context.Context) error {
 		var write *writeError
 		reason := reasonOf(err)
 		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
 		case errors.As(err, &write):
 			return write.err
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case reason == Gone, errors.Is(err, errRotated), ended && reason == Unready:
-			return l.readElsewhere(ctx, live, err)
+			return &missingError{err}
 		case reason == Refused, errors.Is(err, errEnded):
 			return err
 		case err == nil && ended:
@@ -105,7 +121,7 @@ func (l *podLog) read(ctx, live context.Context) error {
 			follow = true
 			continue
 		case ended && time.Since(failing) >= retryTime && (reason != Unanswered || live.Err() != nil):
-			return l.readElsewhere(ctx, live, err)
+			return &missingError{err}
 		}
 		follow = err == nil
 		pause := ctx
@@ -119,66 +135,6 @@ func (l *podLog) read(ctx, live context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// readElsewhere continues where a node could not. Without an archive a reader who follows
-// is warned, and continues with the next attempt.
-func (l *podLog) readElsewhere(ctx, live context.Context, err error) error {
-	switch {
-	case l.options.Tail == 0 && !l.placed:
-		return nil // nothing of what is there was wanted
-	case l.archive.hasLog():
-		return l.readArchive(ctx, live)
-	case l.options.Follow:
-		l.source.Warn(fmt.Sprintf("the rest of the log of pod %s is missing: %v", l.pod.Name, err))
-		return nil
-	}
-	return err
-}
-
-// archiveInterval is when the archive is asked for another part of a log. The runner
-// stores one every 30 seconds.
-const archiveInterval = 5 * time.Second
-
-// readArchive continues in the archive, which gets the log in parts, the last one before
-// the container ends.
-func (l *podLog) readArchive(ctx, live context.Context) error {
-	p := l.point()
-	if p.Tail > 0 { // the last lines are known at the end
-		l.tracker.waitForEnd(live, l.pod.UID)
-	}
-	if !l.at.stamp.Before(l.options.Since) {
-		l.decoder.showAll() // what comes was printed later, whatever the runner's clock says
-	}
-	for {
-		ended := live.Err() != nil || l.tracker.hasEnded(l.pod.UID)
-		var err error
-		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil {
-			return err
-		}
-		if ended {
-			if p.Lines > 0 || p.Bytes > 0 || p.recent != nil { // as before Rest
-				l.source.Warn(fmt.Sprintf("the end of the log of pod %s may be missing: the store lacks the last lines that were printed", l.pod.Name))
-			}
-			return nil
-		}
-		next, cancel := context.WithTimeout(live, archiveInterval)
-		l.tracker.waitForEnd(next, l.pod.UID)
-		cancel()
-	}
-}
-
-// point is where the reading is, for the archive.
-func (l *podLog) point() Point {
-	p := Point{Pod: l.leader, Host: l.pod.Host, Lines: l.lines, Bytes: l.at.bytes}
-	switch {
-	case l.options.Tail >= 0 && !l.placed:
-		p.Tail = l.options.Tail
-	case l.recent != nil && len(l.recent.sums) > 0:
-		l.recent.at = l.at.stamp
-		p.recent = l.recent
-	}
-	return p
 }
 
 // finish follows a copy that has read all that there will be.

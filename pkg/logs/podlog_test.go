@@ -236,7 +236,7 @@ func TestAReaderThatGoesAwayEndsTheReading(t *testing.T) {
 		r, w := io.Pipe()
 		_ = r.CloseWithError(io.ErrClosedPipe)
 		l := c.podLog(withoutLog(), wholeLog, w)
-		if err := l.read(t.Context(), t.Context()); !errors.Is(err, io.ErrClosedPipe) {
+		if err := l.read(t.Context(), t.Context(), t.Context()); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("got %v", err)
 		}
 	})

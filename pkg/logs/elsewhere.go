@@ -1,0 +1,76 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// missingError is why a node can't give the rest of a log.
+type missingError struct{ err error }
+
+func (e *missingError) Error() string { return e.err.Error() }
+
+// errSilent is why a log is no longer waited for.
+var errSilent = errors.New("its node sends nothing")
+
+// readElsewhere continues where a node could not. Without an archive a reader who follows
+// is warned, and continues with the next attempt.
+func (l *podLog) readElsewhere(ctx, live context.Context, err error) error {
+	switch {
+	case l.options.Tail == 0 && !l.placed:
+		return nil // nothing of what is there was wanted
+	case l.archive.hasLog():
+		return l.readArchive(ctx, live)
+	case l.options.Follow:
+		l.source.Warn(fmt.Sprintf("the rest of the log of pod %s is missing: %v", l.pod.Name, err))
+		return nil
+	}
+	return err
+}
+
+// archiveInterval is when the archive is asked for another part of a log. The runner
+// stores one every 30 seconds.
+const archiveInterval = 5 * time.Second
+
+// readArchive continues in the archive, which gets the log in parts, the last one before
+// the container ends.
+func (l *podLog) readArchive(ctx, live context.Context) error {
+	p := l.point()
+	if p.Tail > 0 { // the last lines are known at the end
+		l.tracker.waitForEnd(live, l.pod.UID)
+	}
+	if !l.at.stamp.Before(l.options.Since) {
+		l.decoder.showAll() // what comes was printed later, whatever the runner's clock says
+	}
+	for {
+		ended := live.Err() != nil || l.tracker.hasEnded(l.pod.UID)
+		var err error
+		if p, err = l.archive.Rest(ctx, p, l.decoder); err != nil {
+			return err
+		}
+		if ended {
+			if p.Lines > 0 || p.Bytes > 0 || p.recent != nil { // as before Rest
+				l.source.Warn(fmt.Sprintf("the end of the log of pod %s may be missing: the store lacks the last lines that were printed", l.pod.Name))
+			}
+			return nil
+		}
+		next, cancel := context.WithTimeout(live, archiveInterval)
+		l.tracker.waitForEnd(next, l.pod.UID)
+		cancel()
+	}
+}
+
+// point is where the reading is, for the archive.
+func (l *podLog) point() Point {
+	p := Point{Pod: l.leader, Host: l.pod.Host, Lines: l.lines, Bytes: l.at.bytes}
+	switch {
+	case l.options.Tail >= 0 && !l.placed:
+		p.Tail = l.options.Tail
+	case l.recent != nil && len(l.recent.sums) > 0:
+		l.recent.at = l.at.stamp
+		p.recent = l.recent
+	}
+	return p
+}
