@@ -1,8 +1,10 @@
 package frontdoor
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -71,8 +73,13 @@ func ownHelp(c command) string {
 }
 
 func write(w io.Writer, text string) error {
-	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("writing to standard output: %w", err)
+	_, err := io.WriteString(w, text)
+	var unwritten *fs.PathError
+	if errors.As(err, &unwritten) { // which calls standard output by a path
+		err = unwritten.Err
+	}
+	if err != nil {
+		return fmt.Errorf("writing standard output: %w", err)
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func TestRejects(t *testing.T) {
 func TestReportsABrokenPipe(t *testing.T) {
 	var stderr bytes.Buffer
 	p := Process{Args: []string{"kubectl-kinetic", "version"}, Stdout: brokenPipe{}, Stderr: &stderr}
-	if code := p.Run(); code != 1 || stderr.String() != "error: writing to standard output: nobody reads\n" {
+	if code := p.Run(); code != 1 || stderr.String() != "error: writing standard output: nobody reads\n" {
 		t.Errorf("exit code %d, stderr %q", code, stderr.String())
 	}
 }

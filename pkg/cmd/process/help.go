@@ -24,6 +24,9 @@ const shortColumn = 13
 
 // widthOf returns the width of help on w.
 func widthOf(w io.Writer) int {
+	if help, ok := w.(*helpWriter); ok {
+		w = help.Writer
+	}
 	file, ok := w.(*os.File)
 	if !ok {
 		return plainWidth

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -81,12 +82,27 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	}
 	root.SetArgs(args)
 	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
+	help := &helpWriter{Writer: streams.Out}
+	root.SetOut(help)
 	root.SetErr(streams.ErrOut)
 	cmd, err := root.ExecuteContextC(ctx)
-	err = classify(ctx, cmd, err)
+	err = cmp.Or(help.err, classify(ctx, cmd, err))
 	report(streams.ErrOut, err)
 	return CodeOf(err)
+}
+
+// helpWriter is what cobra writes help and completions to. It remembers an error, which cobra
+// drops or takes for a mistake of the user's.
+type helpWriter struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (w *helpWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 // prepare makes cobra quiet about errors, which report prints, and turns its complaints
@@ -171,6 +187,10 @@ func report(w io.Writer, err error) {
 	var e *Error
 	if err == nil || errors.Is(err, syscall.EPIPE) || errors.As(err, &e) && e.Err == nil {
 		return
+	}
+	var unwritten *fs.PathError
+	if errors.As(err, &unwritten) && unwritten.Path == os.Stdout.Name() { // whatever was to be written
+		err = fmt.Errorf("writing standard output: %w", unwritten.Err)
 	}
 	fmt.Fprintln(w, "error: "+strings.TrimRight(err.Error(), "\n"))
 }
