@@ -249,6 +249,28 @@ func TestAHostThatFailsDoesNotDisturbTheOthers(t *testing.T) {
 	})
 }
 
+// The same goes for a log that is not followed: the error comes after all that could be read.
+func TestAHostThatFailsAtOnceDoesNotDisturbTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeSource(func(ctx context.Context, p Pod, _ OpenOptions) (io.ReadCloser, error) {
+			if p.Host == 1 {
+				return fails(Gone)()
+			}
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(time.Second):
+				return body(lineAt(1, 0, "a line of "+p.Name)), nil
+			}
+		}, member(0, 1, ended), member(1, 1, ended), member(2, 1, ended))
+		out, err := readAll(t.Context(), s, withoutLog(), Options{Tail: -1, Host: -1, Hosts: 3})
+		lines := slices.Sorted(strings.Lines(out))
+		if want := []string{"host-0 │ a line of h0-1\n", "host-2 │ a line of h2-1\n"}; reasonOf(err) != Gone || !slices.Equal(lines, want) {
+			t.Errorf("got %q, %v; want %q", lines, err, want)
+		}
+	})
+}
+
 // If the pods can't be watched any more, what is known of them is read to its end.
 func TestAWatchOfThePodsThatFails(t *testing.T) {
 	failure := errors.New("forbidden")

@@ -83,7 +83,10 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 		return err
 	}
 	mux := r.options.multiplexer(w)
-	g, ctx := errgroup.WithContext(ctx)
+	g, following := errgroup.WithContext(ctx)
+	if r.options.Follow { // else a host that fails costs the others nothing
+		ctx = following
+	}
 	for host := range r.options.Hosts {
 		g.Go(func() error {
 			decoder := NewDecoder(mux.Host(host), r.options)
