@@ -15,23 +15,23 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// key names a job among those of all namespaces.
+// key identifies a job among those of all namespaces.
 type key struct{ namespace, id string }
 
 func keyOf(o *metav1.ObjectMeta) key { return key{o.Namespace, o.Labels[api.LabelJobID]} }
 
-// cache is what is known of the objects of jobs: of one of them, or of all.
+// cache has the known objects of one job, or of all jobs.
 type cache struct {
 	workloads map[key]status.Workload
-	pods      map[key]map[types.UID]*corev1.Pod // there may be thousands, which are not copied
-	// events are kept by each name that the workload which they are about may have:
-	// those of pods that are gone count as well.
+	pods      map[key]map[types.UID]*corev1.Pod // pointers, because there may be thousands
+	// events have as key each name that the workload may have which they are about. Events
+	// about pods that no longer exist count, too.
 	events map[types.NamespacedName]map[types.UID]corev1.Event
-	// kueueWorkloads are kept by the UID of each of their owners, the workload among them.
+	// kueueWorkloads have as key the UID of each owner, one of which is the workload.
 	kueueWorkloads map[types.UID]map[types.UID]kueue.Workload
-	// keys are the jobs by the names of their workloads.
+	// keys are the keys of jobs, by the names of their workloads.
 	keys map[types.NamespacedName]key
-	// denied is why there may be more workloads.
+	// denied says why there may be more workloads than are known.
 	denied error
 	// withoutKueue says that the Workloads of Kueue can't be read.
 	withoutKueue bool
@@ -43,7 +43,7 @@ func newCache() *cache {
 		kueueWorkloads: map[types.UID]map[types.UID]kueue.Workload{}, keys: map[types.NamespacedName]key{}}
 }
 
-// apply takes a change in, and returns the jobs that it is about.
+// apply applies a change, and returns the jobs that it is about.
 func (c *cache) apply(ch change) []key {
 	touched := map[key]bool{}
 	if !ch.reset {
@@ -52,7 +52,7 @@ func (c *cache) apply(ch change) []key {
 		}
 		return slices.Collect(maps.Keys(touched))
 	}
-	for k := range c.workloads { // some may be gone
+	for k := range c.workloads { // some may no longer exist
 		touched[k] = true
 	}
 	c.forget(ch.kind)
@@ -70,8 +70,8 @@ func (c *cache) apply(ch change) []key {
 	return slices.Collect(maps.Keys(touched))
 }
 
-// put takes an object of a kind in, or out where it was deleted, and returns the job that
-// it belongs to, if that is known.
+// put adds or replaces an object of a kind, or removes it if it was deleted. It returns the job
+// that the object belongs to, and whether that is known.
 func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
 	switch o := o.(type) {
 	case *corev1.Pod:
@@ -113,7 +113,7 @@ func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
 	return k, true
 }
 
-// insert sets, or deletes, an entry of a map of maps, none of which is empty.
+// insert sets or deletes an entry in a map of maps. It leaves no empty map.
 func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V, deleted bool) {
 	if !deleted {
 		if m[k] == nil {
@@ -127,7 +127,7 @@ func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V, deleted bool
 	}
 }
 
-// forget drops all objects of a kind, before those that are there are taken in.
+// forget removes all objects of a kind.
 func (c *cache) forget(k kind) {
 	switch {
 	case k.workload != nil:
@@ -146,10 +146,10 @@ func (c *cache) forget(k kind) {
 	}
 }
 
-// all are the jobs that have a workload.
+// all returns the jobs that have a workload.
 func (c *cache) all() []key { return slices.Collect(maps.Keys(c.workloads)) }
 
-// snapshot is what is known of one job now.
+// snapshot returns what is known about one job now.
 func (c *cache) snapshot(k key) snapshot {
 	s := snapshot{Workload: c.workloads[k], pods: c.pods[k], denied: c.denied}
 	if s.Exists() {
@@ -165,11 +165,11 @@ type snapshot struct {
 	pods           map[types.UID]*corev1.Pod
 	events         map[types.UID]corev1.Event
 	kueueWorkloads map[types.UID]kueue.Workload
-	denied         error        // to see whether there is a workload of another kind
-	sorted         []corev1.Pod // what list returns, nil before it is asked
+	denied         error        // why there may be a workload that is not known
+	sorted         []corev1.Pod // the result of list, once it was called
 }
 
-// unseen is why it isn't known that there is no job; nil where there is one.
+// unseen returns why a job may exist although none is known; nil if one is known.
 func (s *snapshot) unseen() error {
 	if s.Exists() {
 		return nil
@@ -177,10 +177,11 @@ func (s *snapshot) unseen() error {
 	return s.denied
 }
 
-// list returns the pods, by attempt. Others have the slice, too: it isn't to be changed.
+// list returns the pods from the oldest to the newest. The slice is shared and must not be
+// changed.
 func (s *snapshot) list() []corev1.Pod {
 	if s.sorted == nil {
-		// They are large: what is moved about is where they are.
+		// Pods are large, so pointers are sorted.
 		byAge := slices.SortedFunc(maps.Values(s.pods), status.CompareAges)
 		s.sorted = make([]corev1.Pod, len(byAge))
 		for i, p := range byAge {
@@ -190,10 +191,10 @@ func (s *snapshot) list() []corev1.Pod {
 	return s.sorted
 }
 
-// waits reports whether there is a job of which something has yet to start.
+// waits reports whether a job exists and something of it has not started yet.
 func (s *snapshot) waits() bool { return s.Waits(s.State(s.list()).Status, s.list()) }
 
-// observed is the snapshot with all that says why the job waits.
+// observed returns the snapshot as an Observation, with what says why the job waits.
 func (s *snapshot) observed(now time.Time) status.Observation {
 	return status.Observation{Workload: s.Workload, Pods: s.list(), Events: slices.Collect(maps.Values(s.events)),
 		KueueWorkloads: slices.Collect(maps.Values(s.kueueWorkloads)), Now: now}

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/quota"
 )
 
-// checkKueue says of a job in a queue where the cluster has no queues, so that its
-// label means nothing, or a Kueue too new to be read. A queue that doesn't exist is
-// told by the job that waits in it.
+// checkKueue warns about a job for a queue if the cluster has no queues, so that the job's label
+// means nothing, or has a version of Kueue that is too new. That a queue doesn't exist is said
+// while the job waits in it.
 func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstructured) {
 	queue := workload.GetLabels()[api.LabelQueue]
 	if queue == "" {
@@ -37,7 +37,7 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 		versions = append(versions, v.Version)
 	}
 	switch {
-	case apierrors.IsNotFound(err): // of any other failure the next request says
+	case apierrors.IsNotFound(err): // other failures are left to the next request
 		c.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
 	case err == nil && !slices.Contains(versions, kueue.Version.Version) && !slices.Contains(versions, kueue.NewerVersion.Version):
 		c.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
@@ -45,8 +45,8 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	}
 }
 
-// checkQuotas finds out early that the quotas of the namespace never let a job run, which is
-// an error, or not now. Who can't read quotas hears of them when a pod is refused.
+// checkQuotas checks early whether the quotas of the namespace let a job run. It is an error if they
+// never will. Without permission to read quotas, the user hears of them when a pod is refused.
 func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstructured) error {
 	var quotas corev1.ResourceQuotaList
 	err := c.client.list(ctx, kind{client: c.client.core, resource: "resourcequotas"}, metav1.ListOptions{}, &quotas)

@@ -21,9 +21,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-// Client talks to one cluster, about one namespace. It knows the four API groups
-// that jobs need; the typed clients of client-go register all of them, which
-// every start would pay for.
+// Client makes requests to one cluster, for one namespace. It only knows the four API groups that
+// jobs need: the typed clients of client-go register all groups, which would slow down every start.
 type Client struct {
 	core rest.Interface
 	// versions are the clients of the other API groups that jobs need.
@@ -32,12 +31,12 @@ type Client struct {
 	namespace string
 	codec     runtime.ParameterCodec
 	decoder   runtime.Decoder
-	// transport knows whether the server can be reached, and its time.
+	// transport knows whether the server can be reached, and the server's time.
 	transport *transport.Monitor
 }
 
-// NewClient contacts nothing. An empty namespace means all of them, for listing.
-// tell, which may be nil, gets a line when the API server keeps us waiting.
+// NewClient returns a Client. It contacts nothing. An empty namespace is all namespaces, for
+// listing. tell, which may be nil, is called with a line when the API server does not answer.
 func NewClient(config *rest.Config, namespace string, tell func(string)) (*Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme, kueue.AddToScheme} {
@@ -63,7 +62,7 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	clientFor := func(gv schema.GroupVersion, path string) (rest.Interface, error) {
 		own := rest.CopyConfig(config)
 		own.GroupVersion, own.APIPath, own.NegotiatedSerializer = &gv, path, codecs
-		// Thousands of jobs are read ten times as fast as from JSON.
+		// Ten times as fast as JSON for thousands of jobs.
 		own.ContentType, own.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
 		return rest.RESTClientForConfigAndClient(own, http)
 	}
@@ -78,20 +77,20 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	return c, nil
 }
 
-// kind is one kind of object, with the client that knows its group.
+// kind is one kind of object, with the client for its group.
 type kind struct {
 	client   rest.Interface
-	newer    rest.Interface // where the server no longer has that version; may be nil
+	newer    rest.Interface // for servers without that version; may be nil
 	resource string         // plural, as in URLs
-	// metadata is all that is read of the objects.
+	// metadata says that only the metadata of the objects is read.
 	metadata bool
-	// rare kinds are those that a cluster may not have.
+	// rare says that a cluster may not have the kind.
 	rare bool
-	// workload is the kind of workload that it is, nil for other objects.
+	// workload is the kind of workload, nil for other objects.
 	workload *status.Kind
 }
 
-// The resources of objects that are no workloads.
+// The resources of objects that are not workloads.
 const (
 	podResource   = "pods"
 	eventResource = "events"
@@ -102,31 +101,32 @@ func (c *Client) pods() kind   { return kind{client: c.core, resource: podResour
 func (c *Client) events() kind { return kind{client: c.core, resource: eventResource} }
 func (c *Client) jobs() kind   { return c.workloads(status.Job) }
 
-// workloads are those of a kind. Of a kind that a cluster may not have no more than the
-// metadata is read, so that its types need not be known.
+// workloads returns a kind of workload. If a cluster may not have the kind, only its metadata is
+// read, so that its types need not be known.
 func (c *Client) workloads(k *status.Kind) kind {
 	return kind{client: c.versions[k.GroupVersion()], resource: k.Plural, metadata: k.Optional, rare: k.Optional, workload: k}
 }
 
-// kueueWorkloads are the Workloads of Kueue.
+// kueueWorkloads returns the kind of Kueue's Workloads.
 func (c *Client) kueueWorkloads() kind {
 	return kind{client: c.versions[kueue.Version], newer: c.versions[kueue.NewerVersion], resource: kueueResource, rare: true}
 }
 
-// collection is where the objects of the kind are.
+// collection returns the collection of the objects of the kind.
 func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }
 
-// isPart reports whether a job can be described without objects of the kind.
+// isPart reports whether a job can also be described without objects of the kind.
 func (k kind) isPart() bool { return k.resource == eventResource || k.rare }
 
-// lacks reports whether an error means that nothing of a kind can be read here: a cluster may not
-// have LeaderWorkerSets or Kueue, and not everybody may read those, or events.
+// lacks reports whether an error means that objects of the kind can't be read and are not needed:
+// a cluster may not have LeaderWorkerSets or Kueue, and a user may have no permission to read
+// them, or events.
 func (k kind) lacks(err error) bool {
 	return k.isPart() && apierrors.IsForbidden(err) || k.rare && apierrors.IsNotFound(err)
 }
 
-// none is all there is of a kind that is lacking. What says why a job waits may be
-// left out without a word, but not the job itself.
+// none returns the change for a kind that can't be read. The reasons why a job waits may be left
+// out silently, but not jobs.
 func (c *Client) none(k kind, lacking error) change {
 	ch := change{kind: k, reset: true, lacks: true}
 	if k.workload != nil && apierrors.IsForbidden(lacking) {
@@ -135,7 +135,7 @@ func (c *Client) none(k kind, lacking error) change {
 	return ch
 }
 
-// reading is a request that gets objects of the kind.
+// reading returns a request that reads objects of the kind.
 func (c *Client) reading(k kind, answer string, o *metav1.ListOptions) *rest.Request {
 	r := k.client.Get().NamespaceIfScoped(c.namespace, c.namespace != "").Resource(k.resource).VersionedParams(o, c.codec)
 	if k.metadata {
@@ -151,8 +151,8 @@ func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into ru
 	return c.explain("list", k, "", err)
 }
 
-// listEach is list for many objects: it calls each with one after the other. list is an
-// empty one of the kind.
+// listEach is list for many objects: it calls each with every object. list is an empty list of
+// the kind.
 func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, list runtime.Object, detail itemlist.Detail, each func(runtime.Object)) (metav1.ListInterface, error) {
 	body, err := c.reading(k, "PartialObjectMetadataList", &o).Stream(ctx)
 	if err != nil {
@@ -163,8 +163,8 @@ func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, lis
 	return about, c.explain("list", k, "", err)
 }
 
-// missingNamespace is an error where a namespace doesn't exist, of which the API
-// server lists nothing as of any empty one. Who may not look is not told.
+// missingNamespace returns an error if the namespace doesn't exist: the API server lists nothing
+// in it, as in an empty one. It returns nil without permission to read the namespace.
 func (c *Client) missingNamespace(ctx context.Context) error {
 	if c.namespace == "" {
 		return nil
@@ -176,5 +176,5 @@ func (c *Client) missingNamespace(ctx context.Context) error {
 	return c.explain("list", c.jobs(), "", err)
 }
 
-// now is the time by the API server's clock.
+// now returns the time by the API server's clock.
 func (c *Client) now() time.Time { return c.transport.ServerTime(time.Now()) }

@@ -11,23 +11,23 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Cluster is the jobs of a cluster: it lists, watches and ends them. A Submission starts one.
+// Cluster lists, watches and ends the jobs of a cluster. A Submission starts one.
 type Cluster struct {
 	client *Client
-	// discovered is where objects of rare kinds go.
+	// discovered is where objects of kinds belong that only some clusters have.
 	discovered map[schema.GroupVersionKind]collection
 
 	mu      sync.Mutex
 	watches map[watched]*sharedWatch
 }
 
-// New makes a Cluster.
+// New returns a Cluster.
 func New(c *Client) *Cluster {
 	return &Cluster{client: c, discovered: map[schema.GroupVersionKind]collection{}, watches: map[watched]*sharedWatch{}}
 }
 
-// Status reads once how a job stands, with what says why it waits. Who may not
-// read events or queues is told what the job and its pods say.
+// Status reads the status of a job once, with why it waits. Without permission to read events or
+// queues, it is what the job and its pods say.
 func (c *Cluster) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
 	s, err := c.client.explained(ctx, h)
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *Cluster) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus,
 	return c.status(s), nil
 }
 
-// Watch calls seen with the job's status at once and on every change, and
-// returns the one that it ended in.
+// Watch calls seen with the job's status, at once and on every change, and returns the status in
+// which the job ended.
 func (c *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	var last, over api.WorkloadStatus
 	told := false
@@ -53,11 +53,11 @@ func (c *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 	return last, err
 }
 
-// ServerTime is the time by the clock of the API server when it is here by ours:
-// the same, until it has answered.
+// ServerTime converts a time of our clock to the clock of the API server. It returns the same
+// time if the server has not answered yet.
 func (c *Cluster) ServerTime(here time.Time) time.Time { return c.client.transport.ServerTime(here) }
 
-// status is the job's, with why it waits where it does.
+// status returns the status of a job, with why it waits if it does.
 func (c *Cluster) status(s snapshot) api.WorkloadStatus { return s.observed(c.client.now()).Status() }
 
 func same(a, b api.WorkloadStatus) bool {

@@ -16,9 +16,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// plurals are the resources of the kinds that jobs and their overlays are mostly
-// made of, by Kind.group. Others are looked up in the cluster, optional kinds of workloads
-// among them: a cluster may not have them.
+// plurals are the resources of the most common kinds in jobs and their overlays, by Kind.group.
+// Others are looked up in the cluster, also optional kinds of workloads: a cluster may not have
+// them.
 var plurals = map[string]string{
 	"ConfigMap":                             "configmaps",
 	"PersistentVolumeClaim":                 "persistentvolumeclaims",
@@ -32,16 +32,16 @@ var plurals = map[string]string{
 	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
 }
 
-// installLeaderWorkerSets is what brings LeaderWorkerSets to a cluster.
+// installLeaderWorkerSets is the command that installs LeaderWorkerSets in a cluster.
 const installLeaderWorkerSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"
 
-// collection is where the objects of one kind are, in the URLs of the API server.
+// collection is the place of the objects of a kind in the URLs of the API server.
 type collection struct {
 	version schema.GroupVersion
 	plural  string
 }
 
-// path is that of all objects of the kind in a namespace.
+// path returns the path of all objects of the kind in a namespace.
 func (c collection) path(namespace string) []string {
 	return append(versionPath(c.version), "namespaces", namespace, c.plural)
 }
@@ -53,12 +53,12 @@ func versionPath(version schema.GroupVersion) []string {
 	return []string{"/apis", version.Group, version.Version}
 }
 
-// kind is the collection as messages name it.
+// kind returns the kind that messages name the collection by.
 func (c collection) kind() kind {
 	return kind{resource: strings.TrimSuffix(c.plural+"."+c.version.Group, ".")}
 }
 
-// collectionOf is where an object of a kind that was located goes.
+// collectionOf returns where an object belongs. Its kind must have been located.
 func (c *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 	gvk := o.GroupVersionKind()
 	if plural, known := plurals[gvk.GroupKind().String()]; known {
@@ -67,8 +67,8 @@ func (c *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 	return c.discovered[gvk]
 }
 
-// locate finds out where the objects to apply go. A group costs a request, once,
-// if a kind of it is not in the table.
+// locate finds out where the objects to apply belong. It makes one request for each group with a
+// kind that is not in plurals.
 func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, o := range objects {
 		if c.collectionOf(o).plural != "" {
@@ -99,7 +99,7 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 	known := false
 	for _, r := range list.APIResources {
 		known = known || r.Kind == gvk.Kind
-		if r.Namespaced && !strings.Contains(r.Name, "/") { // else a part of an object, such as its status
+		if r.Namespaced && !strings.Contains(r.Name, "/") { // no subresource, such as status
 			c.discovered[version.WithKind(r.Kind)] = collection{version, r.Name}
 		}
 	}
@@ -112,12 +112,12 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 	return fmt.Errorf("%w in %s: install it, or check kubectl api-resources", errNoKind, version)
 }
 
-// errNoLeaderWorkerSets is that jobs on several hosts can't be what they are by default. Nothing
-// of the job was made.
+// errNoLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
+// the job was created.
 var errNoLeaderWorkerSets error = missingKind("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
 	installLeaderWorkerSets + ", or use --backend gke")
 
-// missingKind is an error about a kind that the command line needs and the cluster lacks.
+// missingKind is the error that the cluster does not have a kind that the command line needs.
 type missingKind string
 
 func (e missingKind) Error() string { return string(e) }
@@ -125,7 +125,7 @@ func (e missingKind) Error() string { return string(e) }
 // Usage implements what pkg/cmd/process asks an error for.
 func (e missingKind) Usage() bool { return true }
 
-// errNoKind is a kind that a cluster doesn't have.
+// errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")
 
 // discover reads which resources a version of a group has.
@@ -137,12 +137,12 @@ func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into
 	return c.explain("discover", kind{resource: version.String()}, "", err)
 }
 
-// asJSON makes a request about objects of kinds that have no Go type here.
+// asJSON makes a request for objects of kinds that have no Go type here.
 func (c *Client) asJSON(r *rest.Request, path ...string) *rest.Request {
 	return r.AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON)
 }
 
-// createMode says whether the server keeps what it is asked to create.
+// createMode says whether the server keeps the object that it creates.
 type createMode bool
 
 const (
@@ -150,8 +150,8 @@ const (
 	modeDryRun createMode = true
 )
 
-// createObject makes one object of any kind, and gives back what the server made
-// of it. A field that the server doesn't know is an error.
+// createObject creates an object of any kind, and returns it as the server has it. A field that the
+// server doesn't know is an error.
 func (c *Client) createObject(ctx context.Context, where collection, o *unstructured.Unstructured, mode createMode) (*unstructured.Unstructured, error) {
 	body, err := o.MarshalJSON()
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Client) getObject(ctx context.Context, where collection, name string) (
 	return found, c.explain("get", where.kind(), name, err)
 }
 
-// addOwner gives an object one more owner; it goes when the last of them does.
+// addOwner gives an object another owner. The object is removed with its last owner.
 func (c *Client) addOwner(ctx context.Context, where collection, name string, owner metav1.OwnerReference) error {
 	patch, err := json.Marshal([]any{map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": owner}})
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *Client) addOwner(ctx context.Context, where collection, name string, ow
 	return c.explain("patch", where.kind(), name, err)
 }
 
-// tryMerge is what an object would be with some more content. Nothing is changed.
+// tryMerge returns what an object would be with more content. It changes nothing.
 func (c *Client) tryMerge(ctx context.Context, where collection, name string, content map[string]any) (*unstructured.Unstructured, error) {
 	patch, err := json.Marshal(content)
 	if err != nil {
@@ -193,8 +193,8 @@ func (c *Client) tryMerge(ctx context.Context, where collection, name string, co
 	return merged, c.explain("patch", where.kind(), name, err)
 }
 
-// removeObject deletes an object and what it owns, in the order that the policy
-// says. With a UID it is that one or none.
+// removeObject deletes an object and what it owns, in the order of the policy. With a UID it
+// deletes no other object of that name.
 func (c *Client) removeObject(ctx context.Context, where collection, name string, uid types.UID, policy metav1.DeletionPropagation) error {
 	o := &metav1.DeleteOptions{PropagationPolicy: &policy}
 	if uid != "" {
@@ -204,8 +204,8 @@ func (c *Client) removeObject(ctx context.Context, where collection, name string
 	return c.explain("delete", where.kind(), name, err)
 }
 
-// isGone reports whether a removal failed because there was nothing to remove, or another object has
-// the name now.
+// isGone reports whether a removal failed because the object does not exist, or another object has
+// its name now.
 func isGone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 func answer(r rest.Result) (*unstructured.Unstructured, error) {
@@ -217,8 +217,8 @@ func answer(r rest.Result) (*unstructured.Unstructured, error) {
 	return o, o.UnmarshalJSON(data)
 }
 
-// answered is the body of an answer. Error, unlike Raw, reads what the server
-// says of a failure.
+// answered returns the body of an answer. It calls Error because that, unlike Raw, reads the
+// server's reason for a failure.
 func answered(r rest.Result) ([]byte, error) {
 	if err := r.Error(); err != nil {
 		return nil, err

@@ -32,9 +32,9 @@ func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*un
 	return made, status.CheckQueue(made)
 }
 
-// createWorkload creates the Job or LeaderWorkerSet. When an answer was lost, the one that
-// is there may be what was just asked for. One of another submit that runs the same call
-// is returned beside the error.
+// createWorkload creates the Job or LeaderWorkerSet. If an answer was lost, an existing workload may
+// be the one that was just created. If the existing one was submitted by someone else and runs the
+// same call, it is returned together with the error.
 func (c *Cluster) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	var made *unstructured.Unstructured
 	tries := 0
@@ -54,7 +54,7 @@ func (c *Cluster) createWorkload(ctx context.Context, workload *unstructured.Uns
 	return nil, err
 }
 
-// taken looks at the workload that has the name already: it may be ours.
+// taken examines the workload that already has the name: it may be ours.
 func (c *Cluster) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
 	refusal = fmt.Errorf("job %s: %w", workload.GetName(), errors.Join(fs.ErrExist, refusal))
 	var found *unstructured.Unstructured
@@ -88,11 +88,10 @@ func workerArgs(workload *unstructured.Unstructured) any {
 	return nil
 }
 
-// undoTime bounds what a failed start costs on top.
+// undoTime is how long cleaning up after a failed start may take.
 const undoTime = 10 * time.Second
 
-// withdraw removes a workload whose creation was not answered: no one knows whether
-// there is one.
+// withdraw removes a workload if the request to create it got no answer, so that it may exist.
 func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
@@ -110,7 +109,7 @@ func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructu
 	return mayRun(err)
 }
 
-// undo removes a workload that was made, and what it owns.
+// undo removes a workload that was created, and what it owns.
 func (c *Cluster) undo(ctx context.Context, workload *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()

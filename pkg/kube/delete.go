@@ -18,16 +18,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// noticeTime is how long a cluster may take, after the grace of its pods, to see
-// that they have ended.
+// noticeTime is how long a cluster may take to notice that pods have ended, after their grace
+// period.
 const noticeTime = 15 * time.Second
 
-// podTime is what each pod adds to that: controllers make and remove 20 a second, and
-// do both for a job that was cancelled while it began.
+// podTime is how much longer each pod may take: controllers create and remove 20 pods a second, and
+// do both for a job that is cancelled while it starts.
 const podTime = 200 * time.Millisecond
 
-// Delete makes sure that a job has no workload, and nothing that came with it and that no one
-// owns. A job that could not be stopped still needs that.
+// Delete makes sure that a job has no workload, and no object that was created for it without an
+// owner. This is needed even if the job could not be stopped.
 func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
 	if err := c.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -39,11 +39,11 @@ func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 	return errors.Join(err, c.removeSecret(ctx, h))
 }
 
-// stop tells the job's pods to end, and removes the workload with all it owns. With
-// grace that stays until its pods are gone, so that everybody sees that
-// something still runs, and that is waited for, as long as the pods' own grace
-// allows. ending, which may be nil, is called once the cluster has accepted the
-// removal. No workload is an error that is fs.ErrNotExist.
+// stop ends the job's pods, and removes the workload with everything it owns. With grace, the
+// workload stays until its pods are gone, so that everyone can see that something is still
+// running. stop waits for that as long as the pods' own grace period allows. ending, which may be
+// nil, is called once the cluster has accepted the removal. If there is no workload, the error is
+// fs.ErrNotExist.
 func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
 	s, err := c.client.snapshot(ctx, h)
 	if err != nil {
@@ -75,9 +75,9 @@ func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 	return unrecorded
 }
 
-// Release scales the LeaderWorkerSet of a job that has ended to zero, and writes the
-// end on it in the same step: its runner may not have been allowed to. One that is gone
-// meanwhile holds nothing.
+// Release scales the LeaderWorkerSet of a job that has ended to zero, and records the end on it in
+// the same step: its runner may not have been allowed to. It is no error if the LeaderWorkerSet
+// no longer exists.
 func (c *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error {
 	s, err := c.client.snapshot(ctx, h)
 	if err != nil || !s.Exists() || !s.Kind().ScaledToZero {
@@ -112,15 +112,14 @@ func isAnother(err error) bool {
 	return found && cause.Field == "metadata.uid"
 }
 
-// deleteTimeout is how long it may take until nothing is left of a job.
+// deleteTimeout is how long the removal of a job may take.
 func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 	pods := s.list()
 	n := max(len(pods), s.Hosts(pods))
 	return max(grace, status.Grace(pods)) + noticeTime + time.Duration(n)*podTime
 }
 
-// waitGone waits until nothing is left of a job, of which it need not be asked any
-// more what it is.
+// waitGone waits until nothing is left of a job.
 func (c *Cluster) waitGone(ctx context.Context, h api.Handle, was status.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

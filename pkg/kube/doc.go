@@ -1,5 +1,4 @@
-// Package kube runs jobs in a cluster, as the workloads that package status knows: it
-// creates them, lists and watches them and their pods, follows their logs, and removes
-// them. What objects mean is package status's. It is the cluster's counterpart of package
-// local.
+// Package kube runs jobs in a cluster, as the kinds of workloads that package status knows. It
+// creates, lists, watches and removes them, and follows the logs of their pods. What the objects
+// say about a job is decided by package status. Package local does the same on this machine.
 package kube

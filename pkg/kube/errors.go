@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 )
 
-// explain says what was being done, why it failed and what to do next. The
-// cause stays, for apierrors.
+// explain returns an error that says what was being done, why it failed and what to do next. It
+// wraps err.
 func (c *Client) explain(verb string, k kind, name string, err error) error {
 	return c.requested(verb, k).Explain(strings.TrimSpace(fmt.Sprintf("%s %s %s", gerund(verb), k.resource, name)), err)
 }
@@ -25,7 +25,7 @@ func gerund(verb string) string {
 	}
 }
 
-// requested is what an operation asks for.
+// requested returns the request of an operation.
 func (c *Client) requested(verb string, k kind) apiserver.Request {
 	if verb == readLog {
 		return apiserver.Request{Verb: "get", Resource: k.resource + "/log", Namespace: c.namespace}

@@ -14,17 +14,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
 )
 
-// change is one step in the life of a set of objects.
+// change is a change of the objects of a kind.
 type change struct {
 	kind kind
-	// all replaces everything that was known; else one object has changed.
-	all     []runtime.Object
+	// reset says that all replaces everything that was known. Otherwise object has changed, or
+	// was deleted.
 	reset   bool
+	all     []runtime.Object
 	object  runtime.Object
 	deleted bool
-	// lacks says that nothing of the kind can be read.
+	// lacks says that objects of the kind can't be read.
 	lacks bool
-	// denied is why there may be more than all: no one lets us see it.
+	// denied, if not nil, says why: there may be objects that we have no permission to see.
 	denied error
 }
 
@@ -35,15 +36,15 @@ type selection struct {
 	fields string
 	// list is an empty list of the kind, to read into.
 	list func() runtime.Object
-	// keep, which may be nil, makes of an object what is kept of it; nil is nothing.
+	// keep, which may be nil, returns what is kept of an object; nil is nothing.
 	keep func(runtime.Object) runtime.Object
-	// detail is how much is read of an object that a list has.
+	// detail is how much of each object in a list is decoded.
 	detail itemlist.Detail
 	// newer says that the newer version of the kind is read.
 	newer bool
 }
 
-// served is the kind in the version that is read.
+// served returns the kind in the version that is read.
 func (s selection) served() kind {
 	k := s.kind
 	if s.newer {
@@ -52,8 +53,7 @@ func (s selection) served() kind {
 	return k
 }
 
-// moved reports whether a kind that the server does not have may be there in its
-// newer version.
+// moved reports whether the server may have the kind in the newer version only.
 func (s selection) moved(err error) bool {
 	return s.kind.newer != nil && !s.newer && apierrors.IsNotFound(err)
 }
@@ -65,10 +65,9 @@ func (s selection) kept(o runtime.Object) runtime.Object {
 	return s.keep(o)
 }
 
-// follow reports all objects of a selection, then every change, until ctx is
-// over. It lists and watches; a connection that breaks or ends is opened again
-// where it ended, so that no change is missed. Only errors that will not pass
-// are returned.
+// follow reports all objects of a selection, then every change, until ctx is done. It lists and
+// watches. After a connection breaks or ends, it continues from the last version, so that no
+// change is missed. It only returns an error if trying again can't help.
 func (c *Client) follow(ctx context.Context, s selection, emit func(change)) error {
 	wait := backoff.Timer{}
 	for {
@@ -77,7 +76,7 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 			emit(change{kind: s.kind, reset: true, all: objects})
 			var last string
 			if last, err = c.watchFrom(ctx, s, version, emit); last != version {
-				wait = backoff.Timer{} // a list alone is no progress: its version may be too old at once
+				wait = backoff.Timer{} // a list alone is not progress: its version may already be too old
 			}
 		}
 		if ctx.Err() != nil {
@@ -92,9 +91,9 @@ func (c *Client) follow(ctx context.Context, s selection, emit func(change)) err
 	}
 }
 
-// followPart is follow for a kind of which there may be nothing: none is then all
-// that is reported. A workload that was there has not gone because no one lets us
-// see it any more.
+// followPart is follow for a kind that the cluster may not have, or that we may not see: then it
+// reports that there are none. A workload that was seen has not gone because we may no longer see
+// it: that is an error.
 func (c *Client) followPart(ctx context.Context, s selection, emit func(change)) error {
 	begun := false
 	noted := func(ch change) {
@@ -114,8 +113,8 @@ func (c *Client) followPart(ctx context.Context, s selection, emit func(change))
 	return ctx.Err()
 }
 
-// watchFrom reports changes after a version, and returns the last one. It ends when
-// the server no longer knows that version, or with an error that does not pass.
+// watchFrom reports the changes after a version, and returns the last version. It ends when the
+// server no longer has that version, or with an error after which trying again can't help.
 func (c *Client) watchFrom(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
 	wait := backoff.Timer{}
 	for {
@@ -135,8 +134,8 @@ func (c *Client) watchFrom(ctx context.Context, s selection, version string, emi
 	}
 }
 
-// watchOnce reads one watch to its end, and returns the version up to which
-// everything was reported.
+// watchOnce reads a watch to its end, and returns the version up to which everything was
+// reported.
 func (c *Client) watchOnce(ctx context.Context, s selection, version string, emit func(change)) (string, error) {
 	options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, ResourceVersion: version,
 		Watch: true, AllowWatchBookmarks: true}
@@ -162,5 +161,5 @@ func (c *Client) watchOnce(ctx context.Context, s selection, version string, emi
 	return version, nil
 }
 
-// expired reports whether a watch has to begin again with a list.
+// expired reports whether an error means that a watch must start again with a list.
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Inspect describes the hosts of a job that have a pod. With disruptions it also says when pods
-// were taken away, and why: as far as the pods that are there say, and the events, which a
-// cluster keeps for an hour or so.
+// Inspect describes the hosts of a job that have a pod. With disruptions it also says when and why
+// pods were disrupted, as far as existing pods say, and events, which a cluster keeps for about an
+// hour.
 func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error) {
 	known, job := newCache(), key{c.client.namespace, h.JobID}
 	if err := c.client.readInto(ctx, known, c.client.ofJob(h)); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// mayPutKey reports whether the Secret can be made from which the hosts of a workload take
-// their key. The server is asked, and keeps nothing. It is false where no host takes one, and
-// where the server can't say.
+// mayPutKey reports whether the Secret can be created from which the hosts of a workload get their
+// key. It asks the server, which keeps nothing. It is false if no host needs a key, and if the
+// server can't say.
 func (c *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstructured) bool {
 	if len(keyRefs(workload)) == 0 {
 		return false
@@ -30,8 +30,8 @@ func (c *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstruct
 	return true
 }
 
-// awaitingKey is a workload whose hosts do not start before they have their key. Its
-// manifests let them, for who applies those without the Secret.
+// awaitingKey returns a workload whose hosts do not start before they have their key. In the
+// manifests the key is optional, so that they can be applied without the Secret.
 func awaitingKey(workload *unstructured.Unstructured) *unstructured.Unstructured {
 	awaiting := workload.DeepCopy()
 	for _, ref := range keyRefs(awaiting) {
@@ -40,8 +40,8 @@ func awaitingKey(workload *unstructured.Unstructured) *unstructured.Unstructured
 	return awaiting
 }
 
-// keyRefs are the references by which the pods of a workload take the key of their hosts from
-// the job's own Secret. They are parts of the workload.
+// keyRefs returns the references in a workload's pods to the key in the job's own Secret. They are
+// parts of the workload, not copies.
 func keyRefs(workload *unstructured.Unstructured) []map[string]any {
 	var refs []map[string]any
 	secret := specOf(workload).SecretName()
@@ -58,17 +58,17 @@ func keyRefs(workload *unstructured.Unstructured) []map[string]any {
 	return refs
 }
 
-// specOf is no more of a workload's Spec than its id.
+// specOf returns a Spec that only has the id of a workload's job.
 func specOf(workload *unstructured.Unstructured) api.Spec {
 	return api.Spec{ID: workload.GetLabels()[api.LabelJobID]}
 }
 
-// containersOf are the containers of a workload's pod template, not copied.
+// containersOf returns the containers of a workload's pod template, not copied.
 func containersOf(workload *unstructured.Unstructured, template []string) []map[string]any {
 	return objectsIn(workload.Object, append(template, "spec", "containers")...)
 }
 
-// objectsIn are the objects of a list in an object, not copied.
+// objectsIn returns the objects of a list in an object, not copied.
 func objectsIn(o map[string]any, path ...string) []map[string]any {
 	list, _, _ := unstructured.NestedFieldNoCopy(o, path...)
 	items, _ := list.([]any)

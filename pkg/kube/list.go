@@ -19,8 +19,8 @@ import (
 // allJobs selects the objects of all jobs.
 const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
 
-// List describes all jobs of the namespace. Each kind of object is listed
-// once, all at the same time, and of each object no more is kept than is told.
+// List describes all jobs of the namespace. It lists each kind of object once, all at the same
+// time, and of each object keeps only what is shown.
 func (c *Cluster) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	known := newCache()
 	if err := c.client.readInto(ctx, known, c.listed(level)); err != nil {
@@ -40,8 +40,8 @@ func (c *Cluster) List(ctx context.Context, level api.ListLevel) ([]api.JobSumma
 	return c.summaries(known, known.all(), level), nil
 }
 
-// waiting reports whether there is a job of which something has yet to start, and whether
-// one of those goes through a queue.
+// waiting reports whether something of a job has not started yet, and whether one of those jobs is
+// in a queue.
 func (c *cache) waiting() (waits, queued bool) {
 	for k := range c.workloads {
 		if s := c.snapshot(k); s.waits() {
@@ -51,7 +51,7 @@ func (c *cache) waiting() (waits, queued bool) {
 	return waits, queued
 }
 
-// summaries describe some jobs; one that has no workload any more is NotFound.
+// summaries describes some jobs. A job without a workload is NotFound.
 func (c *Cluster) summaries(known *cache, keys []key, level api.ListLevel) []api.JobSummary {
 	summaries := make([]api.JobSummary, 0, len(keys))
 	for _, k := range keys {
@@ -72,15 +72,15 @@ func (c *Cluster) summaries(known *cache, keys []key, level api.ListLevel) []api
 	return summaries
 }
 
-// leftOut says that a list of all jobs may be one without those on several hosts.
+// leftOut warns that a list may lack jobs on several hosts, because of an error.
 func (c *Cluster) leftOut(denied error) {
 	if denied != nil {
 		c.client.transport.Say("jobs on several hosts, if any, are not listed: %v", denied)
 	}
 }
 
-// listed are the kinds of objects that tell as much as level asks for. No more is
-// kept of any than a list shows.
+// listed returns the selections of the objects that a level needs. Of each object only what a list
+// shows is kept.
 func (c *Cluster) listed(level api.ListLevel) []selection {
 	objects := c.client.selections(allJobs)
 	if level == api.ListNames {
@@ -92,7 +92,8 @@ func (c *Cluster) listed(level api.ListLevel) []selection {
 	return objects
 }
 
-// explaining is what says why jobs wait, some of them in queues.
+// explaining returns the selections of the objects that say why jobs wait. queued says that some are
+// in queues.
 func (c *Cluster) explaining(queued bool) []selection {
 	all := c.client.reasons(queued)
 	for i := range all {
@@ -101,8 +102,7 @@ func (c *Cluster) explaining(queued bool) []selection {
 	return all
 }
 
-// trimmed is an object with what a list shows of it, nil for what is not about a
-// job.
+// trimmed returns an object with only what a list shows, nil if the object is not about a job.
 func trimmed(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
 	case *batchv1.Job:
@@ -119,7 +119,7 @@ func trimmed(o runtime.Object) runtime.Object {
 	return o
 }
 
-// trimmedKueueWorkload is what a list needs of a Kueue Workload, nil for one of other work.
+// trimmedKueueWorkload returns what a list needs of a Kueue Workload, nil if that is not of a job.
 func trimmedKueueWorkload(w *kueue.Workload) runtime.Object {
 	ours := slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return status.IsJobName(r.Name) })
 	if !ours {
@@ -129,7 +129,7 @@ func trimmedKueueWorkload(w *kueue.Workload) runtime.Object {
 	return w
 }
 
-// trimmedJob is a copy with what a list shows.
+// trimmedJob returns a copy with what a list shows.
 func trimmedJob(j *batchv1.Job) *batchv1.Job {
 	t := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID,
@@ -148,7 +148,7 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 	return t
 }
 
-// trimmedPod is a copy without what has nothing to do with the pod's state.
+// trimmedPod returns a copy without what does not matter for the pod's state.
 func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
 	t.ManagedFields, t.Spec.Volumes = nil, nil

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Logs writes what the pods of the job of an archive printed, as logs.Read does.
+// Logs writes what the pods of a job printed, as logs.Read does.
 func (c *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out screen.Streams) error {
 	return logs.Read(ctx, logSource{c, h}, a, o, out)
 }
 
-// logSource is the pods of one job, for package logs.
+// logSource implements logs.Source for one job.
 type logSource struct {
 	cluster *Cluster
 	handle  api.Handle
@@ -63,7 +63,7 @@ func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io
 	return body, nil
 }
 
-// whyUnopened is the reason of an error of a request for a log.
+// whyUnopened returns the reason of an error of a request for a log.
 func whyUnopened(err error) logs.Reason {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -84,7 +84,7 @@ func (s logSource) Now() time.Time { return s.cluster.client.now() }
 // Warn implements logs.Source.
 func (s logSource) Warn(line string) { s.cluster.client.transport.Say("%s", line) }
 
-// logPods are the pods of a snapshot.
+// logPods returns the pods of a snapshot.
 func logPods(s snapshot) logs.Pods {
 	pods := s.list()
 	all := logs.Pods{List: make([]logs.Pod, len(pods)), Grace: status.Grace(pods) + noticeTime}

@@ -174,8 +174,7 @@ func (s *stopped) Write(p []byte) (int, error) {
 	return s.Builder.Write(p)
 }
 
-// While a terminal is stopped, the hosts are held back: what they have printed stays
-// where it is, and comes afterwards.
+// While a terminal is stopped, nothing more is read from the hosts. The rest comes afterwards.
 func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 	a := &logs.Archive{JobID: "cpu-f", Store: storeOfAnEnd(t), WithoutLog: true}
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// ofJob are the selections of one job, whose pods are kept without what has nothing to do with
-// how they stand. Who is known to have a Job needs no right to see LeaderWorkerSets.
+// ofJob returns the selections of one job. Only what matters for the state of its pods is kept. For
+// a job that is known to be a Job, no permission to see LeaderWorkerSets is needed.
 func (c *Client) ofJob(h api.Handle) []selection {
 	parts := c.selections(api.LabelJobID + "=" + h.JobID)
 	if isJob(h) {
@@ -33,10 +33,11 @@ func (c *Client) ofJob(h api.Handle) []selection {
 	return parts
 }
 
-// isJob reports whether a handle returns that of a Job of Kubernetes. One that was lost does not say.
+// isJob reports whether a handle is known to be that of a Job of Kubernetes. The handle may be
+// lost, and then nothing is known.
 func isJob(h api.Handle) bool { return strings.HasPrefix(h.K8sName, api.JobNamePrefix) }
 
-// selections are the workloads and pods of jobs whose objects have the labels.
+// selections returns the selections of all workloads and pods with these labels.
 func (c *Client) selections(labels string) []selection {
 	var all []selection
 	for _, k := range status.Kinds {
@@ -45,7 +46,7 @@ func (c *Client) selections(labels string) []selection {
 	return append(all, selection{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }})
 }
 
-// listOf makes empty lists of a kind of workload.
+// listOf returns a function that makes empty lists of a kind of workload.
 func listOf(k *status.Kind) func() runtime.Object {
 	if k == status.Job {
 		return func() runtime.Object { return &batchv1.JobList{} }
@@ -53,8 +54,8 @@ func listOf(k *status.Kind) func() runtime.Object {
 	return func() runtime.Object { return &metav1.PartialObjectMetadataList{} }
 }
 
-// reasons are what says why jobs wait. Of jobs in a queue those are Kueue's
-// Workloads too.
+// reasons returns the selections of the objects that say why jobs wait: events and, if jobs are
+// in queues, the Workloads of Kueue.
 func (c *Client) reasons(queued bool) []selection {
 	all := []selection{{kind: c.events(), list: func() runtime.Object { return &corev1.EventList{} }}}
 	if queued {
@@ -63,8 +64,8 @@ func (c *Client) reasons(queued bool) []selection {
 	return all
 }
 
-// reasonsOf are what says why one job waits as it does now: its Kueue Workload while a queue
-// holds it back, or else events, of one object where no others count.
+// reasonsOf returns the selection of the objects that say why a job waits at the moment: its Kueue
+// Workload while it waits in a queue, otherwise events, of a single object if only those matter.
 func (c *Client) reasonsOf(known *cache, job key) []selection {
 	now := known.snapshot(job)
 	o := status.Observation{Workload: now.Workload, Pods: now.list()}
@@ -80,8 +81,8 @@ func (c *Client) reasonsOf(known *cache, job key) []selection {
 	return reasons
 }
 
-// observe calls seen with a job's objects, at first when all of the parts have been
-// read, then after every change, until seen returns true.
+// observe calls seen with a job's objects, first when all parts have been read, then after every
+// change, until seen returns true.
 func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, seen func(snapshot) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -93,7 +94,7 @@ func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, s
 		c.send(ctx, s, changes, failed)
 	}
 	known, job := newCache(), c.keyOf(h)
-	there := false // a job was seen, which may go
+	there := false // the job was seen, and may be removed
 	why := &reasons{client: c, failed: failed, stop: func() {}}
 	for {
 		select {
@@ -128,16 +129,16 @@ func (c *Client) observe(ctx context.Context, h api.Handle, parts []selection, s
 	}
 }
 
-// reasons is the following of what says why a job waits.
+// reasons follows the objects that say why a job waits.
 type reasons struct {
 	client   *Client
 	failed   chan<- error
-	changes  chan change // of what is followed now: nothing comes from what was before
+	changes  chan change // only of the selections that are followed now
 	followed []selection
 	stop     func()
 }
 
-// follow follows some selections from now on, and no others.
+// follow makes wanted the selections that are followed.
 func (r *reasons) follow(ctx context.Context, known *cache, wanted []selection) {
 	same := func(a, b selection) bool { return a.kind == b.kind && a.fields == b.fields }
 	if slices.EqualFunc(r.followed, wanted, same) {
@@ -156,14 +157,14 @@ func (r *reasons) follow(ctx context.Context, known *cache, wanted []selection) 
 	}
 }
 
-// What it takes to look at a job, for each of its pods, and at most.
+// How long it takes to evaluate a job, per pod and at most.
 const (
 	lookTime    = 10 * time.Microsecond
 	longestLook = 100 * time.Millisecond
 )
 
-// gather takes in what comes soon after a change. Thousands of pods change all the
-// time, and to look at them after each would take more than that.
+// gather applies the changes that come soon after a change. If a job has thousands of pods, some
+// change all the time, and evaluating the job after each change would take too long.
 func (c *cache) gather(changes, reasons <-chan change, pods int) {
 	enough := time.After(min(time.Duration(pods)*lookTime, longestLook))
 	for {
@@ -178,7 +179,8 @@ func (c *cache) gather(changes, reasons <-chan change, pods int) {
 	}
 }
 
-// send follows a selection until ctx is over: to changes, or to failed.
+// send follows a selection until ctx is done. It sends each change to changes, and an error to
+// failed.
 func (c *Client) send(ctx context.Context, s selection, changes chan<- change, failed chan<- error) {
 	go func() {
 		err := c.followPart(ctx, s, func(ch change) {
@@ -188,7 +190,7 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 			}
 		})
 		if ctx.Err() != nil {
-			return // no one wants it any more, which is not a failure
+			return // it was stopped, and has not failed
 		}
 		select {
 		case failed <- err:
@@ -197,7 +199,8 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 	}()
 }
 
-// about keeps the events about a workload and its parts, and its Kueue Workloads.
+// about returns a function that keeps the events about a workload and its parts, and its Kueue
+// Workloads.
 func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	return func(o runtime.Object) runtime.Object {
 		switch o := o.(type) {
@@ -214,7 +217,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	}
 }
 
-// snapshot reads a job's objects once, but for what says why it waits.
+// snapshot reads a job's objects once, without those that say why it waits.
 func (c *Client) snapshot(ctx context.Context, h api.Handle) (snapshot, error) {
 	known := newCache()
 	err := c.readInto(ctx, known, c.ofJob(h))
@@ -225,8 +228,8 @@ func (c *Client) snapshot(ctx context.Context, h api.Handle) (snapshot, error) {
 	return now, now.unseen()
 }
 
-// explained reads a job's objects once and, where it waits, what says why. Who may not read
-// events or queues gets what can be read.
+// explained reads a job's objects once and, if it waits, those that say why. Without permission to
+// read events or queues it returns what can be read.
 func (c *Client) explained(ctx context.Context, h api.Handle) (snapshot, error) {
 	known, job := newCache(), c.keyOf(h)
 	if err := c.readInto(ctx, known, c.ofJob(h)); err != nil {
@@ -239,7 +242,7 @@ func (c *Client) explained(ctx context.Context, h api.Handle) (snapshot, error) 
 	if err := c.readInto(ctx, known, c.reasonsOf(known, job)); err != nil {
 		return snapshot{}, err
 	}
-	if known.withoutKueue { // events say less, and something
+	if known.withoutKueue { // events say less, but better than nothing
 		if err := c.readInto(ctx, known, c.reasonsOf(known, job)); err != nil {
 			return snapshot{}, err
 		}
@@ -247,7 +250,7 @@ func (c *Client) explained(ctx context.Context, h api.Handle) (snapshot, error) 
 	return known.snapshot(job), nil
 }
 
-// readInto reads selections once, at the same time, and takes them in all or none.
+// readInto reads selections once, at the same time. After an error it applies none of them.
 func (c *Client) readInto(ctx context.Context, into *cache, selections []selection) error {
 	lists := make([]change, len(selections))
 	g, ctx := errgroup.WithContext(ctx)
@@ -266,7 +269,7 @@ func (c *Client) readInto(ctx context.Context, into *cache, selections []selecti
 	return nil
 }
 
-// keyOf is where the objects of a job are kept. A client of all namespaces takes that of the handle.
+// keyOf returns the key of a job. A client for all namespaces takes the namespace of the handle.
 func (c *Client) keyOf(h api.Handle) key {
 	return key{cmp.Or(c.namespace, h.Namespace), h.JobID}
 }

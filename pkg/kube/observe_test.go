@@ -225,7 +225,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 	}
 }
 
-// A watch may fail right after a change, and before those who wait for the change have looked.
+// A watch may fail right after a change, before its readers have seen that change.
 func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
 	w, h, failure := New(&Client{namespace: "ml"}), handleOf("a1"), errors.New("forbidden")
 	for _, enough := range []bool{true, false} {
@@ -252,7 +252,7 @@ func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
 	}
 }
 
-// A user who reads a snapshot does so while the next one is made.
+// A snapshot is read while the next one is made.
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	shared := &sharedWatch{snapshots: latest.New(snapshot{})}
 	c := &Client{}
@@ -276,7 +276,7 @@ func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
 	}
 }
 
-// Each change of thousands of pods would be more work than there is time.
+// With thousands of pods there is no time to evaluate the job after every change.
 func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const number, changes = 1000, 100

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// own makes an object that goes with its owner. One that other jobs own already
-// goes with the last of them; one that someone else made stays.
+// own creates an object that is removed with its owner. If other jobs own it already, it is removed
+// with the last of them. If someone else created it, it stays.
 func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner metav1.OwnerReference) error {
 	with := o.DeepCopy()
 	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
@@ -28,13 +28,13 @@ func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner m
 	return retry(ctx, func() error { return c.client.addOwner(ctx, c.collectionOf(o), o.GetName(), owner) })
 }
 
-// isRelease reports whether an object is the Role or the RoleBinding with which the leader
-// of a workload scales it to zero.
+// isRelease reports whether an object is the Role or the RoleBinding that allows the leader of a
+// workload to scale it to zero.
 func isRelease(o *unstructured.Unstructured, workload *unstructured.Unstructured) bool {
 	return status.KindOf(workload).ScaledToZero && o.GetName() == workload.GetName() && o.GroupVersionKind().Group == "rbac.authorization.k8s.io"
 }
 
-// allowRelease makes them. Who may not do that has a job all the same.
+// allowRelease creates the Role and the RoleBinding. A job can run without them.
 func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstructured, owner metav1.OwnerReference) error {
 	for _, o := range rights {
 		err := c.own(ctx, o, owner)
@@ -49,7 +49,7 @@ func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 	return nil
 }
 
-// ensure creates an object, or finds one of that name that will do as well.
+// ensure creates an object, unless one with that name and the same content exists.
 func (c *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
 	where := c.collectionOf(o)
 	err = retry(ctx, func() (err error) {
@@ -69,7 +69,7 @@ func (c *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode
 	case made.GetDeletionTimestamp() != nil:
 		return nil, true, fmt.Errorf("%s %s is being deleted: try again in a moment", o.GetKind(), o.GetName())
 	case slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ownedBy(made, r.UID) }):
-		return made, true, nil // the answer to its creation was lost, or the submit that made it cut off
+		return made, true, nil // the answer was lost, or the submit that created it was cut off
 	}
 	same, err := c.sameContent(ctx, made, o)
 	switch {
@@ -92,16 +92,16 @@ func ownedBy(o *unstructured.Unstructured, uid types.UID) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
-// sameContent reports whether an object of the cluster has all that another says: then
-// the server changes nothing when it is told that once more. Only the server knows what
-// it makes of a text, such as 1024Mi.
+// sameContent reports whether an object of the cluster has all the content of another object. It
+// has if a patch with that content changes nothing: only the server knows how it normalizes values
+// such as 1024Mi.
 func (c *Cluster) sameContent(ctx context.Context, found, want *unstructured.Unstructured) (bool, error) {
 	var merged *unstructured.Unstructured
 	err := retry(ctx, func() (err error) {
 		merged, err = c.client.tryMerge(ctx, c.collectionOf(want), want.GetName(), content(want))
 		return err
 	})
-	if apierrors.IsInvalid(err) { // it would have to change what can't be changed
+	if apierrors.IsInvalid(err) { // the patch would change an immutable field
 		return false, nil
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Cluster) sameContent(ctx context.Context, found, want *unstructured.Uns
 	return reflect.DeepEqual(content(found), content(merged)), nil
 }
 
-// content is what an object says: all but what the server itself keeps of it.
+// content returns an object without the fields that the server sets.
 func content(o *unstructured.Unstructured) map[string]any {
 	c := maps.Clone(o.Object)
 	delete(c, "metadata")

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// RunningPod names the pod in which host 0 of a job runs now, "" where there is
+// RunningPod returns the name of the pod in which host 0 of a job is running, "" if there is
 // none.
 func (c *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) {
 	s, err := c.client.snapshot(ctx, h)
@@ -25,7 +25,7 @@ func (c *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) 
 	return last.Name, nil
 }
 
-// ExplainForward says why a port of a pod could not be forwarded.
+// ExplainForward returns an error that says why a port of a pod could not be forwarded.
 func (c *Cluster) ExplainForward(pod string, err error) error {
 	return c.client.explain("create", kind{resource: "pods/portforward"}, pod, err)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// removePrepared removes what the hosts of a job need of each other where no one owns
-// it, because its manifests were applied by hand. What a start makes is owned by the
-// workload, and goes with it.
+// removePrepared removes the objects that a job's hosts need to find each other if they have no
+// owner, because the manifests were applied by hand. What Start creates is owned by the workload,
+// and removed with it.
 func (c *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, r := range status.Extras(h) {
@@ -22,8 +22,8 @@ func (c *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
 	return g.Wait()
 }
 
-// removeUnowned removes an object of a job that has no owner. Who may not is told
-// what stays, or may stay; it does no harm.
+// removeUnowned removes an object of a job that has no owner. Without permission it warns that the
+// object stays, or may stay, which does no harm.
 func (c *Cluster) removeUnowned(ctx context.Context, where collection, h api.Handle) error {
 	err := retry(ctx, func() error {
 		found, err := c.client.getObject(ctx, where, h.K8sName)

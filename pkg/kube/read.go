@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
-// pageSize is how many objects the server sends at once: kubectl's own.
+// pageSize is how many objects the server sends at once, as for kubectl.
 const pageSize = 500
 
-// read lists all objects of a selection page by page, each of which is asked for
-// again when that failed. The version is the one from which on to watch. A list that
-// takes longer than the server remembers its beginning is started again.
+// read lists all objects of a selection page by page, and tries again to get a page that failed.
+// version is the one to watch from. The list starts again if the server has dropped the version
+// of its first page.
 func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Object, version string, err error) {
 	next := ""
 	again := backoff.Timer{}
@@ -37,8 +37,8 @@ func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Objec
 	}
 }
 
-// page reads the part of a list that a token of the server begins, and returns what is
-// kept of it.
+// page reads the page of a list that begins at a token of the server, and returns what is kept of
+// it.
 func (c *Client) page(ctx context.Context, s selection, begin string) (kept []runtime.Object, about metav1.ListInterface, err error) {
 	err = retry(ctx, func() error {
 		kept = kept[:0]
@@ -53,7 +53,7 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (kept []ru
 	return kept, about, err
 }
 
-// readPart is read for a kind of which there may be nothing.
+// readPart is read for a kind that the cluster may not have, or that we may not see.
 func (c *Client) readPart(ctx context.Context, s selection) (change, error) {
 	objects, _, err := c.read(ctx, s)
 	if s.moved(err) {

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
-// retryFor is how long a call is made again whose failure may pass: an API server
-// that is restarted is back within it. What ends earlier, the context bounds.
+// retryFor is for how long a call that fails is tried again. An API server that restarts is back
+// by then. The context may end sooner.
 const retryFor = 30 * time.Second
 
-// retry repeats a call whose failure may pass.
+// retry tries a call again after errors that are transient.
 func retry(ctx context.Context, call func() error) error {
 	wait := backoff.Timer{}
 	var err error

@@ -22,9 +22,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// createRunner creates the runner's ConfigMap. Jobs share it: one that is there
-// already must hold the same. It may be old enough for a cleanup to remove it
-// before there is a workload that needs it; mayGo reports that.
+// createRunner creates the runner's ConfigMap. Jobs share it, so an existing one must have the same
+// content. mayGo reports that it is old enough for a cleanup to remove it before the workload
+// exists.
 func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
 	err = c.create(ctx, o)
 	if apierrors.IsAlreadyExists(err) {
@@ -33,8 +33,8 @@ func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured
 	return false, err
 }
 
-// keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job
-// is there by then: a failure is reported and does not undo it.
+// keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job exists by then:
+// a failure is reported and does not undo the job.
 func (c *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
 	err := c.create(ctx, o)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
@@ -49,8 +49,8 @@ func (c *Cluster) create(ctx context.Context, o *unstructured.Unstructured) erro
 	})
 }
 
-// compareRunner rejects a ConfigMap that has the name of the runner and is not
-// the runner: pods would run whatever it holds. Not everybody may read it.
+// compareRunner rejects a ConfigMap that has the name of the runner but other content, which pods
+// would run. Without permission to read it, it is not checked.
 func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
 	var found *unstructured.Unstructured
 	err = retry(ctx, func() (err error) {
@@ -75,13 +75,13 @@ func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructure
 	return c.client.now().Sub(found.GetCreationTimestamp().Time) > runnerAge-time.Hour, nil
 }
 
-// runnerAge is how old the ConfigMap of a runner must be before it is removed: a
-// client that has just created it is about to create a workload.
+// runnerAge is how old the ConfigMap of a runner must be before it is removed: a client that has
+// just created one is about to create a workload.
 const runnerAge = 7 * 24 * time.Hour
 
-// RemoveRunners removes the ConfigMaps of runners that are older than a week and
-// that no Job, LeaderWorkerSet or pod of the namespace names, and returns their
-// names. Without the right to do that it says so, and removes none.
+// RemoveRunners removes the ConfigMaps of runners that are older than a week and are not used by
+// any Job, LeaderWorkerSet or pod of the namespace, and returns their names. Without permission it
+// says so, and removes none.
 func (c *Cluster) RemoveRunners(ctx context.Context) ([]string, error) {
 	removed, err := c.removeRunners(ctx)
 	if apierrors.IsForbidden(err) {
@@ -168,8 +168,8 @@ func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
 	return used, nil
 }
 
-// podTemplates returns those of all workloads of an optional kind, none where the cluster
-// does not have it.
+// podTemplates returns the pod templates of all workloads of an optional kind, none if the cluster
+// does not have the kind.
 func (c *Client) podTemplates(ctx context.Context, k *status.Kind) ([]corev1.PodTemplateSpec, error) {
 	var list struct{ Items []map[string]any }
 	err := retry(ctx, func() error {
@@ -202,7 +202,7 @@ func (c *Client) podTemplates(ctx context.Context, k *status.Kind) ([]corev1.Pod
 	return templates, nil
 }
 
-// removeUnchanged deletes a ConfigMap unless it is another one by now.
+// removeUnchanged deletes a ConfigMap unless it has been replaced.
 func (c *Client) removeUnchanged(ctx context.Context, m metav1.PartialObjectMetadata) error {
 	options := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}}
 	err := retry(ctx, func() error {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// secretOf is the Secret that the job's pod waits for.
+// secretOf returns the Secret that the job's pods wait for.
 func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]string) *unstructured.Unstructured {
 	data := make(map[string]any, len(values))
 	for name, value := range values {
@@ -25,9 +25,8 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 	return secret
 }
 
-// putSecret makes a Secret, instead of one that --prepare made, or a start
-// that was cut off. No one needs the right to read it for that. Another submit of
-// the same job may make its own in between.
+// putSecret creates a Secret, and replaces one that --prepare created, or a start that was cut off.
+// This needs no permission to read it. Another submit of the same job may create its own in between.
 func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
 	where := c.collectionOf(secret)
 	for try := 1; ; try++ {
@@ -47,10 +46,9 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 	}
 }
 
-// putSecrets makes the Secret of a job. Without the right to make one the job still
-// runs, only without a key, unless its hosts were told to wait for it. taken says that
-// another submit of the job was there before: hosts that run may have the key of its
-// Secret, which then stays.
+// putSecrets creates the Secret of a job. Without permission the job still runs, but without a key,
+// unless its hosts wait for the key. taken says that another submit of the job came first: hosts
+// that are running may have the key of its Secret, which then stays.
 func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := s.putSecret
 	_, hasKey := values[api.EnvGroupKey]
@@ -65,7 +63,7 @@ func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstru
 	return err
 }
 
-// share makes an object unless it is there.
+// share creates an object unless it exists.
 func (c *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error {
 	err := retry(ctx, func() error {
 		_, err := c.client.createObject(ctx, c.collectionOf(o), o, modeCreate)
@@ -77,12 +75,12 @@ func (c *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error
 	return err
 }
 
-// maxConflicts is how many submits of the same job may get in each other's way.
+// maxConflicts is how often another submit of the same job may interfere.
 const maxConflicts = 10
 
-// removeSecret removes the Secret that Prepare made, if there is one. That of a
-// job which was started goes with its Job. Who may not remove a Secret may have made a job
-// whose own has only the key of its hosts.
+// removeSecret removes the Secret that Prepare created, if there is one. The Secret of a job that
+// was started is removed with its workload. A missing permission is no error if the Secret only has
+// the key of the job's hosts.
 func (c *Cluster) removeSecret(ctx context.Context, h api.Handle) error {
 	where := collection{schema.GroupVersion{Version: "v1"}, "secrets"}
 	err := retry(ctx, func() error {

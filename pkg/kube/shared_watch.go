@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/latest"
 )
 
-// sharedWatch is one observation of a job, for all who want it at the same time: a run
-// waits for its job and reads its log.
+// sharedWatch is one observation of a job, shared by all that need it at the same time: a run
+// waits for the job and reads its log.
 type sharedWatch struct {
 	snapshots *latest.Value[snapshot]
 	stop      context.CancelFunc
 	readers   int // guarded by the mutex of the Cluster
 }
 
-// watched says what is watched: a job, and whether it is known to be a Job of Kubernetes.
+// watched identifies a watch: the job, and whether it is known to be a Job of Kubernetes.
 type watched struct {
 	id    string
 	isJob bool
@@ -24,14 +24,14 @@ type watched struct {
 
 func watchedAs(h api.Handle) watched { return watched{h.JobID, isJob(h)} }
 
-// observe is that of the client, but shared: seen gets the newest snapshot each
-// time, and misses one while it takes longer than the next change.
+// observe does what Client.observe does, over a shared watch: seen is called with the newest
+// snapshot, and not with those that were replaced while it was busy.
 func (c *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot) bool) error {
 	shared := c.join(ctx, h)
 	defer c.leave(h, shared)
 	for {
 		now, changed := shared.snapshots.Get()
-		if now.Set && seen(now.Value) { // first, because the watch may have failed since
+		if now.Set && seen(now.Value) { // before Closed: the watch may have failed since
 			return nil
 		}
 		if now.Closed {
@@ -45,14 +45,14 @@ func (c *Cluster) observe(ctx context.Context, h api.Handle, seen func(snapshot)
 	}
 }
 
-// join finds the watch of a job, or begins it.
+// join returns the watch of a job, which it starts if there is none.
 func (c *Cluster) join(ctx context.Context, h api.Handle) *sharedWatch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	job := watchedAs(h)
 	shared := c.watches[job]
 	if shared == nil {
-		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // who begins it may leave first
+		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // other readers may stay longer
 		shared = &sharedWatch{snapshots: latest.New(snapshot{}), stop: stop}
 		c.watches[job] = shared
 		go func() {
@@ -63,14 +63,14 @@ func (c *Cluster) join(ctx context.Context, h api.Handle) *sharedWatch {
 	return shared
 }
 
-// post takes a copy: the snapshot is changed afterwards.
+// post publishes a copy of a snapshot, which is changed afterwards.
 func (w *sharedWatch) post(s snapshot) (enough bool) {
 	s.pods, s.events, s.kueueWorkloads = maps.Clone(s.pods), maps.Clone(s.events), maps.Clone(s.kueueWorkloads)
 	w.snapshots.Set(s)
 	return false
 }
 
-// leave ends the watch with its last reader.
+// leave ends the watch if no other reader is left.
 func (c *Cluster) leave(h api.Handle, shared *sharedWatch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

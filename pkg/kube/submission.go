@@ -17,32 +17,32 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Submission is one job on its way into a cluster.
+// Submission is a job that is being submitted to a cluster.
 type Submission struct {
 	*Cluster
-	// objects are what Start applies: exactly what a dry-run shows, but that hosts wait for
-	// their key.
+	// objects are the objects that Start applies: exactly those that a dry-run shows, except
+	// that hosts wait for their key.
 	objects []*unstructured.Unstructured
-	// ready says that what the job shares is there.
+	// ready says that the objects that the job shares with others exist.
 	ready bool
-	// keyComes says that the job's Secret can be made, so that its hosts can wait for their key.
+	// keyComes says that the job's Secret can be created, so that its hosts can wait for their key.
 	keyComes bool
 	// mayGo are shared objects that a cleanup may remove before the workload exists.
 	mayGo []*unstructured.Unstructured
 }
 
-// Submission is the job that objects describe. It contacts nothing.
+// Submission returns a Submission of the job that objects describe. It contacts nothing.
 func (c *Cluster) Submission(objects []*unstructured.Unstructured) *Submission {
 	return &Submission{Cluster: c, objects: objects}
 }
 
-// parts are the objects to apply, by what becomes of them.
+// parts are the objects to apply, by what happens to them.
 type parts struct {
 	// workload runs the pods: a Job or a LeaderWorkerSet.
 	workload *unstructured.Unstructured
-	// shared is used by other jobs too, and stays.
+	// shared objects are used by other jobs too, and stay.
 	shared []*unstructured.Unstructured
-	// owned goes when the workload goes.
+	// owned objects are removed with the workload.
 	owned []*unstructured.Unstructured
 }
 
@@ -73,9 +73,9 @@ func isShared(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "ConfigMap" && strings.HasPrefix(o.GetName(), api.RunnerPrefix)
 }
 
-// Ready creates the objects that jobs share, such as the runner's ConfigMap. It needs
-// nothing of this job, so it can run during the upload, and finds out early that a cluster
-// can't be reached, or has no such namespace, or that a quota never lets the job run.
+// Ready creates the objects that jobs share, such as the runner's ConfigMap. It needs no object of
+// this job, so it can run during the upload. It finds out early if the cluster can't be reached or
+// has no such namespace, or if a quota never lets the job run.
 func (s *Submission) Ready(ctx context.Context) error {
 	p, err := s.split()
 	if err != nil {
@@ -107,14 +107,14 @@ func (s *Submission) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Start creates the Job or LeaderWorkerSet, then what it owns, the Secret among it, after
-// Ready if that has not been called. The Secret does not come first: the name of the workload
-// decides which of several submits makes it, and its owner removes it, whatever becomes of this
-// process. Hosts that are faster wait for it.
+// Start creates the Job or LeaderWorkerSet, then what it owns, including the Secret. It calls Ready
+// first if that was not done. The workload comes before the Secret because its name decides which
+// of several submits creates the Secret, and because the Secret is then removed with its owner,
+// whatever happens to this process. Hosts wait for the Secret.
 //
-// A workload of this name that is there already is an error that is fs.ErrExist, and
-// api.ErrMayRun too if it runs the same call: then it gets what it owns all the same, for its
-// submit may have been cut off. A start that fails removes what it made.
+// If a workload of this name exists already, the error is fs.ErrExist, and also api.ErrMayRun if
+// that workload runs the same call. In that case Start still creates what the workload owns, because
+// the other submit may have been cut off. If Start fails, it removes what it created.
 func (s *Submission) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := s.split()
 	if err != nil {
@@ -161,14 +161,13 @@ func (s *Submission) Start(ctx context.Context, spec api.Spec, secrets map[strin
 	case taken != nil:
 		return errors.Join(err, api.ErrMayRun)
 	default:
-		return errors.Join(err, s.undo(ctx, workload)) // what it owns goes with it
+		return errors.Join(err, s.undo(ctx, workload)) // with what it owns
 	}
 }
 
-// Prepare makes what the manifests of a job need and don't hold: the Secret, which
-// nothing owns, and the ConfigMap of the runner, so that kubectl delete -f of the
-// manifests does not take it from other jobs. A workload of this name that is there already is an error
-// that is fs.ErrExist.
+// Prepare creates what the manifests of a job need but don't contain: the Secret, which has no
+// owner, and the ConfigMap of the runner, which other jobs would lose if kubectl delete -f removed
+// it. If a workload of this name exists already, the error is fs.ErrExist.
 func (s *Submission) Prepare(ctx context.Context, spec api.Spec, secrets map[string]string) error {
 	p, err := s.split()
 	if err != nil {
@@ -198,9 +197,9 @@ func (s *Submission) Prepare(ctx context.Context, spec api.Spec, secrets map[str
 	return s.putSecrets(ctx, secretOf(spec, p.workload, secrets), secrets, false)
 }
 
-// DryRun asks the API server to check every object, keeping none, and gives back
-// what it would make of them, in their order. Quotas, which it does not look at before
-// there are pods, are checked as for a job that starts.
+// DryRun asks the API server to check every object without keeping any, and returns the objects as
+// the server would create them, in order. Quotas are checked as for a job that starts, because the
+// server only checks them for pods.
 func (s *Submission) DryRun(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	p, err := s.split()
 	if err != nil {

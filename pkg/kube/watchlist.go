@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// WatchList calls seen with all jobs of the namespace, then with those that may
-// have changed, until ctx is over, seen fails, or the cluster refuses. A job
-// whose Job was removed is NotFound.
+// WatchList calls seen with all jobs of the namespace, then with those that may have changed,
+// until ctx is done, seen returns an error, or the cluster refuses. A job whose workload was
+// removed is NotFound.
 func (c *Cluster) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package latest shares the newest value of something with everyone who waits for it.
+// Package latest shares the newest value of something with all goroutines that wait for it.
 package latest
 
 import "sync"
@@ -10,13 +10,14 @@ type Value[T any] struct {
 	changed chan struct{} // closed and replaced at every change
 }
 
-// State is a Value at one moment.
+// State is the state of a Value at one moment.
 type State[T any] struct {
 	// Value is the newest value, or the initial one before the first Set.
 	Value T
 	// Set means that Value.Set was called.
 	Set bool
 	// Closed means that there will be no newer value, because of Err if that is not nil.
+	// A reader may see it together with a Value that it has not seen, and should use that first.
 	Closed bool
 	Err    error
 }
@@ -26,7 +27,7 @@ func New[T any](initial T) *Value[T] {
 	return &Value[T]{state: State[T]{Value: initial}, changed: make(chan struct{})}
 }
 
-// Set makes value the newest one.
+// Set makes value the newest value.
 func (v *Value[T]) Set(value T) {
 	v.change(func(s *State[T]) { s.Value, s.Set = value, true })
 }
@@ -36,7 +37,7 @@ func (v *Value[T]) Close(err error) {
 	v.change(func(s *State[T]) { s.Closed, s.Err = true, err })
 }
 
-// Get returns the state, and a channel that is closed at its next change.
+// Get returns the state, and a channel that is closed when it changes.
 func (v *Value[T]) Get() (now State[T], changed <-chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

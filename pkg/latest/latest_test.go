@@ -25,7 +25,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// Everyone sees the last value, however many come before.
+// Every reader sees the last value, even if it misses some before.
 func TestEveryReaderSeesTheLastValue(t *testing.T) {
 	v := New(1)
 	var all sync.WaitGroup

@@ -10,25 +10,25 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Archive is what the store has of a job whose log is read: parts of the log, the records
-// of its attempts, and its end.
+// Archive reads what the store has about the log of a job: the parts of the log, the records
+// of attempts, and the end of the job.
 type Archive struct {
 	Store store.Store
 	JobID string
-	// Chunks says that the job is a map, whose attempts are those of each chunk.
+	// Chunks says that the job is a map, each chunk of which has its own attempts.
 	Chunks bool
 	// WithoutLog says that the job does not store its log.
 	WithoutLog bool
 
-	numbers sync.Map // of attempts, by the UIDs of their pods
+	numbers sync.Map // of attempts, by the UID of the pod
 	end     atomic.Pointer[api.End]
 }
 
-// hasLog reports whether the store has the log of the job, or will have it.
+// hasLog reports whether the job stores its log.
 func (a *Archive) hasLog() bool { return !a.WithoutLog }
 
-// Attempts reads the records of the starts that a host was part of, in their order: those of
-// the job or, in a map, of one chunk, of all if host is negative.
+// Attempts reads the records of the attempts that a host took part in, in order: those of the
+// job or, in a map, of one chunk. If host is negative it reads those of all chunks.
 func (a *Archive) Attempts(ctx context.Context, host int) ([]api.Attempt, error) {
 	prefix := store.Attempts(a.JobID)
 	if a.Chunks && host >= 0 {
@@ -47,7 +47,7 @@ func (a *Archive) Ended(ctx context.Context) bool {
 	return true
 }
 
-// End is the end that Ended has read; false where it was not asked or knows none.
+// End returns the end that Ended has read, and whether it has read one.
 func (a *Archive) End() (api.End, bool) {
 	end := a.end.Load()
 	if end == nil {
@@ -56,8 +56,8 @@ func (a *Archive) End() (api.End, bool) {
 	return *end, true
 }
 
-// number is that of the attempt of a pod of host 0, or of a chunk; 0 where the pod has not
-// recorded it. Numbers never change, so that they are read once.
+// number returns the number of the attempt that a pod of host 0 or of a chunk has recorded; 0
+// if it has recorded none. Numbers never change, so each is read once.
 func (a *Archive) number(ctx context.Context, host int, pod string) (int, error) {
 	if number, known := a.numbers.Load(pod); known {
 		return number.(int), nil

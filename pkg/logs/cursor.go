@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// cursor is how far a pod's log has been read. A node takes a log up again at a whole
-// second: the lines from there to the cursor come again.
+// cursor is the place up to which a pod's log has been read. A node can only resume a log at a
+// whole second, so the lines between that and the cursor come again.
 type cursor struct {
-	stamp time.Time // of the line read last; zero where none was
-	lines int       // whole ones with this very stamp
-	bytes int       // of the text of the line after them, which has no end yet
+	stamp time.Time // of the line that was read last; zero if there was none
+	lines int       // how many whole lines with exactly this stamp were read
+	bytes int       // how many bytes of the text of the next line were read
 }
 
-// wholeLine is the text of a line, however long.
+// wholeLine is more bytes than any line has.
 const wholeLine = math.MaxInt
 
-// skip returns how many bytes of the text of the next line were read before, and counts
-// what is left of such lines down.
+// skip returns how many bytes of the text of the next line were read before, and counts that
+// line as passed.
 func (c *cursor) skip(stamp time.Time) int {
 	switch {
 	case stamp.Before(c.stamp):
@@ -34,7 +34,7 @@ func (c *cursor) skip(stamp time.Time) int {
 	return n
 }
 
-// splitStamp takes the time off a line of a Source.
+// splitStamp separates the stamp of a line of a Source from its text.
 func splitStamp(line []byte) (stamp time.Time, text []byte, ok bool) {
 	before, text, found := bytes.Cut(line, []byte{' '})
 	if !found {

@@ -8,18 +8,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// Decoder takes stamps and marks off a log that is written to it in pieces of any size,
-// and writes what the job printed, byte by byte, to the writer of each stream. Text that
-// has no stamp is passed on as it is.
+// Decoder removes stamps and marks from a log, which is written to it in pieces of any size.
+// It writes exactly the bytes that the job printed, those of each stream to the writer of that
+// stream. Text without a stamp is written as it is.
 type Decoder struct {
 	parser parser
 	lines  [2]line // by Stream
 	since  moment  // as time and as a stamp; zero for all lines
-	stamps bool    // print them
+	stamps bool    // whether to print stamps
 
-	now    *line // the current record's
+	now    *line // the line of the current record
 	wanted bool  // the current record is not older than since
-	to     *line // whose text out is
+	to     *line // the line that out is text of
 	out    []byte
 	err    error // of the writer
 }
@@ -29,12 +29,11 @@ type line struct {
 	w      io.Writer
 	begun  bool
 	stamp  []byte
-	keep   bool // it is shown
+	keep   bool // the line is shown
 	redraw bool // the last byte was a carriage return
 }
 
-// NewDecoder makes a Decoder that writes to w. Of o it honours Since and
-// Timestamps.
+// NewDecoder returns a Decoder that writes to w. It uses Since and Timestamps of o.
 func NewDecoder(w screen.Streams, o Options) *Decoder {
 	d := &Decoder{stamps: o.Timestamps, wanted: o.Since.IsZero()}
 	if !o.Since.IsZero() {
@@ -51,17 +50,17 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	return len(p), d.flush()
 }
 
-// showAll ends the effect of Since.
+// showAll shows everything from now on, as without Since.
 func (d *Decoder) showAll() { d.since, d.wanted = moment{}, true }
 
-// add decodes the next line, or piece of one. It is written by a later Write or flush.
+// add decodes the next line, or the next piece of a line. A later call of Write or flush writes it.
 func (d *Decoder) add(l Line) { d.parser.add(l, d) }
 
-// buffered is how many bytes wait to be written.
+// buffered returns how many bytes are decoded and not written.
 func (d *Decoder) buffered() int { return len(d.out) }
 
-// Next ends one log and begins another: that of the job's next attempt. Lines
-// that were left unfinished are ended.
+// Next ends the log of an attempt, after which that of the next one may come. It ends
+// unfinished lines.
 func (d *Decoder) Next() error {
 	d.parser.reset()
 	for i := range d.lines {
@@ -83,7 +82,7 @@ func (d *Decoder) flush() error {
 	return err
 }
 
-// turnTo has what is decoded from now on go where the line goes.
+// turnTo makes l the line that is decoded from now on.
 func (d *Decoder) turnTo(l *line) {
 	if len(d.out) > 0 && d.err == nil {
 		_, d.err = d.to.w.Write(d.out)
@@ -147,12 +146,12 @@ func (d *Decoder) end(piece bool) {
 
 func (l *line) end() { l.begun, l.redraw = false, false }
 
-// redraws reports whether stamps have to be put after carriage returns too, where the
-// terminal would overwrite the first one.
+// redraws reports whether b needs stamps after carriage returns too, because a terminal
+// overwrites the first stamp.
 func (l *line) redraws(b []byte) bool { return l.redraw || bytes.IndexByte(b, '\r') >= 0 }
 
-// redrawn finds where a line whose beginning is not shown is drawn again, and is shown
-// from there if its text is wanted by now.
+// redrawn returns the part of b from which a line is shown whose beginning was not: from where it
+// is redrawn, if it is wanted by then.
 func (l *line) redrawn(b []byte, wanted bool) []byte {
 	for len(b) > 0 {
 		if l.redraw && b[0] != '\r' && wanted {
@@ -169,7 +168,7 @@ func (l *line) redrawn(b []byte, wanted bool) []byte {
 	return nil
 }
 
-// states is text of a line that is drawn several times, with a stamp before each state.
+// states writes text of a line that is redrawn, with a stamp before each state.
 func (d *Decoder) states(l *line, b []byte) {
 	for len(b) > 0 {
 		if l.redraw && b[0] != '\r' {

@@ -9,12 +9,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// drainTime is how long nothing may come of what hosts have printed, when the job has
-// ended.
+// drainTime is how long the logs of all hosts may bring nothing after the job has ended, until
+// the rest is given up.
 const drainTime = 10 * time.Second
 
-// drain makes two contexts of one: live is done once the tracker is finished, and drained
-// when nothing was written since for a while. A reader who lets us wait has all the time.
+// drain derives two contexts. live is done once the tracker is finished, and drained once
+// nothing was written for drainTime after that. Time in which the user's terminal takes nothing
+// does not count.
 func (r *reader) drain(ctx context.Context) (live, drained context.Context, cancel func()) {
 	drained, cancelDrained := context.WithCancel(ctx)
 	live, cancelLive := context.WithCancel(drained)
@@ -38,24 +39,24 @@ func (r *reader) drain(ctx context.Context) (live, drained context.Context, canc
 	return live, drained, func() { cancelLive(); cancelDrained() }
 }
 
-// writeCounter knows how much the writers of all logs have taken, and whether one is busy.
+// writeCounter counts the bytes that the writers of all logs have written.
 type writeCounter struct {
-	waits atomic.Bool // for the reader
+	waits atomic.Bool // a Write has not returned yet
 	bytes atomic.Int64
 }
 
-// count returns writers that write to w and are counted.
+// count returns writers that write to w and count what they write.
 func (c *writeCounter) count(w screen.Streams) screen.Streams {
 	return screen.Streams{Out: &countingWriter{c, w.Out}, Err: &countingWriter{c, w.Err}}
 }
 
-// countingWriter is one stream of a writeCounter.
+// countingWriter is a writer of a writeCounter.
 type countingWriter struct {
 	*writeCounter
 	w io.Writer
 }
 
-// Write implements io.Writer. Multiplexers and Decoders write one thing at a time.
+// Write implements io.Writer. Multiplexers and Decoders make one call at a time.
 func (w *countingWriter) Write(p []byte) (int, error) {
 	w.waits.Store(true)
 	defer w.waits.Store(false)

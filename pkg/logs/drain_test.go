@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// A reader may take his time after the end of a job as well.
+// The output may be slow after the end of a job, too.
 func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strings.Repeat(lineAt(1, 0, "a line"), 5*maxUnwritten/len(lineAt(1, 0, "a line")))
@@ -36,8 +36,8 @@ func TestAReaderWhoIsSlowAtTheEndLosesNothing(t *testing.T) {
 	})
 }
 
-// A node that says nothing any more is not waited for for ever: the store is read instead, if
-// only slowly.
+// A node that sends nothing more is given up after a while. The store is read instead, even if it
+// is slow.
 func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 	for name, tt := range map[string]struct {
 		archive bool
@@ -89,7 +89,7 @@ func TestAPodThatRunsAfterItsJob(t *testing.T) {
 	})
 }
 
-// lateReader has nothing, and says so late.
+// lateReader is empty, and says so late.
 type lateReader time.Duration
 
 func (l lateReader) Read([]byte) (int, error) {
@@ -97,8 +97,7 @@ func (l lateReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// The pods of other hosts change all the time, and this host's part of the archive does
-// not.
+// The pods of other hosts change all the time. The archive is not asked because of that.
 func TestTheArchiveIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, memory := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(busy)})

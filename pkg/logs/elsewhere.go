@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// missingError is why a node can't give the rest of a log.
+// missingError says why a node can't provide the rest of a log.
 type missingError struct{ err error }
 
 func (e *missingError) Error() string { return e.err.Error() }
 
-// errSilent is why a log is no longer waited for.
+// errSilent says that nothing has come for so long that no more is waited for.
 var errSilent = errors.New("its node sends nothing")
 
-// readElsewhere continues where a node could not. Without an archive a reader who follows
-// is warned, and continues with the next attempt.
+// readElsewhere continues in the archive because of an error of the node. Without an archive, a
+// log that is followed continues with the next attempt, after a warning.
 func (l *podLog) readElsewhere(ctx, live context.Context, err error) error {
 	switch {
 	case l.options.Tail == 0 && !l.placed:
-		return nil // nothing of what is there was wanted
+		return nil // only later lines are wanted
 	case l.archive.hasLog():
 		return l.readArchive(ctx, live)
 	case l.options.Follow:
@@ -30,15 +30,15 @@ func (l *podLog) readElsewhere(ctx, live context.Context, err error) error {
 	return err
 }
 
-// archiveInterval is when the archive is asked for another part of a log. The runner
-// stores one every 30 seconds.
+// archiveInterval is how often the archive is asked for another part of a log. The runner
+// uploads one every 30 seconds.
 const archiveInterval = 5 * time.Second
 
-// readArchive continues in the archive, which gets the log in parts, the last one before
-// the container ends.
+// readArchive continues in the archive, to which the runner uploads the log in parts, the last one
+// before the container ends.
 func (l *podLog) readArchive(ctx, live context.Context) error {
 	p := l.point()
-	if p.Tail > 0 { // the last lines are known at the end
+	if p.Tail > 0 { // which lines are the last is known at the end
 		l.tracker.waitForEnd(live, l.pod.UID)
 	}
 	if !l.at.stamp.Before(l.options.Since) {
@@ -51,7 +51,7 @@ func (l *podLog) readArchive(ctx, live context.Context) error {
 			return err
 		}
 		if ended {
-			if p.Lines > 0 || p.Bytes > 0 || p.recent != nil { // as before Rest
+			if p.Lines > 0 || p.Bytes > 0 || p.recent != nil { // Rest did not find the place
 				l.source.Warn(fmt.Sprintf("the end of the log of pod %s may be missing: the store lacks the last lines that were printed", l.pod.Name))
 			}
 			return nil
@@ -62,7 +62,7 @@ func (l *podLog) readArchive(ctx, live context.Context) error {
 	}
 }
 
-// point is where the reading is, for the archive.
+// point returns the place up to which the log was read, for the archive.
 func (l *podLog) point() Point {
 	p := Point{Pod: l.leader, Host: l.pod.Host, Lines: l.lines, Bytes: l.at.bytes}
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// failing is an answer to a request for a log.
+// failing is an answer to a request for a log, such as an error.
 type failing func() (io.ReadCloser, error)
 
 func fails(r Reason) failing {
@@ -25,10 +25,10 @@ func fails(r Reason) failing {
 // breaks is an answer that always breaks at the same place.
 func breaks() (io.ReadCloser, error) { return torn(lineAt(1, 0, "one")), nil }
 
-// manyRequests are more than should be made in some minutes of waiting.
+// manyRequests is more requests than some minutes of waiting should take.
 const manyRequests = 1000
 
-// guarded ends a reading that makes many requests.
+// guarded returns a source, and a context that ends after many requests.
 func guarded(t *testing.T, open func(context.Context, Pod, OpenOptions) (io.ReadCloser, error), pods ...Pod) (*fakeSource, context.Context) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -190,7 +190,7 @@ func TestTheLastLinesOfAContainerThatIsLost(t *testing.T) {
 	}
 }
 
-// Who does not follow reads the same places, and waits for less.
+// A log that is not followed comes from the same places, with less waiting.
 func TestWhatAPodPrintedThatCannotBeReadAtOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fail    failing
@@ -231,7 +231,7 @@ func TestWhatAPodPrintedThatCannotBeReadAtOnce(t *testing.T) {
 	}
 }
 
-// One host whose log fails takes no line from the others.
+// A host whose log fails costs the others no line.
 func TestAHostThatFailsDoesNotDisturbTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, ctx := guarded(t, func(_ context.Context, p Pod, _ OpenOptions) (io.ReadCloser, error) {
@@ -249,7 +249,7 @@ func TestAHostThatFailsDoesNotDisturbTheOthers(t *testing.T) {
 	})
 }
 
-// The same goes for a log that is not followed: the error comes after all that could be read.
+// The same is true for a log that is not followed. The error is returned once the others are read.
 func TestAHostThatFailsAtOnceDoesNotDisturbTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeSource(func(ctx context.Context, p Pod, _ OpenOptions) (io.ReadCloser, error) {

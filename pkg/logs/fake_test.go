@@ -23,23 +23,23 @@ import (
 // followed is the job of these tests.
 const followed = "cpu-f"
 
-// at is a second of the minute in which these tests take place.
+// at returns a second of the minute in which these tests take place.
 func at(second int) time.Time { return time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC) }
 
-// lineAt is one of a log: at a moment, in the form of a kubelet.
+// lineAt returns a line of a log as a kubelet sends it.
 func lineAt(second, micro int, text string) string {
 	return fmt.Sprintf("2026-01-01T00:00:%02d.%06d000Z %s\n", second, micro, text)
 }
 
-// stored is a log in stored form, which has fewer digits.
+// stored returns the log of a kubelet in stored form, in which stamps have fewer digits.
 func stored(log string) string { return strings.ReplaceAll(log, "000Z ", "Z ") }
 
-// shown is how a log of a kubelet is printed with timestamps.
+// shown returns what is printed of the log of a kubelet with timestamps.
 func shown(t testing.TB, log string) string {
 	return decode(t, stored(log), Options{Timestamps: true}, 1<<30)
 }
 
-// member is a pod of a host, created at a second.
+// member returns a pod of a host that was created at a second.
 func member(host, created int, state func(*Pod)) Pod {
 	name := fmt.Sprintf("h%d-%d", host, created)
 	p := Pod{Name: name, UID: name, Host: host, Created: at(created)}
@@ -55,7 +55,7 @@ func running(second int) func(*Pod) {
 
 func ended(p *Pod) { p.Ended, p.Started, p.Finished = true, at(2), at(5) }
 
-// fakeSource is a cluster whose logs a function opens.
+// fakeSource is a cluster whose logs are opened by a function.
 type fakeSource struct {
 	open func(context.Context, Pod, OpenOptions) (io.ReadCloser, error)
 	pods *latest.Value[Pods]
@@ -112,7 +112,7 @@ func (s *fakeSource) Warn(line string) {
 	s.warned = append(s.warned, line)
 }
 
-// logsOf opens the logs of pods, which have ended.
+// logsOf opens the logs of pods that have ended.
 func logsOf(logs map[string]string) func(context.Context, Pod, OpenOptions) (io.ReadCloser, error) {
 	return func(_ context.Context, p Pod, o OpenOptions) (io.ReadCloser, error) {
 		log, there := logs[p.Name]
@@ -123,7 +123,7 @@ func logsOf(logs map[string]string) func(context.Context, Pod, OpenOptions) (io.
 	}
 }
 
-// openLogs is logsOf pods that run: who follows them waits until he leaves.
+// openLogs is logsOf for pods that are running: a log that is followed does not end.
 func openLogs(logs map[string]string) func(context.Context, Pod, OpenOptions) (io.ReadCloser, error) {
 	read := logsOf(logs)
 	return func(ctx context.Context, p Pod, o OpenOptions) (io.ReadCloser, error) {
@@ -146,7 +146,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// silence is a connection on which nothing comes any more.
+// silence is a connection that brings nothing more.
 type silence struct{ ctx context.Context }
 
 func (s silence) Read([]byte) (int, error) {
@@ -154,8 +154,8 @@ func (s silence) Read([]byte) (int, error) {
 	return 0, s.ctx.Err()
 }
 
-// choosePart is the part of a log that options choose, as a kubelet does: from a whole second
-// on, or the last lines. Lines without a stamp belong to the one before.
+// choosePart returns the part of a log that options choose, as a kubelet does: from a whole second
+// on, or the last lines. A line without a stamp belongs to the line before it.
 func choosePart(log string, o OpenOptions) string {
 	if !o.Since.IsZero() {
 		since := o.Since.Truncate(time.Second)
@@ -176,7 +176,7 @@ func choosePart(log string, o OpenOptions) string {
 	return log
 }
 
-// memoryStore is a store of which only reading is implemented.
+// memoryStore is a store that only implements reading.
 type memoryStore struct {
 	store.Store
 	mu      sync.Mutex
@@ -186,7 +186,7 @@ type memoryStore struct {
 	listed  []string // prefixes
 }
 
-// archiveOf is an archive of the followed job with these objects below its id.
+// archiveOf returns an archive of the followed job with these objects below its id.
 func archiveOf(objects map[string]string) (*Archive, *memoryStore) {
 	s := &memoryStore{objects: map[string]string{}}
 	for name, text := range objects {
@@ -195,7 +195,7 @@ func archiveOf(objects map[string]string) (*Archive, *memoryStore) {
 	return &Archive{Store: s, JobID: followed}, s
 }
 
-// endedArchive is that of a job that has ended, and has nothing else.
+// endedArchive returns an archive that only says that the job has ended.
 func endedArchive() *Archive {
 	a, _ := archiveOf(map[string]string{"end.json": succeeded})
 	a.WithoutLog = true
@@ -251,12 +251,12 @@ func (s *memoryStore) List(_ context.Context, prefix, start string) iter.Seq2[st
 // container serves the log of one container as a kubelet does.
 type container struct {
 	log string // with stamps
-	// printed is how much of it is there. It grows with what is sent to who follows.
+	// printed is how much of it exists. It grows while the log is followed.
 	printed int
-	// ends are those of the first connections that follow the log; the container
-	// has ended when the last of them does.
+	// ends are the ends of the first connections that follow the log. The container ends
+	// with the last of them.
 	ends []end
-	// torn are the lengths of the first answers to who does not follow, which break.
+	// torn are the lengths after which the first answers break that are not followed.
 	torn []int
 	gone bool // together with its pod, when it has ended
 	// rotated is what is left of the log when it is requested again.
@@ -267,7 +267,7 @@ type container struct {
 	followed int
 }
 
-// end is after so many bytes of an answer.
+// end is the end of an answer, after so many bytes.
 type end struct {
 	bytes  int
 	broken bool // rather than clean
@@ -316,8 +316,8 @@ func (c *container) open(ctx context.Context, _ Pod, o OpenOptions) (io.ReadClos
 	return body(log), nil
 }
 
-// read reads the container's log through every end of its connections, and returns what
-// is printed of it, with timestamps.
+// read reads the container's log over all its connections, and returns what is printed with
+// timestamps.
 func (c *container) read(t *testing.T, a *Archive, o Options) (string, *podLog, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -334,7 +334,7 @@ func (c *container) podLog(a *Archive, o Options, out io.Writer) *podLog {
 	return r.podLog(&pod, o, NewDecoder(screen.Both(out), Options{Since: o.Since, Timestamps: true}))
 }
 
-// withoutLog is an archive that has nothing of a job that runs.
+// withoutLog returns an archive that has nothing of a running job.
 func withoutLog() *Archive {
 	a, _ := archiveOf(nil)
 	a.WithoutLog = true

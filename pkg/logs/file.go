@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// pollInterval is how often a followed file is read again. Reading nothing takes a
-// microsecond, and every file system can do it, which is not true of notifications.
+// pollInterval is how often a followed file is read again. A read that finds nothing takes a
+// microsecond, and works on every file system; notifications do not.
 const pollInterval = 50 * time.Millisecond
 
-// File writes the log that grows in the file at path to w, of o all but Host and
-// Attempt, which a file has one of. With Follow it returns when ended is closed
-// and all was read that the file held then; the file need not exist before, but
-// its directory must. A file that does not exist is an empty log.
+// File writes the log in the file at path to w. It ignores Host and Attempt of o, because a
+// file has the log of one host in one attempt. With Follow it returns once ended is closed and
+// everything that the file had then was read. A file that does not exist is an empty log, but
+// its directory must exist.
 func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w screen.Streams) error {
 	f := &file{path: path, decoder: NewDecoder(w, o), tail: o.Tail}
 	defer f.close()
@@ -39,14 +39,14 @@ func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w 
 type file struct {
 	path    string
 	decoder *Decoder
-	tail    int // applies to what the file holds at the first look
+	tail    int // applies to what the file has when it is first looked for
 	f       *os.File
 	buf     []byte
 }
 
 func (l *file) close() {
 	if l.f != nil {
-		_ = l.f.Close() // nothing was written
+		_ = l.f.Close() // it was only read
 	}
 }
 
@@ -56,7 +56,7 @@ func (l *file) follow(ctx context.Context, ended <-chan struct{}) error {
 	defer tick.Stop()
 	for {
 		over := false
-		select { // before reading: what was written until then is read
+		select { // before the read, which then has everything
 		case <-ended:
 			over = true
 		default:
@@ -73,7 +73,7 @@ func (l *file) follow(ctx context.Context, ended <-chan struct{}) error {
 	}
 }
 
-// copy decodes what the file has beyond what was read.
+// copy decodes what the file has beyond the last read.
 func (l *file) copy(ctx context.Context) error {
 	if ok, err := l.open(); !ok {
 		return err
@@ -97,13 +97,13 @@ func (l *file) copy(ctx context.Context) error {
 	}
 }
 
-// open opens the file, if it is not open yet and exists, where reading begins.
+// open opens the file at the place where reading begins, and reports whether it is open.
 func (l *file) open() (bool, error) {
 	if l.f != nil {
 		return true, nil
 	}
 	tail := l.tail
-	l.tail = -1 // of a file that comes later all is new
+	l.tail = -1 // if the file is created later, all of it is new
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

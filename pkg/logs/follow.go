@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// allBuffers bounds what the read buffers of all hosts have together, and minBuffer what
-	// one has: 512 hosts have 64 KiB each, 10,000 hosts 4 KiB.
+	// allBuffers is the most that the read buffers of all hosts have together, and minBuffer
+	// the least that each has: with 512 hosts 64 KiB each, with 10,000 hosts 4 KiB.
 	allBuffers = 32 << 20
 	minBuffer  = 4 << 10
-	// parallelReads is how many logs are read at the same time up to the end of what there
-	// is. Afterwards all hosts are followed, each over a connection that is mostly silent.
+	// parallelReads is how many logs are read to their present end at the same time. All
+	// hosts are followed after that, each over a connection that is mostly silent.
 	parallelReads = 256
 )
 
-// Read writes what the pods of a job printed, host by host and attempt by attempt; with
-// Follow until the job has ended and everything is written. What a pod or its node no
-// longer has comes from the archive.
+// Read writes what the pods of a job printed, each host's attempts in order. With Follow it
+// returns once the job has ended and everything is written. What a pod or its node no longer
+// has comes from the archive.
 func Read(ctx context.Context, s Source, a *Archive, o Options, w screen.Streams) error {
 	var known []api.Attempt
 	if a.hasLog() {
@@ -34,7 +34,7 @@ func Read(ctx context.Context, s Source, a *Archive, o Options, w screen.Streams
 		}
 	}
 	if o.Attempt > 0 && len(known) > 0 && (!o.Chunks || o.Host >= 0) && o.Attempt < known[len(known)-1].Attempt {
-		return Stored(ctx, a.Store, a.JobID, o, w) // its pod is gone, or going
+		return Stored(ctx, a.Store, a.JobID, o, w) // the attempt's pod is gone, or will be soon
 	}
 	r := newReader(s, a, o, newPodTracker(known, o.Chunks))
 	if !o.Follow {
@@ -58,8 +58,8 @@ type reader struct {
 	options Options
 	tracker *podTracker
 	written *writeCounter
-	reads   chan struct{} // holds one for each log that is read and not followed
-	buffer  int           // size of each
+	reads   chan struct{} // has an element for each log that is read and not followed
+	buffer  int           // size of the read buffer of a host
 	idle    time.Duration
 }
 
@@ -72,7 +72,7 @@ func newReader(s Source, a *Archive, o Options, t *podTracker) *reader {
 // readFunc reads the log of a host.
 type readFunc func(ctx context.Context, host int, d *Decoder) error
 
-// readHosts reads the log of each chosen host, by itself or all at the same time.
+// readHosts reads the log of the chosen host, or of all hosts at the same time.
 func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc) error {
 	w = r.written.count(w)
 	if !r.options.Merges() {
@@ -84,7 +84,7 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 	}
 	mux := r.options.multiplexer(w)
 	g, following := errgroup.WithContext(ctx)
-	if r.options.Follow { // else a host that fails costs the others nothing
+	if r.options.Follow { // otherwise the other hosts are read to their end
 		ctx = following
 	}
 	for host := range r.options.Hosts {
@@ -104,7 +104,7 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 	return g.Wait()
 }
 
-// inTurn reads a log that is not followed, when there are less than parallelReads.
+// inTurn calls read once fewer than parallelReads such calls are running.
 func (r *reader) inTurn(ctx context.Context, read func() error) error {
 	select {
 	case r.reads <- struct{}{}:
@@ -115,8 +115,8 @@ func (r *reader) inTurn(ctx context.Context, read func() error) error {
 	}
 }
 
-// watch tracks the job's pods until it has ended and none of them runs. What runs for
-// longer than its grace is not waited for.
+// watch tracks the job's pods until the job has ended and none of them is running. Pods that
+// are still running after their grace period are not waited for.
 func (r *reader) watch(ctx context.Context) error {
 	var late *time.Timer
 	defer func() {
@@ -136,10 +136,10 @@ func (r *reader) watch(ctx context.Context) error {
 	})
 }
 
-// readHost writes what there is of the chosen attempts of a host.
+// readHost writes what a host has printed so far in the chosen attempts.
 func (r *reader) readHost(ctx context.Context, host int, d *Decoder) error {
 	over, cancel := context.WithCancel(ctx)
-	cancel() // nothing is waited for
+	cancel() // so that nothing is waited for
 	pods, err := r.writeGone(ctx, host, d)
 	for i, p := range pods {
 		if err != nil {
@@ -166,8 +166,8 @@ func (r *reader) readHost(ctx context.Context, host int, d *Decoder) error {
 	return err
 }
 
-// followHost writes one pod of a host after the other until the job has ended; errEnded
-// when the log itself said so.
+// followHost writes the logs of a host's pods, one after the other, until the job has ended. The
+// error is errEnded if the log itself says so.
 func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 	if err := r.tracker.waitForPods(ctx); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 	defer cancel()
 	o, done := r.options, map[string]bool{}
 	if len(there) == 0 {
-		o.Tail = -1 // all of what begins from now on is wanted
+		o.Tail = -1 // pods that start from now on are wanted from their first line
 	}
 	for {
 		pod, err := r.nextPod(ctx, host, done)
@@ -205,11 +205,11 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 			return err
 		}
 		done[pod.UID] = true
-		o.Tail = -1 // all of what comes after the first pod is wanted
+		o.Tail = -1 // of later pods everything is wanted
 	}
 }
 
-// nextPod waits for a pod of a host that has begun to print and is not done, nil where
+// nextPod waits for the next pod of a host that has a log and is not done. It returns nil if
 // there will be none.
 func (r *reader) nextPod(ctx context.Context, host int, done map[string]bool) (*Pod, error) {
 	for {
@@ -236,7 +236,7 @@ func (r *reader) nextPod(ctx context.Context, host int, done map[string]bool) (*
 	}
 }
 
-// afterDone are the pods after the last that is done: those before it were not wanted.
+// afterDone returns the pods after the last one that is done. Pods before it were not wanted.
 func afterDone(pods []*Pod, done map[string]bool) []*Pod {
 	for i, p := range slices.Backward(pods) {
 		if done[p.UID] {
@@ -246,9 +246,9 @@ func afterDone(pods []*Pod, done map[string]bool) []*Pod {
 	return pods
 }
 
-// writeGone writes what the archive has of the chosen attempts whose pods are gone, and
-// returns the chosen pods that are there. Where only the end of the log is wanted, they
-// have it, or else the last attempt.
+// writeGone writes what the archive has of those chosen attempts whose pods are gone, and
+// returns the chosen pods that exist. If only the last lines are wanted, these pods have them;
+// without any pod, the last attempt has them.
 func (r *reader) writeGone(ctx context.Context, host int, d *Decoder) ([]*Pod, error) {
 	now := r.tracker.now()
 	pods := r.chosen(now.hosts[host])
@@ -274,8 +274,8 @@ func (r *reader) writeGone(ctx context.Context, host int, d *Decoder) ([]*Pod, e
 	return pods, nil
 }
 
-// writeUnseen writes what the archive has of a host's pods that have not begun as far as
-// the source knows when the job has ended: nodes report late.
+// writeUnseen writes what the archive has of pods that have not started as far as the source
+// knows, although the job has ended: nodes report late.
 func (r *reader) writeUnseen(ctx context.Context, host int, done map[string]bool, d *Decoder) error {
 	if !r.archive.hasLog() || r.options.Tail >= 0 {
 		return nil
@@ -292,8 +292,8 @@ func (r *reader) writeUnseen(ctx context.Context, host int, done map[string]bool
 	return nil
 }
 
-// chosen are the pods of a host that the options ask for: those of one attempt, or the
-// last one that has begun when only its last lines are wanted.
+// chosen returns those of a host's pods that the options choose: the pods of one attempt, or the
+// last pod that has a log if only the last lines are wanted.
 func (r *reader) chosen(pods []*Pod) []*Pod {
 	pods = slices.Clone(pods)
 	switch now := r.tracker.now(); {
@@ -307,15 +307,15 @@ func (r *reader) chosen(pods []*Pod) []*Pod {
 	}
 }
 
-// mayHaveLog reports whether there is something to read of a pod. When a container that
-// its node has lost began is not known, and only the archive has its log.
+// mayHaveLog reports whether a pod can have a log. If its node has lost the container, it is
+// not known whether that had started, and only the archive has the log.
 func (r *reader) mayHaveLog(p *Pod) bool { return !p.Started.IsZero() || r.archive.hasLog() && p.Lost }
 
-// rotateEvery is how often a kubelet looks whether a log is too long.
+// rotateEvery is how often a kubelet checks whether a log is too long.
 const rotateEvery = 10 * time.Second
 
-// mayBeRotated reports whether a container has run for so long that its node may have
-// dropped lines of its log.
+// mayBeRotated reports whether a container has run long enough for its node to have dropped
+// lines of the log.
 func (r *reader) mayBeRotated(p *Pod) bool {
 	end := r.source.Now()
 	if p.Ended {

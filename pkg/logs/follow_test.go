@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// readAll is what Read prints.
+// readAll returns what Read prints.
 func readAll(ctx context.Context, s *fakeSource, a *Archive, o Options) (string, error) {
 	var out strings.Builder
 	err := Read(ctx, s, a, o, screen.Both(&out))
@@ -47,7 +47,7 @@ func TestTheEndLineOfTheLeaderEndsTheLogsOfAllHosts(t *testing.T) {
 	})
 }
 
-// A job may have more hosts than logs are read at the same time, all of which are followed.
+// A job may have more hosts than parallelReads. All of them are followed.
 func TestMoreHostsThanAreReadAtTheSameTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const number = parallelReads + 50
@@ -127,7 +127,7 @@ func TestTheLastLinesOfAHostWhosePodsAreGone(t *testing.T) {
 	}
 }
 
-// All of an attempt that begins while the end of the one before is read is wanted.
+// If an attempt begins while the end of the one before is read, all of it is wanted.
 func TestTheAttemptAfterATail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := member(0, 1, ended), member(0, 9, ended)
@@ -200,7 +200,7 @@ func TestALogWhoseBeginningIsGoneIsReadInTheStore(t *testing.T) {
 	}
 }
 
-// BenchmarkFollow is a pod that has printed a lot, and many that have.
+// BenchmarkFollow reads one pod that has printed a lot, and many such pods.
 func BenchmarkFollow(b *testing.B) {
 	for _, size := range []struct{ hosts, lines int }{{1, 1_000_000}, {16, 50_000}} {
 		b.Run(fmt.Sprintf("%d×%d", size.hosts, size.lines), func(b *testing.B) {

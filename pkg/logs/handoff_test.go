@@ -12,14 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// handoff is a log of which a node has the first lines, and the store all of them.
+// handoff is a log that is read from a node first, and then from the store.
 type handoff struct {
 	texts []string
 	apart time.Duration // how far the runner's clock is ahead of the node's
 }
 
-// The runner writes many lines at once, with the same stamp; the node stamps each of them
-// when it comes to it.
+// The runner writes many lines at once, with the same stamp. The node stamps each line later.
 const (
 	linesPerSecond = 10
 	linesPerWrite  = 30
@@ -43,7 +42,7 @@ func (h handoff) store(lines int) string {
 	return string(log)
 }
 
-// printed are the texts of a log that was printed with timestamps.
+// printed returns the texts of a log that was printed with timestamps.
 func printed(log string) []string {
 	var texts []string
 	for line := range strings.Lines(log) {
@@ -52,7 +51,7 @@ func printed(log string) []string {
 	return texts
 }
 
-// different are lines no two of which are the same, and alike many of which are.
+// different returns lines that all differ, and alike returns many equal ones among them.
 func different(n int) []string {
 	texts := make([]string, n)
 	for i := range texts {
@@ -71,8 +70,8 @@ func alike(n int) []string {
 	return texts
 }
 
-// A node whose pod is gone has given the first lines. Those after them are in the store, under
-// other times.
+// The node provides the first lines, until the pod is gone. The next lines are in the store, with
+// other stamps.
 func TestTheStoreGoesOnWhereTheNodeStopped(t *testing.T) {
 	const before, lines = 300, 400
 	for name, texts := range map[string][]string{"different lines": different(lines), "lines that are alike": alike(lines)} {
@@ -99,8 +98,8 @@ func TestTheStoreGoesOnWhereTheNodeStopped(t *testing.T) {
 	}
 }
 
-// The runner stores its log now and then: the store is behind the node, and stays so if the
-// runner was killed.
+// The runner uploads its log now and then. Until then the store lacks the last lines, and for ever
+// if the runner is killed.
 func TestAStoreThatIsBehindTheNode(t *testing.T) {
 	const before, lines = 300, 320
 	for _, apart := range []time.Duration{-time.Hour, 0, time.Hour} {
@@ -137,7 +136,7 @@ func TestAStoreThatIsBehindTheNode(t *testing.T) {
 	}
 }
 
-// Who reads from the tail on gets a line that the node has torn from its very byte on, too.
+// If a connection breaks within a long line, the store continues with the next byte of that line.
 func TestALineThatTheNodeHasTornAfterATail(t *testing.T) {
 	long := strings.Repeat("0123456789", 3*readSize/10)
 	h := handoff{texts: append(different(200), long, "the last")}
@@ -151,7 +150,7 @@ func TestALineThatTheNodeHasTornAfterATail(t *testing.T) {
 	})
 }
 
-// Lines of which each is the same are told apart by their times, as well as that can be.
+// If all lines are equal, only times can find the place.
 func TestRecentLinesThatAreAllTheSame(t *testing.T) {
 	var log []byte
 	recent := &recentLines{}

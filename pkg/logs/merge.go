@@ -15,18 +15,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// source is what is left of the log of one host: attempt by attempt, line by line.
+// source is the part of a host's log that was not written yet.
 type source struct {
 	host     int
 	decoder  *Decoder
-	attempts [][]part // after the one that is read
+	attempts [][]part // after the current one
 	now      *joinedParts
 	lines    *bufio.Reader
-	// stamp is that of the next line; a line without one comes with the line before.
+	// stamp is that of the next line. A line without a stamp keeps that of the line before.
 	stamp []byte
 }
 
-// sources is a heap: the host that printed the next line first is on top.
+// sources is a heap. The host whose next line is the oldest is on top.
 type sources []*source
 
 // Len implements sort.Interface.
@@ -51,12 +51,12 @@ func (s *sources) Pop() any {
 	return last
 }
 
-// openers is how many logs are opened at the same time: each takes a moment to
-// answer, and there may be hundreds.
+// openers is how many logs are opened at the same time. Each takes a moment to open, and there
+// may be hundreds.
 const openers = 16
 
-// merge writes the logs of several hosts as one, in the order in which the lines
-// were printed. Of each host no more than a line of each stream is in memory, as the Multiplexer cuts it.
+// merge writes the logs of several hosts as one, in the order in which the lines were printed.
+// Per host it has at most one line of each stream in memory, which the Multiplexer limits.
 func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w screen.Streams) error {
 	block := newBlock(w)
 	all, err := c.sources(ctx, hosts, o, block.streams())
@@ -90,12 +90,12 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w screen.
 	return block.flush()
 }
 
-// sources begins to read the logs of all hosts that have one. Those that were begun are
-// there beside an error.
+// sources opens the logs of all hosts that have one. With an error it returns those that are
+// open.
 func (c *copier) sources(ctx context.Context, hosts [][]part, o Options, w screen.Streams) (sources, error) {
 	mux := o.multiplexer(w)
 	all := make(sources, len(hosts))
-	var g errgroup.Group // whose end does not end what was opened
+	var g errgroup.Group // without a context, which would end with it
 	g.SetLimit(openers)
 	for i, parts := range hosts {
 		g.Go(func() (err error) {
@@ -107,8 +107,8 @@ func (c *copier) sources(ctx context.Context, hosts [][]part, o Options, w scree
 	return slices.DeleteFunc(all, func(s *source) bool { return s == nil }), err
 }
 
-// source begins to read the log of a host, at its last tail lines if tail is not
-// negative; nil where there is nothing to read.
+// source opens the log of a host, at its last tail lines if tail is not negative. It returns nil
+// if there is nothing to read.
 func (c *copier) source(ctx context.Context, parts []part, tail int, decoder *Decoder) (*source, error) {
 	var from position
 	if tail >= 0 {
@@ -135,7 +135,7 @@ func (c *copier) source(ctx context.Context, parts []part, tail int, decoder *De
 	return s, err
 }
 
-// streams splits the parts of a host by attempt.
+// streams splits the parts of a host's log by attempt.
 func streams(parts []part) [][]part {
 	var all [][]part
 	for i, p := range parts {
@@ -147,8 +147,8 @@ func streams(parts []part) [][]part {
 	return all
 }
 
-// look finds the stamp of the next line, in the next attempt where there is none;
-// io.EOF where there is no more.
+// look reads the stamp of the next line, which may be in the next attempt. The error is io.EOF
+// if there is no other line.
 func (s *source) look(ctx context.Context, c *copier) error {
 	for {
 		next, err := s.lines.Peek(len(stampForm))
@@ -171,7 +171,7 @@ func (s *source) look(ctx context.Context, c *copier) error {
 	}
 }
 
-// copyLine passes the next line on, a long one in pieces.
+// copyLine passes the next line to the decoder, a long one in pieces.
 func (s *source) copyLine() error {
 	for {
 		piece, err := s.lines.ReadSlice('\n')
@@ -191,10 +191,10 @@ func unlessEOF(err error) error {
 	return err
 }
 
-// block gathers text of both streams for large writes, and keeps their order.
+// block collects text of both streams for large writes, and keeps its order.
 type block struct {
 	out, err blockStream
-	last     *blockStream // that was written to
+	last     *blockStream // the one that was written to
 }
 
 type blockStream struct {

@@ -10,31 +10,31 @@ import (
 type Options struct {
 	// Follow reads until the job has ended.
 	Follow bool
-	// Tail is the number of last lines to begin with, of each host; -1 is all.
+	// Tail is the number of last lines to begin with, per host; -1 is all lines.
 	Tail int
-	// Since drops lines begun before this time, but for later states of a line that is
-	// drawn several times; zero is all.
+	// Since leaves out lines that began before this time; zero is all lines. If such a line
+	// is redrawn later, as progress bars are, it is shown from then on.
 	Since time.Time
-	// Timestamps puts the time at which it began, as stored, and a space before each line.
+	// Timestamps puts the time at which a line began, as stored, and a space before it.
 	Timestamps bool
 	// Attempt is the only attempt to read, from 1; 0 is all.
 	Attempt int
 	// Host is the only host to read, from 0; -1 is all.
 	Host int
-	// Hosts are how many the job has. Where all of several are read, each line
-	// begins with its host.
+	// Hosts is the number of hosts of the job. If all of several hosts are read, each
+	// line begins with its host.
 	Hosts int
-	// Out and Err are what standard output and standard error are read on.
+	// Out and Err describe where the user sees standard output and standard error.
 	Out, Err screen.View
-	// Chunks says that the hosts are the chunks of a map, which start each by
-	// itself: the attempts are of each.
+	// Chunks says that the hosts are the chunks of a map. They start independently, so
+	// that each has its own attempts.
 	Chunks bool
 }
 
 // Merges reports whether the logs of several hosts are read into one.
 func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
 
-// multiplexer makes the Multiplexer that writes the hosts' logs to w.
+// multiplexer returns a Multiplexer that writes the logs of all hosts to w.
 func (o Options) multiplexer(w screen.Streams) *screen.Multiplexer {
 	kind := "host"
 	if o.Chunks {
@@ -43,19 +43,21 @@ func (o Options) multiplexer(w screen.Streams) *screen.Multiplexer {
 	return screen.NewMultiplexer(w, kind, o.Out, o.Err)
 }
 
-// Point is how far the log of one attempt was read.
+// Point is the place up to which the log of a host in one attempt was read.
 type Point struct {
-	// Pod is the UID of the attempt's pod: of host 0, which alone records attempts,
-	// or of the chunk of a map.
+	// Pod is the UID of the pod that recorded the attempt: that of host 0 or, in a map,
+	// of the chunk.
 	Pod string
-	// Host is the one whose log it is.
+	// Host is the host whose log it is.
 	Host int
-	// Part is the last part that was read to its end; 0 is none.
+	// Part is the number of the last stored part that was read completely; 0 is none.
 	Part int
-	// Lines were read after Part, and Bytes of the text of the next one.
+	// Lines is how many lines were read after Part, and Bytes how many bytes of the text
+	// of the line after them.
 	Lines, Bytes int
-	// Tail, when set, takes the place of Part and Lines: so many lines from the end.
+	// Tail, if not zero, replaces Lines: the point is so many lines before the end.
 	Tail int
-	// recent, when set, takes the place of Part and Lines: reading did not begin at the beginning.
+	// recent, if not nil, replaces Lines, which are not known because reading did not begin
+	// with the first line.
 	recent *recentLines
 }

@@ -12,29 +12,29 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
-// podLog reads the log of one pod, and can take it up where a connection ended.
+// podLog reads the log of one pod, and resumes it where a connection ended.
 type podLog struct {
 	*reader
 	decoder *Decoder
 	pod     *Pod
-	leader  string  // UID of the pod of host 0 of the same attempt
-	options Options // whose Tail and Since choose where to begin in a log not read so far
-	endLine []byte  // what the runner prints last, without its mark
+	leader  string  // UID of the pod of host 0 in the same attempt
+	options Options // Tail and Since choose where to begin
+	endLine []byte  // the last line that the runner prints, without its mark
 
 	at     cursor
-	placed bool // Tail has chosen at
-	found  bool // the line of that stamp has come again
-	lines  int  // whole ones that were passed on
-	// recent is nil where reading begins with the first line.
+	placed bool // at is where the last lines begin
+	found  bool // a line with the stamp of at has come again
+	lines  int  // how many whole lines were passed on
+	// recent is nil if reading begins with the first line.
 	recent *recentLines
 
 	// The line that is being read:
-	inside  bool // it has begun
+	inside  bool // its first piece was read
 	stamped bool
-	skip    int // so much of its text was passed on before
+	skip    int // how many bytes of its text were passed on before
 }
 
-// podLog makes the podLog of a pod.
+// podLog returns the podLog of a pod.
 func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 	l := &podLog{reader: r, decoder: d, pod: p, leader: r.tracker.now().attemptOf(p).leader, options: o,
 		endLine: []byte(EndLine(r.archive.JobID) + "\n")}
@@ -44,24 +44,24 @@ func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 	return l
 }
 
-// errEnded says that the log itself reports the end of the job.
+// errEnded says that the log itself reported the end of the job.
 var errEnded = errors.New("the job has ended")
 
-// errRotated says that the node no longer has the lines that come next: of a log that
-// grows fast it shows the newest file alone.
+// errRotated says that the node no longer has the next lines: it only shows the newest file of
+// a log, and a log that grows fast is rotated often.
 var errRotated = errors.New("the node dropped lines of the log")
 
 const (
-	// idleLimit is when a log that is followed and silent is requested again: connections
-	// die without a word, and old nodes lose a log that they rotate.
+	// idleLimit is after how long a log that brings nothing is requested again: connections
+	// can die unnoticed, and old nodes stop sending a log when they rotate it.
 	idleLimit = 5 * time.Minute
-	// retryTime is how long the log of an ended container is requested that can't be read.
+	// retryTime is for how long reading the log of an ended container is tried again.
 	retryTime = 30 * time.Second
 )
 
-// read writes a pod's log until its container has ended and nothing is left to read or,
-// once live is done, what there is. What the node can't give comes from elsewhere, also if the
-// node is silent until drained is done.
+// read writes a pod's log until its container has ended and everything was read. Once live is
+// done it only reads what there is, and once drained is done it does not wait for the node any
+// more. What the node can't provide comes from elsewhere.
 func (l *podLog) read(ctx, drained, live context.Context) error {
 	err := l.readNode(drained, live)
 	var missing *missingError
@@ -76,15 +76,15 @@ func (l *podLog) read(ctx, drained, live context.Context) error {
 	return err
 }
 
-// readNode writes what the node has. A read that began while the container ran may have
-// missed its last lines: only one that began afterwards has them for sure. The error is a
+// readNode writes what the node has. A read that began while the container was running may miss
+// the last lines, so another one is made after the container has ended. The error is a
 // missingError if the node does not have the rest.
 //
-// What is there already, at the beginning or after a connection broke, is read before the
-// log is followed: a node sends it in large pieces, and line by line to who follows.
+// At the beginning, and after a connection broke, it first reads what there is without following
+// the log: a node sends that in large pieces, but a log that is followed line by line.
 func (l *podLog) readNode(ctx, live context.Context) error {
 	var retry backoff.Timer
-	var failing time.Time // since when the log of the ended container can't be read
+	var failing time.Time // since when reading the log of the ended container has failed
 	follow := false
 	for {
 		ended := live.Err() != nil || l.tracker.hasEnded(l.pod.UID)
@@ -128,7 +128,7 @@ func (l *podLog) readNode(ctx, live context.Context) error {
 		if !ended {
 			pause = live
 			if l.tracker.hasEnded(l.pod.UID) {
-				continue // what came last is read at once
+				continue // the last lines are read at once
 			}
 		}
 		if retry.Sleep(pause) != nil && ctx.Err() != nil {
@@ -137,7 +137,7 @@ func (l *podLog) readNode(ctx, live context.Context) error {
 	}
 }
 
-// finish follows a copy that has read all that there will be.
+// finish is called after a copy that has read the log to its end.
 func (l *podLog) finish() error {
 	if l.isLost() {
 		return errRotated
@@ -145,18 +145,18 @@ func (l *podLog) finish() error {
 	return l.flush()
 }
 
-// isLost reports whether the log, which is read again, lacks the line where the cursor is,
-// and the archive has it.
+// isLost reports whether a log that is read again lacks the line at the cursor, which the
+// archive has.
 func (l *podLog) isLost() bool { return !l.found && l.archive.hasLog() }
 
-// copyOnce reads from the cursor to the end of what is there, when it is its turn.
+// copyOnce reads from the cursor to the present end of the log, when it is its turn.
 func (l *podLog) copyOnce(ctx context.Context) error {
 	return l.inTurn(ctx, func() error { return l.copy(ctx, false) })
 }
 
-// copy reads from the cursor to the end of what is there; with follow until the server
-// ends the connection. A clean end means nothing: servers close connections that are idle,
-// or old. The error is errEnded where the log reports the end of the job.
+// copy reads from the cursor to the present end of the log or, with follow, until the
+// connection ends. That it ends without an error means nothing: servers close connections that
+// are idle or old. The error is errEnded if the log reports the end of the job.
 func (l *podLog) copy(ctx context.Context, follow bool) error {
 	o, err := l.from(ctx)
 	if err != nil {
@@ -189,11 +189,11 @@ func (r *idleReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sinceMargin is how long before the first line that is wanted the log is read, to see
-// whether it is the rest of a line.
+// sinceMargin is how much earlier than Since reading begins, to see whether the first record is
+// the rest of a line.
 const sinceMargin = time.Minute
 
-// from returns from where on the log is wanted.
+// from returns where to begin to read.
 func (l *podLog) from(ctx context.Context) (OpenOptions, error) {
 	if l.options.Tail >= 0 && !l.placed {
 		if err := l.findTail(ctx); err != nil {
@@ -210,7 +210,7 @@ func (l *podLog) from(ctx context.Context) (OpenOptions, error) {
 	return OpenOptions{}, nil
 }
 
-// copyFrom passes a log on line by line, long ones in pieces. What a connection that broke
+// copyFrom passes a log on line by line, long lines in pieces. A line that a broken connection
 // has torn is read again.
 func (l *podLog) copyFrom(ctx context.Context, r *bufio.Reader) error {
 	before := l.at
@@ -237,16 +237,16 @@ func (l *podLog) copyFrom(ctx context.Context, r *bufio.Reader) error {
 	}
 }
 
-// maxUnwritten is how much is gathered for a write.
+// maxUnwritten is how many bytes are collected for a write.
 const maxUnwritten = 16 << 10
 
 func (l *podLog) broken(err error) error {
 	return fmt.Errorf("reading the log of pod %s: %w", l.pod.Name, err)
 }
 
-// add takes a line, or a piece of one that is longer than the buffer or was left without
-// an end, which ended says. before is what was read of the log at the time that it was
-// opened, as far as that has not come again.
+// add passes on a line, or a piece of a line that is longer than the buffer or has no end yet;
+// ended says that the piece ends its line. before is the place up to which the log had been read
+// when it was opened, less the lines that have come again.
 func (l *podLog) add(ctx context.Context, piece []byte, ended bool, before *cursor) error {
 	if l.inside {
 		l.addText(Line{Text: piece}, ended)
@@ -263,7 +263,7 @@ func (l *podLog) add(ctx context.Context, piece []byte, ended bool, before *curs
 			if l.isLost() {
 				return errRotated
 			}
-			*before = cursor{} // from here on all is new, should the clock be set back
+			*before = cursor{} // everything from here on is new, even if the clock is set back
 		}
 	}
 	if skip == 0 && l.isEnd(text) {
@@ -288,7 +288,7 @@ func (l *podLog) add(ctx context.Context, piece []byte, ended bool, before *curs
 	return nil
 }
 
-// addText passes on what is new of a line, or of a piece.
+// addText passes on the new text of a line, or of a piece of a line.
 func (l *podLog) addText(line Line, ended bool) {
 	l.inside = !ended
 	if l.skip == wholeLine {
@@ -311,7 +311,8 @@ func (l *podLog) addText(line Line, ended bool) {
 	l.lines++
 }
 
-// isEnd reports whether a line says that the job has ended. Older runners do not mark it.
+// isEnd reports whether a line says that the job has ended. Older runners print it without a
+// mark.
 func (l *podLog) isEnd(text []byte) bool { return bytes.Equal(unmarked(text), l.endLine) }
 
 func (l *podLog) flush() error {
@@ -321,7 +322,7 @@ func (l *podLog) flush() error {
 	return nil
 }
 
-// writeError is a writer that takes nothing more: there is no reason to try again.
+// writeError is an error of the writer, after which nothing is tried again.
 type writeError struct{ err error }
 
 func (e *writeError) Error() string { return e.err.Error() }

@@ -13,12 +13,11 @@ import (
 
 var wholeLog = Options{Tail: -1, Host: -1}
 
-// busy has lines of the same second and of the same moment, empty ones and a
-// second that comes again.
+// busy has several lines in one second and with one stamp, and an empty line.
 var busy = lineAt(1, 5, "one") + lineAt(1, 5, "one") + lineAt(1, 6, "") + lineAt(2, 0, "a b\rc") + lineAt(2, 1, "two") + lineAt(4, 0, "three") +
 	lineAt(4, 1, "four")
 
-// inBubble runs a test in which time passes at once.
+// inBubble runs a test in a synctest bubble, in which waiting takes no time.
 func inBubble(t *testing.T, name string, test func(*testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
@@ -161,7 +160,7 @@ func TestALogThatIsSilentIsRequestedAgain(t *testing.T) {
 	})
 }
 
-// What a pod that is gone has not given comes from the archive, from the very byte on.
+// If a pod is gone, the rest of its log comes from the archive, from the next byte on.
 func TestTheRestOfALogWhosePodIsGone(t *testing.T) {
 	long := lineAt(4, 0, "x") + lineAt(5, 0, strings.Repeat("x", 2*readSize)) + lineAt(6, 0, "y")
 	one := len(lineAt(1, 5, "one"))
@@ -242,7 +241,7 @@ func TestAReaderThatGoesAwayEndsTheReading(t *testing.T) {
 	})
 }
 
-// A line whose end is lost for ever ends where the next one begins.
+// If the end of a line is lost, the line ends where the next one begins.
 func TestALineWhoseEndIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := lineAt(9, 0, "three")

@@ -11,27 +11,27 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/latest"
 )
 
-// podTracker shares what is known of the pods of a job with those who follow its hosts.
+// podTracker shares what is known about the pods of a job with all that follow its hosts.
 type podTracker struct {
 	*latest.Value[*podState]
-	// finished is closed when nothing more is waited for: the job has ended, and has had the
-	// time that its pods are given.
+	// finished is closed when nothing is waited for any more: the job has ended, and so has the
+	// grace period of its pods.
 	finished chan struct{}
 	finish   func()
 }
 
-// newPodTracker makes a podTracker that knows the attempts that the store knows, with chunks
-// those of each host by itself.
+// newPodTracker returns a podTracker that knows the attempts in the store. With chunks each host
+// has its own attempts.
 func newPodTracker(known []api.Attempt, chunks bool) *podTracker {
 	t := &podTracker{Value: latest.New(newPodState(known, chunks)), finished: make(chan struct{})}
 	t.finish = sync.OnceFunc(func() { close(t.finished) })
 	return t
 }
 
-// update takes the pods that there are now. One goroutine does it.
+// update sets the pods that exist now. Only one goroutine may call it.
 func (t *podTracker) update(pods []Pod) { t.Set(t.now().with(pods)) }
 
-// now is what is known at this moment.
+// now returns what is known at this moment.
 func (t *podTracker) now() *podState {
 	state, _ := t.Get()
 	return state.Value
@@ -65,13 +65,14 @@ func (t *podTracker) isFinished() bool {
 	}
 }
 
-// hasEnded reports whether the container of a pod has ended, or no one will know any more.
+// hasEnded reports whether the container of a pod has ended. It is also true once pods are no
+// longer watched, because that would never be known.
 func (t *podTracker) hasEnded(uid string) bool {
 	now, _ := t.Get()
 	return now.Closed || now.Value.hasEnded(uid)
 }
 
-// waitForEnd waits until hasEnded is true of a pod, or ctx is done.
+// waitForEnd waits until hasEnded is true for a pod, or ctx is done.
 func (t *podTracker) waitForEnd(ctx context.Context, uid string) {
 	for {
 		_, changed := t.Get()
@@ -86,19 +87,19 @@ func (t *podTracker) waitForEnd(ctx context.Context, uid string) {
 	}
 }
 
-// podState is what is known of a job's pods and attempts at one moment. It is not changed.
+// podState is what is known about a job's pods and attempts at one moment. It is immutable.
 type podState struct {
 	pods     map[string]*Pod   // by UID
-	hosts    map[int][]*Pod    // those of each host, from the oldest
-	attempts map[int][]attempt // those of host 0, or of each chunk of a map
-	chunks   bool              // each host has attempts of its own
+	hosts    map[int][]*Pod    // by host, each from the oldest to the newest
+	attempts map[int][]attempt // of host 0, or of each chunk of a map
+	chunks   bool              // each host has its own attempts
 }
 
 // attempt is one start of a job.
 type attempt struct {
 	number  int
-	leader  string    // UID of its pod of host 0
-	created time.Time // its pod; zero where that was not seen
+	leader  string    // UID of the pod of host 0, or of the chunk
+	created time.Time // when that pod was created; zero if it was not seen
 }
 
 func newPodState(known []api.Attempt, chunks bool) *podState {
@@ -109,7 +110,7 @@ func newPodState(known []api.Attempt, chunks bool) *podState {
 	return s
 }
 
-// with is the state after this one, with these pods.
+// with returns the state that follows this one when these are the pods.
 func (s *podState) with(pods []Pod) *podState {
 	next := &podState{pods: make(map[string]*Pod, len(pods)), hosts: map[int][]*Pod{}}
 	next.attempts, next.chunks = maps.Clone(s.attempts), s.chunks
@@ -124,7 +125,7 @@ func (s *podState) with(pods []Pod) *podState {
 	return next
 }
 
-// leaderHost is the host whose pods are the attempts of a host.
+// leaderHost returns the host whose pods record the attempts of a host.
 func (s *podState) leaderHost(host int) int {
 	if s.chunks {
 		return host
@@ -132,8 +133,8 @@ func (s *podState) leaderHost(host int) int {
 	return 0
 }
 
-// addAttempt gives a pod of a leading host the number of its attempt: one that has not
-// recorded itself comes after all that have.
+// addAttempt adds the attempt of a pod that records attempts. If the pod has not recorded its
+// attempt, that comes after all that are recorded.
 func (s *podState) addAttempt(p *Pod) {
 	attempts := s.attempts[p.Host]
 	i := slices.IndexFunc(attempts, func(a attempt) bool { return a.leader == p.UID })
@@ -159,8 +160,7 @@ func (s *podState) hasEnded(uid string) bool {
 	return p == nil || p.Ended
 }
 
-// gone are the attempts of a host before the first whose pod is there: those in which it
-// will have none any more.
+// gone returns the attempts of a host before the first that has a pod or may still get one.
 func (s *podState) gone(host int) []attempt {
 	there := map[string]bool{}
 	for _, p := range s.hosts[host] {
@@ -177,9 +177,9 @@ func (s *podState) gone(host int) []attempt {
 	return gone
 }
 
-// attemptOf is the attempt that a pod belongs to. Workers are made after their leader, and
-// are all gone before there is another: those whose leader was not seen are of the last
-// that the store knows.
+// attemptOf returns the attempt that a pod belongs to. Workers are created after their leader,
+// and are all gone before the next leader is created. A worker whose leader was not seen belongs
+// to the last attempt that the store has.
 func (s *podState) attemptOf(p *Pod) attempt {
 	var found attempt
 	for _, a := range s.attempts[s.leaderHost(p.Host)] {

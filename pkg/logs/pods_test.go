@@ -42,7 +42,7 @@ func TestAttemptsOfPods(t *testing.T) {
 	}
 }
 
-// The attempts of a map are of each chunk, whichever starts again.
+// In a map each chunk has its own attempts.
 func TestAttemptsOfAMap(t *testing.T) {
 	chunk := func(number, made int) Pod { return member(number, made, running(made)) }
 	tracker := newPodTracker([]api.Attempt{{Attempt: 1, Host: 3, UID: "lost"}, {Attempt: 1, Host: 2, UID: "h2-2"}, {Attempt: 2, Host: 3, UID: "h3-4"}}, true)
@@ -91,7 +91,7 @@ func TestTheAttemptsInWhichAHostHasNoPodAnyMore(t *testing.T) {
 	}
 }
 
-// A user who reads a state does so while the next one is made.
+// A state is read while the next one is made.
 func TestAStateOfPodsStaysAsItWas(t *testing.T) {
 	tracker := newPodTracker([]api.Attempt{{Attempt: 1, UID: "h0-1"}}, false)
 	first := tracker.now()

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// tailMargin is how many lines more than are wanted the first look at the end of a log
-// requests.
+// tailMargin is how many more lines than are wanted are requested at first.
 const tailMargin = 100
 
-// findTail sets the cursor where the last lines begin. The node counts them otherwise: it
-// does not know of lines in several pieces.
+// findTail sets the cursor to where the last lines begin. The node can't find that place: it
+// counts each piece of a line.
 func (l *podLog) findTail(ctx context.Context) error {
 	for asked := l.options.Tail + tailMargin; ; asked *= 4 {
 		w, err := l.window(ctx, asked)
@@ -41,15 +40,15 @@ func (l *podLog) findTail(ctx context.Context) error {
 	}
 }
 
-// window is the end of a log, without the runner's end line.
+// window is the last lines of a log, without the runner's end line.
 type window struct {
 	lines  int
 	tail   Tail
-	stamps []time.Time // of its lines; zero for one without
-	sums   []uint64    // of their texts, for recentLines
+	stamps []time.Time // of the lines; zero for a line without a stamp
+	sums   []uint64    // of the lines, as recentLines has them
 }
 
-// window reads the last lines.
+// window reads the last lines of the log.
 func (l *podLog) window(ctx context.Context, lines int) (*window, error) {
 	body, err := l.source.Open(ctx, *l.pod, OpenOptions{Tail: lines})
 	if err != nil {
@@ -86,7 +85,8 @@ func (l *podLog) window(ctx context.Context, lines int) (*window, error) {
 	}
 }
 
-// sumsOf are the sums of the last of the first n lines. Those without a stamp are not in the store.
+// sumsOf returns the last sums of the first n lines, without those of lines that have no stamp:
+// these are not in the store.
 func (w *window) sumsOf(n int) []uint64 {
 	var sums []uint64
 	for i, stamp := range w.stamps[:n] {
@@ -97,8 +97,8 @@ func (w *window) sumsOf(n int) []uint64 {
 	return slices.Clone(sums[max(0, len(sums)-recentCount):])
 }
 
-// cursorAfter is the cursor behind the first lines of the window; false where it takes an
-// earlier line to know it. whole says that there is none.
+// cursorAfter returns the cursor after the first lines of the window, and whether it is known:
+// earlier lines may have the same stamp. whole says that there are none.
 func (w *window) cursorAfter(lines int, whole bool) (cursor, bool) {
 	stamps := slices.DeleteFunc(slices.Clone(w.stamps[:lines]), time.Time.IsZero)
 	if len(stamps) == 0 {
@@ -112,8 +112,8 @@ func (w *window) cursorAfter(lines int, whole bool) (cursor, bool) {
 	return cursor{stamp: last, lines: len(stamps) - first}, true
 }
 
-// lacksBeginning reports whether all of the log is wanted and its node has dropped the
-// first lines: then the archive's first line is another one. In doubt it has not.
+// lacksBeginning reports whether the whole log is wanted, but its node has dropped the first
+// lines: the archive begins with another line. It is false if one of the two can't be read.
 func (l *podLog) lacksBeginning(ctx context.Context) bool {
 	if !l.archive.hasLog() || l.options.Tail >= 0 || !l.options.Since.IsZero() {
 		return false
@@ -130,17 +130,17 @@ func (l *podLog) lacksBeginning(ctx context.Context) bool {
 		defer body.Close()
 		_, err = io.Copy(here, body)
 		return err
-	}) // then a line is not whole
+	}) // after an error one of the lines is not whole
 	return stored.whole && here.whole && !bytes.Equal(stored.text(), here.text())
 }
 
-// firstLine takes the first line of a log, and no more.
+// firstLine is a writer that keeps the first line of a log.
 type firstLine struct {
 	line  []byte
 	whole bool
 }
 
-// errEnough ends what writes to a firstLine that is whole.
+// errEnough is the error of a write to a firstLine that is complete.
 var errEnough = errors.New("one line is enough")
 
 // Write implements io.Writer.
@@ -156,7 +156,7 @@ func (f *firstLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text is the line without its stamp.
+// text returns the line without its stamp.
 func (f *firstLine) text() []byte {
 	_, text, _ := splitStamp(f.line)
 	return text

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// recentCount is how many lines are looked for in the store.
+// recentCount is how many lines find looks for, at most.
 const recentCount = 100
 
 // recentLines are the lines that were read last from a node, as hashes of their texts. They find

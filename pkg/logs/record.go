@@ -8,34 +8,34 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// A log is kept as records, one a line:
+// A log consists of records, one per line:
 //
 //	[STAMP ' '] [MARK] TEXT [pieceEnd] '\n'
 //
-// A record is a line of one stream, or a piece of one: the next record of the same stream
-// continues after pieceEnd. Records of the other stream may come between. A log without
-// marks, of an older runner, is all standard output.
+// A record is a line of one stream or, if it ends in pieceEnd, a piece of a line, which the next
+// record of the same stream continues. Records of the other stream may come between the two. A
+// log without marks, from an older runner, is all standard output.
 const (
 	// stderrMark begins a record of standard error.
 	stderrMark = 0x1e
 	// stdoutMark begins a record of standard output whose text begins with a mark.
 	stdoutMark = 0x1d
-	// pieceEnd says that the line does not end here.
+	// pieceEnd says that the line continues in another record.
 	pieceEnd = 0x1f
 
-	// stampForm is the form of a stamp: any digit for 0, the rest as it is.
+	// stampForm is the form of a stamp, in which 0 stands for any digit.
 	stampForm = "0000-00-00T00:00:00.000000Z "
-	// stampLayout is the same for package time, without the space.
+	// stampLayout is the form of a stamp for package time, without the space.
 	stampLayout = "2006-01-02T15:04:05.000000Z"
 )
 
-// appendStamp appends the stamp that a record of this time begins with.
+// appendStamp appends the stamp of a record that was printed at t.
 func appendStamp(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(b, stampLayout), ' ')
 }
 
-// appendBegun appends a record that says that a line of the stream has begun before all
-// that follows. returned says that it ended in a carriage return so far.
+// appendBegun appends a record that stands for the beginning of a line, which the records after it
+// continue. returned says that the beginning ended in a carriage return.
 func appendBegun(b []byte, s screen.Stream, returned bool) []byte {
 	b = appendStamp(b, time.Time{})
 	if s == screen.Stderr {
@@ -47,14 +47,14 @@ func appendBegun(b []byte, s screen.Stream, returned bool) []byte {
 	return append(b, pieceEnd, '\n')
 }
 
-// moment is when a record was printed: as the stamp that a stored one begins with, or as
-// the time that a node gives. It is neither where that is not known.
+// moment is when a record was printed: the stamp of a stored record, or the time that a node
+// gives. It has neither if that is not known.
 type moment struct {
 	stamp []byte
 	at    time.Time
 }
 
-// isBegun reports whether the moment is that of appendBegun.
+// isBegun reports whether the record was made by appendBegun.
 func (m moment) isBegun() bool { return m.stamp != nil && string(m.stamp[:4]) == "0001" }
 
 // appendTo appends the moment as a stamp.
@@ -65,15 +65,15 @@ func (m moment) appendTo(b []byte) []byte {
 	return appendStamp(b, m.at)
 }
 
-// Line is a line of a log as a node gives it, or a piece of one.
+// Line is a line of a log as a node sends it, or a piece of such a line.
 type Line struct {
-	// At is when the line was printed; zero for a piece that is not the first.
+	// At is when the line was printed; zero for a piece that is not the first one.
 	At time.Time
-	// Text has the marks of a record, and the line end where it is not a piece.
+	// Text has the marks of a record and, unless it is a piece, the line end.
 	Text []byte
 }
 
-// unmarked is the text of a record without its mark.
+// unmarked returns the text of a record without its mark.
 func unmarked(text []byte) []byte {
 	if len(text) > 0 && isMark(text[0]) {
 		return text[1:]
@@ -83,11 +83,11 @@ func unmarked(text []byte) []byte {
 
 func isMark(c byte) bool { return c == stderrMark || c == stdoutMark }
 
-// parser finds the records in a log that it is given in pieces of any size.
+// parser finds the records in a log, which it gets in pieces of any size.
 type parser struct {
 	at    parserAt
-	stamp []byte    // of the current record, as much as has come
-	time  time.Time // of the current record where a Line has it
+	stamp []byte    // of the current record, as far as it was read
+	time  time.Time // of the current record, if it comes from a Line
 	held  bool      // the last byte was pieceEnd, which is text unless the record ends there
 }
 
@@ -100,13 +100,13 @@ const (
 	atText
 )
 
-// recordHandler takes what a parser finds.
+// recordHandler is told what a parser finds.
 type recordHandler interface {
-	// begin is the beginning of a record.
+	// begin is called at the beginning of a record.
 	begin(m moment, s screen.Stream)
-	// text is a piece of the record's text. It is never empty.
+	// text is called with a piece of the record's text, which is never empty.
 	text(b []byte)
-	// end is the end of a record; piece says that it is not the end of its line.
+	// end is called at the end of a record; piece says that the line continues.
 	end(piece bool)
 }
 
@@ -123,10 +123,10 @@ func (p *parser) parse(b []byte, to recordHandler) {
 	}
 }
 
-// add reads a line, after which the log may continue as Lines or in stored form.
+// add reads a line. The log may continue with Lines or in stored form.
 func (p *parser) add(l Line, to recordHandler) {
 	if !l.At.IsZero() {
-		if p.at == atText { // its end is lost
+		if p.at == atText { // the end of the record is lost
 			to.end(p.held)
 		}
 		p.reset()
@@ -135,13 +135,13 @@ func (p *parser) add(l Line, to recordHandler) {
 	p.parse(l.Text, to)
 }
 
-// reset forgets the record that was begun.
+// reset forgets the current record.
 func (p *parser) reset() {
 	p.at, p.stamp, p.held = atStamp, p.stamp[:0], false
 }
 
-// readStamp takes the stamp, or as much of it as b has, and returns the rest. A stamp
-// that the end of the log tears is not output and stays unseen.
+// readStamp reads the stamp, or as much of it as b has, and returns the rest of b. If the log
+// ends within a stamp, that is no text and is not shown.
 func (p *parser) readStamp(b []byte, to recordHandler) []byte {
 	if n := len(stampForm); len(p.stamp) == 0 && len(b) > n && hasStamp(b) {
 		return p.readMark(moment{stamp: b[:n]}, b[n:], to)
@@ -163,8 +163,8 @@ func (p *parser) readStamp(b []byte, to recordHandler) []byte {
 	return b[n:]
 }
 
-// hasStamp reports whether b, which is long enough, begins with a stamp. It looks at eight
-// bytes at a time, because it looks at each record.
+// hasStamp reports whether b, which must be long enough, begins with a stamp. It compares eight
+// bytes at a time, because it is called for each record.
 func hasStamp(b []byte) bool {
 	var wrong uint64
 	for _, w := range stampWords {
@@ -174,7 +174,7 @@ func hasStamp(b []byte) bool {
 	return wrong == 0
 }
 
-// stampWord is eight bytes of stampForm; fixed has the bits of those that are no digits.
+// stampWord is eight bytes of stampForm; fixed has the bits of the bytes that are not digits.
 type stampWord struct {
 	at          int
 	form, fixed uint64
@@ -192,7 +192,7 @@ var stampWords = func() (words [4]stampWord) {
 	return words
 }()
 
-// stampPrefix is how many bytes of b fit the form of a stamp from its at-th byte on.
+// stampPrefix returns how many bytes of b match the form of a stamp from its byte at.
 func stampPrefix(b []byte, at int) int {
 	for i, c := range b {
 		form := stampForm[at+i]

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Rest writes what the store has of the log of a host in an attempt beyond a point, as it
-// is stored: with stamps, but for the rest of a line that was begun. It returns the point
-// that it came to, which is the same where the store has not come to it. There is nothing of a pod
-// that has not recorded its attempt: it never came to its call.
+// Rest writes what the store has of a host's log in an attempt after a point, as it is stored:
+// with stamps, except for the rest of a line of which a part was read. It returns the point up to
+// which the log was written, which is p if the store does not have the log up to p yet. A pod that
+// has not recorded its attempt has no log: it never started its call.
 func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error) {
 	number, err := a.number(ctx, p.Host, p.Pod)
 	if err != nil || number == 0 {
@@ -49,7 +49,7 @@ func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error)
 	return end, nil
 }
 
-// copyRest writes what the parts have beyond a point, and reports whether they reach it.
+// copyRest writes what the parts have after a point, and reports whether they contain that.
 func (a *Archive) copyRest(ctx context.Context, parts []part, p Point, w io.Writer) (reached bool, err error) {
 	joined := &joinedParts{ctx: ctx, store: a.Store, left: parts}
 	defer joined.close()
@@ -69,7 +69,7 @@ func (a *Archive) copyRest(ctx context.Context, parts []part, p Point, w io.Writ
 	return true, err
 }
 
-// passOver reads up to a point. The error is io.EOF where the log does not reach it.
+// passOver reads up to a point. The error is io.EOF if the log ends before it.
 func passOver(r *bufio.Reader, p Point) error {
 	for range p.Lines {
 		if err := skipLine(r); err != nil {
@@ -83,7 +83,7 @@ func passOver(r *bufio.Reader, p Point) error {
 	return err
 }
 
-// skipLine reads up to and with the next line end.
+// skipLine reads up to and including the next line end.
 func skipLine(r *bufio.Reader) error {
 	for {
 		if _, err := r.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
@@ -126,7 +126,7 @@ func (j *joinedParts) Read(b []byte) (int, error) {
 
 func (j *joinedParts) close() {
 	if j.now != nil {
-		_ = j.now.Close() // nothing was written
+		_ = j.now.Close() // it was only read
 		j.now = nil
 	}
 }

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Source is where the pods of one job are, and what they print.
+// Source gives access to the pods of one job and to their logs.
 type Source interface {
 	// Pods returns the pods that the job has now.
 	Pods(ctx context.Context) (Pods, error)
-	// WatchPods calls seen with the pods at once and after every change, until seen returns
-	// true. It may leave out all but the last of several changes.
+	// WatchPods calls seen with the pods, at once and after every change, until seen returns
+	// true. Of several changes at a time it may only report the last.
 	WatchPods(ctx context.Context, seen func(Pods) bool) error
-	// Open requests the log of a pod: lines that each begin with their time, in RFC 3339,
-	// and a space. Why it can't is a SourceError unless that may pass.
+	// Open requests the log of a pod. Each line begins with its time, in RFC 3339, and a
+	// space. An error is a SourceError, unless trying again may help.
 	Open(ctx context.Context, p Pod, o OpenOptions) (io.ReadCloser, error)
-	// Now is the time by the clock of the times in Pods.
+	// Now returns the time by the clock that the times in Pods come from.
 	Now() time.Time
-	// Warn writes a line to who waits.
+	// Warn shows a line to the user.
 	Warn(line string)
 }
 
-// Pods are those of a job at one moment. No one changes them.
+// Pods are the pods of a job at one moment. They are immutable.
 type Pods struct {
-	// List has those of each host from the oldest to the newest.
+	// List has the pods of each host in order, from the oldest to the newest.
 	List []Pod
-	// JobEnded says that the job has.
+	// JobEnded says that the job has ended.
 	JobEnded bool
-	// Grace is how long pods may run on afterwards.
+	// Grace is how long pods may go on running after that.
 	Grace time.Duration
 }
 
@@ -37,12 +37,12 @@ type Pods struct {
 type Pod struct {
 	Name, UID string
 	Host      int
-	// Created is when the pod was, Started and Finished when its container did; zero
-	// before, and of a container that its node has lost.
+	// Created is when the pod was created, Started and Finished when its container started
+	// and ended. They are zero before that; the last two also if the node lost the container.
 	Created, Started, Finished time.Time
-	// Running and Ended are the container's state; neither is waiting.
+	// Running and Ended are the state of the container, which waits if both are false.
 	Running, Ended bool
-	// Lost says that its node doesn't know any more how the container ended.
+	// Lost says that the node no longer knows how the container ended.
 	Lost bool
 	// Deleted says that the pod is being deleted.
 	Deleted bool
@@ -50,16 +50,16 @@ type Pod struct {
 
 // OpenOptions choose a part of the log of a pod.
 type OpenOptions struct {
-	// Follow keeps the log open for what is printed later. It may end at any time.
+	// Follow keeps the log open for what is printed later. The log may still end at any time.
 	Follow bool
-	// Since leaves out lines before this time, which is taken in whole seconds; zero is none.
+	// Since leaves out lines before this time, which is cut to whole seconds; zero is all lines.
 	Since time.Time
-	// Tail is the number of lines from the end, Limit that of bytes from the beginning;
-	// 0 is all.
+	// Tail is a number of lines from the end, Limit a number of bytes from the beginning; 0
+	// is everything.
 	Tail, Limit int
 }
 
-// SourceError is why a log can't be opened.
+// SourceError says why a log can't be opened.
 type SourceError struct {
 	Reason Reason
 	Err    error
@@ -73,19 +73,19 @@ type Reason int
 
 // The reasons.
 const (
-	// Temporary may pass.
+	// Temporary is a failure after which another try may succeed.
 	Temporary Reason = iota
-	// Unanswered is a server that can't be reached now, and will be.
+	// Unanswered is a server that can't be reached at the moment.
 	Unanswered
 	// Unready is a container that has not started, or that its node has lost.
 	Unready
 	// Gone is a pod that does not exist any more.
 	Gone
-	// Refused is everything that will not pass.
+	// Refused is a failure after which no other try will succeed.
 	Refused
 )
 
-// reasonOf is the reason of an error, Temporary unless it is a SourceError.
+// reasonOf returns the reason of an error: Temporary unless it is a SourceError.
 func reasonOf(err error) Reason {
 	var e *SourceError
 	if errors.As(err, &e) {

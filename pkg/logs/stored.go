@@ -15,12 +15,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Stored writes the log that the job left in the store to w: that of one host, or
-// those of all merged, as a Multiplexer does, in the order of time; of each host the attempts
-// in order. Lines that the end of an attempt left
-// unfinished are ended if something follows. A job without any log is an empty
-// one; asking for a host or an attempt that has none is an error which names
-// those that have. Follow is ignored.
+// Stored writes the log that the job has in the store to w: the log of one host, or the logs of
+// all hosts merged by time, as a Multiplexer prints them. The attempts of each host come in
+// order. An unfinished line at the end of an attempt is ended if something follows. A job without
+// any log has an empty one. If the chosen host or attempt has no log, the error names those that
+// have one. Stored ignores Follow.
 func Stored(ctx context.Context, s store.Store, id string, o Options, w screen.Streams) error {
 	all, err := partsFor(ctx, s, id, o)
 	if err != nil {
@@ -37,7 +36,7 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w screen.S
 	hosts := byHost(chosen)
 	o.Hosts = max(o.Hosts, chosen[len(chosen)-1].host+1)
 	if o.Merges() {
-		o.Out.Columns, o.Err.Columns = 0, 0 // nothing of it is still growing
+		o.Out.Columns, o.Err.Columns = 0, 0 // no line is still growing
 		err = c.merge(ctx, hosts, o, w)
 	} else {
 		c.decoder = NewDecoder(w, o)
@@ -49,7 +48,7 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w screen.S
 	return nil
 }
 
-// byHost splits sorted parts.
+// byHost splits sorted parts by host.
 func byHost(parts []part) [][]part {
 	var hosts [][]part
 	for i, p := range parts {
@@ -61,13 +60,13 @@ func byHost(parts []part) [][]part {
 	return hosts
 }
 
-// readSize is the most that is read of a line at once.
+// readSize is how many bytes of a line are read at once, at most.
 const readSize = 64 << 10
 
-// bufferSize bounds how much of a log is in memory at once.
+// bufferSize is how many bytes of a log are in memory at once, at most.
 const bufferSize = 256 << 10
 
-// part is one piece of what a host printed in an attempt.
+// part is a stored part of what a host printed in an attempt.
 type part struct {
 	host, attempt, number int
 	object                string
@@ -75,8 +74,8 @@ type part struct {
 
 func (p part) sameStream(q part) bool { return p.host == q.host && p.attempt == q.attempt }
 
-// partsFor yields the parts among which the options choose: those of one host, where
-// it has any.
+// partsFor returns the parts of the chosen host, or of all hosts if that has none or none is
+// chosen.
 func partsFor(ctx context.Context, s store.Store, id string, o Options) ([]part, error) {
 	if o.Host >= 0 {
 		parts, err := listParts(ctx, s, id, store.LogsOfHost(id, o.Host))
@@ -87,8 +86,8 @@ func partsFor(ctx context.Context, s store.Store, id string, o Options) ([]part,
 	return listParts(ctx, s, id, store.Logs(id))
 }
 
-// listParts yields the parts below a prefix by host, attempt and number. Objects with
-// other names are none of ours.
+// listParts returns the parts below a prefix, sorted by host, attempt and number. It ignores
+// objects with other names.
 func listParts(ctx context.Context, s store.Store, id, prefix string) ([]part, error) {
 	var parts []part
 	for o, err := range s.List(ctx, prefix, "") {
@@ -112,7 +111,7 @@ func parsePart(id, name string) (part, bool) {
 	return p, err == nil && p.host >= 0 && store.LogPart(id, p.host, p.attempt, p.number) == name
 }
 
-// ErrNoLog is a chunk of a map without a log, where others have one: no pod came to it.
+// ErrNoLog says that a chunk of a map has no log, although others have one: no pod has run it.
 var ErrNoLog = errors.New("no log")
 
 func choose(all []part, o Options) ([]part, error) {
@@ -135,7 +134,7 @@ func choose(all []part, o Options) ([]part, error) {
 	return chosen, nil
 }
 
-// numbers lists the different numbers of parts for people: 1, 2, 5.
+// numbers lists the different numbers of parts for the user: 1, 2, 5.
 func numbers(parts []part, of func(part) int) string {
 	var all []int
 	for _, p := range parts {
@@ -154,7 +153,7 @@ type copier struct {
 	store   store.Store
 	decoder *Decoder
 	buf     []byte
-	last    part // the part copied last
+	last    part // the last part that was copied
 }
 
 func newCopier(s store.Store) *copier { return &copier{store: s, buf: make([]byte, bufferSize)} }
@@ -186,7 +185,7 @@ func (c *copier) host(ctx context.Context, parts []part, tail int) error {
 	return nil
 }
 
-// part copies what follows the first skip lines of a part.
+// part copies a part without its first skip lines.
 func (c *copier) part(ctx context.Context, p part, skip int) error {
 	return c.read(ctx, p, func(b []byte) error {
 		for skip > 0 {
@@ -202,7 +201,7 @@ func (c *copier) part(ctx context.Context, p part, skip int) error {
 	})
 }
 
-// read hands the bytes of a part to take, piece by piece.
+// read calls take with the bytes of a part, piece by piece.
 func (c *copier) read(ctx context.Context, p part, take func([]byte) error) error {
 	r, err := c.store.Open(ctx, p.object)
 	if err != nil {

@@ -10,23 +10,22 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// The last lines of a log are found by looking at its last records, of more and more of
-// them as needed. A line counts where it begins or, if it is drawn several times as a
-// progress bar is, where it is drawn last. Of one that began before all lines that are
-// shown, only later states are.
+// The last lines of a log are found by examining its last records, and more records before them
+// as needed. A line counts where it begins or, if it is redrawn as a progress bar is, where it was
+// redrawn last. If it began before all lines that are shown, only its later states are shown.
 
 // Tail finds where the last lines of a log begin. The last records of the log are written
 // to it, in stored form.
 type Tail struct {
-	// Lines is how many are wanted.
+	// Lines is how many lines are wanted.
 	Lines  int
 	parser parser
 	kinds  []kind
 	open   bool    // the last record has no end
-	cr     [2]bool // the line of a stream, by Stream, ended in a carriage return so far
+	cr     [2]bool // by Stream: the current line ended in a carriage return so far
 }
 
-// kind is what has to be known of a record.
+// kind is what Tail has to know about a record.
 type kind byte
 
 const (
@@ -34,33 +33,33 @@ const (
 	isPiece       // its line continues
 	isDrawn       // it has text behind a carriage return
 	isReturn      // it ends in a carriage return
-	isFirst       // of an attempt: it begins a line
-	counts        // one more line is to be seen from here on
-	doubtful      // whether it begins a line is not known
+	isFirst       // it is the first of an attempt, and begins a line
+	counts        // a line counts here
+	doubtful      // it is not known whether it begins a line
 )
 
 func (k kind) stream() screen.Stream { return screen.Stream(k & ofStderr) }
 
-// lookBack is how many records before those that are shown are looked at, to see whether
-// the first of a stream continues a line.
+// lookBack is how many records before those that are shown are examined, to see whether the
+// first one of a stream continues a line.
 const lookBack = 1000
 
-// Write takes the next piece of the log.
+// Write examines the next piece of the log.
 func (t *Tail) Write(b []byte) (int, error) {
 	t.parser.parse(b, t)
 	return len(b), nil
 }
 
-// Add takes the next line, or piece of one.
+// Add examines the next line, or the next piece of a line.
 func (t *Tail) Add(l Line) { t.parser.add(l, t) }
 
-// Start returns how many of the records come before the lines that are wanted, and what
-// to decode before the first of those. whole says that the records are the whole log;
-// found is false where more of them are needed.
+// Start returns how many records come before the lines that are wanted, and what must be decoded
+// before the records after them. whole says that the records are the whole log; found is false if
+// more records are needed.
 func (t *Tail) Start(whole bool) (skip int, before []byte, found bool) {
 	skip, found = lastLines(t.kinds, t.Lines, whole)
 	if t.Lines == 0 && t.open {
-		skip-- // what comes is the rest of that record
+		skip-- // the log continues with the rest of that record
 	}
 	return skip, linesBegun(t.kinds[:skip]), found
 }
@@ -106,8 +105,8 @@ func (t *Tail) end(piece bool) {
 	}
 }
 
-// lastLines returns how many of the records come before the last n lines. found is false
-// where more records, before these, are needed to know; whole says that there are none.
+// lastLines returns how many records come before the last n lines. found is false if earlier
+// records are needed to know that; whole says that there are none.
 func lastLines(kinds []kind, n int, whole bool) (skip int, found bool) {
 	mark(kinds, whole)
 	doubt, lines := false, 0
@@ -123,7 +122,7 @@ func lastLines(kinds []kind, n int, whole bool) (skip int, found bool) {
 	return 0, whole
 }
 
-// mark finds the records that count, and those that are doubtful.
+// mark sets counts and doubtful of all records.
 func mark(kinds []kind, whole bool) {
 	known, goesOn, counted := [2]bool{whole, whole}, [2]bool{}, [2]int{}
 	for i, k := range kinds {
@@ -149,7 +148,7 @@ func mark(kinds []kind, whole bool) {
 	}
 }
 
-// linesBegun is what stands for the lines that go on after these records.
+// linesBegun returns records that stand for the lines that continue after these records.
 func linesBegun(kinds []kind) []byte {
 	var begun []byte
 	for _, s := range []screen.Stream{screen.Stdout, screen.Stderr} {
@@ -169,8 +168,8 @@ func linesBegun(kinds []kind) []byte {
 	return begun
 }
 
-// tailOffset finds where the last n lines of a file of the given size begin, and what to
-// decode before them.
+// tailOffset returns where the last n lines of a file of the given size begin, and what must be
+// decoded before them.
 func tailOffset(r io.ReaderAt, size int64, n int) (offset int64, before []byte, err error) {
 	buf := make([]byte, bufferSize)
 	t := &Tail{Lines: n}
@@ -192,8 +191,8 @@ func tailOffset(r io.ReaderAt, size int64, n int) (offset int64, before []byte, 
 	}
 }
 
-// recordAfter finds the beginning of a record at or after an offset, which may be
-// negative: size where there is none.
+// recordAfter returns the offset of the first record that begins at or after an offset, which
+// may be negative. It is size if there is none.
 func recordAfter(r io.ReaderAt, at, size int64, buf []byte) (int64, error) {
 	if at <= 0 {
 		return 0, nil
@@ -201,7 +200,7 @@ func recordAfter(r io.ReaderAt, at, size int64, buf []byte) (int64, error) {
 	return afterLines(r, at-1, size, 1, buf)
 }
 
-// afterLines finds what comes after n line ends, from an offset on.
+// afterLines returns the offset after the next n line ends.
 func afterLines(r io.ReaderAt, at, size int64, n int, buf []byte) (int64, error) {
 	for n > 0 && at < size {
 		b := buf[:min(int64(len(buf)), size-at)]
@@ -220,19 +219,19 @@ func afterLines(r io.ReaderAt, at, size int64, n int, buf []byte) (int64, error)
 	return at, nil
 }
 
-// position is the beginning of a record in a row of parts: behind the first
-// lines line ends of one of them.
+// position is the beginning of a record in a sequence of parts: after that many line ends of the
+// part with that index.
 type position struct{ part, lines int }
 
-// outline is what has to be known of a part.
+// outline is what tailOf has to know about a part.
 type outline struct {
 	kinds []kind
-	// goesOn says that it begins in the middle of a record.
+	// goesOn says that the part begins in the middle of a record.
 	goesOn bool
 }
 
-// tailOf finds where the last n lines of one host's parts begin, and what to decode before
-// them. It reads from the end and no further than it must.
+// tailOf returns where the last n lines of one host's parts begin, and what must be decoded
+// before them. It reads the parts from the last one on, and only as many as it needs.
 func (c *copier) tailOf(ctx context.Context, parts []part, n int) (position, []byte, error) {
 	if n == 0 {
 		return position{part: len(parts)}, nil, nil
@@ -257,8 +256,8 @@ func (c *copier) tailOf(ctx context.Context, parts []part, n int) (position, []b
 	return position{}, nil, nil // there are no parts
 }
 
-// joinOutlines makes one row of the records of several parts, and returns how many records
-// begin before each part.
+// joinOutlines joins the records of several parts, and returns how many records begin before
+// each part.
 func joinOutlines(parts []part, outlines []outline) (kinds []kind, begins []int) {
 	for i, o := range outlines {
 		own := o.kinds
@@ -276,7 +275,7 @@ func joinOutlines(parts []part, outlines []outline) (kinds []kind, begins []int)
 	return kinds, begins
 }
 
-// positionOf finds a record.
+// positionOf returns the position of a record.
 func positionOf(record int, begins []int, outlines []outline) position {
 	for i, before := range slices.Backward(begins) {
 		if record < before {
@@ -291,7 +290,7 @@ func positionOf(record int, begins []int, outlines []outline) position {
 	return position{}
 }
 
-// outline reads what has to be known of a part.
+// outline reads a part.
 func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 	var head []byte
 	t := &Tail{kinds: make([]kind, 0, 1)}
@@ -300,7 +299,7 @@ func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 		t.parser.parse(b, t)
 		return nil
 	})
-	if t.parser.at == atMark || len(t.parser.stamp) > 0 { // a stamp was torn
+	if t.parser.at == atMark || len(t.parser.stamp) > 0 { // the part ends within a stamp
 		t.begin(moment{}, screen.Stdout)
 	}
 	stamped := len(head) == len(stampForm) && stampPrefix(head, 0) == len(stampForm)
