@@ -156,7 +156,7 @@ class Log:
         self._write(mark_of(mark, text), text + PIECE)
 
     def _write(self, mark, body):
-        """Writes lines as they are, but for their marks and the last line end."""
+        """Write lines that lack only their marks and the last line end."""
         stamp = timestamp().encode() + b" " + mark
         self._record(stamp + body.replace(b"\n", b"\n" + stamp) + b"\n")
         self._print((mark + body.replace(b"\n", b"\n" + mark) if mark else body) + b"\n")
