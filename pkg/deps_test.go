@@ -75,7 +75,8 @@ var mayImport = map[string]string{
 	"cmd/report":  "api cmd/process job mapresults screen store ui",
 	"cmd/backend": "api cmd/process cmd/connect job kube local logs screen store target /runner",
 	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
-	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend forward",
+	"cmd/choice":  "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
+	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
@@ -34,8 +35,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	own.Flags.StringSliceVar(&f.states, "status", nil, "Clean up all jobs with status `STATE`: "+stateNames()+".")
-	own.Completions = completeStates()
+	choice.StatusVar(&own, &f.states, "Clean up all jobs with status `STATE`: "+choice.StateNames()+".")
 	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
@@ -46,15 +46,9 @@ func (c *command) cleanup() *cobra.Command {
 			"  # all ended jobs submitted more than a month ago\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
 			"  # the same for local jobs\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
 			"  # only print the jobs that would be cleaned up\n  kubectl kinetic jobs cleanup --all --dry-run",
-		Args: func(_ *cobra.Command, args []string) error { return checkIDs(args) },
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			o, err := f.toOptions(c, args)
-			if err != nil {
-				return err
-			}
-			return o.run(ctx)
-		}),
-	}, own, c.choice.section())
+		Args: func(_ *cobra.Command, args []string) error { return choice.CheckIDs(args) },
+		RunE: runE(c, f.toOptions),
+	}, own, c.choice.Section())
 }
 
 // cleanupOptions remove parts of the jobs that IDs name or, without any, that filters choose.
@@ -70,15 +64,15 @@ type cleanupOptions struct {
 }
 
 func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, error) {
-	filtered := f.all || len(f.states) > 0 || f.olderThan > 0 || c.choice.given() && !c.choice.last
-	named := len(args) > 0 || c.choice.last
+	filtered := f.all || len(f.states) > 0 || f.olderThan > 0 || c.choice.Given() && !c.choice.Last
+	named := len(args) > 0 || c.choice.Last
 	switch {
-	case named && (filtered || len(args) > 0 && c.choice.last):
+	case named && (filtered || len(args) > 0 && c.choice.Last):
 		return nil, process.Usagef("cleanup takes either IDs, or --last, or filters (--all, --status, --older-than, --mine, --selector)")
 	case !named && !filtered:
 		return nil, process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
 	}
-	states, err := parseStates(f.states)
+	states, err := choice.ParseStates(f.states)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +84,7 @@ func (o *cleanupOptions) run(ctx context.Context) error {
 	if o.named {
 		return o.cleanUpNamed(ctx)
 	}
-	registry, err := o.registry()
+	registry, err := o.choice.Registry()
 	if err != nil {
 		return err
 	}
@@ -99,10 +93,10 @@ func (o *cleanupOptions) run(ctx context.Context) error {
 
 // toCleanUp finds the jobs that the arguments, or --last, name.
 func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, error) {
-	if o.choice.last {
-		return o.flagged(ctx, job.Filter{})
+	if o.choice.Last {
+		return o.choice.Matching(ctx, job.Filter{})
 	}
-	return o.attachAll(ctx, o.args, job.Registry.AttachAll)
+	return o.choice.All(ctx, o.args, job.Registry.AttachAll)
 }
 
 // cleanUpNamed cleans up the jobs that the arguments name. It has failed where some of
@@ -115,11 +109,9 @@ func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
 	found, unread := o.look(ctx, jobs)
 	failed = append(failed, unread...)
 	if len(found) == 0 {
-		return tell(o.streams.ErrOut, len(o.args), failed)
+		return report.Errors(o.streams.ErrOut, len(o.args), failed)
 	}
-	for _, err := range failed {
-		fmt.Fprintf(o.streams.ErrOut, "error: %v\n", err)
-	}
+	report.PrintErrors(o.streams.ErrOut, failed)
 	err = o.cleanUp(ctx, found)
 	if err == nil && len(failed) > 0 {
 		return process.Exit(process.ExitFailed)
@@ -137,7 +129,7 @@ func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error
 	if len(found) > 0 {
 		err = o.cleanUp(ctx, found)
 	} else if complete {
-		fmt.Fprintln(o.streams.ErrOut, job.ErrNoJob.Error()+whereOf(registry))
+		fmt.Fprintln(o.streams.ErrOut, job.ErrNoJob.Error()+choice.Where(registry))
 	}
 	if err == nil {
 		err = o.removeRunners(ctx, registry)
@@ -228,9 +220,9 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 		}
 	}
 	if !interrupted {
-		return tell(o.streams.ErrOut, len(jobs), failed)
+		return report.Errors(o.streams.ErrOut, len(jobs), failed)
 	}
-	printErrors(o.streams.ErrOut, failed)
+	report.PrintErrors(o.streams.ErrOut, failed)
 	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+howToGoOn(o.named, byID))
 	return process.Exit(process.ExitInterrupted)
 }
@@ -272,9 +264,9 @@ const submitTime = time.Minute
 // what its jobs need must not be taken for what is left of them.
 func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (found []jobState, complete bool, err error) {
 	now := o.clock.Now()
-	everything := o.all && !o.choice.given()
+	everything := o.all && !o.choice.Given()
 	filter := job.Filter{States: o.states, Stored: true, Outputs: everything && o.Outputs}
-	if err := o.choice.applyTo(&filter, o.local); err != nil {
+	if err := o.choice.Narrow(&filter); err != nil {
 		return nil, false, err
 	}
 	if everything {
@@ -313,7 +305,7 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 		}
 		var err error
 		if s.status, err = j.Status(ctx); err != nil {
-			err = ofJob(j.ID(), err)
+			err = report.OfJob(j.ID(), err)
 		}
 		return s, err
 	})
@@ -335,7 +327,7 @@ func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure 
 	}
 	status, err := j.Status(ctx)
 	if err != nil {
-		return jobState{}, ofJob(e.ID, err)
+		return jobState{}, report.OfJob(e.ID, err)
 	}
 	return jobState{j, status, e.Created}, nil
 }

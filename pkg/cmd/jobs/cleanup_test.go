@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,35 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
-
-// Each job waits until all have begun, which no two of them ever have one after the other.
-func TestForEachWorksOnManyAtATime(t *testing.T) {
-	var out bytes.Buffer
-	var begun sync.WaitGroup
-	var found []*job.Job
-	for _, id := range []string{"a1", "b2", "c3"} {
-		found = append(found, &job.Job{Handle: api.Handle{JobID: id}})
-		begun.Add(1)
-	}
-	refused := errors.New("refused")
-	errs := forEach(&out, found, func(j *job.Job) (string, error) {
-		begun.Done()
-		begun.Wait()
-		switch j.ID() {
-		case "a1":
-			return "", refused
-		case "b2":
-			return "", nil
-		}
-		return "cleaned up", nil
-	})
-	if !errors.Is(errs[0], refused) || errs[0].Error() != "job a1: refused" || errs[1] != nil || errs[2] != nil {
-		t.Errorf("got %v", errs)
-	}
-	if out.String() != "c3 cleaned up\n" {
-		t.Errorf("printed %q", &out)
-	}
-}
 
 // A user who interrupts a cleanup hears what failed before, and how to remove the rest: the
 // same command doesn't find what it was given by id and is gone, nor by its state what has

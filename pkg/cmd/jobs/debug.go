@@ -41,13 +41,13 @@ func (c *command) debug() *cobra.Command {
 			"debugger and an entry for VS Code's launch.json, and forwards connections until the\n" +
 			"job ends or until Ctrl-C (exit code 130); the job keeps running then.",
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
-		Args:    c.oneID,
+		Args:    c.choice.OneID,
 		RunE:    process.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args, int(port)) }),
-	}, own, c.choice.section())
+	}, own, c.choice.Section())
 }
 
 func (c *command) connectDebugger(ctx context.Context, args []string, port int) error {
-	j, err := c.one(ctx, args)
+	j, err := c.choice.One(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -134,16 +134,16 @@ type session struct {
 var errNoPod = errors.New("no pod of the job is running")
 
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
-	where, err := c.connection.ResolveJobs()
+	where, err := c.choice.Connection.ResolveJobs()
 	if err != nil {
 		return nil, process.Usage(err)
 	}
-	config, err := c.connection.REST(where)
+	config, err := c.choice.Connection.REST(where)
 	if err != nil {
 		return nil, err
 	}
 	namespace := cmp.Or(j.Handle.Namespace, where.Namespace)
-	cluster, err := backend.Cluster(c.connection, where, namespace)
+	cluster, err := backend.Cluster(c.choice.Connection, where, namespace)
 	if err != nil {
 		return nil, err
 	}

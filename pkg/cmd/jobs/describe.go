@@ -31,16 +31,16 @@ func (c *command) describe() *cobra.Command {
 		Use:     "describe ID…",
 		Short:   "Show details of a job",
 		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last",
-		Args:    c.someIDs,
+		Args:    c.choice.SomeIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
 			if err := checkJSON(output); err != nil {
 				return err
 			}
-			jobs, failed, err := c.several(ctx, args)
+			jobs, failed, err := c.choice.Several(ctx, args)
 			if err != nil {
 				return err
 			}
-			if c.severalWanted(args) {
+			if c.choice.Many(args) {
 				return c.describeAll(ctx, jobs, failed, output)
 			}
 			j := jobs[0]
@@ -54,7 +54,7 @@ func (c *command) describe() *cobra.Command {
 			}
 			return describeText(c.streams.Out, j, d)
 		}),
-	}, own, c.choice.section())
+	}, own, c.choice.Section())
 }
 
 // describeAll describes several jobs. failed are the errors of those that can't be found.
@@ -82,7 +82,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 			return err
 		}
 	}
-	return tell(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+	return report.Errors(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
 func describeText(out io.Writer, j *job.Job, d job.Description) error {

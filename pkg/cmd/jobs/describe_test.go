@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
@@ -126,5 +128,50 @@ func TestDescribeAllAfterAnError(t *testing.T) {
 	}
 	if text := out.String(); !strings.HasPrefix(text, "ID:") || strings.Count(text, "\n\nID:") != 1 {
 		t.Errorf("got\n%s", text)
+	}
+}
+
+// What a list and describe tell programs has the same names, all in camelCase.
+func TestWhatProgramsRead(t *testing.T) {
+	useSweep(t)
+	_, list, _ := kinetic(t, "list", "--mine", "-o", "json")
+	var items struct{ Items []map[string]any }
+	if err := json.Unmarshal([]byte(list), &items); err != nil || len(items.Items) != 1 {
+		t.Fatalf("%v:\n%s", err, list)
+	}
+	_, described, _ := kinetic(t, "describe", "cpu-a-1", "-o", "json")
+	var d map[string]any
+	if err := json.Unmarshal([]byte(described), &d); err != nil {
+		t.Fatalf("%v:\n%s", err, described)
+	}
+	for key, want := range map[string]any{"call": "f.py:f(n=1)", "image": "python:3.12", "cpu": "2", "memory": "4Gi", "maxAttempts": 3.0, "user": job.CurrentUser(), "gitCommit": "abc"} {
+		if items.Items[0][key] != want || d[key] != want {
+			t.Errorf("%s: the list has %v, describe %v, want %v", key, items.Items[0][key], d[key], want)
+		}
+	}
+	if got := fmt.Sprint(items.Items[0]["pods"]); got != "[kinetic-cpu-a-1]" {
+		t.Errorf("the list has the pods %s", got)
+	}
+	if log, found := d["logBytes"]; !found || log != nil {
+		t.Errorf("the log of a job that runs has %v bytes", log)
+	}
+	for key := range d {
+		if strings.Contains(key, "_") {
+			t.Errorf("describe has the key %s", key)
+		}
+	}
+}
+
+func TestDescribeShowsWhatAJobIsMadeOf(t *testing.T) {
+	useSweep(t)
+	code, out, said := kinetic(t, "describe", "cpu-a-1", "cpu-b-2", "cpu-c-3")
+	if code != process.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3" not found`) {
+		t.Errorf("exit code %d, said %q", code, said)
+	}
+	for _, row := range []string{"Call: f.py:f(n=1)", "Runs on: cpu, Job kinetic-cpu-a-1 in namespace ml", "Submitted by: " + job.CurrentUser(), "Commit: abc", "Image: python:3.12", "Requests: cpu 2, memory 4Gi",
+		"Attempts: at most 3, not counting lost machines", "Pod: kinetic-cpu-a-1", "Log: nothing stored yet", "ID: cpu-b-2"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), row) {
+			t.Errorf("there is no %q:\n%s", row, out)
+		}
 	}
 }

@@ -15,11 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -38,12 +39,11 @@ func (c *command) list() *cobra.Command {
 	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
-	own.Flags.StringSliceVar(&f.states, "status", nil, "Only jobs with status `STATE`: "+stateNames()+".")
+	choice.StatusVar(&own, &f.states, "Only jobs with status `STATE`: "+choice.StateNames()+".")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
-	c.choice.filterVars(own)
+	c.choice.FilterVars(own)
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as with --status NOT_FOUND.")
-	own.Completions = completeStates()
 	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print only this many jobs, the newest.")
 	sub := &cobra.Command{
 		Use:     "list",
@@ -56,40 +56,9 @@ func (c *command) list() *cobra.Command {
 			"  # local jobs\n  kubectl kinetic jobs list --local",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: process.RunE(func(ctx context.Context, _ []string) error {
-			o, err := f.toOptions(c)
-			if err != nil {
-				return process.Usage(err)
-			}
-			return o.run(ctx)
-		}),
+		RunE:              runE(c, f.toOptions),
 	}
 	return c.finish(sub, own)
-}
-
-func stateNames() string {
-	var names []string
-	for _, s := range api.States() {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, ", ")
-}
-
-// parseStates reads the values of --status, in any case.
-func parseStates(words []string) ([]api.State, error) {
-	var states []api.State
-	for _, w := range words {
-		s := api.State(strings.ToUpper(w))
-		if !slices.Contains(api.States(), s) {
-			msg := fmt.Sprintf("--status %q: expected one of %s", w, stateNames())
-			if near := nearest.Sentence(w, strings.Split(stateNames(), ", ")); near != "" {
-				msg += "; " + near
-			}
-			return nil, process.Usagef("%s", msg)
-		}
-		states = append(states, s)
-	}
-	return states, nil
 }
 
 type listOptions struct {
@@ -101,28 +70,28 @@ type listOptions struct {
 	entryPrinter
 }
 
-func (f *listFlags) toOptions(c *command) (*listOptions, error) {
-	states, err := parseStates(f.states)
+func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
+	states, err := choice.ParseStates(f.states)
 	if err != nil {
 		return nil, err
 	}
 	if valid := []string{"", "wide", "json", "yaml", "name"}; !slices.Contains(valid, f.output) {
-		return nil, fmt.Errorf("--output %q: expected one of %s", f.output, strings.Join(valid[1:], ", "))
+		return nil, process.Usagef("--output %q: expected one of %s", f.output, strings.Join(valid[1:], ", "))
 	}
 	if f.watch && (f.output == "json" || f.output == "yaml") {
-		return nil, fmt.Errorf("--watch cannot be combined with --output %s: use wide or name", f.output)
+		return nil, process.Usagef("--watch cannot be combined with --output %s: use wide or name", f.output)
 	}
-	registry, err := c.registryOf(f.allNamespaces)
+	registry, err := c.choice.RegistryOf(f.allNamespaces)
 	if err != nil {
-		return nil, err
+		return nil, process.Usage(err)
 	}
 	stored := f.gone(states)
 	filter := job.Filter{States: states, Stored: stored, Outputs: stored, Limit: f.limit}
-	if err := c.choice.applyTo(&filter, c.local); err != nil {
-		return nil, err
+	if err := c.choice.Narrow(&filter); err != nil {
+		return nil, process.Usage(err)
 	}
 	return &listOptions{registry: registry, watch: f.watch, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.local,
+		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 
@@ -158,7 +127,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, job.ErrNoJob.Error()+whereOf(o.registry)+localHint(o.registry))
+		_, err := fmt.Fprintln(o.errOut, job.ErrNoJob.Error()+choice.Where(o.registry)+localHint(o.registry))
 		return err
 	}
 	err := o.print(entries)
@@ -180,6 +149,21 @@ func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 		}
 		report.Release(ctx, o.errOut, j, e.Status)
 	})
+}
+
+// localHint says how many local jobs there are, for a list of a cluster's jobs that is empty.
+func localHint(registry job.Registry) string {
+	if registry.Kind == api.BackendLocal {
+		return ""
+	}
+	switch n := backend.LocalJobs(); n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 local job exists: add --local"
+	default:
+		return fmt.Sprintf("; %s exist: add --local", ui.Count(n, "local job"))
+	}
 }
 
 // entryPrinter writes lists of jobs in one of the forms of --output.

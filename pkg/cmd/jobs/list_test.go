@@ -3,7 +3,11 @@ package jobs
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -113,5 +117,28 @@ func TestAListOfJobsThatAreGone(t *testing.T) {
 	want := "ID STATUS WORKLOAD, a1 SUCCEEDED collected, b2 CANCELLED gone, c3 FAILED gone, d4 NOT_FOUND gone, e5 RUNNING exists, f6 CANCELLED exists"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// An empty list says where it looked, and that there are local jobs.
+func TestAnEmptyList(t *testing.T) {
+	useBucket(t, nil)
+	server := httptest.NewServer(&cluster{})
+	t.Cleanup(server.Close)
+	useCluster(t, server.URL)
+	for n, want := range []string{"no jobs found in namespace ml\n", "no jobs found in namespace ml; 1 local job exists: add --local\n", "no jobs found in namespace ml; 2 local jobs exist: add --local\n"} {
+		state := t.TempDir()
+		t.Setenv("XDG_STATE_HOME", state)
+		for i := range n {
+			if err := os.MkdirAll(filepath.Join(state, "kinetic", "local", fmt.Sprintf("job-%d", i)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, out, said := kinetic(t, "list"); code != 0 || out != "" || said != want {
+			t.Errorf("%d local jobs: exit code %d, printed %q, said %q", n, code, out, said)
+		}
+	}
+	if _, _, said := kinetic(t, "list", "-A"); !strings.HasPrefix(said, "no jobs found in any namespace") {
+		t.Errorf("of all namespaces it said %q", said)
 	}
 }

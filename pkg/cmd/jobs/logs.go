@@ -48,15 +48,9 @@ func (c *command) logs() *cobra.Command {
 			"The logs of several jobs are printed one after the other; -f takes one job.",
 		Example: "  # all lines, then new ones until the job ends\n  kubectl kinetic jobs logs -f cpu-train\n\n" +
 			"  # the last five minutes, with times\n  kubectl kinetic jobs logs cpu-train --since 5m --timestamps",
-		Args: c.someIDs,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			o, err := f.toOptions(c, args)
-			if err != nil {
-				return err
-			}
-			return o.run(ctx)
-		}),
-	}, own, c.choice.section())
+		Args: c.choice.SomeIDs,
+		RunE: runE(c, f.toOptions),
+	}, own, c.choice.Section())
 }
 
 func (c *command) tail() *cobra.Command {
@@ -70,20 +64,14 @@ func (c *command) tail() *cobra.Command {
 		Use:     "tail ID…",
 		Short:   "Print the last lines of a job's log",
 		Example: "  # the last 20 lines, then new ones\n  kubectl kinetic jobs tail cpu-train --tail 20 -f",
-		Args:    c.someIDs,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			o, err := f.toOptions(c, args)
-			if err != nil {
-				return err
-			}
-			return o.run(ctx)
-		}),
-	}, own, c.choice.section())
+		Args:    c.choice.SomeIDs,
+		RunE:    runE(c, f.toOptions),
+	}, own, c.choice.Section())
 }
 
 // hostVar adds --host to the flags of a command.
 func (c *command) hostVar(own *process.Section, f *logFlags) {
-	own.Completions = map[string]cobra.CompletionFunc{"host": c.completeHosts}
+	own.Completions = map[string]cobra.CompletionFunc{"host": c.choice.CompleteHosts}
 	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, or a number.")
 }
 
@@ -97,7 +85,7 @@ type logOptions struct {
 }
 
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
-	many := c.severalWanted(args)
+	many := c.choice.Many(args)
 	if many && (f.follow || f.index != noIndex) {
 		return nil, process.Usagef("--follow and --index take one job")
 	}
@@ -117,7 +105,7 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 }
 
 func (o *logOptions) run(ctx context.Context) error {
-	jobs, failed, err := o.several(ctx, o.args)
+	jobs, failed, err := o.choice.Several(ctx, o.args)
 	if err != nil {
 		return err
 	}
@@ -130,13 +118,13 @@ func (o *logOptions) run(ctx context.Context) error {
 		}
 		fmt.Fprintf(o.streams.ErrOut, "==> %s <==\n", j.ID())
 		if err := o.printLog(ctx, j); err != nil {
-			failed = append(failed, ofJob(j.ID(), err))
+			failed = append(failed, report.OfJob(j.ID(), err))
 		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), failed)
+	return report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), failed)
 }
 
 // ofInput says of which input it is that there is no log.

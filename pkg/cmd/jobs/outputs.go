@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
@@ -51,7 +52,7 @@ func (c *command) outputs() *cobra.Command {
 			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
 		Args: func(sub *cobra.Command, args []string) error {
 			var err error
-			parsed, err = parseOutputArgs(sub, args, c.choice.given())
+			parsed, err = parseOutputArgs(sub, args, c.choice.Given())
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
@@ -59,7 +60,7 @@ func (c *command) outputs() *cobra.Command {
 			if valid := []string{"", "wide", "json", "name"}; !slices.Contains(valid, output) {
 				return process.Usagef("--output %q: expected one of %s", output, strings.Join(valid[1:], ", "))
 			}
-			j, err := c.one(ctx, parsed.ids)
+			j, err := c.choice.One(ctx, parsed.ids)
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ func (c *command) outputs() *cobra.Command {
 			}
 			return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
 		}),
-	}, own, c.choice.section())
+	}, own, c.choice.Section())
 }
 
 // outputArgs are the arguments of outputs: an ID, unless flags name the job, a verb, and what
@@ -95,7 +96,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flagged bool) (outputAr
 	case flagged:
 		a.args = words
 	case len(words) == 0, len(words) == 1 && isVerb(0):
-		return a, noID(sub)
+		return a, choice.NoID(sub)
 	case isVerb(0) && !isVerb(1):
 		a.ids, a.args = words[1:2], append([]string{words[0]}, words[2:]...)
 	default:
@@ -269,13 +270,13 @@ func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Tra
 
 // completeOutputs offers ids, what to do, and what the job has written.
 func (c *command) completeOutputs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	named := c.choice.given()
+	named := c.choice.Given()
 	switch {
 	case len(args) == 0 && !named:
-		return c.completeIDs(sub, args, word)
+		return c.choice.CompleteIDs(sub, args, word)
 	case len(args) == 0, len(args) == 1 && !named:
 		if len(args) == 1 && outputVerbs[args[0]].args != "" {
-			return c.completeIDs(sub, nil, word)
+			return c.choice.CompleteIDs(sub, nil, word)
 		}
 		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
@@ -288,7 +289,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 	}
 	ctx, cancel := context.WithTimeout(sub.Context(), backend.CompletionTime)
 	defer cancel()
-	j, err := c.one(ctx, a.ids)
+	j, err := c.choice.One(ctx, a.ids)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

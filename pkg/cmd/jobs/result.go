@@ -43,16 +43,12 @@ func (c *command) result() *cobra.Command {
 			"Result, logs and outputs are kept until `kubectl kinetic jobs cleanup`: a result can be printed again.\n" +
 			"A map prints one line per input, null for an input that failed; its workload is kept if any failed.",
 		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
-		Args:    c.oneID,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		Args:    c.choice.OneID,
+		RunE: runE(c, func(c *command, args []string) (*resultOptions, error) {
 			f.keepDebugged = !own.Flags.Changed("cleanup")
-			o, err := f.toOptions(c, args)
-			if err != nil {
-				return err
-			}
-			return o.run(ctx)
+			return f.toOptions(c, args)
 		}),
-	}, own, c.choice.section())
+	}, own, c.choice.Section())
 }
 
 // resultOptions print the result of one job.
@@ -77,7 +73,7 @@ func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, erro
 }
 
 func (o *resultOptions) run(ctx context.Context) error {
-	j, err := o.one(ctx, o.args)
+	j, err := o.choice.One(ctx, o.args)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -26,19 +27,13 @@ func (c *command) status() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
-		Short: "Print the status of a job: one of " + stateNames(),
-		Long: "Print the status of a job: one of " + stateNames() + ".\n\n" +
+		Short: "Print the status of a job: one of " + choice.StateNames(),
+		Long: "Print the status of a job: one of " + choice.StateNames() + ".\n\n" +
 			"For several jobs, print one line each: ID and status.",
 		Example: "  kubectl kinetic jobs status cpu-train",
-		Args:    c.someIDs,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			o, err := f.toOptions(c, args)
-			if err != nil {
-				return err
-			}
-			return o.run(ctx)
-		}),
-	}, own, c.choice.section())
+		Args:    c.choice.SomeIDs,
+		RunE:    runE(c, f.toOptions),
+	}, own, c.choice.Section())
 }
 
 // statusOptions print the states of one job, or of several.
@@ -54,7 +49,7 @@ func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, erro
 	if err := checkJSON(f.output); err != nil {
 		return nil, err
 	}
-	many := c.severalWanted(args)
+	many := c.choice.Many(args)
 	if many && f.index != noIndex {
 		return nil, process.Usagef("--index takes one job")
 	}
@@ -62,7 +57,7 @@ func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, erro
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	jobs, failed, err := o.several(ctx, o.args)
+	jobs, failed, err := o.choice.Several(ctx, o.args)
 	if err != nil {
 		return err
 	}
@@ -103,7 +98,7 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 	if err := write(); err != nil {
 		return err
 	}
-	return tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
+	return report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
 // statusJSON is a status for programs.

@@ -29,11 +29,12 @@ func (c *command) wait() *cobra.Command {
 			"succeeded, else 1.",
 		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo done\n\n" +
 			"  # all jobs with this label\n  kubectl kinetic jobs wait -l sweep=7",
-		Args: c.someIDs,
+		Args:              c.choice.SomeIDs,
+		ValidArgsFunction: c.choice.CompleteUnended,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			return (&waitOptions{command: c, args: args, many: c.severalWanted(args), timeout: timeout}).run(ctx)
+			return (&waitOptions{command: c, args: args, many: c.choice.Many(args), timeout: timeout}).run(ctx)
 		}),
-	}, own, c.choice.section())
+	}, own, c.choice.Section())
 }
 
 // waitOptions wait for one job, or for several.
@@ -45,7 +46,7 @@ type waitOptions struct {
 }
 
 func (o *waitOptions) run(ctx context.Context) error {
-	jobs, failed, err := o.several(ctx, o.args)
+	jobs, failed, err := o.choice.Several(ctx, o.args)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 			return
 		}
 		if err != nil {
-			errs[i] = ofJob(j.ID(), err)
+			errs[i] = report.OfJob(j.ID(), err)
 			return
 		}
 		var said bytes.Buffer
@@ -106,10 +107,10 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	}
 	errs = append(failed, errs...)
 	if code != process.ExitFailed {
-		printErrors(o.streams.ErrOut, errs)
+		report.PrintErrors(o.streams.ErrOut, errs)
 		return process.Exit(code)
 	}
-	err := tell(o.streams.ErrOut, max(len(jobs)+len(failed), 2), errs)
+	err := report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), errs)
 	if err == nil && unsuccessful {
 		return process.Exit(process.ExitFailed)
 	}

@@ -1,0 +1,51 @@
+package choice
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+)
+
+// CompleteIDs offers the IDs of jobs that are not typed yet, with what they run and how they
+// stand.
+func (f *Flags) CompleteIDs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	return f.completeIDs(sub, args, word, func(api.JobSummary) bool { return true })
+}
+
+// CompleteUnended is CompleteIDs for jobs that have not ended.
+func (f *Flags) CompleteUnended(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	return f.completeIDs(sub, args, word, func(e api.JobSummary) bool { return !e.State.Ended() })
+}
+
+func (f *Flags) completeIDs(sub *cobra.Command, args []string, word string, wanted func(api.JobSummary) bool) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 && !strings.Contains(sub.Use, "…") || f.Given() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	untyped := func(e api.JobSummary) bool { return !slices.Contains(args, e.ID) && wanted(e) }
+	ids := backend.CompleteIDs(sub.Context(), word, untyped, f.Registry, f.localRegistry)
+	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// CompleteHosts offers the numbers of the hosts of the job that is named already.
+func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 && !f.Given() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(sub.Context(), backend.CompletionTime)
+	defer cancel()
+	j, err := f.One(ctx, args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	hosts := []string{"all"}
+	for n := range max(j.Handle.Hosts, 1) {
+		hosts = append(hosts, strconv.Itoa(n))
+	}
+	return hosts, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}

@@ -1,0 +1,43 @@
+package jobs
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// atATime is how many jobs are worked on at a time: each may take its grace.
+const atATime = 16
+
+// each calls do for all jobs, some at the same time, and returns the results and the errors, which
+// name their jobs, in the same order.
+func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
+	results, errs := make([]T, len(jobs)), make([]error, len(jobs))
+	fanout.Each(atATime, jobs, func(i int, j *job.Job) {
+		var err error
+		results[i], err = do(j)
+		errs[i] = report.OfJob(j.ID(), err)
+	})
+	return results, errs
+}
+
+// forEach does something to all jobs and prints on out what, if anything, it says of
+// each. It continues after an error, so that one job does not protect the others, and
+// gives that of each job, nil for none.
+func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
+	var mu sync.Mutex // of the output
+	_, errs := each(found, func(j *job.Job) (struct{}, error) {
+		said, err := do(j)
+		if err == nil && said != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			_, err = fmt.Fprintln(out, j.ID(), said)
+		}
+		return struct{}{}, err
+	})
+	return errs
+}
