@@ -56,6 +56,15 @@ func (e *UnreadError) Error() string { return e.err.Error() }
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *UnreadError) Unwrap() error { return e.err }
 
+// joinUnread joins why workloads and why the store could not be listed. Where workloads could not,
+// it is no news that there is no store: they would have named their own.
+func joinUnread(workloads, stored error) error {
+	if workloads != nil && errors.Is(stored, store.ErrNone) {
+		return workloads
+	}
+	return errors.Join(workloads, stored)
+}
+
 // Entries lists the jobs that the filter chooses, the newest first. Next to an
 // error, which is an UnreadError where workloads could not be listed, it gives those
 // that could be read. A job without a workload is then among them only if it is known
@@ -68,7 +77,7 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	entries, err := reg.entries(ctx, found, f, more)
 	if unread != nil {
 		entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return e.State == api.NotFound && !e.EndKnown() })
-		err = errors.Join(&UnreadError{unread}, err)
+		err = joinUnread(&UnreadError{unread}, err)
 	}
 	if len(entries) == 0 {
 		return nil, err

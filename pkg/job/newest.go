@@ -24,7 +24,7 @@ func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
 	found, unlisted := reg.list(ctx, api.ListNames)
 	candidates, err := reg.byAge(ctx, found)
 	if err != nil && (len(found) == 0 || !errors.Is(err, store.ErrNone)) {
-		return nil, errors.Join(unlisted, err)
+		return nil, joinUnread(unlisted, err)
 	}
 	more := reg.additions()
 	defer more.close()

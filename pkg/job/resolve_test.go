@@ -219,3 +219,20 @@ func TestAttachEach(t *testing.T) {
 		t.Errorf("a job that is not there: %v", errs[1])
 	}
 }
+
+// unlistable is a store whose jobs can't be listed.
+type unlistable struct{ store.Store }
+
+func (unlistable) Dirs(context.Context) ([]string, error) { return nil, errors.New("bucket locked") }
+
+// Jobs that no one could see may match a word, too: it names none, whichever word it is.
+func TestPrefixesWhereTheStoreCannotBeListed(t *testing.T) {
+	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-2"})
+	p.Store = unlistable{p.Store}
+	_, errs := p.AttachEach(t.Context(), []string{"cpu-a", "cpu-b", "cpu-b-2"})
+	for i, want := range []string{"bucket locked", "bucket locked", ""} {
+		if (errs[i] == nil) != (want == "") || errs[i] != nil && errs[i].Error() != want {
+			t.Errorf("word %d: got %v, want %q", i+1, errs[i], want)
+		}
+	}
+}

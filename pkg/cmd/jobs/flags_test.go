@@ -110,3 +110,33 @@ func TestFlagsWhereTheClusterIsAway(t *testing.T) {
 		}
 	}
 }
+
+// Where there is neither a cluster nor a store, the cluster comes first: with it, workloads say
+// their stores.
+func TestNeitherAClusterNorAStore(t *testing.T) {
+	for _, name := range []string{"KINETIC_STORE", "KINETIC_PROJECT", "GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "CLOUDSDK_CONFIG"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("HOME", t.TempDir())
+	server := httptest.NewServer(&cluster{})
+	useCluster(t, server.URL)
+	server.Close()
+	for _, args := range []string{"status abc", "logs abc", "describe abc", "describe --last", "result abc", "wait abc", "cancel abc", "cleanup abc",
+		"status abc def", "outputs abc", "list", "list --all", "cleanup --all --dry-run"} {
+		code, out, said := kinetic(t, strings.Fields(args)...)
+		if code != process.ExitFailed || out != "" || !strings.Contains(said, "the API server can't be reached") || strings.Contains(said, "no store") {
+			t.Errorf("%s: exit code %d, printed %q, said %q", args, code, out, said)
+		}
+	}
+	server = httptest.NewServer(&cluster{})
+	t.Cleanup(server.Close)
+	useCluster(t, server.URL)
+	const noStore = `error: job "abc" not found among what could be read: there is no store: set the project`
+	code, _, said := kinetic(t, "status", "abc", "def")
+	if code != process.ExitFailed || !strings.HasPrefix(said, noStore) || strings.Count(said, "there is no store") != 2 {
+		t.Errorf("with a cluster: exit code %d, said %q", code, said)
+	}
+	if code, _, said := kinetic(t, "status", "abc"); code != process.ExitUsage || !strings.HasPrefix(said, noStore) {
+		t.Errorf("with a cluster: exit code %d, said %q", code, said)
+	}
+}

@@ -1,0 +1,85 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// IDError is a word that names no job, or more than one.
+type IDError struct{ msg string }
+
+func (e *IDError) Error() string { return e.msg }
+
+// shownCandidates is how many jobs an error lists at most.
+const shownCandidates = 10
+
+// ambiguousID says which jobs a word may mean. candidates are those of which more is known.
+func ambiguousID(word string, hits []string, candidates []api.JobSummary, now time.Time) string {
+	if len(candidates) == 0 {
+		return fmt.Sprintf("job %q: %d jobs match, such as %s; be more specific", word, len(hits), strings.Join(hits[:min(len(hits), 3)], ", "))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "job %q: %d jobs match; be more specific:", word, len(candidates))
+	width := 0
+	for _, e := range candidates {
+		width = max(width, len(e.ID))
+	}
+	for _, e := range candidates[:min(len(candidates), shownCandidates)] {
+		status := e.Status
+		status.State = e.State
+		fmt.Fprintf(&b, "\n  %-*s  %-9s  %s", width, e.ID, cmp.Or(status.Word(), "UNKNOWN"), age(e.Created, now))
+	}
+	if more := len(candidates) - shownCandidates; more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", more)
+	}
+	return b.String()
+}
+
+func age(created, now time.Time) string {
+	if created.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(max(now.Sub(created), 0))
+}
+
+// unknownID says that no job has this name. flags are those that a command needs to list these jobs.
+func unknownID(word string, ids []string, flags string) string {
+	if len(ids) == 0 {
+		return fmt.Sprintf("job %q not found: there are no jobs here", word)
+	}
+	near := nearIDs(word, ids, 3)
+	if len(near) == 0 {
+		return fmt.Sprintf("job %q not found; list jobs with kubectl kinetic jobs list --all%s", word, flags)
+	}
+	return fmt.Sprintf("job %q not found; similar: %s", word, strings.Join(near, ", "))
+}
+
+// nearIDs finds ids that are like a word, or that begin like it: no one types
+// the time of a job. Of jobs that begin alike it takes the newest.
+func nearIDs(word string, ids []string, n int) []string {
+	newest := map[string]string{}
+	for _, id := range ids { // sorted, so that the last is the newest
+		newest[store.WithoutTime(id)] = id
+	}
+	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
+	var near []string
+	for _, c := range nearest.Of(word, candidates, len(candidates)) {
+		if id, ok := newest[c]; ok {
+			c = id
+		}
+		if !slices.Contains(near, c) && len(near) < n {
+			near = append(near, c)
+		}
+	}
+	return near
+}
