@@ -42,6 +42,13 @@ func (s JobSummary) EndKnown() bool {
 	return s.Status.Ended != "" || s.State.Ended() && s.Status.State.Ended() && s.Status.State != NotFound
 }
 
+// Word is the state of the job as people read it.
+func (s JobSummary) Word() string {
+	status := s.Status
+	status.State = s.State
+	return status.Word()
+}
+
 // JobDetails are what only the handle of a job has. The handle of an older client lacks
 // some.
 type JobDetails struct {

@@ -35,9 +35,7 @@ func ambiguousID(word string, hits []string, candidates []api.JobSummary, now ti
 		width = max(width, len(e.ID))
 	}
 	for _, e := range candidates[:min(len(candidates), shownCandidates)] {
-		status := e.Status
-		status.State = e.State
-		fmt.Fprintf(&b, "\n  %-*s  %-9s  %s", width, e.ID, cmp.Or(status.Word(), "UNKNOWN"), age(e.Created, now))
+		fmt.Fprintf(&b, "\n  %-*s  %-9s  %s", width, e.ID, cmp.Or(e.Word(), "UNKNOWN"), age(e.Created, now))
 	}
 	if more := len(candidates) - shownCandidates; more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more", more)

@@ -17,8 +17,10 @@ import (
 
 // Filter chooses jobs.
 type Filter struct {
-	// States, when there are any, are the only ones wanted.
-	States []api.State
+	// States, when there are any, are the only ones wanted. Cancelled also takes jobs that were
+	// cancelled, whatever their state, and without States no others.
+	States    []api.State
+	Cancelled bool
 	// Stored also takes jobs that have no workload any more.
 	Stored bool
 	// Orphans, when set with Stored, also takes what has no handle either, if nothing
@@ -37,15 +39,15 @@ type Filter struct {
 }
 
 func (f Filter) wants(e api.JobSummary) bool {
-	return f.wantsState(e.State) && f.selects(e) && (f.Before.IsZero() || e.Created.Before(f.Before))
+	return f.wantsState(e) && f.selects(e) && (f.Before.IsZero() || e.Created.Before(f.Before))
 }
 
 func (f Filter) selects(e api.JobSummary) bool {
 	return f.Selector == nil || f.Selector.Matches(labels.Set(e.Workload.Labels))
 }
 
-func (f Filter) wantsState(s api.State) bool {
-	return len(f.States) == 0 || slices.Contains(f.States, s)
+func (f Filter) wantsState(e api.JobSummary) bool {
+	return len(f.States) == 0 && !f.Cancelled || slices.Contains(f.States, e.State) || f.Cancelled && e.Word() == api.CancelledWord
 }
 
 // UnreadError is about workloads that exist, or may, and could not be listed.

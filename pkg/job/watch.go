@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -35,13 +36,15 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 			more.complete(ctx, chosen, level)
 			return seen(chosen)
 		}
-		changes := Filter{}.choose(f.changed(told, entries))
+		changes, left := f.changed(told, entries)
+		more.complete(ctx, changes, level)
+		more.recall(ctx, changes)
+		more.recall(ctx, left)
+		changes = append(changes, slices.DeleteFunc(left, func(e api.JobSummary) bool { return !f.wantsState(e) })...)
 		if len(changes) == 0 {
 			return nil
 		}
-		more.complete(ctx, changes, level)
-		more.recall(ctx, changes)
-		return seen(changes)
+		return seen(Filter{}.choose(changes))
 	})
 }
 
@@ -80,9 +83,9 @@ type jobKey struct{ namespace, id string }
 func keyOf(e api.JobSummary) jobKey { return jobKey{e.Namespace, e.ID} }
 
 // changed returns the entries that differ from what was told, and updates that. Of a job
-// whose workload is gone nothing is kept: a watch may run for weeks.
-func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) []api.JobSummary {
-	var changes []api.JobSummary
+// whose workload is gone nothing is kept: a watch may run for weeks. left are those of them that
+// are wanted only if the store says that they were cancelled.
+func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (changes, left []api.JobSummary) {
 	for _, e := range now {
 		was, known := told[keyOf(e)]
 		if e.State == api.NotFound {
@@ -90,8 +93,10 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) []
 				continue // its last pods go
 			}
 			delete(told, keyOf(e))
-			if e = gone(was, e.Status); f.wantsState(e.State) || f.wantsState(was.State) {
+			if e = gone(was, e.Status); f.wantsState(e) || f.wantsState(was) {
 				changes = append(changes, e)
+			} else if f.Cancelled {
+				left = append(left, e)
 			}
 			continue
 		}
@@ -99,11 +104,11 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) []
 			continue
 		}
 		told[keyOf(e)] = e
-		if f.wantsState(e.State) || known && f.wantsState(was.State) {
+		if f.wantsState(e) || known && f.wantsState(was) {
 			changes = append(changes, e)
 		}
 	}
-	return changes
+	return changes, left
 }
 
 // gone is the entry of a job whose workload, which told what it was, is gone.

@@ -76,13 +76,13 @@ func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		running := api.JobSummary{ID: id, Namespace: "ml", State: api.Running}
 		gone := api.JobSummary{ID: id, Namespace: "ml", State: api.NotFound}
-		if changes := (Filter{}).changed(told, []api.JobSummary{running}); len(changes) != 1 {
+		if changes, _ := (Filter{}).changed(told, []api.JobSummary{running}); len(changes) != 1 {
 			t.Errorf("%s runs: told %v", id, changes)
 		}
-		if changes := (Filter{}).changed(told, []api.JobSummary{gone}); len(changes) != 1 {
+		if changes, _ := (Filter{}).changed(told, []api.JobSummary{gone}); len(changes) != 1 {
 			t.Errorf("%s is gone: told %v", id, changes)
 		}
-		if changes := (Filter{}).changed(told, []api.JobSummary{gone}); len(changes) != 0 {
+		if changes, _ := (Filter{}).changed(told, []api.JobSummary{gone}); len(changes) != 0 {
 			t.Errorf("%s is gone: told again %v", id, changes)
 		}
 	}
@@ -106,6 +106,50 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	})
 	if err != nil || last.State != api.NotFound || last.Status.Ended != "SUCCEEDED" || !last.Status.Collected {
 		t.Errorf("told %+v, %v", last, err)
+	}
+}
+
+// A job that was cancelled is chosen by that, whatever its state is: that shows in the store when
+// its workload is gone.
+func TestCancelledJobsAreChosen(t *testing.T) {
+	cancelled, gone := api.Status{State: api.Failed, Reason: api.Cancelled}, api.Status{State: api.NotFound, Ended: api.CancelledWord}
+	for name, tt := range map[string]struct {
+		filter Filter
+		job    api.JobSummary
+		want   bool
+	}{
+		"with a workload":        {Filter{Cancelled: true}, api.JobSummary{State: api.Failed, Status: cancelled}, true},
+		"without one":            {Filter{Cancelled: true}, api.JobSummary{State: api.NotFound, Status: gone}, true},
+		"not a failed one":       {Filter{Cancelled: true}, api.JobSummary{State: api.Failed}, false},
+		"nor what runs":          {Filter{Cancelled: true}, api.JobSummary{State: api.Running}, false},
+		"next to a state":        {Filter{Cancelled: true, States: []api.State{api.Running}}, api.JobSummary{State: api.Running}, true},
+		"by its state":           {Filter{States: []api.State{api.Failed}}, api.JobSummary{State: api.Failed, Status: cancelled}, true},
+		"not by another's state": {Filter{States: []api.State{api.Running}}, api.JobSummary{State: api.NotFound, Status: gone}, false},
+	} {
+		if got := tt.filter.wants(tt.job); got != tt.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+	const end = `{"version":1,"state":"FAILED","reason":"Cancelled","by":"cancel"}`
+	p := Registry{Store: storeWith(t, map[string]string{"a/end.json": end, "b/end.json": succeededEnd})}
+	var before, after []api.JobSummary
+	for _, id := range []string{"a", "b"} {
+		running := found(id, api.Running, "")
+		running.Store = p.Store.URL()
+		before, after = append(before, running), append(after, api.JobSummary{ID: id, Namespace: "ml", Status: api.Status{State: api.NotFound}})
+	}
+	p.Backend = watches(func(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
+		return errors.Join(seen(before), seen(after))
+	})
+	var told []string
+	err := p.WatchEntries(t.Context(), Filter{Cancelled: true}, api.ListStates, func(entries []api.JobSummary) error {
+		for _, e := range entries {
+			told = append(told, e.ID+" "+e.Word())
+		}
+		return nil
+	})
+	if want := []string{"a CANCELLED"}; err != nil || !cmp.Equal(told, want) {
+		t.Errorf("a watch told %v, %v, want %v", told, err, want)
 	}
 }
 

@@ -199,14 +199,21 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-func TestParseStates(t *testing.T) {
-	got, err := ParseStates([]string{"FAILED", "not_found"})
-	if err != nil || fmt.Sprint(got) != "[FAILED NOT_FOUND]" {
-		t.Errorf("got %v, %v", got, err)
-	}
-	_, err = ParseStates([]string{"faild"})
-	const want = `--status "faild": expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND; did you mean "FAILED"?`
-	if err == nil || err.Error() != want || process.CodeOf(err) != process.ExitUsage {
-		t.Errorf("got %v, want %s", err, want)
+func TestByStatus(t *testing.T) {
+	for words, want := range map[string]string{
+		"":                           "[] false",
+		"FAILED,not_found":           "[FAILED NOT_FOUND] false",
+		"Cancelled":                  "[] true",
+		"CANCELLED,FAILED,CANCELLED": "[FAILED] true",
+		"faild":                      `--status "faild": expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND, CANCELLED; did you mean "FAILED"?`,
+	} {
+		f, err := ByStatus(slices.DeleteFunc(strings.Split(words, ","), func(w string) bool { return w == "" }))
+		got := fmt.Sprint(f.States, " ", f.Cancelled)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want || err != nil && process.CodeOf(err) != process.ExitUsage {
+			t.Errorf("%s: got %s, want %s", words, got, want)
+		}
 	}
 }

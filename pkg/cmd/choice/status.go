@@ -1,7 +1,6 @@
 package choice
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,7 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 // StateNames lists the states of jobs for people.
@@ -23,25 +22,29 @@ func states() []string {
 	return names
 }
 
-// StatusVar adds --status to a section, with completion of its values.
+// statusWords are the values of --status: all words that lists show in the column STATUS.
+func statusWords() []string { return append(states(), api.CancelledWord) }
+
+// StatusVar adds --status to a section, with completion of its values. usage is what its help
+// begins with, such as "Only jobs with status `STATE`".
 func StatusVar(s *process.Section, words *[]string, usage string) {
-	s.Flags.StringSliceVar(words, "status", nil, usage)
-	s.Completions = map[string]cobra.CompletionFunc{"status": cobra.FixedCompletions(states(), cobra.ShellCompDirectiveNoFileComp)}
+	s.Flags.StringSliceVar(words, "status", nil, usage+": "+strings.Join(statusWords(), ", ")+".")
+	s.Completions = map[string]cobra.CompletionFunc{"status": cobra.FixedCompletions(statusWords(), cobra.ShellCompDirectiveNoFileComp)}
 }
 
-// ParseStates reads the values of --status, in any case.
-func ParseStates(words []string) ([]api.State, error) {
-	var found []api.State
+// ByStatus is the filter of the jobs that --status chooses by some words, in any case.
+func ByStatus(words []string) (job.Filter, error) {
+	var f job.Filter
 	for _, w := range words {
-		s := api.State(strings.ToUpper(w))
-		if !slices.Contains(api.States(), s) {
-			msg := fmt.Sprintf("--status %q: expected one of %s", w, StateNames())
-			if near := nearest.Sentence(w, states()); near != "" {
-				msg += "; " + near
-			}
-			return nil, process.Usagef("%s", msg)
+		word := strings.ToUpper(w)
+		switch {
+		case word == api.CancelledWord:
+			f.Cancelled = true
+		case slices.Contains(states(), word):
+			f.States = append(f.States, api.State(word))
+		default:
+			return f, process.OneOf("--status", w, statusWords())
 		}
-		found = append(found, s)
 	}
-	return found, nil
+	return f, nil
 }

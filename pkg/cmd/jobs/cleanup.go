@@ -23,7 +23,7 @@ import (
 type cleanupFlags struct {
 	workload, stored, outputs bool
 	all                       bool
-	states                    []string
+	status                    []string
 	olderThan                 time.Duration
 	yes, dryRun               bool
 }
@@ -35,7 +35,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	choice.StatusVar(&own, &f.states, "Clean up all jobs with status `STATE`: "+choice.StateNames()+".")
+	choice.StatusVar(&own, &f.status, "Clean up all jobs with status `STATE`")
 	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
@@ -58,13 +58,13 @@ type cleanupOptions struct {
 	named        bool
 	args         []string
 	all          bool
-	states       []api.State
+	filter       job.Filter // by --status
 	olderThan    time.Duration
 	yes, preview bool
 }
 
 func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, error) {
-	filtered := f.all || len(f.states) > 0 || f.olderThan > 0 || c.choice.Given() && !c.choice.Last
+	filtered := f.all || len(f.status) > 0 || f.olderThan > 0 || c.choice.Given() && !c.choice.Last
 	named := len(args) > 0 || c.choice.Last
 	switch {
 	case named && (filtered || len(args) > 0 && c.choice.Last):
@@ -72,12 +72,12 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 	case !named && !filtered:
 		return nil, process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
 	}
-	states, err := choice.ParseStates(f.states)
+	filter, err := choice.ByStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
 	return &cleanupOptions{command: c, CleanupOptions: job.CleanupOptions{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, named: named, args: args,
-		all: f.all, states: states, olderThan: f.olderThan, yes: f.yes, preview: f.dryRun}, nil
+		all: f.all, filter: filter, olderThan: f.olderThan, yes: f.yes, preview: f.dryRun}, nil
 }
 
 func (o *cleanupOptions) run(ctx context.Context) error {
@@ -230,7 +230,7 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 // losesSight reports whether a job whose workload was removed isn't chosen again: it has
 // another state now.
 func (o *cleanupOptions) losesSight() bool {
-	return o.Workload && len(o.states) > 0 && !slices.Contains(o.states, api.NotFound)
+	return o.Workload && (len(o.filter.States) > 0 || o.filter.Cancelled) && !slices.Contains(o.filter.States, api.NotFound)
 }
 
 // howToGoOn says how to clean up what an interrupt has left. An id whose job is gone is
@@ -265,7 +265,8 @@ const submitTime = time.Minute
 func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (found []jobState, complete bool, err error) {
 	now := o.clock.Now()
 	everything := o.all && !o.choice.Given()
-	filter := job.Filter{States: o.states, Stored: true, Outputs: everything && o.Outputs}
+	filter := o.filter
+	filter.Stored, filter.Outputs = true, everything && o.Outputs
 	if err := o.choice.Narrow(&filter); err != nil {
 		return nil, false, err
 	}
@@ -323,7 +324,9 @@ func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entrie
 func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {
 	j, err := registry.Open(ctx, e)
 	if err != nil || !sure || e.EndKnown() {
-		return jobState{j, statusOf(e), e.Created}, err
+		status := e.Status
+		status.State = e.State
+		return jobState{j, status, e.Created}, err
 	}
 	status, err := j.Status(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ func (c *command) describe() *cobra.Command {
 		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last",
 		Args:    c.choice.SomeIDs,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			if err := checkJSON(output); err != nil {
+			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
 			jobs, failed, err := c.choice.Several(ctx, args)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ import (
 type listFlags struct {
 	allNamespaces bool
 	output        string
-	states        []string
+	status        []string
 	watch         bool
 	stored        bool
 	limit         int
@@ -39,7 +38,7 @@ func (c *command) list() *cobra.Command {
 	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
-	choice.StatusVar(&own, &f.states, "Only jobs with status `STATE`: "+choice.StateNames()+".")
+	choice.StatusVar(&own, &f.status, "Only jobs with status `STATE`")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.FilterVars(own)
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
@@ -71,12 +70,12 @@ type listOptions struct {
 }
 
 func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
-	states, err := choice.ParseStates(f.states)
+	filter, err := choice.ByStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
-	if valid := []string{"", "wide", "json", "yaml", "name"}; !slices.Contains(valid, f.output) {
-		return nil, process.Usagef("--output %q: expected one of %s", f.output, strings.Join(valid[1:], ", "))
+	if err := checkFormat(f.output, "wide", "json", "yaml", "name"); err != nil {
+		return nil, err
 	}
 	if f.watch && (f.output == "json" || f.output == "yaml") {
 		return nil, process.Usagef("--watch cannot be combined with --output %s: use wide or name", f.output)
@@ -85,19 +84,14 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	if err != nil {
 		return nil, process.Usage(err)
 	}
-	stored := f.gone(states)
-	filter := job.Filter{States: states, Stored: stored, Outputs: stored, Limit: f.limit}
+	stored := f.stored || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
+	filter.Stored, filter.Outputs, filter.Limit = stored, stored, f.limit
 	if err := c.choice.Narrow(&filter); err != nil {
 		return nil, process.Usage(err)
 	}
 	return &listOptions{registry: registry, watch: f.watch, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
 		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
-}
-
-// gone reports whether jobs are wanted that have no workload any more.
-func (f *listFlags) gone(states []api.State) bool {
-	return f.stored || slices.Contains(states, api.NotFound)
 }
 
 // level is what has to be read for what will be printed.
@@ -228,7 +222,7 @@ func (p *entryPrinter) rows(entries []api.JobSummary) error {
 		p.table = ui.NewTable(p.out, columns...)
 	}
 	for _, e := range entries {
-		if word(e) == string(api.Failed) {
+		if e.Word() == string(api.Failed) {
 			p.table.Highlight(p.style, api.Failed)
 		}
 		p.table.Row(p.row(e)...)
@@ -265,7 +259,7 @@ func (p *entryPrinter) columns() []string {
 }
 
 func (p *entryPrinter) row(e api.JobSummary) []string {
-	row := []string{e.ID, word(e), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
+	row := []string{e.ID, e.Word(), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
 	if p.namespaces {
 		row = append([]string{e.Namespace}, row...)
 	}
@@ -279,16 +273,6 @@ func (p *entryPrinter) row(e api.JobSummary) []string {
 		row = append(row, e.Status.Outcome())
 	}
 	return row
-}
-
-// word is the state of a job as people read it.
-func word(e api.JobSummary) string { return statusOf(e).Word() }
-
-// statusOf is the status of a job in a list.
-func statusOf(e api.JobSummary) api.Status {
-	s := e.Status
-	s.State = e.State
-	return s
 }
 
 // workload says whether that of a job is there, and if not whether it was collected.

@@ -57,8 +57,8 @@ func (c *command) outputs() *cobra.Command {
 		},
 		ValidArgsFunction: c.completeOutputs,
 		RunE: process.RunE(func(ctx context.Context, _ []string) error {
-			if valid := []string{"", "wide", "json", "name"}; !slices.Contains(valid, output) {
-				return process.Usagef("--output %q: expected one of %s", output, strings.Join(valid[1:], ", "))
+			if err := checkFormat(output, "wide", "json", "name"); err != nil {
+				return err
 			}
 			j, err := c.choice.One(ctx, parsed.ids)
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,8 +61,8 @@ type resultOptions struct {
 }
 
 func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, error) {
-	if !slices.Contains([]string{"json", "raw"}, f.output) {
-		return nil, process.Usagef("--output %q: expected json or raw", f.output)
+	if err := process.OneOf("--output", f.output, []string{"json", "raw"}); err != nil {
+		return nil, err
 	}
 	if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
 		return nil, process.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))

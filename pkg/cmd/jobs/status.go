@@ -46,7 +46,7 @@ type statusOptions struct {
 }
 
 func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, error) {
-	if err := checkJSON(f.output); err != nil {
+	if err := checkFormat(f.output, "json"); err != nil {
 		return nil, err
 	}
 	many := c.choice.Many(args)
@@ -127,10 +127,10 @@ func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON,
 	return s, err
 }
 
-// checkJSON checks that --output is json, or was not given.
-func checkJSON(output string) error {
-	if output != "" && output != "json" {
-		return process.Usagef("--output %q: expected json", output)
+// checkFormat checks that --output is one of the valid formats, or was not given.
+func checkFormat(output string, valid ...string) error {
+	if output == "" {
+		return nil
 	}
-	return nil
+	return process.OneOf("--output", output, valid)
 }

@@ -3,6 +3,10 @@ package process
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
 // The exit codes of every command.
@@ -45,6 +49,22 @@ func Usage(err error) error {
 // Usagef returns a new error with exit code 2.
 func Usagef(format string, args ...any) error {
 	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// OneOf checks that the value of a flag is valid. The error lists the valid values, and suggests
+// the nearest.
+func OneOf(flag, value string, valid []string) error {
+	if slices.Contains(valid, value) {
+		return nil
+	}
+	expected := "one of " + strings.Join(valid, ", ")
+	if len(valid) == 1 {
+		expected = valid[0]
+	}
+	if meant := nearest.Sentence(value, valid); meant != "" {
+		expected += "; " + meant
+	}
+	return Usagef("%s %q: expected %s", flag, value, expected)
 }
 
 // Exit returns an error that ends a command with a code and prints nothing; nil for

@@ -30,3 +30,23 @@ func TestCodeOf(t *testing.T) {
 		}
 	}
 }
+
+func TestOneOf(t *testing.T) {
+	for name, tt := range map[string]struct {
+		value string
+		valid []string
+		want  string
+	}{
+		"a valid one":      {"yaml", []string{"json", "yaml"}, ""},
+		"a near one":       {"yml", []string{"json", "yaml"}, `--output "yml": expected one of json, yaml; did you mean "yaml"?`},
+		"like none":        {"table", []string{"json", "yaml"}, `--output "table": expected one of json, yaml`},
+		"of a single one":  {"yaml", []string{"json"}, `--output "yaml": expected json`},
+		"in another case":  {"JSON", []string{"json"}, `--output "JSON": expected json; did you mean "json"?`},
+		"nothing, of some": {"", []string{"json", "yaml"}, `--output "": expected one of json, yaml`},
+	} {
+		err := OneOf("--output", tt.value, tt.valid)
+		if (err == nil) != (tt.want == "") || err != nil && (err.Error() != tt.want || CodeOf(err) != ExitUsage) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}

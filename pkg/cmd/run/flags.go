@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
 // flags hold what was typed.
@@ -221,18 +219,17 @@ func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
 		return "", nil
 	}
 	valid := []string{"auto", string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
-	if !slices.Contains(valid, f.backend) {
-		return "", oneOf("--backend", f.backend, valid)
+	if err := process.OneOf("--backend", f.backend, valid); err != nil {
+		return "", err
 	}
 	return api.Backend(f.backend), nil
 }
 
 func chooseNodePools(text string) (api.NodePools, error) {
-	valid := []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)}
-	if text != "" && !slices.Contains(valid, text) {
-		return "", oneOf("--placement", text, valid)
+	if text == "" {
+		return "", nil
 	}
-	return api.NodePools(text), nil
+	return api.NodePools(text), process.OneOf("--placement", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
 }
 
 // chooseRetryOn returns the zero value for the default, which the job's records leave out.
@@ -243,19 +240,11 @@ func chooseRetryOn(text string) (api.RetryOn, error) {
 	case api.RetryOnError:
 		return on, nil
 	default:
-		return "", oneOf("--retry-on", text, retryOns())
+		return "", process.OneOf("--retry-on", text, retryOns())
 	}
 }
 
 func retryOns() []string { return []string{string(api.RetryOnCrash), string(api.RetryOnError)} }
-
-func oneOf(flag, value string, valid []string) error {
-	msg := fmt.Sprintf("%s %q: expected one of %s", flag, value, strings.Join(valid, ", "))
-	if s := nearest.Sentence(value, valid); s != "" {
-		msg += "; " + s
-	}
-	return errors.New(msg)
-}
 
 func pairs(flag string, words []string) (map[string]string, error) {
 	m := make(map[string]string, len(words))

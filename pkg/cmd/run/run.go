@@ -245,7 +245,7 @@ func (f *flags) mode() (mode, error) {
 	case "server":
 		modes = append(modes, modeServerDryRun)
 	default:
-		return 0, oneOf("--dry-run", f.dryRun, []string{"none", "client", "server"})
+		return 0, process.OneOf("--dry-run", f.dryRun, []string{"none", "client", "server"})
 	}
 	if f.explain {
 		modes = append(modes, modeExplain)
@@ -289,7 +289,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 	case f.output != "" && valid == nil:
 		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
-		return oneOf("--output", f.output, valid)
+		return process.OneOf("--output", f.output, valid)
 	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt):
 		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt cannot be combined with --dry-run, --explain, --write-overlay or --prepare, which start no job")
 	case f.detach && f.timeout > 0:
