@@ -1,13 +1,10 @@
 package jobs
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -40,39 +37,22 @@ func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 		return nil
 	}
 	question := o.question(found)
-	in, ok := o.streams.In.(interface{ Fd() uintptr })
-	if !ok || !term.IsTerminal(int(in.Fd())) {
+	if !process.CanAsk(o.streams) {
 		return process.Usagef("%s; stdin is not a terminal: confirm with -y, or use --dry-run to see which", question)
 	}
 	if err := o.show(found); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.streams.ErrOut, "%s. Continue? [y/N] ", question)
-	answer, err := readLine(ctx, o.streams.In)
+	yes, err := process.Ask(ctx, o.streams, question+". Continue?")
 	if err != nil {
 		fmt.Fprintln(o.streams.ErrOut, "\nnothing was cleaned up")
 		return process.Exit(process.ExitInterrupted)
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+	if !yes {
 		fmt.Fprintln(o.streams.ErrOut, "nothing was cleaned up")
 		return process.Exit(process.ExitFailed)
 	}
 	return nil
-}
-
-// readLine reads a line, "" at the end of the input. The error is that of ctx.
-func readLine(ctx context.Context, r io.Reader) (string, error) {
-	lines := make(chan string, 1)
-	go func() { // a terminal can't be read with a deadline; the process ends with it
-		line, _ := bufio.NewReader(r).ReadString('\n')
-		lines <- line
-	}()
-	select {
-	case line := <-lines:
-		return line, nil
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
 }
 
 // show lists the jobs that the question is about, unless it names the only one.

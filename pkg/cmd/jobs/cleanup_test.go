@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -180,18 +179,5 @@ func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 				t.Errorf("got %d lines, the last %q; want %d and %q", len(lines), last, tt.lines, tt.last)
 			}
 		})
-	}
-}
-
-// Ctrl-C at the question is an answer.
-func TestReadLine(t *testing.T) {
-	if line, err := readLine(t.Context(), strings.NewReader("y\nmore")); line != "y\n" || err != nil {
-		t.Errorf("got %q, %v", line, err)
-	}
-	silent, _ := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := readLine(ctx, silent); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: got %v", err)
 	}
 }

@@ -33,13 +33,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 			"ID may be a full job ID, any unique prefix, or the last 7 characters.",
 		// So that an unknown command is not told as an unknown flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args: func(root *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(root, args[0])
-			}
-			return nil
-		},
-		RunE: func(root *cobra.Command, _ []string) error { return root.Help() },
+		Args:               process.NoCommand(otherWords),
+		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
 		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), c.outputs(), c.debug(),
@@ -48,6 +43,14 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	}
 	process.AddSections(root)
 	return root
+}
+
+// otherWords are what other tools call our commands.
+var otherWords = map[string][]string{
+	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
+	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"},
+	"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
+	"attach": {"logs"}, "follow": {"logs"},
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.

@@ -1,0 +1,42 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// CanAsk reports whether someone at a terminal can answer questions.
+func CanAsk(streams genericiooptions.IOStreams) bool {
+	in, ok := streams.In.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(in.Fd()))
+}
+
+// Ask asks a question on standard error and reports whether the answer is yes. The error is
+// that of ctx.
+func Ask(ctx context.Context, streams genericiooptions.IOStreams, question string) (bool, error) {
+	fmt.Fprintf(streams.ErrOut, "%s [y/N] ", question)
+	line, err := readLine(ctx, streams.In)
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", err
+}
+
+// readLine reads a line, "" at the end of the input. The error is that of ctx.
+func readLine(ctx context.Context, r io.Reader) (string, error) {
+	lines := make(chan string, 1)
+	go func() { // a terminal can't be read with a deadline; the process ends with it
+		line, _ := bufio.NewReader(r).ReadString('\n')
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		return line, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
