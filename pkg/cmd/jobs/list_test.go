@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -117,6 +118,40 @@ func TestAListOfJobsThatAreGone(t *testing.T) {
 	want := "ID STATUS WORKLOAD, a1 SUCCEEDED collected, b2 CANCELLED gone, c3 FAILED gone, d4 NOT_FOUND gone, e5 RUNNING exists, f6 CANCELLED exists"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// --sort-by keeps the newest first among jobs that are alike.
+func TestSortBy(t *testing.T) {
+	now := time.Unix(1000, 0)
+	ran := func(id string, s api.State, started, finished int64) api.JobSummary {
+		e := api.JobSummary{ID: id, State: s, Status: api.Status{State: s}}
+		if started > 0 {
+			e.Status.Started = time.Unix(started, 0)
+		}
+		if finished > 0 {
+			e.Status.Finished = time.Unix(finished, 0)
+		}
+		return e
+	}
+	for by, want := range map[string]string{"age": "c b d a", "id": "a b c d", "status": "d a c b", "duration": "a d b c"} {
+		entries := []api.JobSummary{ran("c", api.Running, 995, 0), ran("b", api.Succeeded, 900, 910), ran("d", api.Failed, 900, 950), ran("a", api.Pending, 0, 0)}
+		if by == "duration" {
+			entries[3] = ran("a", api.Running, 500, 0)
+		}
+		(&listOptions{sortBy: by, entryPrinter: entryPrinter{now: func() time.Time { return now }}}).sort(entries)
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.ID)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("by %s: got %v, want %s", by, got, want)
+		}
+	}
+	for _, args := range [][]string{{"list", "--sort-by", "ID"}, {"list", "--sort-by", "id", "-w"}} {
+		if code, _, said := kinetic(t, args...); code != process.ExitUsage || !strings.Contains(said, "--sort-by") {
+			t.Errorf("%v: exit code %d, said %q", args, code, said)
+		}
 	}
 }
 

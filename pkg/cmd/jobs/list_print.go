@@ -1,0 +1,169 @@
+package jobs
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// entryPrinter writes lists of jobs in one of the forms of --output.
+type entryPrinter struct {
+	output string
+	// namespaces is for a column that says them.
+	namespaces bool
+	// watched keeps room for longer rows that may come.
+	watched bool
+	// noHeaders leaves out the line with the columns' names.
+	noHeaders bool
+	now       func() time.Time
+	out       io.Writer
+	style     ui.Style
+	table     *ui.Table // made with the first row
+	// outcomes is for a column of them in a plain list, where a job holds its hosts
+	// though it has ended.
+	outcomes bool
+	// workloads is for a column that reports each job whether its workload is there.
+	workloads bool
+}
+
+func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
+
+func (p *entryPrinter) print(entries []api.JobSummary) error {
+	switch p.output {
+	case "json":
+		return printJSON(p.out, map[string]any{"items": listed(entries)})
+	case "yaml":
+		data, err := yaml.Marshal(map[string]any{"items": listed(entries)})
+		if err != nil {
+			return err
+		}
+		_, err = p.out.Write(data)
+		return err
+	case "name":
+		for _, e := range entries {
+			if _, err := fmt.Fprintln(p.out, e.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		return p.rows(entries)
+	}
+}
+
+// listed are the entries as programs read them: none are an empty list, not null.
+func listed(entries []api.JobSummary) []api.JobSummary { return append([]api.JobSummary{}, entries...) }
+
+// rows adds rows to the table; the first ones come below its headers.
+func (p *entryPrinter) rows(entries []api.JobSummary) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if p.table == nil {
+		p.outcomes = p.output == "wide" || slices.ContainsFunc(entries, holds)
+		columns := p.columns()
+		if p.noHeaders {
+			columns = nil
+		}
+		p.table = ui.NewTable(p.out, columns...)
+	}
+	for _, e := range entries {
+		if e.Word() == string(api.Failed) {
+			p.table.Highlight(p.style, api.Failed)
+		}
+		p.table.Row(p.row(e)...)
+	}
+	return p.table.Flush()
+}
+
+// holds reports a job that has ended and still holds its hosts.
+func holds(e api.JobSummary) bool { return e.Status.UnreleasedHosts != "" }
+
+// usualID is the length of most ids: the time and the digits that make one unique are
+// 23 characters of it.
+const usualID = 40
+
+func (p *entryPrinter) columns() []string {
+	id, status := "id", "status"
+	if p.watched {
+		id, status = fmt.Sprintf("%-*s", usualID, id), fmt.Sprintf("%-*s", len(api.Succeeded), status)
+	}
+	columns := []string{id, status, "function", "accelerator", "age", "duration"}
+	if p.namespaces {
+		columns = append([]string{"namespace"}, columns...)
+	}
+	if p.workloads {
+		columns = append(columns, "workload")
+	}
+	if p.output == "wide" {
+		columns = append(columns, "owner", "hosts", "node", "store")
+	}
+	if p.outcomes {
+		columns = append(columns, "outcome")
+	}
+	return columns
+}
+
+func (p *entryPrinter) row(e api.JobSummary) []string {
+	row := []string{e.ID, e.Word(), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
+	if p.namespaces {
+		row = append([]string{e.Namespace}, row...)
+	}
+	if p.workloads {
+		row = append(row, workload(e))
+	}
+	if p.output == "wide" {
+		row = append(row, e.User, known(e.Hosts), e.Node, e.Store)
+	}
+	if p.outcomes || holds(e) { // in a watch it may be the first such job
+		row = append(row, e.Status.Outcome())
+	}
+	return row
+}
+
+// workload says whether that of a job is there, and if not whether it was collected.
+func workload(e api.JobSummary) string {
+	switch {
+	case e.State != api.NotFound:
+		return "exists"
+	case e.Status.Collected:
+		return "collected"
+	default:
+		return "gone"
+	}
+}
+
+// known spells a number, "" for 0.
+func known(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// took returns how long a job has been running, or ran; "" if it has not started.
+func (p *entryPrinter) took(s api.Status) string {
+	if s.Started.IsZero() {
+		return ""
+	}
+	return ui.Took(p.ran(s))
+}
+
+// ran returns how long a job has been running, or ran; -1 if it has not started.
+func (p *entryPrinter) ran(s api.Status) time.Duration {
+	switch {
+	case s.Started.IsZero():
+		return -1
+	case s.Finished.IsZero():
+		return p.now().Sub(s.Started)
+	default:
+		return s.Finished.Sub(s.Started)
+	}
+}
