@@ -1,191 +1,21 @@
 package kube
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
-
-// objectServer keeps objects as an API server does, by path. refuse, when set, answers
-// before it.
-type objectServer struct {
-	mu      sync.Mutex
-	objects map[string]map[string]any
-	asked   []string
-	refuse  func(w http.ResponseWriter, r *http.Request) bool
-}
-
-func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked = append(s.asked, strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+r.URL.Query().Get("dryRun"), "?"))
-	if s.refuse != nil && s.refuse(w, r) {
-		return
-	}
-	switch r.Method {
-	case http.MethodPost:
-		s.post(w, r)
-	case http.MethodDelete:
-		if s.objects[r.URL.Path] == nil {
-			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
-			return
-		}
-		delete(s.objects, r.URL.Path)
-		answerWith(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
-	case http.MethodPatch:
-		if r.URL.Query().Get("dryRun") != "" {
-			s.merge(w, r)
-			return
-		}
-		var steps []struct{ Value any }
-		_ = json.NewDecoder(r.Body).Decode(&steps)
-		metadata := s.objects[r.URL.Path]["metadata"].(map[string]any)
-		metadata["ownerReferences"] = append(metadata["ownerReferences"].([]any), steps[0].Value)
-		answerWith(w, http.StatusOK, s.objects[r.URL.Path])
-	default:
-		if o, found := s.objects[r.URL.Path]; found {
-			answerWith(w, http.StatusOK, o)
-			return
-		}
-		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
-	}
-}
-
-// merge answers a merge patch that is not to be kept.
-func (s *objectServer) merge(w http.ResponseWriter, r *http.Request) {
-	merged := maps.Clone(s.objects[r.URL.Path])
-	if err := json.NewDecoder(r.Body).Decode(&merged); err != nil {
-		fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
-		return
-	}
-	rewrite(merged)
-	answerWith(w, http.StatusOK, merged)
-}
-
-// rewrite has an object say things as the server does.
-func rewrite(o map[string]any) {
-	if spec, ok := o["spec"].(map[string]any); ok && spec["size"] == "1024Mi" {
-		spec["size"] = "1Gi"
-	}
-	if texts, ok := o["stringData"].(map[string]any); ok {
-		data := map[string]any{}
-		for name, text := range texts {
-			data[name] = base64.StdEncoding.EncodeToString([]byte(text.(string)))
-		}
-		o["data"] = data
-		delete(o, "stringData")
-	}
-}
-
-func (s *objectServer) post(w http.ResponseWriter, r *http.Request) {
-	var o map[string]any
-	data, _ := io.ReadAll(r.Body)
-	if err := json.Unmarshal(data, &o); err != nil {
-		fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
-		return
-	}
-	metadata := o["metadata"].(map[string]any)
-	name := path.Join(r.URL.Path, metadata["name"].(string))
-	if _, exists := s.objects[name]; exists {
-		fail(w, http.StatusConflict, metav1.StatusReasonAlreadyExists)
-		return
-	}
-	rewrite(o)
-	metadata["uid"] = "uid-of-" + metadata["name"].(string)
-	metadata["managedFields"] = []any{map[string]any{"manager": "test"}}
-	if r.URL.Query().Get("dryRun") == "" {
-		s.objects[name] = o
-	}
-	answerWith(w, http.StatusCreated, o)
-}
-
-func fail(w http.ResponseWriter, code int, reason metav1.StatusReason) {
-	answerWith(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: string(reason)})
-}
-
-func answerWith(w http.ResponseWriter, code int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(v)
-}
-
-// start makes a server, and a Submission to it with a Job, the runner and more.
-func start(t *testing.T, more ...*unstructured.Unstructured) (*objectServer, *Submission) {
-	t.Helper()
-	s := &objectServer{objects: map[string]map[string]any{}}
-	http := httptest.NewServer(s)
-	t.Cleanup(http.Close)
-	client, err := NewClient(&rest.Config{Host: http.URL, QPS: -1}, "ml", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, New(client).Submission(append([]*unstructured.Unstructured{runnerMap(), theJob("--call", "1")}, more...))
-}
-
-func object(version, kind, name string, content map[string]any) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{}}
-	for key, value := range content {
-		o.Object[key] = value
-	}
-	o.SetAPIVersion(version)
-	o.SetKind(kind)
-	o.SetName(name)
-	o.SetNamespace("ml")
-	return o
-}
-
-func theJob(args ...any) *unstructured.Unstructured {
-	worker := map[string]any{"name": api.ContainerName, "args": args}
-	job := object("batch/v1", "Job", "kinetic-a1", map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{worker}}}}})
-	job.SetLabels(map[string]string{api.LabelJobID: "a1"})
-	return job
-}
-
-func runnerMap() *unstructured.Unstructured {
-	return object("v1", "ConfigMap", api.RunnerPrefix+"12", map[string]any{"binaryData": map[string]any{"remote_runner.py": "UEs="}, "immutable": true})
-}
-
-func claimOf(size string) *unstructured.Unstructured {
-	return object("v1", "PersistentVolumeClaim", "scratch", map[string]any{"spec": map[string]any{"size": size}})
-}
-
-func textOf(text string) *unstructured.Unstructured {
-	return object("v1", "Secret", "token", map[string]any{"stringData": map[string]any{"TOKEN": text}})
-}
-
-const (
-	core    = "/api/v1/namespaces/ml/"
-	jobPath = "/apis/batch/v1/namespaces/ml/jobs/kinetic-a1"
-)
-
-var a1 = api.Spec{ID: "a1", Namespace: "ml"}
-
-// ownersOf are the UIDs of an object's owners.
-func (s *objectServer) ownersOf(name string) []string {
-	o := unstructured.Unstructured{Object: s.objects[name]}
-	var owners []string
-	for _, r := range o.GetOwnerReferences() {
-		owners = append(owners, string(r.UID))
-	}
-	return owners
-}
 
 // What is the job's own goes with the Job; the runner doesn't.
 func TestStartOwnsWhatIsTheJobs(t *testing.T) {
@@ -209,17 +39,6 @@ func TestStartOwnsWhatIsTheJobs(t *testing.T) {
 	if i, j := s.index("POST "+path.Dir(jobPath)), s.index("POST "+core+"secrets"); i > j {
 		t.Errorf("the Secret came before the Job: %q", s.asked)
 	}
-}
-
-func (s *objectServer) index(request string) int { return slices.Index(s.asked, request) }
-
-func (s *objectServer) put(o *unstructured.Unstructured, owner string) {
-	name := core + plurals[o.GetKind()] + "/" + o.GetName()
-	rewrite(o.Object)
-	if owner != "" {
-		o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Job", Name: owner, UID: "another"}})
-	}
-	s.objects[name] = o.Object
 }
 
 // An object that is there already is shared with other jobs, left to who
@@ -256,22 +75,6 @@ func TestStartFindsObjects(t *testing.T) {
 	}
 }
 
-// What the answer to a creation would have told is not asked of an object that is
-// the job's own.
-func TestStartFindsItsOwnObjectAfterALostAnswer(t *testing.T) {
-	s, w := start(t, textOf("hush"))
-	s.losing(core+"secrets", 1)
-	if err := w.Start(t.Context(), a1, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.ownersOf(core + "secrets/token"); !slices.Equal(got, []string{"uid-of-kinetic-a1"}) {
-		t.Errorf("the Secret has owners %q", got)
-	}
-	if slices.ContainsFunc(s.asked, func(r string) bool { return strings.HasPrefix(r, "PATCH ") }) {
-		t.Errorf("asked %q", s.asked)
-	}
-}
-
 // A Job that has the name is left alone; if it runs our call, its records are ours,
 // and a submit that was cut off before the Secret was made is completed.
 func TestStartLeavesAnotherJob(t *testing.T) {
@@ -291,128 +94,6 @@ func TestStartLeavesAnotherJob(t *testing.T) {
 			}
 			if s.objects[jobPath] == nil {
 				t.Error("the other Job was removed")
-			}
-		})
-	}
-}
-
-// lose drops the answers to the first n creations of a Job, which the server has
-// carried out.
-func (s *objectServer) lose(n int) { s.losing(path.Dir(jobPath), n) }
-
-func (s *objectServer) losing(collection string, n int) {
-	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodPost || r.URL.Path != collection || n == 0 {
-			return false
-		}
-		n--
-		s.post(httptest.NewRecorder(), r)
-		fail(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
-		return true
-	}
-}
-
-func TestStartFindsItsOwnJobAfterALostAnswer(t *testing.T) {
-	s, w := start(t)
-	s.lose(1)
-	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.ownersOf(core + "secrets/kinetic-a1-env"); !slices.Contains(got, "uid-of-kinetic-a1") {
-		t.Errorf("the Secret has owners %q", got)
-	}
-}
-
-// The Job was made, whatever came of the answer.
-func TestStartWhoseAnswerCanNotBeRead(t *testing.T) {
-	for name, tt := range map[string]struct {
-		answer func(http.ResponseWriter)
-		times  int
-		then   int // code of what follows
-		starts bool
-	}{
-		"it is cut":                           {cutShort, 1, 0, true},
-		"it is no object":                     {func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") }, 1, 0, false},
-		"it is cut, and then access is taken": {cutShort, 1, http.StatusForbidden, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, w := start(t)
-			posts := 0
-			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Method != http.MethodPost || r.URL.Path != path.Dir(jobPath) {
-					return false
-				}
-				switch posts++; {
-				case posts <= tt.times:
-					s.post(httptest.NewRecorder(), r)
-					tt.answer(w)
-				case tt.then != 0:
-					fail(w, tt.then, metav1.StatusReasonForbidden)
-				default:
-					return false
-				}
-				return true
-			}
-			err := w.Start(t.Context(), a1, nil)
-			if (err == nil) != tt.starts || errors.Is(err, api.ErrMayRun) {
-				t.Errorf("got %v", err)
-			}
-			if there := s.objects[jobPath] != nil; there != tt.starts {
-				t.Errorf("the Job is there: %v", there)
-			}
-		})
-	}
-}
-
-// cutShort is an answer whose connection breaks.
-func cutShort(w http.ResponseWriter) {
-	w.Header().Set("Content-Length", "1000")
-	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, "{")
-	_ = http.NewResponseController(w).Flush()
-	panic(http.ErrAbortHandler)
-}
-
-// A Job that no one can look at may be the one whose creation was not answered.
-func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
-	for name, tt := range map[string]struct {
-		lost, unread int // answers to creations and readings of the Job
-		final        bool
-		mayRun       bool
-	}{
-		"read in the end":        {1, 1, false, false},
-		"never read":             {1, 1, true, true},
-		"never read, nor made":   {0, 1, true, false},
-		"read at the first time": {1, 0, false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, w := start(t)
-			if tt.lost == 0 {
-				s.objects[jobPath] = theJob("--call", "2").Object
-			}
-			s.lose(tt.lost)
-			losing := s.refuse
-			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Method != http.MethodGet || r.URL.Path != jobPath || tt.unread == 0 {
-					return losing(w, r)
-				}
-				if tt.final {
-					fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
-					return true
-				}
-				tt.unread--
-				fail(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
-				return true
-			}
-			err := w.Start(t.Context(), a1, nil)
-			if failed := tt.final; (err != nil) != failed || errors.Is(err, api.ErrMayRun) != tt.mayRun {
-				t.Errorf("got %v", err)
-			}
-			if taken := errors.Is(err, fs.ErrExist); taken != (tt.lost == 0) {
-				t.Errorf("the name is taken: %v, by %v", taken, err)
-			}
-			if s.objects[jobPath] == nil {
-				t.Error("the Job was removed")
 			}
 		})
 	}
