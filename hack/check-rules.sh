@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # House rules that no linter knows, one line each: a name, what to do instead, the pattern
-# (extended regular expression), and the files to search. Import rules are a test:
-# pkg/deps_test.go.
+# (extended regular expression), and the files to search. The rules for imports and sizes are
+# tests: pkg/deps_test.go and pkg/size_test.go.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,8 +34,5 @@ if [[ -n $folders ]]; then complain "a folder is named after one noun" <<<"$fold
 
 mains=$(git ls-files --cached --others --exclude-standard 'plugins/*.go' | grep -vE '/main(_test)?\.go$' || true)
 if [[ -n $mains ]]; then complain "a plugin is only a main.go; its code is in pkg/cmd" <<<"$mains"; fi
-
-long=$(git ls-files -z --cached --others --exclude-standard "${go[@]}" 'runner/*.py' | xargs -0 -r wc -l | awk '$2 != "total" && $1 > ($2 ~ /kinetic_runner/ ? 300 : 450) {print $2 ": " $1 " lines"}')
-if [[ -n $long ]]; then complain "a file holds one noun, in about 400 lines" <<<"$long"; fi
 
 exit "$failed"
