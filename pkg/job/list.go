@@ -17,8 +17,8 @@ import (
 
 // Filter chooses jobs.
 type Filter struct {
-	// States, when there are any, are the only ones wanted. Cancelled also takes jobs that were
-	// cancelled, whatever their state, and without States no others.
+	// States and Cancelled, when one is set, choose only jobs in these states, and jobs that were
+	// cancelled, whatever their state.
 	States    []api.State
 	Cancelled bool
 	// Stored also takes jobs that have no workload any more.
@@ -58,8 +58,8 @@ func (e *UnreadError) Error() string { return e.err.Error() }
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *UnreadError) Unwrap() error { return e.err }
 
-// joinUnread joins why workloads and why the store could not be listed. Where workloads could not,
-// it is no news that there is no store: they would have named their own.
+// joinUnread joins the errors of listing the workloads and the store. It leaves out that there is
+// no store if the workloads could not be listed: they would have named their stores.
 func joinUnread(workloads, stored error) error {
 	if workloads != nil && errors.Is(stored, store.ErrNone) {
 		return workloads

@@ -35,8 +35,8 @@ func (f *Flags) One(ctx context.Context, args []string) (*job.Job, error) {
 	return nil, process.Usagef("%d jobs match, but this command takes one: %s", len(jobs), strings.Join(ids, ", "))
 }
 
-// Several finds the jobs that the arguments or the flags name. failed are the errors of those
-// that can't be found. Of a single ID that is the last result.
+// Several finds the jobs that the arguments or the flags name. failed has an error for each job
+// that can't be found; if there is only one ID, its error is err.
 func (f *Flags) Several(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
 	switch len(ids) {
 	case 0:
@@ -70,7 +70,7 @@ func (f *Flags) Several(ctx context.Context, ids []string) (found []*job.Job, fa
 	return found, failed, nil
 }
 
-// attachEach finds jobs of the registry, or of the store where there is no cluster.
+// attachEach finds jobs in the registry, or in the store if there is no cluster.
 func (f *Flags) attachEach(ctx context.Context, ids []string) ([]*job.Job, []error) {
 	registry, err := f.Registry()
 	if err == nil {
@@ -85,12 +85,12 @@ func (f *Flags) attachEach(ctx context.Context, ids []string) ([]*job.Job, []err
 	return jobs, errs
 }
 
-// Finder finds the jobs of a registry that words name.
+// Finder finds jobs in a registry by words that name them.
 type Finder func(registry job.Registry, ctx context.Context, words []string) (found []*job.Job, failed []error)
 
-// All finds with find all jobs that are to be ended or removed, whatever is left of
-// them. One that is not found does not protect the others: failed are the errors. Of a
-// single ID that is the last result.
+// All finds jobs that a command ends or removes. find may be one that also finds what is left of a
+// job. failed has an error for each job that can't be found, which does not stop the command for
+// the others; if there is only one ID, its error is err.
 func (f *Flags) All(ctx context.Context, ids []string, find Finder) (found []*job.Job, failed []error, err error) {
 	var others []string
 	for _, id := range ids {
@@ -120,8 +120,8 @@ func (f *Flags) All(ctx context.Context, ids []string, find Finder) (found []*jo
 // atATime is how many jobs are opened at a time.
 const atATime = 16
 
-// Matching finds the jobs that the flags and a filter choose, the newest first. failed are the
-// errors of those that can't be opened. That there is none is an error.
+// Matching returns the jobs that the flags and a filter choose, newest first. failed has an error
+// for each job that can't be opened. It is an error if no job matches.
 func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.Job, failed []error, err error) {
 	if err := f.Narrow(&filter); err != nil {
 		return nil, nil, err

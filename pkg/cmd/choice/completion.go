@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 )
 
-// CompleteIDs offers the IDs of jobs that are not typed yet, with what they run and how they
-// stand.
+// CompleteIDs completes the IDs of jobs, and shows the function and the state of each. It leaves
+// out IDs that are already typed.
 func (f *Flags) CompleteIDs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	return f.completeIDs(sub, args, word, func(api.JobSummary) bool { return true })
 }
 
-// CompleteUnended is CompleteIDs for jobs that have not ended.
+// CompleteUnended is CompleteIDs without jobs that have ended.
 func (f *Flags) CompleteUnended(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	return f.completeIDs(sub, args, word, func(e api.JobSummary) bool { return !e.State.Ended() })
 }
@@ -32,7 +32,7 @@ func (f *Flags) completeIDs(sub *cobra.Command, args []string, word string, want
 	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// CompleteHosts offers the numbers of the hosts of the job that is named already.
+// CompleteHosts completes the numbers of the hosts of the job that is already typed.
 func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) != 1 && !f.Given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -1,4 +1,4 @@
-// Package choice finds the jobs that a command line means: by IDs, or by flags that choose jobs.
+// Package choice finds the jobs that a command line names, by IDs or by flags such as --last.
 package choice
 
 import (
@@ -13,28 +13,28 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// Flags say which jobs a command means, and where they are looked for.
+// Flags choose jobs, and say where to search for them.
 type Flags struct {
-	// Connection leads to the cluster and the store.
+	// Connection chooses the cluster and the store.
 	Connection *connect.Flags
-	// Local takes the jobs of this machine instead of a cluster's.
+	// Local chooses the jobs of this machine instead of a cluster's.
 	Local bool
-	// Last takes the job that the user submitted last.
+	// Last chooses the newest of the user's jobs.
 	Last bool
-	// Mine takes only jobs that the user submitted.
+	// Mine chooses only jobs that the user submitted.
 	Mine bool
-	// Selector, when set, takes only jobs whose labels match it.
+	// Selector, unless it is empty, chooses only jobs whose labels match.
 	Selector string
 }
 
 // Given reports whether any of the flags that choose jobs was given.
 func (f *Flags) Given() bool { return f.Last || f.Mine || f.Selector != "" }
 
-// Many reports whether the command line may mean several jobs: then each is printed with its
-// ID, however many there are.
+// Many reports whether the command line can name several jobs. Output then includes the ID of each
+// job, even if only one is found.
 func (f *Flags) Many(args []string) bool { return len(args) > 1 || f.Given() && !f.Last }
 
-// Section is the flags that choose jobs, for a command that takes IDs.
+// Section returns the flags that choose jobs, for a command that takes IDs.
 func (f *Flags) Section() process.Section {
 	s := process.NewSection("Flags instead of IDs")
 	s.Flags.BoolVar(&f.Last, "last", false, "The job you submitted last in this namespace.")
@@ -48,14 +48,14 @@ func (f *Flags) FilterVars(s process.Section) {
 	s.Flags.StringVarP(&f.Selector, "selector", "l", "", "Only jobs whose labels match `SELECTOR`, such as app=train.")
 }
 
-// ConnectionSection is the flags that say where jobs are looked for.
+// ConnectionSection returns the flags that say where to search for jobs.
 func (f *Flags) ConnectionSection() process.Section {
 	s := f.Connection.Section()
 	s.Flags.BoolVar(&f.Local, "local", false, "Use the jobs of this machine instead of a cluster. The full ID of a local job needs no flag.")
 	return s
 }
 
-// Narrow adds to a filter what the flags say. Its errors are about the flags.
+// Narrow adds the choice of the flags to a filter.
 func (f *Flags) Narrow(filter *job.Filter) error {
 	if f.Selector != "" {
 		if f.Local {
@@ -75,7 +75,7 @@ func (f *Flags) Narrow(filter *job.Filter) error {
 	return nil
 }
 
-// OneID checks for cobra that one job is named, by its ID or by flags.
+// OneID is a cobra.PositionalArgs for commands that take one job, by its ID or by flags.
 func (f *Flags) OneID(sub *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return process.Usagef("%s takes one job, got %s", sub.CommandPath(), strings.Join(args, " "))
@@ -83,7 +83,7 @@ func (f *Flags) OneID(sub *cobra.Command, args []string) error {
 	return f.SomeIDs(sub, args)
 }
 
-// SomeIDs checks for cobra that jobs are named, by their IDs or by flags.
+// SomeIDs is a cobra.PositionalArgs for commands that take jobs, by their IDs or by flags.
 func (f *Flags) SomeIDs(sub *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 && f.Given():
@@ -94,12 +94,12 @@ func (f *Flags) SomeIDs(sub *cobra.Command, args []string) error {
 	return CheckIDs(args)
 }
 
-// NoID is the error of a command line that names no job.
+// NoID returns the error for a command line that names no job.
 func NoID(sub *cobra.Command) error {
 	return process.Usagef("job ID required: %s; list jobs with kubectl kinetic jobs list, or use --last for your newest", sub.UseLine())
 }
 
-// CheckIDs checks that words can be IDs, before anything is contacted.
+// CheckIDs checks the form of IDs, without contacting anything.
 func CheckIDs(words []string) error {
 	for _, word := range words {
 		if !job.CanBeID(word) {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// Registry is where the jobs are looked for.
+// Registry returns the place to search for jobs.
 func (f *Flags) Registry() (job.Registry, error) { return f.RegistryOf(false) }
 
-// RegistryOf is Registry, for all namespaces of a cluster or for one.
+// RegistryOf is Registry, for all namespaces of the cluster or only for one.
 func (f *Flags) RegistryOf(allNamespaces bool) (job.Registry, error) {
 	if f.Local {
 		return f.localRegistry()
@@ -41,8 +41,8 @@ func (f *Flags) attach(ctx context.Context, id string) (*job.Job, error) {
 	return j, unattached(err)
 }
 
-// localJob is the local job of exactly this id: ids are unique, so that it can
-// be named without --local.
+// localJob returns the local job with exactly this ID, nil if there is none. IDs are unique, so it
+// needs no --local.
 func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
 	if f.Local {
 		return nil
@@ -54,8 +54,8 @@ func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
 	return registry.Exact(ctx, id)
 }
 
-// storedJob is the job of exactly this id of which the store knows the end: it needs no
-// cluster. why is what is wrong with that.
+// storedJob returns the job with exactly this ID if the store says that it has ended, which takes
+// no cluster; otherwise nil. why is the reason that there is no cluster.
 func (f *Flags) storedJob(ctx context.Context, id string, why error) *job.Job {
 	if f.Local {
 		return nil
@@ -74,8 +74,7 @@ func (f *Flags) storedJob(ctx context.Context, id string, why error) *job.Job {
 	return j
 }
 
-// unattached gives errors about what was typed, or about this program's version,
-// their exit code.
+// unattached marks errors about the typed ID and about this program's version as usage errors.
 func unattached(err error) error {
 	var unknown *job.IDError
 	var newer *api.VersionError
@@ -85,7 +84,7 @@ func unattached(err error) error {
 	return err
 }
 
-// Where says where the jobs of a registry are: " in namespace ml".
+// Where returns the location of a registry's jobs for a message, such as " in namespace ml".
 func Where(registry job.Registry) string {
 	switch {
 	case registry.Kind == api.BackendLocal:

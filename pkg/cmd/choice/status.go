@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// StateNames lists the states of jobs for people.
+// StateNames returns the states of jobs, separated by commas.
 func StateNames() string { return strings.Join(states(), ", ") }
 
 func states() []string {
@@ -22,17 +22,17 @@ func states() []string {
 	return names
 }
 
-// statusWords are the values of --status: all words that lists show in the column STATUS.
+// statusWords returns the values of --status, which are those of the column STATUS of a list.
 func statusWords() []string { return append(states(), api.CancelledWord) }
 
-// StatusVar adds --status to a section, with completion of its values. usage is what its help
-// begins with, such as "Only jobs with status `STATE`".
+// StatusVar adds --status and its completion to a section. usage is the beginning of its help,
+// such as "Only jobs with status `STATE`".
 func StatusVar(s *process.Section, words *[]string, usage string) {
 	s.Flags.StringSliceVar(words, "status", nil, usage+": "+strings.Join(statusWords(), ", ")+".")
 	s.Completions = map[string]cobra.CompletionFunc{"status": cobra.FixedCompletions(statusWords(), cobra.ShellCompDirectiveNoFileComp)}
 }
 
-// ByStatus is the filter of the jobs that --status chooses by some words, in any case.
+// ByStatus returns a filter for the values of --status, which may be in lower case.
 func ByStatus(words []string) (job.Filter, error) {
 	var f job.Filter
 	for _, w := range words {

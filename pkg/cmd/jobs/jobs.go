@@ -62,7 +62,8 @@ func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra
 	return sub
 }
 
-// runE runs what a command line asks for: toOptions reads it, before anything is contacted.
+// runE returns the RunE of a command whose toOptions checks the command line, without contacting
+// anything.
 func runE[O interface{ run(context.Context) error }](c *command, toOptions func(*command, []string) (O, error)) func(*cobra.Command, []string) error {
 	return process.RunE(func(ctx context.Context, args []string) error {
 		o, err := toOptions(c, args)

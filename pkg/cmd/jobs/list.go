@@ -142,7 +142,7 @@ func (o *listOptions) run(ctx context.Context) error {
 // sortings are the values of --sort-by. The first is the default.
 var sortings = []string{"age", "id", "status", "duration"}
 
-// sort sorts jobs, of which the newest is first, as --sort-by says.
+// sort sorts jobs by --sort-by. Equal ones stay as they are, newest first.
 func (o *listOptions) sort(entries []api.JobSummary) {
 	slices.SortStableFunc(entries, func(a, b api.JobSummary) int {
 		switch o.sortBy {

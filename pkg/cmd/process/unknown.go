@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
-// NoCommand rejects the arguments of a command that has only sub-commands: the first is an unknown
-// one. The error suggests what may have been meant; otherWords maps names that other tools use to
-// names of sub-commands.
+// NoCommand is for a command that has only sub-commands: an argument is then an unknown
+// sub-command. The error suggests known ones. otherWords maps names that other tools use to
+// sub-commands.
 func NoCommand(otherWords map[string][]string) cobra.PositionalArgs {
 	return func(parent *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
 
-// OfJob returns an error that names its job: err itself where its text begins so already, nil
-// for nil.
+// OfJob returns err with the name of its job in front, unless it begins with that already.
 func OfJob(id string, err error) error {
 	if err == nil {
 		return nil
@@ -24,8 +23,8 @@ func OfJob(id string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// Errors makes one error of those of some jobs, of which each may be nil. Of several jobs
-// each error has its own line on w, and the exit code is 1: the others were dealt with.
+// Errors combines the errors of some jobs, which may be nil. For several jobs it prints each error
+// as a line on w and returns exit code 1, because the other jobs were handled.
 func Errors(w io.Writer, jobs int, errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	interrupted := func(err error) bool { return errors.Is(err, context.Canceled) }
@@ -36,7 +35,7 @@ func Errors(w io.Writer, jobs int, errs []error) error {
 	return process.Exit(process.ExitFailed)
 }
 
-// PrintErrors prints errors, of which each may be nil, one on each line.
+// PrintErrors prints each error that is not nil as a line.
 func PrintErrors(w io.Writer, errs []error) {
 	for _, err := range errs {
 		if err != nil {
