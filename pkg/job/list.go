@@ -38,6 +38,11 @@ type Filter struct {
 	Limit int
 }
 
+// Chooses reports whether the filter leaves out jobs by what they are.
+func (f Filter) Chooses() bool {
+	return len(f.States) > 0 || f.Cancelled || f.User != "" || f.Selector != nil || !f.Before.IsZero()
+}
+
 func (f Filter) wants(e api.JobSummary) bool {
 	return f.wantsState(e) && f.selects(e) && (f.Before.IsZero() || e.Created.Before(f.Before))
 }
@@ -79,6 +84,9 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	entries, err := reg.entries(ctx, found, f, more)
 	if unread != nil {
 		entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return e.State == api.NotFound && !e.EndKnown() })
+		for i := range entries {
+			entries[i].Status.Unread = unread.Error()
+		}
 		err = joinUnread(&UnreadError{unread}, err)
 	}
 	if len(entries) == 0 {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -115,6 +116,16 @@ func TestEntriesOfASharedStore(t *testing.T) {
 	}
 	if _, err := p.Attach(t.Context(), "here"); err != nil {
 		t.Error(err)
+	}
+	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, errUnreachable })
+	entries, err := p.Entries(t.Context(), Filter{Stored: true}, api.ListStates)
+	if !errors.Is(err, errUnreachable) {
+		t.Errorf("without the cluster: %v", err)
+	}
+	for _, e := range entries {
+		if e.Status.Unread == "" {
+			t.Errorf("without the cluster, job %s seems to have no workload", e.ID)
+		}
 	}
 }
 

@@ -90,11 +90,30 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	case found:
 		return j, nil
 	}
+	for _, err := range j.Store.List(ctx, store.Outputs(j.ID()), "") {
+		if err != nil {
+			return nil, err
+		}
+		return nil, &CleanedUpError{j}
+	}
 	if err := j.checkOrphan(ctx); err != nil {
 		return nil, err
 	}
-	return nil, &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left, in %s/%s: delete them with kubectl kinetic jobs cleanup %s --outputs%s",
-		j.ID(), j.Store.URL(), j.ID(), j.ID(), j.LocationFlags())}
+	return nil, &IDError{fmt.Sprintf("job %s was cleaned up", j.ID())}
+}
+
+// CleanedUpError is about a job that was cleaned up, except for its outputs. It is an IDError.
+type CleanedUpError struct {
+	// Job has neither a handle nor a workload.
+	Job *Job
+}
+
+func (e *CleanedUpError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the IDError.
+func (e *CleanedUpError) Unwrap() error {
+	return &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left: list them with %s, delete them with %s",
+		e.Job.ID(), e.Job.command("outputs"), e.Job.RemovalOfOutputs())}
 }
 
 // resolve finds a job and its store, and whether it has a workload, which then fills the handle

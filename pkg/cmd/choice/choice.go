@@ -142,7 +142,7 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 		return nil, nil, unread
 	}
 	if len(entries) == 0 {
-		return nil, nil, fmt.Errorf("%w%s", job.ErrNoJob, Where(registry))
+		return nil, nil, None(filter, registry)
 	}
 	found, failed = fanout.Collect(atATime, entries, func(e api.JobSummary) (*job.Job, error) { return registry.Open(ctx, e) })
 	if unread != nil {

@@ -3,6 +3,7 @@ package choice
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
@@ -41,10 +42,10 @@ func (f *Flags) attach(ctx context.Context, id string) (*job.Job, error) {
 	return j, unattached(err)
 }
 
-// localJob returns the local job with exactly this ID, nil if there is none. IDs are unique, so it
-// needs no --local.
+// localJob returns the local job with exactly this ID, nil if there is none. It needs no --local,
+// unless a flag chooses a cluster, where another job may have the same ID.
 func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
-	if f.Local {
+	if f.Local || f.Connection.ChooseCluster() {
 		return nil
 	}
 	registry, err := f.localRegistry()
@@ -82,6 +83,14 @@ func unattached(err error) error {
 		return process.Usage(err)
 	}
 	return err
+}
+
+// None returns the error that a filter chooses no job of a registry. It is a job.ErrNoJob.
+func None(filter job.Filter, registry job.Registry) error {
+	if filter.Chooses() {
+		return fmt.Errorf("%w%s that match", job.ErrNoJob, Where(registry))
+	}
+	return fmt.Errorf("%w%s", job.ErrNoJob, Where(registry))
 }
 
 // Where returns the location of a registry's jobs for a message, such as " in namespace ml".

@@ -3,6 +3,7 @@
 package connect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -81,6 +82,12 @@ func (c *Flags) Section() process.Section {
 		"profile":             offer(profiles),
 	}
 	return s
+}
+
+// ChooseCluster reports whether a flag chooses a cluster or a namespace of it.
+func (c *Flags) ChooseCluster() bool {
+	t := c.Target
+	return cmp.Or(c.loading.ExplicitPath, c.overrides.CurrentContext, c.overrides.Context.Namespace, t.Project, t.Zone, t.Cluster, t.Profile) != ""
 }
 
 // verbosity is kubectl's -v: client-go reports its requests through klog.

@@ -128,8 +128,6 @@ func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error
 	}
 	if len(found) > 0 {
 		err = o.cleanUp(ctx, found)
-	} else if complete {
-		fmt.Fprintln(o.streams.ErrOut, job.ErrNoJob.Error()+choice.Where(registry))
 	}
 	if err == nil {
 		err = o.removeRunners(ctx, registry)
@@ -281,8 +279,11 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	if err != nil && (len(entries) == 0 || registry.Kind != api.BackendLocal && errors.As(err, &unread)) {
 		return nil, false, err
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		o.leaveAlone(err)
+	case len(entries) == 0:
+		fmt.Fprintln(o.streams.ErrOut, choice.None(filter, registry))
 	}
 	found, errs := o.open(ctx, registry, entries)
 	for _, unopened := range errs {

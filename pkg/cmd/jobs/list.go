@@ -130,7 +130,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, job.ErrNoJob.Error()+choice.Where(o.registry)+localHint(o.registry))
+		_, err := fmt.Fprintln(o.errOut, choice.None(o.filter, o.registry).Error()+localHint(o.registry))
 		return err
 	}
 	o.sort(entries)

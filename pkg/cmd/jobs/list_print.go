@@ -133,6 +133,8 @@ func workload(e api.JobSummary) string {
 	switch {
 	case e.State != api.NotFound:
 		return "exists"
+	case e.Status.Unread != "":
+		return "unknown"
 	case e.Status.Collected:
 		return "collected"
 	default:

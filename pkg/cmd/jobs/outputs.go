@@ -61,6 +61,10 @@ func (c *command) outputs() *cobra.Command {
 				return err
 			}
 			j, err := c.choice.One(ctx, parsed.ids)
+			var left *job.CleanedUpError
+			if errors.As(err, &left) {
+				j, err = left.Job, nil
+			}
 			if err != nil {
 				return err
 			}
