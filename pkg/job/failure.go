@@ -60,7 +60,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 			f.Details += fmt.Sprintf("pickled in %s/%s\n", j.Store.URL(), store.Pickle(j.ID(), *result.Pickle))
 		}
 	}
-	if f.Printed == "" && f.Details == "" && j.logTells(s) {
+	if f.Printed == "" && f.Details == "" && j.logExplains(s) {
 		if f.Printed, err = j.lastLines(ctx); err != nil {
 			return f, err
 		}
@@ -103,9 +103,9 @@ func (j *Job) retried(s api.Status) string {
 	}
 }
 
-// logTells says whether the end of a job's log may tell why it failed: not of one that
+// logExplains says whether the end of a job's log may tell why it failed: not of one that
 // was cancelled, nor of a map, none of whose pods speaks for all.
-func (j *Job) logTells(s api.Status) bool {
+func (j *Job) logExplains(s api.Status) bool {
 	return s.Reason != api.Cancelled && j.Handle.Map == nil
 }
 

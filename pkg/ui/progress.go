@@ -36,9 +36,9 @@ func (u *UI) Progress(label string, total int64) *Progress {
 	return u.begin(&Progress{ui: u, label: Clean(label), total: total})
 }
 
-// Telling shows a text instead of a bar, until Done, for progress that is not counted in
+// ProgressText shows a text instead of a bar, until Done, for progress that is not counted in
 // bytes. Show replaces the text.
-func (u *UI) Telling(label, text string) *Progress {
+func (u *UI) ProgressText(label, text string) *Progress {
 	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text)})
 	p.Show(text)
 	return p

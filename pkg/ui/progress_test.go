@@ -55,7 +55,7 @@ func TestShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			c := newClock()
-			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).Telling("map", "0 done")
+			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).ProgressText("map", "0 done")
 			for n := range 13 {
 				bar.Show(strconv.Itoa(n) + " done")
 				c.pass(time.Second)
@@ -80,7 +80,7 @@ func TestTelling(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			c := newClock()
-			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).Telling("map", "0 of 9")
+			bar := NewStyled(&out, c.now, Style{Redraw: tt.redraw, Columns: 80}).ProgressText("map", "0 of 9")
 			if out.String() != tt.first {
 				t.Errorf("begins with %q, want %q", out.String(), tt.first)
 			}
@@ -100,7 +100,7 @@ func TestAbove(t *testing.T) {
 	var out bytes.Buffer
 	u := NewStyled(&out, newClock().now, Style{Redraw: true, Columns: 80})
 	w := u.Above(&out)
-	bar := u.Telling("map", "0 done")
+	bar := u.ProgressText("map", "0 done")
 	_, _ = io.WriteString(w, "1\n")
 	bar.Done()
 	_, _ = io.WriteString(w, "2\n")

@@ -139,7 +139,7 @@ func Cluster(c *connect.Flags, where target.Target, namespace string) (*kube.Clu
 }
 
 func newCluster(c *connect.Flags, config *rest.Config, namespace string) (*kube.Cluster, error) {
-	client, err := kube.NewClient(config, namespace, c.Tell)
+	client, err := kube.NewClient(config, namespace, c.Notice)
 	if err != nil {
 		return nil, process.Usage(fmt.Errorf("%w: %s", err, connect.SettingHint))
 	}

@@ -21,13 +21,13 @@ func LocalRegistry(storeURL, python string) (job.Registry, *local.Machine, error
 	return localRegistry(storeURL, python, nil)
 }
 
-// LocalJobsRegistry is LocalRegistry for existing jobs. Warnings go where TellOn says.
+// LocalJobsRegistry is LocalRegistry for existing jobs. Warnings go where SetNotices says.
 func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
 	where, err := c.Resolve(true)
 	if err != nil {
 		return job.Registry{}, process.Usage(err)
 	}
-	registry, _, err := localRegistry(where.Store, "", func(err error) { c.Tell("warning: " + err.Error()) })
+	registry, _, err := localRegistry(where.Store, "", func(err error) { c.Notice("warning: " + err.Error()) })
 	return registry, err
 }
 

@@ -44,12 +44,12 @@ func NewFlags() *Flags {
 	return c
 }
 
-// TellOn sets where lines about the cluster go: that it is slow to answer, and its
+// SetNotices sets where lines about the cluster go: that it is slow to answer, and its
 // warnings.
-func (c *Flags) TellOn(w io.Writer) { c.notices = w }
+func (c *Flags) SetNotices(w io.Writer) { c.notices = w }
 
-// Tell writes a line about the cluster where TellOn says.
-func (c *Flags) Tell(line string) {
+// Notice writes a line about the cluster where SetNotices says.
+func (c *Flags) Notice(line string) {
 	if c.notices != nil {
 		fmt.Fprintln(c.notices, ui.Clean(line))
 	}

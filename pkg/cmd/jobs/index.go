@@ -84,7 +84,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	case r.OK:
 		err := o.Write(c.streams.Out, r.Value)
 		if err == nil {
-			report.TellWarnings(c.streams.ErrOut, j, r, nil)
+			report.PrintWarnings(c.streams.ErrOut, j, r, nil)
 		}
 		return err
 	}

@@ -24,7 +24,7 @@ type command struct {
 // NewCommand is `kubectl kinetic jobs`. The clock says ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, choice: choice.Flags{Connection: connect.NewFlags()}}
-	c.choice.Connection.TellOn(streams.ErrOut)
+	c.choice.Connection.SetNotices(streams.ErrOut)
 	root := &cobra.Command{
 		Use:         "jobs",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},

@@ -119,7 +119,7 @@ func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON,
 	if s.Status, err = j.Status(ctx); err != nil {
 		return s, err
 	}
-	report.TellUnread(o.streams.ErrOut, s.Status)
+	report.PrintUnread(o.streams.ErrOut, s.Status)
 	report.Remember(ctx, o.streams.ErrOut, j, s.Status)
 	if o.json {
 		s.Inputs, err = j.Progress(ctx)

@@ -29,8 +29,8 @@ type Collection struct {
 	Raw bool
 	// File, if set, is written instead of standard output.
 	File string
-	// Heard has the warnings that the log above the value already showed.
-	Heard *Heard
+	// WarningLog has the warnings that the log above the value already showed.
+	WarningLog *WarningLog
 }
 
 // Cleanup is what to delete of a job after its result was delivered: a value of --cleanup.
@@ -114,7 +114,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	case err != nil:
 		return err
 	}
-	TellWarnings(streams.ErrOut, j, result, c.Heard)
+	PrintWarnings(streams.ErrOut, j, result, c.WarningLog)
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
 }
 
@@ -133,11 +133,11 @@ func collected(ctx context.Context, w io.Writer, j *job.Job, errs []error) error
 	return nil
 }
 
-// TellWarnings prints the warnings of a result that the log has not shown yet, and where
+// PrintWarnings prints the warnings of a result that the log has not shown yet, and where
 // the exact value is if the printed one differs from what the call returned.
-func TellWarnings(w io.Writer, j *job.Job, r api.Result, heard *Heard) {
+func PrintWarnings(w io.Writer, j *job.Job, r api.Result, warnings *WarningLog) {
 	for _, warning := range r.Warnings {
-		if !heard.Has(warning) {
+		if !warnings.Has(warning) {
 			fmt.Fprintln(w, "warning: "+ui.Clean(warning))
 		}
 	}

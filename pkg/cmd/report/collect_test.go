@@ -112,11 +112,11 @@ func TestWarningsOfAValueAreToldOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			streams, _, _, said := genericiooptions.NewTestIOStreams()
 			j := collectable(t, tt.result)
-			heard := Hear(io.Discard)
-			if _, err := heard.Write([]byte("kinetic: warning: in the log\n")); err != nil {
+			warnings := NewWarningLog(io.Discard)
+			if _, err := warnings.Write([]byte("kinetic: warning: in the log\n")); err != nil {
 				t.Fatal(err)
 			}
-			if err := Collect(t.Context(), streams, j, Collection{Heard: heard}); err != nil {
+			if err := Collect(t.Context(), streams, j, Collection{WarningLog: warnings}); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.ReplaceAll(said.String(), j.Store.URL(), "STORE"); got != tt.want {

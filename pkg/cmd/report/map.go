@@ -92,12 +92,12 @@ func printFailures(w io.Writer, j *job.Job, end MapEnd) {
 	if len(failed) > 0 {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.LocationFlags())
 	}
-	TellResume(w, j)
+	PrintResumeHint(w, j)
 }
 
-// TellResume says how to compute the missing values of a map. It says nothing about other
+// PrintResumeHint says how to compute the missing values of a map. It says nothing about other
 // jobs.
-func TellResume(w io.Writer, j *job.Job) {
+func PrintResumeHint(w io.Writer, j *job.Job) {
 	if j.Handle.Map == nil {
 		return
 	}

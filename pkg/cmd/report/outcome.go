@@ -118,8 +118,8 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	}
 }
 
-// TellUnread prints a warning on w if a status comes from the store only, and why.
-func TellUnread(w io.Writer, s api.Status) {
+// PrintUnread prints a warning on w if a status comes from the store only, and why.
+func PrintUnread(w io.Writer, s api.Status) {
 	if s.Unread != "" {
 		fmt.Fprintf(w, "warning: the cluster could not be asked, only the store: %s\n", ui.Clean(s.Unread))
 	}

@@ -44,7 +44,7 @@ func (r *Removal) show() {
 	case r.bar != nil:
 		r.bar.Show(text)
 	case r.total >= manyObjects:
-		r.bar = r.ui.Telling("removing", text)
+		r.bar = r.ui.ProgressText("removing", text)
 	}
 }
 

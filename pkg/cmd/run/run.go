@@ -158,7 +158,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 			runner.Zip()
 		}()
 	}
-	f.connection.TellOn(streams.ErrOut)
+	f.connection.SetNotices(streams.ErrOut)
 	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
 	if m.contacts() && !local {
 		resolve = f.connection.ResolveCluster

@@ -170,8 +170,8 @@ func (o *options) printHandle(j *job.Job) error {
 type outcome struct {
 	status api.Status
 	err    error
-	// heard has the warnings in the log, nil for a map.
-	heard *report.Heard
+	// warnings has the warnings in the log, nil for a map.
+	warnings *report.WarningLog
 	// ofMap is the outcome of a map's inputs.
 	ofMap mapresults.Outcome
 }
@@ -187,10 +187,10 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	teller := report.NewTeller(o.ui)
+	states := report.NewStatePrinter(o.ui)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
-			announce(teller, j, s)
+			announce(states, j, s)
 			if last = s; s.Unrecoverable {
 				cancel(errUnrecoverable)
 			}
@@ -226,15 +226,15 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	}
 	stdout := o.logs(j)
 	out := report.NewLogWriter(stdout, o.streams.ErrOut, true)
-	heard := report.Hear(out.Err)
+	warnings := report.NewWarningLog(out.Err)
 	all := logs.Options{Tail: -1, Host: -1}
 	all.Out, all.Err = out.Views()
-	status, err := j.Follow(ctx, all, screen.Streams{Out: out.Out, Err: heard}, seen)
-	return outcome{status: status, err: errors.Join(err, out.Close()), heard: heard}
+	status, err := j.Follow(ctx, all, screen.Streams{Out: out.Out, Err: warnings}, seen)
+	return outcome{status: status, err: errors.Join(err, out.Close()), warnings: warnings}
 }
 
 // announce says what the job waits for, and that it runs.
-func announce(t *report.Teller, j *job.Job, s api.Status) {
+func announce(t *report.StatePrinter, j *job.Job, s api.Status) {
 	if j.Handle.Backend == api.BackendLocal { // it runs once it exists
 		return
 	}
@@ -264,15 +264,15 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 		return report.Interrupted(o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil:
 		err := report.SettleMap(ctx, o.streams, o.ui, j, report.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
-		o.noteUninstalled(j, hearFailures(end.ofMap))
+		o.noteUninstalled(j, failedMapWarnings(end.ofMap))
 		return err
 	case end.status.State != api.Succeeded:
 		err := report.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
-		o.noteUninstalled(j, end.heard)
+		o.noteUninstalled(j, end.warnings)
 		return err
 	}
 	o.ui.Phase("succeeded", j.ID())
-	if err := o.collect(ctx, j, end.heard); err != nil {
+	if err := o.collect(ctx, j, end.warnings); err != nil {
 		return err
 	}
 	o.noteOutputs(ctx, j)
@@ -298,18 +298,18 @@ func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
 	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags()))
 }
 
-// hearFailures treats the errors of a map's inputs like lines of a log.
-func hearFailures(m mapresults.Outcome) *report.Heard {
-	heard := report.Hear(io.Discard)
+// failedMapWarnings treats the errors of a map's inputs like lines of a log.
+func failedMapWarnings(m mapresults.Outcome) *report.WarningLog {
+	warnings := report.NewWarningLog(io.Discard)
 	for _, f := range m.Failed {
-		_, _ = fmt.Fprintf(heard, "%s: %s\n", f.Error.Type, f.Error.Message)
+		_, _ = fmt.Fprintf(warnings, "%s: %s\n", f.Error.Type, f.Error.Message)
 	}
-	return heard
+	return warnings
 }
 
 // noteUninstalled says where to install a missing package that the project requires.
-func (o *options) noteUninstalled(j *job.Job, heard *report.Heard) {
-	name, file := bundle.RequiredBy(o.root, heard.MissingModule())
+func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
+	name, file := bundle.RequiredBy(o.root, warnings.MissingModule())
 	if name == "" {
 		return
 	}
@@ -329,12 +329,12 @@ func (o *options) logs(j *job.Job) io.Writer {
 	return o.streams.Out
 }
 
-func (o *options) collect(ctx context.Context, j *job.Job, heard *report.Heard) error {
+func (o *options) collect(ctx context.Context, j *job.Job, warnings *report.WarningLog) error {
 	streams := o.streams
 	if j.Handle.CallKind != api.CallFunction {
 		streams.Out = io.Discard // a script has output, not a value
 	}
-	return report.Collect(ctx, streams, j, report.Collection{Cleanup: o.wait.cleanup, Heard: heard})
+	return report.Collect(ctx, streams, j, report.Collection{Cleanup: o.wait.cleanup, WarningLog: warnings})
 }
 
 // interrupted cancels the job when its run is interrupted: gracefully at first, immediately
@@ -350,7 +350,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	}
 	<-done
 	fmt.Fprintf(o.streams.ErrOut, "job %s was cancelled; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.LocationFlags())
-	report.TellResume(o.streams.ErrOut, j)
+	report.PrintResumeHint(o.streams.ErrOut, j)
 	return process.Exit(process.ExitInterrupted)
 }
 
@@ -360,7 +360,7 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	if err := o.end(ctx, j); err != nil {
 		return err
 	}
-	report.TellResume(o.streams.ErrOut, j)
+	report.PrintResumeHint(o.streams.ErrOut, j)
 	return process.Exit(process.ExitFailed)
 }
 

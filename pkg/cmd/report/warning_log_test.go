@@ -8,22 +8,22 @@ import (
 
 func TestHeard(t *testing.T) {
 	for name, tt := range map[string]struct {
-		log   string
-		heard bool
+		log      string
+		warnings bool
 	}{
 		"nothing":               {"", false},
 		"a warning":             {"before\nkinetic: warning: lost\nafter", true},
 		"of a host":             {"\x1b[36mhost-1 │ \x1b[0mkinetic: warning: lost\n", true},
 		"a longer one":          {"kinetic: warning: lost, too\n", false},
 		"no warning":            {"kinetic: lost\n", false},
-		"after a line too long": {strings.Repeat("x", 3*heardBytes) + "\nkinetic: warning: lost\n", true},
-		"not the last":          {"kinetic: warning: lost\n" + strings.Repeat("kinetic: warning: more\n", maxHeard-1), true},
-		"long ago":              {"kinetic: warning: lost\n" + strings.Repeat("kinetic: warning: more\n", maxHeard), false},
+		"after a line too long": {strings.Repeat("x", 3*warningBytes) + "\nkinetic: warning: lost\n", true},
+		"not the last":          {"kinetic: warning: lost\n" + strings.Repeat("kinetic: warning: more\n", maxWarnings-1), true},
+		"long ago":              {"kinetic: warning: lost\n" + strings.Repeat("kinetic: warning: more\n", maxWarnings), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{1, 7, len(tt.log) + 1} {
 				var passed strings.Builder
-				h := Hear(&passed)
+				h := NewWarningLog(&passed)
 				for rest := tt.log; rest != ""; {
 					n := min(size, len(rest))
 					if got, err := h.Write([]byte(rest[:n])); got != n || err != nil {
@@ -34,14 +34,14 @@ func TestHeard(t *testing.T) {
 				if passed.String() != tt.log {
 					t.Errorf("in pieces of %d: %d bytes are passed on, want %d", size, passed.Len(), len(tt.log))
 				}
-				if got := h.Has("lost"); got != tt.heard {
-					t.Errorf("in pieces of %d: got %v, want %v", size, got, tt.heard)
+				if got := h.Has("lost"); got != tt.warnings {
+					t.Errorf("in pieces of %d: got %v, want %v", size, got, tt.warnings)
 				}
 			}
 		})
 	}
-	if (*Heard)(nil).Has("lost") || (*Heard)(nil).MissingModule() != "" {
-		t.Error("a nil Heard has heard something")
+	if (*WarningLog)(nil).Has("lost") || (*WarningLog)(nil).MissingModule() != "" {
+		t.Error("a nil WarningLog has something")
 	}
 }
 
@@ -52,7 +52,7 @@ func TestHeardOfAMissingModule(t *testing.T) {
 		"host-1 │ ModuleNotFoundError: No module named 'a.b'; 'a' is not a package\n":                       "a.b",
 		"ModuleNotFoundError: No module named 'a'\nModuleNotFoundError: No module named 'b'\nImportError\n": "b",
 	} {
-		h := Hear(io.Discard)
+		h := NewWarningLog(io.Discard)
 		if _, err := h.Write([]byte(log)); err != nil || h.MissingModule() != want {
 			t.Errorf("%q: got %q, %v, want %q", log, h.MissingModule(), err, want)
 		}
