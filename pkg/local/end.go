@@ -46,9 +46,9 @@ func (m *Machine) record(ctx context.Context, r Record, e api.End) (api.End, err
 	return e, err
 }
 
-// obituary returns the message for a job whose runner ended without recording it. It quotes
+// exitMessage returns the message for a job whose runner ended without recording it. It quotes
 // the output of an interpreter that crashed.
-func (m *Machine) obituary(id string) string {
+func (m *Machine) exitMessage(id string) string {
 	message := "the runner was killed or crashed before it could record how the job ended"
 	if words := lastWords(filepath.Join(m.dir(id), outFile)); words != "" {
 		message += "; it said: " + words

@@ -102,7 +102,7 @@ func (m *Machine) settle(ctx context.Context, r Record) (api.Status, error) {
 		if _, err := os.Lstat(m.dir(r.ID)); errors.Is(err, fs.ErrNotExist) {
 			return api.Status{State: api.NotFound, Message: gone}, nil // deleted meanwhile
 		}
-		end, err = m.record(ctx, r, r.newEnd(api.Killed, m.obituary(r.ID), "client"))
+		end, err = m.record(ctx, r, r.newEnd(api.Killed, m.exitMessage(r.ID), "client"))
 	}
 	if err != nil {
 		return api.Status{}, err

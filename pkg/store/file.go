@@ -124,7 +124,7 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 		return false, err
 	}
 	defer temp.discard()
-	if err := temp.fill(ctx, newPromised(r, sha256, size)); err != nil {
+	if err := temp.fill(ctx, newVerifyReader(r, sha256, size)); err != nil {
 		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
 	if err := temp.close(false); err != nil {

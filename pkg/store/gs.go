@@ -78,7 +78,7 @@ func (s *gsStore) Close() error {
 
 // request is one operation on the bucket, with its retries.
 type request struct {
-	*patience
+	*retryPolicy
 	store  *gsStore
 	client *gsClient
 	need   need
@@ -91,10 +91,10 @@ func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, err
 	if err != nil {
 		return nil, err
 	}
-	return &request{patience: newPatience(client.transport), store: s, client: client, need: n, name: name}, nil
+	return &request{retryPolicy: newRetryPolicy(client.transport), store: s, client: client, need: n, name: name}, nil
 }
 
-// bucket returns a handle that retries for as long as the patience lasts. Every operation
+// bucket returns a handle that retries for as long as its policy allows. Every operation
 // is safe to repeat, so the policy is not the library's default, which retries less.
 func (r *request) bucket() *storage.BucketHandle {
 	return r.client.Bucket(r.store.bucket).Retryer(storage.WithPolicy(storage.RetryAlways),
@@ -119,20 +119,20 @@ func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 	if err != nil {
 		return nil, req.explain(ctx, err)
 	}
-	return &gsReader{Reader: r, patience: req.patience, explain: func(err error) error { return req.explain(ctx, err) }}, nil
+	return &gsReader{Reader: r, policy: req.retryPolicy, explain: func(err error) error { return req.explain(ctx, err) }}, nil
 }
 
 // gsReader explains errors, and forgets earlier ones whenever it has read something.
 type gsReader struct {
 	*storage.Reader
-	patience *patience
-	explain  func(error) error
+	policy  *retryPolicy
+	explain func(error) error
 }
 
 func (r *gsReader) Read(b []byte) (int, error) {
 	n, err := r.Reader.Read(b)
 	if n > 0 {
-		r.patience.reset()
+		r.policy.reset()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = r.explain(err)

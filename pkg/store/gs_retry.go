@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-// patienceLasts is how long consecutive failures are retried: longer than a server takes
+// retryTime is how long consecutive failures are retried: longer than a server takes
 // to restart, shorter than anyone waits without a message.
-const patienceLasts = time.Minute
+const retryTime = time.Minute
 
 // pauses are the waits between retries: random ones, up to these.
 var pauses = gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, Multiplier: 2}
 
-// patience decides whether to retry an operation.
-type patience struct {
+// retryPolicy decides whether to retry an operation.
+type retryPolicy struct {
 	transport *transport.Transport
 	now       func() time.Time
 
@@ -26,10 +26,12 @@ type patience struct {
 	since time.Time // the first of the consecutive failures
 }
 
-func newPatience(t *transport.Transport) *patience { return &patience{transport: t, now: time.Now} }
+func newRetryPolicy(t *transport.Transport) *retryPolicy {
+	return &retryPolicy{transport: t, now: time.Now}
+}
 
 // retry is called after every failure.
-func (p *patience) retry(err error) bool {
+func (p *retryPolicy) retry(err error) bool {
 	if !p.temporary(err) {
 		return false
 	}
@@ -38,13 +40,13 @@ func (p *patience) retry(err error) bool {
 	if p.since.IsZero() {
 		p.since = p.now()
 	}
-	return p.now().Sub(p.since) < patienceLasts
+	return p.now().Sub(p.since) < retryTime
 }
 
 // temporary reports whether a failure may pass. If a server has never answered, the
 // address is wrong or there is no network, and that is reported at once; a server that
 // has answered will be back.
-func (p *patience) temporary(err error) bool {
+func (p *retryPolicy) temporary(err error) bool {
 	if transport.Dialing(err) {
 		return p.transport.Reached()
 	}
@@ -52,7 +54,7 @@ func (p *patience) temporary(err error) bool {
 }
 
 // reset is called after a success.
-func (p *patience) reset() {
+func (p *retryPolicy) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since = time.Time{}

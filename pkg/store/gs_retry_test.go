@@ -43,7 +43,7 @@ func TestTemporary(t *testing.T) {
 		"the source's own error":    {errors.New("disk on fire"), false, false},
 		"the user's change of mind": {context.Canceled, false, false},
 	} {
-		p := newPatience(transport.New(answering{}))
+		p := newRetryPolicy(transport.New(answering{}))
 		if got := p.retry(tt.err); got != tt.before {
 			t.Errorf("%s, before any answer: retry %v, want %v", name, got, tt.before)
 		}
@@ -58,7 +58,7 @@ func TestTemporary(t *testing.T) {
 
 func TestPatienceEnds(t *testing.T) {
 	now := time.Now()
-	p := &patience{transport: transport.New(nil), now: func() time.Time { return now }}
+	p := &retryPolicy{transport: transport.New(nil), now: func() time.Time { return now }}
 	down := &googleapi.Error{Code: 503}
 	for _, step := range []struct {
 		name  string

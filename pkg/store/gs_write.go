@@ -195,9 +195,9 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 	w := o.NewWriter(ctx)
 	w.Metadata = u.metadata
 	w.ChunkSize = int(min(u.size+1, chunk)) // the last chunk is one that is not full
-	w.ChunkRetryDeadline = patienceLasts
+	w.ChunkRetryDeadline = retryTime
 	w.ProgressFunc = func(int64) { r.reset() }
-	checked := newPromised(source, u.sha256, u.size)
+	checked := newVerifyReader(source, u.sha256, u.size)
 	if _, err := io.Copy(w, checked); err != nil {
 		// Close would make the object, by sending a checksum with the last bytes; after
 		// cancel it doesn't.
@@ -213,7 +213,7 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 
 // verify checks the result of an upload. Cloud Storage compares the checksum itself; an
 // emulator may not, and keeps bytes twice that were sent twice.
-func (r *request) verify(ctx context.Context, got *storage.ObjectAttrs, sent *promised) error {
+func (r *request) verify(ctx context.Context, got *storage.ObjectAttrs, sent *verifyReader) error {
 	if got.Size == sent.n && got.CRC32C == sent.crc {
 		return nil
 	}

@@ -279,15 +279,15 @@ func hostCount(h api.Handle, there []api.Host) string {
 	return fmt.Sprintf("%d, %d of them with a pod", h.Hosts, len(there))
 }
 
-// fewHosts are told one by one; more are told together where they are alike.
+// fewHosts is how many hosts get a row each; of more, equal ones share a row.
 const fewHosts = 8
 
 // printHosts says what the hosts do, and where.
 func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
-	for _, alike := range groups(hosts) {
-		first := alike[0]
-		row := strings.Join([]string{numbers(alike), string(first.State), podOf(alike), nodes(alike), ui.Clean(first.Message)}, "\t")
+	for _, same := range groups(hosts) {
+		first := same[0]
+		row := strings.Join([]string{numbers(same), string(first.State), podOf(same), nodes(same), ui.Clean(first.Message)}, "\t")
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(row, "\t"))
 	}
 	return w.Flush()

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// StatePrinter shows the state of one job while someone waits for it. Many states of a job read
+// StatusPrinter shows the state of one job while someone waits for it. Many states of a job read
 // alike, so it doesn't repeat what it just said.
-type StatePrinter struct {
+type StatusPrinter struct {
 	ui      *ui.UI
 	said    reason
 	attempt int // the last one shown as running
@@ -38,12 +38,12 @@ func withoutDigits(text string) string {
 	}, text)
 }
 
-// NewStatePrinter returns a StatePrinter that writes to u.
-func NewStatePrinter(u *ui.UI) *StatePrinter { return &StatePrinter{ui: u} }
+// NewStatusPrinter returns a StatusPrinter that writes to u.
+func NewStatusPrinter(u *ui.UI) *StatusPrinter { return &StatusPrinter{ui: u} }
 
 // Waiting says what a pending job waits for, and what fixes that. It says nothing about
 // other jobs.
-func (t *StatePrinter) Waiting(s api.Status) {
+func (t *StatusPrinter) Waiting(s api.Status) {
 	if s.State == api.Pending && s.Message != "" {
 		t.state(s, s.Outcome())
 	}
@@ -51,7 +51,7 @@ func (t *StatePrinter) Waiting(s api.Status) {
 
 // Running says once for each attempt that the job runs, or what some of its pods are
 // waiting for. It says nothing about jobs in other states.
-func (t *StatePrinter) Running(s api.Status) {
+func (t *StatusPrinter) Running(s api.Status) {
 	attempt := max(s.Attempt, 1)
 	switch {
 	case s.State != api.Running:
@@ -63,7 +63,7 @@ func (t *StatePrinter) Running(s api.Status) {
 	}
 }
 
-func (t *StatePrinter) state(s api.Status, detail string) {
+func (t *StatusPrinter) state(s api.Status, detail string) {
 	said := reason{string(s.State) + detail + s.Next, s.Attempt}
 	if said.isOf(t.said) {
 		return

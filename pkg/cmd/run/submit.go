@@ -187,7 +187,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	states := report.NewStatePrinter(o.ui)
+	states := report.NewStatusPrinter(o.ui)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			announce(states, j, s)
@@ -234,7 +234,7 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 }
 
 // announce says what the job waits for, and that it runs.
-func announce(t *report.StatePrinter, j *job.Job, s api.Status) {
+func announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
 	if j.Handle.Backend == api.BackendLocal { // it runs once it exists
 		return
 	}

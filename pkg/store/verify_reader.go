@@ -12,7 +12,7 @@ import (
 
 // promised reads bytes whose SHA-256 and length are known beforehand. If they differ, it
 // returns ErrMismatch instead of io.EOF.
-type promised struct {
+type verifyReader struct {
 	r      io.Reader
 	sha256 string // "" if only the length was promised
 	size   int64
@@ -22,12 +22,12 @@ type promised struct {
 	n    int64
 }
 
-func newPromised(r io.Reader, sum string, size int64) *promised {
+func newVerifyReader(r io.Reader, sum string, size int64) *verifyReader {
 	// One byte more than promised shows that there are more, however many follow.
-	return &promised{r: io.LimitReader(r, size+1), sha256: sum, size: size, hash: sha256.New()}
+	return &verifyReader{r: io.LimitReader(r, size+1), sha256: sum, size: size, hash: sha256.New()}
 }
 
-func (p *promised) Read(b []byte) (int, error) {
+func (p *verifyReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	p.hash.Write(b[:n])
 	p.crc = crc32.Update(p.crc, crc32.MakeTable(crc32.Castagnoli), b[:n])
@@ -39,7 +39,7 @@ func (p *promised) Read(b []byte) (int, error) {
 }
 
 // check returns io.EOF if everything is as promised.
-func (p *promised) check() error {
+func (p *verifyReader) check() error {
 	if got := hex.EncodeToString(p.hash.Sum(nil)); p.sha256 != "" && got != p.sha256 {
 		return fmt.Errorf("%w: they hash to %s", ErrMismatch, got)
 	}
