@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The limits of size, in lines. That of functions is in .golangci.yml.
+// The limits of size, in lines. That of functions is in .golangci.yaml.
 const (
 	maxFile         = 400
 	maxRunnerModule = 300

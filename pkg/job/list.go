@@ -85,7 +85,9 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	if unread != nil {
 		entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return e.State == api.NotFound && !e.EndKnown() })
 		for i := range entries {
-			entries[i].Status.Unread = unread.Error()
+			if entries[i].State == api.NotFound {
+				entries[i].Status.Unread = unread.Error()
+			}
 		}
 		err = joinUnread(&UnreadError{unread}, err)
 	}

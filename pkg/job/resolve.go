@@ -90,14 +90,14 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	case found:
 		return j, nil
 	}
+	if err := j.checkOrphan(ctx); err != nil {
+		return nil, err
+	}
 	for _, err := range j.Store.List(ctx, store.Outputs(j.ID()), "") {
 		if err != nil {
 			return nil, err
 		}
 		return nil, &CleanedUpError{j}
-	}
-	if err := j.checkOrphan(ctx); err != nil {
-		return nil, err
 	}
 	return nil, &IDError{fmt.Sprintf("job %s was cleaned up", j.ID())}
 }

@@ -51,7 +51,7 @@ func (f *Flags) FilterVars(s process.Section) {
 // ConnectionSection returns the flags that say where to search for jobs.
 func (f *Flags) ConnectionSection() process.Section {
 	s := f.Connection.Section()
-	s.Flags.BoolVar(&f.Local, "local", false, "Use the jobs of this machine instead of a cluster. The full ID of a local job needs no flag.")
+	s.Flags.BoolVar(&f.Local, "local", false, "Use the jobs of this machine instead of a cluster. The full ID of a local job needs no flag, unless one chooses a cluster.")
 	return s
 }
 

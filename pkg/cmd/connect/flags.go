@@ -87,7 +87,7 @@ func (c *Flags) Section() process.Section {
 // ChooseCluster reports whether a flag chooses a cluster or a namespace of it.
 func (c *Flags) ChooseCluster() bool {
 	t := c.Target
-	return cmp.Or(c.loading.ExplicitPath, c.overrides.CurrentContext, c.overrides.Context.Namespace, t.Project, t.Zone, t.Cluster, t.Profile) != ""
+	return cmp.Or(c.loading.ExplicitPath, c.overrides.CurrentContext, c.overrides.ClusterInfo.Server, c.overrides.Context.Namespace, t.Project, t.Zone, t.Cluster, t.Profile) != ""
 }
 
 // verbosity is kubectl's -v: client-go reports its requests through klog.
