@@ -72,6 +72,27 @@ func TestAHostThatIsSilentAtTheEndIsGivenUp(t *testing.T) {
 	}
 }
 
+// A node may hang after the job has ended as it should. It does not even answer.
+func TestANodeThatHangsAfterTheEndIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeSource(func(ctx context.Context, _ Pod, _ OpenOptions) (io.ReadCloser, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		s.pods.Set(Pods{List: []Pod{member(0, 1, ended)}, JobEnded: true, Grace: 30 * time.Second})
+		a, _ := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(lineAt(1, 0, "one"))})
+		began := time.Now()
+		var out strings.Builder
+		err := Read(t.Context(), s, a, Options{Follow: true, Tail: -1, Host: -1, Hosts: 1}, screen.Both(&out))
+		if out.String() != "one\n" || err != nil {
+			t.Errorf("got %q, %v", out.String(), err)
+		}
+		if waited := time.Since(began); waited > 2*time.Minute {
+			t.Errorf("waited for %v", waited)
+		}
+	})
+}
+
 // What a pod prints in its grace, after its job has ended, is read.
 func TestAPodThatRunsAfterItsJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

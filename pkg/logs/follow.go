@@ -115,16 +115,11 @@ func (r *reader) inTurn(ctx context.Context, read func() error) error {
 	}
 }
 
-// watch tracks the job's pods until the job has ended and none of them is running. Pods that
-// are still running after their grace period are not waited for.
+// watch tracks the job's pods until the job has ended and none of them is running. After their
+// grace period, neither pods that are still running nor nodes that hang are waited for.
 func (r *reader) watch(ctx context.Context) error {
 	var late *time.Timer
-	defer func() {
-		if late != nil {
-			late.Stop()
-		}
-	}()
-	return r.source.WatchPods(ctx, func(pods Pods) bool {
+	err := r.source.WatchPods(ctx, func(pods Pods) bool {
 		r.tracker.update(pods.List)
 		if !pods.JobEnded {
 			return false
@@ -134,6 +129,10 @@ func (r *reader) watch(ctx context.Context) error {
 		}
 		return !slices.ContainsFunc(pods.List, func(p Pod) bool { return p.Running })
 	})
+	if err != nil && late != nil {
+		late.Stop()
+	}
+	return err
 }
 
 // readHost writes what a host has printed so far in the chosen attempts.
