@@ -59,9 +59,15 @@ cross: ## Compile for every platform of a release, keeping nothing
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -tags $(TAGS) -o /dev/null ./plugins/... ; \
 	done
 
+.PHONY: release-snapshot
+# For one platform only: make release-snapshot PLATFORM=linux/amd64
+PLATFORM ?= all
+release-snapshot: ## Make all that a release consists of in dist/, without an account: docs/release.md
+	hack/release/snapshot.sh dist $(PLATFORM)
+
 .PHONY: clean
-clean: ## Remove what build made
-	rm -rf bin
+clean: ## Remove what the targets above made
+	rm -rf bin dist .cache/release
 
 ##@ Check
 
