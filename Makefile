@@ -80,7 +80,7 @@ FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox too
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 
 .PHONY: test
-test: test-quick build ## Run all tests: test-quick, then test-e2e where this machine can run a cluster
+test: test-quick test-release build ## Run all tests: test-quick, test-release, then test-e2e where this machine can run a cluster
 	@echo '$(E2E)'; $(E2E) || { code=$$?; ((code == 77)) && echo 'the tests on a cluster were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: test-quick
@@ -89,6 +89,15 @@ test-quick: prepare ## Run all tests but those on a cluster: Go, race detector, 
 	$(GO_TEST) ./...
 	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
+
+.PHONY: test-release
+test-release: prepare ## Make a release of this machine's platform, install it with krew, upgrade it, uninstall it
+	hack/release/test.sh
+
+.PHONY: test-full
+test-full: test ## Run all tests, and those that take long: releases of every platform, built twice
+	hack/release/test.sh all
+	hack/release/reproducible.sh
 
 .PHONY: test-e2e
 test-e2e: build ## Run the tests on the real cluster of this machine, which comes up for them (Linux, root)
@@ -133,4 +142,4 @@ cluster-down: ## Take the cluster down and leave nothing of it
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
