@@ -53,11 +53,19 @@ ifeq ($(CLUSTER),local)
 endif
 
 .PHONY: cross
-cross: ## Compile for every platform of a release, keeping nothing
-	@for platform in $(PLATFORMS); do \
-		echo "$$platform"; \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go build -tags $(TAGS) -o /dev/null ./plugins/... ; \
+cross: ## Compile and vet for every platform of a release, keeping nothing
+	@export CGO_ENABLED=0; for platform in $(PLATFORMS); do \
+		echo "$$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
+		go build -tags $(TAGS) -o /dev/null ./plugins/...; \
+		go vet ./...; \
 	done
+test-full: cross
+
+LICENSES := CGO_ENABLED=0 go run ./hack/licenses -tags $(TAGS)
+
+.PHONY: notices
+notices: ## Write THIRD_PARTY_LICENSES, the licenses of all that is linked into the binaries
+	$(LICENSES) -o THIRD_PARTY_LICENSES $(PLATFORMS)
 
 .PHONY: release-snapshot
 # For one platform only: make release-snapshot PLATFORM=linux/amd64
@@ -104,13 +112,16 @@ test-e2e: build ## Run the tests on the real cluster of this machine, which come
 	$(E2E) -v
 
 .PHONY: lint
-lint: prepare ## Check style: gofmt, go vet, golangci-lint, go.mod, shellcheck, house rules
+lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, house rules
 	hack/check-format.sh
 	hack/check-rules.sh
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck --external-sources --source-path=SCRIPTDIR
 	go mod tidy -diff
 	CGO_ENABLED=0 go vet ./...
 	CGO_ENABLED=0 $(GOLANGCI) run --allow-parallel-runners ./...
+	CGO_ENABLED=0 go tool -modfile=hack/tools/actionlint/go.mod actionlint
+	$(LICENSES) $(PLATFORMS)
+	hack/check-vulnerabilities.sh -tags $(TAGS)
 
 .PHONY: golden
 golden: ## Rewrite the golden files of all packages; look at the diff

@@ -35,4 +35,22 @@ if [[ -n $folders ]]; then complain "a folder is named after one noun" <<<"$fold
 mains=$(git ls-files --cached --others --exclude-standard 'plugins/*.go' | grep -vE '/main(_test)?\.go$' || true)
 if [[ -n $mains ]]; then complain "a plugin is only a main.go; its code is in pkg/cmd" <<<"$mains"; fi
 
+unpinned=$(git grep --untracked -nE '\buses: ' -- .github/workflows | grep -vE 'uses: (\./|[^@ ]+@[0-9a-f]{40} # v[0-9.]+$)' || true)
+if [[ -n $unpinned ]]; then complain "pin an action to a commit, and say its version" <<<"$unpinned"; fi
+
+loose=$(for workflow in .github/workflows/*; do
+	jobs=$(grep -c '^    runs-on:' "$workflow")
+	grep -q '^permissions: {}$' "$workflow" || echo "$workflow: the jobs' permissions"
+	(($(grep -c '^    permissions:' "$workflow") >= jobs)) || echo "$workflow: permissions of a job"
+	(($(grep -c '^    timeout-minutes:' "$workflow") == jobs)) || echo "$workflow: timeout-minutes of a job"
+	grep -q '^concurrency:' "$workflow" || echo "$workflow: concurrency"
+done)
+if [[ -n $loose ]]; then complain "a workflow has no permissions, each of its jobs says which it needs and how long it may take" <<<"$loose"; fi
+
+unwatched=$(git ls-files --cached --others --exclude-standard '*go.mod' | while read -r mod; do
+	folder=/$(dirname "$mod")
+	grep -qxF "      - ${folder%.}" .github/dependabot.yml || echo "$mod"
+done)
+if [[ -n $unwatched ]]; then complain "list the folder in .github/dependabot.yml" <<<"$unwatched"; fi
+
 exit "$failed"
