@@ -28,11 +28,12 @@ const (
 var mayImport = map[string]string{
 	"api":        "",
 	"version":    "",
+	"errno":      "",
 	"homedir":    "",
 	"nearest":    "",
 	"pattern":    "",
 	"shell":      "",
-	"transport":  "",
+	"transport":  "errno",
 	"/manifests": "",
 	"/runner":    "",
 
@@ -70,9 +71,9 @@ var mayImport = map[string]string{
 
 	"frontdoor": "nearest shell version",
 
-	"cmd/process": "nearest",
+	"cmd/process": "errno nearest",
 	"cmd/connect": "cmd/process profile shell target ui version",
-	"cmd/report":  "api cmd/process job mapresults screen store ui",
+	"cmd/report":  "api cmd/process errno job mapresults screen store ui",
 	"cmd/backend": "api cmd/process cmd/connect job kube local logs screen store target /runner",
 	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
 	"cmd/choice":  "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
@@ -83,7 +84,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call errno fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

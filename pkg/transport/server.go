@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"syscall"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 )
 
 // Server is how messages name a server, and what they advise when it doesn't answer a
@@ -76,7 +77,7 @@ func (s Server) unreachable(host string, err error) string {
 	case errors.As(err, &dns):
 		return fmt.Sprintf("%s can't be reached: can't look up the name %s: check the network: %v",
 			s.Name, dns.Name, dns)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errno.IsRefused(err):
 		return fmt.Sprintf("%s can't be reached: nothing listens at %s: %s", s.Name, host, cmp.Or(s.Refused, s.Advice))
 	case errors.As(err, &network) && network.Timeout():
 		return fmt.Sprintf("%s can't be reached: %s does not answer: %s: %v", s.Name, host, cmp.Or(s.Silent, s.Advice), err)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/forward"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -170,7 +170,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 // listen takes the port before anything is waited for.
 func listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if errno.IsInUse(err) {
 		return nil, fmt.Errorf("--port %d: already in use on this machine: choose another, or 0 for any free port", port)
 	}
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -185,7 +186,7 @@ func RunE(run func(ctx context.Context, args []string) error) func(*cobra.Comman
 // report prints an error once. It prints nothing if the reader of our output went away.
 func report(w io.Writer, err error) {
 	var e *Error
-	if err == nil || errors.Is(err, syscall.EPIPE) || errors.As(err, &e) && e.Err == nil {
+	if err == nil || errno.IsClosedPipe(err) || errors.As(err, &e) && e.Err == nil {
 		return
 	}
 	var unwritten *fs.PathError

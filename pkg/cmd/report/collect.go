@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -109,7 +109,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("job %s succeeded, but its result was deleted", j.ID())
-	case errors.Is(err, syscall.EPIPE):
+	case errno.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
 		return err

@@ -7,12 +7,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -198,7 +198,7 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return NoMapResults(ctx, streams.ErrOut, j, end.Status)
-	case errors.Is(err, syscall.EPIPE):
+	case errno.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
 		return Interrupted(streams.ErrOut, j, err)

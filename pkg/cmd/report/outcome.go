@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -110,7 +110,7 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "interrupted; job %s is still running\n%s\n", j.ID(), again)
 		return process.Exit(process.ExitInterrupted)
-	case errors.Is(err, syscall.EPIPE): // no one reads our output
+	case errno.IsClosedPipe(err): // no one reads our output
 		return err
 	default:
 		fmt.Fprintf(w, "stopped watching job %s, which may still be running\n%s\n", j.ID(), again)

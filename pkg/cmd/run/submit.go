@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -254,9 +255,9 @@ func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	switch {
-	case errors.Is(end.err, syscall.EPIPE) && o.wait.cancel:
+	case errno.IsClosedPipe(end.err) && o.wait.cancel:
 		return o.abandoned(ctx, j)
-	case errors.Is(end.err, syscall.EPIPE):
+	case errno.IsClosedPipe(end.err):
 		return report.Unread(ctx, o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
 		return report.NoMapResults(ctx, o.streams.ErrOut, j, end.status)

@@ -1,0 +1,24 @@
+// Package errno recognizes errors of the operating system that have another number on
+// Windows, where package syscall's names for them match nothing.
+package errno
+
+import (
+	"errors"
+	"syscall"
+)
+
+// IsClosedPipe reports whether err says that nobody reads what was written: the other end
+// of a pipe is closed.
+func IsClosedPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, brokenPipe) || errors.Is(err, closingPipe)
+}
+
+// IsRefused reports whether err says that nothing listens at an address.
+func IsRefused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refused)
+}
+
+// IsInUse reports whether err says that an address is taken.
+func IsInUse(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse)
+}
