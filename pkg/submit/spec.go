@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -205,10 +206,10 @@ func outputDir(r api.Request, m Machine) (string, error) {
 	if r.Backend == api.BackendLocal {
 		dir = homedir.Expand(dir, m.Home)
 	}
-	scheme, path, isURL := strings.Cut(dir, "://")
-	inBucket := scheme == "gs" && path != "" && path[0] != '/'
+	scheme, bucket, isURL := strings.Cut(dir, "://")
+	inBucket := scheme == "gs" && bucket != "" && bucket[0] != '/'
 	switch {
-	case dir == "" || r.Backend != api.BackendLocal && (inBucket || filepath.IsAbs(dir)):
+	case dir == "" || r.Backend != api.BackendLocal && (inBucket || path.IsAbs(dir)): // a container is Linux
 		return dir, nil
 	case r.Backend != api.BackendLocal:
 		return "", fmt.Errorf("--output-dir %q: expected gs://BUCKET/PREFIX or an absolute path in the container", dir)
