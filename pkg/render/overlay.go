@@ -42,7 +42,7 @@ func ReadOverlay(dir string) (Overlay, error) {
 func readOverlay(dir string) (Overlay, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		if remote(dir) {
+		if !filepath.IsAbs(dir) && remote(dir) {
 			return Overlay{}, errors.New("remote overlays are not fetched: clone it and name the directory")
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -62,6 +62,7 @@ func TestReadOverlayWantsADirectory(t *testing.T) {
 	writeFiles(t, dir, map[string]string{"file": component})
 	for name, c := range map[string]struct{ dir, want string }{
 		"missing":       {filepath.Join(dir, "none"), "there is no such directory"},
+		"with an @":     {filepath.Join(dir, "me@work"), "there is no such directory"}, // on Windows, all have a colon
 		"a file":        {filepath.Join(dir, "file"), "expected a directory with a kustomization.yaml"},
 		"remote":        {"https://github.com/a/b//c", "remote overlays are not fetched"},
 		"remote, short": {"github.com/a/b", "remote overlays are not fetched"},
