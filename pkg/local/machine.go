@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -30,6 +31,16 @@ type Machine struct {
 
 // New returns a Machine. It touches no files.
 func New(c Config) *Machine { return &Machine{config: c} }
+
+// Supported returns an error, which says what to do, where local jobs can't run: on Windows.
+func Supported() error { return supportedOn(runtime.GOOS) }
+
+func supportedOn(goos string) error {
+	if goos == "linux" || goos == "darwin" {
+		return nil
+	}
+	return errors.New("local jobs need Linux or macOS, this is " + goos + ": run the job on a cluster, without --local")
+}
 
 // StateDir returns the directory of local jobs: kinetic/local under XDG_STATE_HOME, by
 // default ~/.local/state. As the XDG specification says, it ignores a relative

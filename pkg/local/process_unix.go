@@ -12,9 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supported returns nil where local jobs can run.
-func supported() error { return nil }
-
 // ownSession makes a process survive the shell: it leads its own session, and with it its
 // own process group.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -39,7 +39,7 @@ func (m *Machine) Start(ctx context.Context, spec api.Spec, secrets map[string]s
 }
 
 func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
-	if err := errors.Join(supported(), store.CheckID(spec.ID), ctx.Err()); err != nil {
+	if err := errors.Join(Supported(), store.CheckID(spec.ID), ctx.Err()); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(m.dir(spec.ID)); err == nil {

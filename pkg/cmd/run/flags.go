@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/local"
 )
 
 // flags hold what was typed.
@@ -209,13 +210,14 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 }
 
 func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
-	if f.local {
-		if c.Flags().Changed("backend") && f.backend != string(api.BackendLocal) {
-			return "", fmt.Errorf("--local cannot be combined with --backend %s", f.backend)
-		}
-		return api.BackendLocal, nil
+	isLocal := f.backend == string(api.BackendLocal)
+	if f.local && c.Flags().Changed("backend") && !isLocal {
+		return "", fmt.Errorf("--local cannot be combined with --backend %s", f.backend)
 	}
-	if f.backend == "auto" {
+	switch {
+	case f.local, isLocal:
+		return api.BackendLocal, local.Supported()
+	case f.backend == "auto":
 		return "", nil
 	}
 	valid := []string{"auto", string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
