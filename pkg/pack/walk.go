@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -163,8 +164,17 @@ func (w *walker) file(abs, rel string, info fs.FileInfo) error {
 	if err := checkName(rel); err != nil {
 		return err
 	}
-	w.files = append(w.files, file{rel: rel, abs: abs, executable: info.Mode()&0o100 != 0, stamp: stampOf(info)})
+	w.files = append(w.files, file{rel: rel, abs: abs, executable: isExecutable(info.Mode(), rel, runtime.GOOS), stamp: stampOf(info)})
 	return nil
+}
+
+// isExecutable reports whether a job may run the file. Files on Windows don't say so: there
+// it may run shell scripts.
+func isExecutable(mode fs.FileMode, rel, goos string) bool {
+	if goos == "windows" {
+		return path.Ext(rel) == ".sh"
+	}
+	return mode&0o100 != 0
 }
 
 // link adds the target of a symlink. Directories are queued until the others are done.
