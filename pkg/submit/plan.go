@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -190,7 +191,7 @@ func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.C
 	if err != nil {
 		return layout, api.Call{}, nil, err
 	}
-	installed := func(module string) bool { return call.Installed(ctx, "python3", module) }
+	installed := func(module string) bool { return call.Installed(ctx, pythonOn(runtime.GOOS), module) }
 	c, warnings, err := t.Resolve(layout.SourceTree, installed)
 	return layout, c, warnings, err
 }
@@ -274,6 +275,15 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	return append(exclude, dir), nil
 }
 
+// pythonOn returns the name of the interpreter that checks code here. On Windows, virtual
+// environments have no python3, and the program of that name offers to install Python.
+func pythonOn(goos string) string {
+	if goos == "windows" {
+		return "python"
+	}
+	return "python3"
+}
+
 // check checks whether a function can be called, in a map with each of its inputs, and
 // whether a script can be read. It warns if only the pod can tell.
 func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
@@ -281,7 +291,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, c
 	if c.File == "" || c.Kind != api.CallFunction && !isScript {
 		return nil, nil
 	}
-	found, err := call.Check(ctx, "python3", call.Query{
+	found, err := call.Check(ctx, pythonOn(runtime.GOOS), call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
 		Args: slices.Sorted(maps.Keys(c.KWArgs)), Forms: in.Forms, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
