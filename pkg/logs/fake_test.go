@@ -167,13 +167,34 @@ func choosePart(log string, o OpenOptions) string {
 		}
 	}
 	if o.Tail > 0 {
-		lines := slices.Collect(strings.Lines(log))
-		log = strings.Join(lines[max(0, len(lines)-o.Tail):], "")
+		log = lastEntries(log, o.Tail)
 	}
 	if o.Limit > 0 {
 		log = log[:min(o.Limit, len(log))]
 	}
 	return log
+}
+
+// lastEntries returns the last entries of a log. The container runtime cuts a long line into
+// several, and each has a stamp, of which a kubelet sends only the first.
+func lastEntries(log string, n int) string {
+	var entries, stamps []string
+	for line := range strings.Lines(log) {
+		_, text, _ := splitStamp([]byte(line))
+		stamp := line[:len(line)-len(text)]
+		for entry := range slices.Chunk(text, 16<<10) {
+			entries, stamps = append(entries, string(entry)), append(stamps, stamp)
+		}
+	}
+	first := max(0, len(entries)-n)
+	var last strings.Builder
+	for i, entry := range entries[first:] {
+		if i == 0 || strings.HasSuffix(entries[first+i-1], "\n") {
+			last.WriteString(stamps[first+i])
+		}
+		last.WriteString(entry)
+	}
+	return last.String()
 }
 
 // memoryStore is a store that only implements reading.

@@ -150,6 +150,26 @@ func TestALineThatTheNodeHasTornAfterATail(t *testing.T) {
 	})
 }
 
+// The node counts the entries into which the container runtime has cut long lines.
+func TestTheLastOfLongLines(t *testing.T) {
+	const before, lines = 300, 310
+	h := handoff{texts: different(lines)}
+	for i := range h.texts {
+		h.texts[i] += strings.Repeat(" and so on", 4096)
+	}
+	a, _ := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): h.store(lines)})
+	for _, tail := range []int{0, 1, 100, 1000} {
+		inBubble(t, fmt.Sprintf("tail %d", tail), func(t *testing.T) {
+			c := &container{log: h.node(lines), printed: len(h.node(before)), ends: []end{{broken: true}}, gone: true}
+			got, _, err := c.read(t, a, Options{Tail: tail})
+			want := h.texts[max(0, before-tail):]
+			if !slices.Equal(printed(got), want) || err != nil {
+				t.Errorf("got %d lines, want %d; %v", len(printed(got)), len(want), err)
+			}
+		})
+	}
+}
+
 // If all lines are equal, only times can find the place.
 func TestRecentLinesThatAreAllTheSame(t *testing.T) {
 	var log []byte

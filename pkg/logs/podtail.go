@@ -14,6 +14,10 @@ import (
 // tailMargin is how many more lines than are wanted are requested at first.
 const tailMargin = 100
 
+// leastEntry is the length of the shortest pieces into which container runtimes cut a long line:
+// CRI-O's, while containerd's are twice as long.
+const leastEntry = 8 << 10
+
 // findTail sets the cursor to where the last lines begin. The node can't find that place: it
 // counts each piece of a line.
 func (l *podLog) findTail(ctx context.Context) error {
@@ -22,7 +26,7 @@ func (l *podLog) findTail(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		whole := w.lines < asked
+		whole := w.entries < asked
 		skip, before, found := w.tail.Start(whole)
 		if !found {
 			continue
@@ -32,7 +36,7 @@ func (l *podLog) findTail(ctx context.Context) error {
 			continue
 		}
 		l.at = at
-		l.recent.sums = w.sumsOf(skip)
+		l.recent.sums = w.sumsOf(skip, whole)
 		if _, err := l.decoder.Write(before); err != nil {
 			return &writeError{err}
 		}
@@ -42,15 +46,15 @@ func (l *podLog) findTail(ctx context.Context) error {
 
 // window is the last lines of a log, without the runner's end line.
 type window struct {
-	lines  int
-	tail   Tail
-	stamps []time.Time // of the lines; zero for a line without a stamp
-	sums   []uint64    // of the lines, as recentLines has them
+	entries int // how many the node has sent, at most
+	tail    Tail
+	stamps  []time.Time // of the lines; zero for a line without a stamp
+	sums    []uint64    // of the lines, as recentLines has them
 }
 
-// window reads the last lines of the log.
-func (l *podLog) window(ctx context.Context, lines int) (*window, error) {
-	body, err := l.source.Open(ctx, *l.pod, OpenOptions{Tail: lines})
+// window reads the last entries of the log.
+func (l *podLog) window(ctx context.Context, entries int) (*window, error) {
+	body, err := l.source.Open(ctx, *l.pod, OpenOptions{Tail: entries})
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +66,8 @@ func (l *podLog) window(ctx context.Context, lines int) (*window, error) {
 	for inside := false; ; {
 		piece, err := r.ReadSlice('\n')
 		line := Line{Text: piece}
+		w.entries += (len(piece) + leastEntry - 1) / leastEntry
 		if !inside && len(piece) > 0 {
-			w.lines++
 			if line.At, line.Text, _ = splitStamp(piece); l.isEnd(line.Text) {
 				continue
 			}
@@ -86,11 +90,11 @@ func (l *podLog) window(ctx context.Context, lines int) (*window, error) {
 }
 
 // sumsOf returns the last sums of the first n lines, without those of lines that have no stamp:
-// these are not in the store.
-func (w *window) sumsOf(n int) []uint64 {
+// these are not in the store. Unless the window is the whole log, it may begin within a line.
+func (w *window) sumsOf(n int, whole bool) []uint64 {
 	var sums []uint64
 	for i, stamp := range w.stamps[:n] {
-		if !stamp.IsZero() {
+		if !stamp.IsZero() && (whole || i > 0) {
 			sums = append(sums, w.sums[i])
 		}
 	}
