@@ -61,6 +61,7 @@ var mayImport = map[string]string{
 	"itemlist":    "api",
 	"apiserver":   "pattern transport",
 	"kube":        "api apiserver backoff itemlist kueue latest logs quota screen status transport",
+	"inventory":   "api apiserver kueue status version",
 	"mapresults":  "api records store",
 	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
@@ -77,7 +78,8 @@ var mayImport = map[string]string{
 	"cmd/backend": "api cmd/process cmd/connect job kube local logs screen store target /runner",
 	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
 	"cmd/choice":  "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
-	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice forward",
+	"cmd/version": "cmd/process cmd/connect inventory target ui version /runner",
+	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice cmd/version forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",

@@ -1,12 +1,15 @@
 package apiserver
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http2"
 	corev1 "k8s.io/api/core/v1"
@@ -40,14 +43,26 @@ func (r Request) Explain(doing string, err error) error {
 		return nil
 	}
 	doing += " in " + r.Scope()
-	why := r.answered(err)
-	if why == "" {
-		why = explainUnanswered(err)
-	}
+	why := r.why(err)
 	if why == "" {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err}}
+}
+
+// why explains why a request failed, "" if the error's own words are enough.
+func (r Request) why(err error) string { return cmp.Or(r.answered(err), explainUnanswered(err)) }
+
+// Reason says why a request failed, in one line for a list of what was asked for: it neither
+// repeats the request nor names a Role. within is how long an answer could take.
+func (r Request) Reason(err error, within time.Duration) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer within " + within.String()
+	case apierrors.IsForbidden(err) && lacksRight(err):
+		return fmt.Sprintf("forbidden: you need the verb %s on %s", r.Verb, r.Resource)
+	}
+	return cmp.Or(r.why(err), err.Error())
 }
 
 // explanation is an error in our words that wraps its cause.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
+	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
 )
 
 var update = flag.Bool("update", false, "rewrite the reference")
@@ -28,11 +29,15 @@ func TestReference(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString("# Reference\n\nWhat `--help` prints. Written by `go test ./pkg/cmd -run TestReference -update`.\n")
 	streams := genericiooptions.NewTestIOStreamsDiscard()
+	section := func(command, help string) { fmt.Fprintf(&doc, "\n## %s\n\n```text\n%s```\n", command, help) }
 	for _, root := range []*cobra.Command{run.NewCommand(streams, clock.RealClock{}), jobs.NewCommand(streams, clock.RealClock{})} {
 		for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
-			fmt.Fprintf(&doc, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), help(t, root, c))
+			if !c.Hidden {
+				section(c.CommandPath(), help(t, root, c))
+			}
 		}
 	}
+	section("kubectl kinetic version", frontDoorHelp(t, "version"))
 	if *update {
 		if err := os.WriteFile(referenceFile, []byte(doc.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -64,6 +69,17 @@ func help(t *testing.T, root, c *cobra.Command) string {
 	}
 	if !strings.Contains(out.String(), "  kubectl kinetic ") {
 		t.Errorf("%s --help has no example or usage line with kubectl kinetic", c.CommandPath())
+	}
+	return out.String()
+}
+
+// frontDoorHelp is what a command of the front door prints.
+func frontDoorHelp(t *testing.T, command string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	p := frontdoor.Process{Args: []string{"kubectl-kinetic", command, "--help"}, Stdout: &out, Stderr: &said}
+	if code := p.Run(); code != 0 {
+		t.Fatalf("%s --help: exit code %d\n%s", command, code, &said)
 	}
 	return out.String()
 }

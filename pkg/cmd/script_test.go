@@ -4,7 +4,11 @@
 package cmd_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,13 +43,15 @@ func binary(newCommand func(genericiooptions.IOStreams) *cobra.Command) func() {
 // TestScripts runs every script. -update rewrites the files that cmp compares with.
 func TestScripts(t *testing.T) {
 	python := interpreter(t)
+	words := script.Words()
+	words["apiserver"] = apiserver
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(e *testscript.Env) error { return machine(e, python) },
-		Cmds:                script.Words(),
+		Cmds:                words,
 	})
 }
 
@@ -80,4 +86,30 @@ func machine(e *testscript.Env, python string) error {
 	e.Setenv("KUBECONFIG", filepath.Join(dir, "no-kubeconfig"))
 	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 	return nil
+}
+
+// apiserver DIR: makes an API server the cluster of the kubeconfig, with the namespace ml. It
+// answers with the file of a path, and with the code in it if that is a Status.
+func apiserver(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: apiserver DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r.URL.Path)+".json"))
+		if err != nil {
+			text = []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+		}
+		var status struct{ Code int }
+		_ = json.Unmarshal(text, &status)
+		w.Header().Set("Content-Type", "application/json")
+		if status.Code != 0 {
+			w.WriteHeader(status.Code)
+		}
+		_, _ = w.Write(text)
+	}))
+	ts.Defer(server.Close)
+	config := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"dev","contexts":[{"name":"dev","context":{"cluster":"dev","namespace":"ml"}}],
+ "clusters":[{"name":"dev","cluster":{"server":%q}}]}`, server.URL)
+	ts.Check(os.WriteFile(ts.Getenv("KUBECONFIG"), []byte(config), 0o600))
 }

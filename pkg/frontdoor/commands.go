@@ -16,8 +16,10 @@ const product = "kubectl kinetic"
 type command struct {
 	name, summary string
 	binary        string // the binary that runs it; empty for the front door's own
-	usage         string // for the front door's own
-	own           func(p Process, args []string) error
+	// For the front door's own commands: what comes after the name, more about the
+	// command, and what runs it.
+	usage, details string
+	own            func(p Process, args []string) (int, error)
 }
 
 // commands lists the commands of this version, in the order of the help.
@@ -25,7 +27,8 @@ func commands() []command {
 	return []command{
 		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
 		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
-		{name: "version", usage: "version [-o json]", own: printVersion, summary: "Print the version of this plugin"},
+		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
+			summary: "Print the versions of this plugin and of what the cluster has", details: versionDetails},
 		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
 		{name: "completion", usage: "completion", own: printCompletion, summary: "Show how to enable shell completion"},
 	}
@@ -52,8 +55,22 @@ func commandNames() []string {
 	return names
 }
 
-func printHelp(p Process, _ []string) error {
-	return write(p.Stdout, overview())
+// versionDetails are the flags of version.
+const versionDetails = `
+For the cluster, print the versions of Kubernetes, LeaderWorkerSet and Kueue,
+and of the runners in the namespace. Each version of the plugin that starts jobs
+there adds its own runner. If the cluster does not answer within a second, print
+why, and exit with 0.
+
+Flags:
+  --client                 Print the version of this plugin only, and ask no cluster.
+  -o, --output FORMAT      Output FORMAT: json or yaml.
+  --context, --kubeconfig, -n, --cluster, --profile, ...
+                           Which cluster and namespace, as for other commands.
+`
+
+func printHelp(p Process, _ []string) (int, error) {
+	return exitOK, write(p.Stdout, overview())
 }
 
 func overview() string {
@@ -69,7 +86,7 @@ func overview() string {
 
 // ownHelp returns what --help prints for a command of the front door.
 func ownHelp(c command) string {
-	return fmt.Sprintf("%s.\n\nUsage:\n  %s %s\n", c.summary, product, c.usage)
+	return fmt.Sprintf("%s.\n\nUsage:\n  %s %s\n%s", c.summary, product, c.usage, c.details)
 }
 
 func write(w io.Writer, text string) error {

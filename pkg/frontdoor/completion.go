@@ -51,11 +51,11 @@ func candidates(prefix string) string {
 	return b.String()
 }
 
-func printCompletion(p Process, args []string) error {
+func printCompletion(p Process, args []string) (int, error) {
 	if len(args) > 0 {
-		return usageError(fmt.Sprintf("completion takes no argument, got %q: the script is kubectl's own (kubectl completion bash); %q shows what it needs", args[0], product+" completion"))
+		return 0, usageError(fmt.Sprintf("completion takes no argument, got %q: the script is kubectl's own (kubectl completion bash); %q shows what it needs", args[0], product+" completion"))
 	}
-	return write(p.Stdout, completionGuide(p.linkFolder(), runtime.GOOS))
+	return exitOK, write(p.Stdout, completionGuide(p.linkFolder(), runtime.GOOS))
 }
 
 // linkFolder returns the folder where PATH finds this program: krew's bin folder, the `go

@@ -32,11 +32,14 @@ type Process struct {
 	// It returns an error if the program cannot be started. Where a process cannot be
 	// replaced, it returns the program's exit code.
 	Exec func(path string, argv []string) (int, error)
+	// Output runs the program at path until it exits. It returns an error if the program
+	// cannot be started.
+	Output func(path string, args []string) (Answer, error)
 }
 
 // Main runs the front door in this process and returns its exit code.
 func Main() int {
-	p := Process{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Exec: replace}
+	p := Process{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Exec: replace, Output: output}
 	executable, err := os.Executable()
 	if err == nil {
 		executable, err = filepath.EvalSymlinks(executable)
@@ -64,7 +67,7 @@ func (p Process) answer() (int, error) {
 		return p.complete(args)
 	}
 	if len(args) == 0 || isHelp(args[0]) {
-		return exitOK, printHelp(p, nil)
+		return printHelp(p, nil)
 	}
 	name, rest := args[0], args[1:]
 	if strings.HasPrefix(name, "-") {
@@ -83,7 +86,7 @@ func (p Process) answer() (int, error) {
 	if slices.ContainsFunc(rest, isHelp) {
 		return exitOK, write(p.Stdout, ownHelp(c))
 	}
-	return exitOK, c.own(p, rest)
+	return c.own(p, rest)
 }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }

@@ -128,10 +128,12 @@ func TestRejects(t *testing.T) {
 		"the empty word":         {[]string{""}, `unknown command "" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
 		"flags before the command": {[]string{"--context=c", "run", "train.py"},
 			`flags go after the command: kubectl kinetic COMMAND --context=c`},
-		"a command written as a flag": {[]string{"--version"}, `"version" is a command: kubectl kinetic version`},
-		"a format version lacks":      {[]string{"version", "-o", "yaml"}, `version: -o "yaml": expected json`},
-		"a flag version lacks":        {[]string{"version", "--client"}, `version: flag provided but not defined: -client; the only flag is -o json`},
-		"a word after version":        {[]string{"version", "run"}, `version takes no argument, got "run"`},
+		"a command written as a flag":   {[]string{"--version"}, `"version" is a command: kubectl kinetic version`},
+		"a format version lacks":        {[]string{"version", "-o", "name"}, `version: -o "name": expected json or yaml`},
+		"a format version is not given": {[]string{"version", "-o"}, `version: -o: expected json or yaml after it`},
+		"--client that is no bool":      {[]string{"version", "--client=x"}, `version: --client "x": expected true or false`},
+		"--client with a cluster":       {[]string{"version", "--client", "--context=c"}, `version: --client asks no cluster: omit it, or --context=c`},
+		"a word after version":          {[]string{"version", "run"}, `version takes no argument, got "run"`},
 		"a shell after completion": {[]string{"completion", "bash"},
 			`completion takes no argument, got "bash": the script is kubectl's own (kubectl completion bash); "kubectl kinetic completion" shows what it needs`},
 	}
@@ -147,7 +149,7 @@ func TestRejects(t *testing.T) {
 
 func TestReportsABrokenPipe(t *testing.T) {
 	var stderr bytes.Buffer
-	p := Process{Args: []string{"kubectl-kinetic", "version"}, Stdout: brokenPipe{}, Stderr: &stderr}
+	p := Process{Args: []string{"kubectl-kinetic", "version", "--client"}, Stdout: brokenPipe{}, Stderr: &stderr}
 	if code := p.Run(); code != 1 || stderr.String() != "error: writing standard output: nobody reads\n" {
 		t.Errorf("exit code %d, stderr %q", code, stderr.String())
 	}

@@ -188,10 +188,13 @@ func (o origins) contextOf(where, named place) (setting, error) {
 	return setting{}, o.noContextFor(where, named, near)
 }
 
+// ErrNoContext is the error of Resolve if nothing chooses a cluster.
+var ErrNoContext = errors.New("the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster; jobs of this machine need --local")
+
 // noContextFor says how to get a context for a cluster.
 func (o origins) noContextFor(where, named place, near []string) error {
 	if named == (place{}) {
-		return errors.New("the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster; jobs of this machine need --local")
+		return ErrNoContext
 	}
 	hint := ""
 	if len(near) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/version"
 )
 
 // command is what the sub-commands share.
@@ -41,6 +42,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	} {
 		root.AddCommand(sub)
 	}
+	root.AddCommand(version.NewCommand(streams))
 	process.AddSections(root)
 	return root
 }

@@ -1,0 +1,198 @@
+// Package version is the part of `kubectl kinetic version` about the cluster. The front door
+// prints the part about the client, and runs this one as `jobs version`.
+package version
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/inventory"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
+	"github.com/kubectl-kinetic/kinetic/runner"
+)
+
+// within limits the time that the cluster has to answer.
+const within = time.Second
+
+// flags are the flags of the command, as typed.
+type flags struct {
+	output, frontDoor string
+}
+
+// NewCommand returns the command. Help does not list it, because users type it without jobs.
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	f, connection := &flags{}, connect.NewFlags()
+	own := process.NewSection("Flags")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
+	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
+	c := &cobra.Command{
+		Use:               "version",
+		Short:             "Print the versions of what the cluster has",
+		Hidden:            true,
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: process.RunE(func(ctx context.Context, _ []string) error {
+			o, err := f.toOptions(streams, connection)
+			if err != nil {
+				return err
+			}
+			return o.run(ctx)
+		}),
+	}
+	process.AddSections(c, own, connection.Section())
+	return c
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return process.Usagef("version takes no argument, got %q", args[0])
+	}
+	return nil
+}
+
+func (f *flags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) (*options, error) {
+	if f.output != "" {
+		if err := process.OneOf("--output", f.output, []string{"json", "yaml"}); err != nil {
+			return nil, err
+		}
+	}
+	if ours := version.String(); f.frontDoor != "" && f.frontDoor != ours {
+		fmt.Fprintf(streams.ErrOut, "warning: kubectl-kinetic_jobs is %s, and kubectl-kinetic is %s: "+
+			"the programs of this plugin belong in one folder, install it again\n", ours, f.frontDoor)
+	}
+	return &options{streams.Out, connection, f.output, within}, nil
+}
+
+// options print what a cluster has.
+type options struct {
+	out        io.Writer
+	connection *connect.Flags
+	output     string
+	within     time.Duration
+}
+
+// cluster is what the command prints as JSON.
+type cluster struct {
+	Context   string `json:"context,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	inventory.Inventory
+}
+
+func (o *options) run(ctx context.Context) error {
+	c := o.read(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	switch o.output {
+	case "json":
+		text, err := json.MarshalIndent(c, "", "  ")
+		if err != nil {
+			return fmt.Errorf("writing the versions as JSON: %w", err)
+		}
+		_, err = fmt.Fprintln(o.out, string(text))
+		return err
+	case "yaml":
+		text, err := yaml.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("writing the versions as YAML: %w", err)
+		}
+		_, err = o.out.Write(text)
+		return err
+	}
+	return c.print(o.out)
+}
+
+// read asks the cluster. If there is none, or it does not answer, the result says so.
+func (o *options) read(ctx context.Context) cluster {
+	where, err := o.connection.ResolveJobs()
+	if errors.Is(err, target.ErrNoContext) {
+		return cluster{Inventory: inventory.Inventory{Error: "none: the kubeconfig has no current context"}}
+	}
+	if err != nil {
+		return cluster{Inventory: inventory.Inventory{Error: err.Error()}}
+	}
+	c := cluster{Context: cmp.Or(where.Context, where.From.Context), Namespace: where.Namespace}
+	config, err := o.connection.REST(where)
+	if err != nil {
+		c.Error = err.Error()
+		return c
+	}
+	c.Inventory = inventory.Read(ctx, config, inventory.Options{
+		Namespace: where.Namespace, Within: o.within,
+		Client: inventory.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
+	})
+	return c
+}
+
+// print writes a line for each part.
+func (c cluster) print(out io.Writer) error {
+	table := ui.NewTable(out)
+	row := func(name, text string) { table.Row(name, ui.Clean(text)) }
+	where := c.Context
+	if c.Namespace != "" {
+		where += ", namespace " + c.Namespace
+	}
+	if c.Error != "" {
+		if where != "" {
+			where += ": "
+		}
+		row("cluster", where+c.Error)
+		return table.Flush()
+	}
+	row("cluster", where)
+	server := c.Errors[inventory.PartServer]
+	if c.Server != nil {
+		server = "Kubernetes " + c.Server.GitVersion
+	}
+	row("server", server)
+	row("LeaderWorkerSet", addOn(c.LeaderWorkerSet, c.Errors[inventory.PartLeaderWorkerSet]))
+	row("Kueue", addOn(c.Kueue, c.Errors[inventory.PartKueue]))
+	if why := c.Errors[inventory.PartRunners]; why != "" {
+		row("runner", why)
+	} else if len(c.Runners) == 0 {
+		row("runner", "none: the next job brings it")
+	}
+	for i, r := range c.Runners {
+		name := "runner"
+		if i > 0 {
+			name = ""
+		}
+		row(name, fmt.Sprintf("%s (%s)", cmp.Or(r.Version, "of an unknown version"), relation(r.Relation)))
+	}
+	return table.Flush()
+}
+
+func relation(r inventory.Relation) string {
+	switch r {
+	case inventory.Current:
+		return "this client's"
+	case inventory.Different:
+		return "another build"
+	}
+	return string(r)
+}
+
+func addOn(a *inventory.AddOn, why string) string {
+	switch {
+	case a == nil:
+		return why
+	case !a.Installed:
+		return "not installed"
+	case a.Version == "":
+		return "installed, API " + a.APIVersion
+	}
+	return a.Version + ", API " + a.APIVersion
+}
