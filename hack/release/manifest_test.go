@@ -128,6 +128,29 @@ func TestEveryPluginIsReleased(t *testing.T) {
 	}
 }
 
+// What make cross compiles and make notices reads is what is released.
+func TestTheMakefileKnowsEveryPlatform(t *testing.T) {
+	text, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\nPLATFORMS := ")
+	if !found {
+		t.Fatal("the Makefile has no PLATFORMS")
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	var want []string
+	build := readConfiguration(t).Builds[0] // the others are copies of it
+	for _, goos := range build.Goos {
+		for _, goarch := range build.Goarch {
+			want = append(want, goos+"/"+goarch)
+		}
+	}
+	if diff := cmp.Diff(want, strings.Fields(line)); diff != "" {
+		t.Errorf("(-.goreleaser.yaml +Makefile):\n%s", diff)
+	}
+}
+
 // A platform that is built must be one that krew can install.
 func TestEveryPlatformIsInTheManifest(t *testing.T) {
 	var names []string

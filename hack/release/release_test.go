@@ -89,7 +89,7 @@ func TestArchivesHoldPlainFilesThatCanBeRun(t *testing.T) {
 			if strings.HasSuffix(archive, ".zip") {
 				read, suffix = readZip, ".exe"
 			}
-			want := map[string]fs.FileMode{"LICENSE": 0o644}
+			want := map[string]fs.FileMode{"LICENSE": 0o644, "THIRD_PARTY_LICENSES": 0o644}
 			for _, build := range readConfiguration(t).Builds {
 				want[build.Binary+suffix] = 0o755
 			}
