@@ -98,6 +98,13 @@ test-quick: prepare ## Run all tests but those on a cluster: Go, race detector, 
 	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
 
+# Packages whose tests need no paths, files or processes of Unix.
+PORTABLE := accelerator api backoff errno fanout forward homedir inventory itemlist latest nearest quota screen status transport version
+
+.PHONY: test-portable
+test-portable: ## Run the tests that need no Unix, for macOS and Windows: docs/platforms.md
+	$(GO_TEST) $(PORTABLE:%=./pkg/%)
+
 .PHONY: test-release
 test-release: prepare ## Make a release of this machine's platform, install it with krew, upgrade it, uninstall it
 	hack/release/test.sh

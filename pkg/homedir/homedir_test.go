@@ -2,6 +2,7 @@ package homedir
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -17,7 +18,7 @@ func TestDir(t *testing.T) {
 
 func TestExpand(t *testing.T) {
 	for path, want := range map[string]string{"~": "/home/me", "~/a/b": "/home/me/a/b", "~a": "~a", "a/~": "a/~", "/a": "/a", "": ""} {
-		if got := Expand(path, "/home/me"); got != want {
+		if got := filepath.ToSlash(Expand(path, "/home/me")); got != want {
 			t.Errorf("%q: got %q, want %q", path, got, want)
 		}
 	}
