@@ -30,7 +30,7 @@ func commands() []command {
 		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
 			summary: "Print the versions of this plugin and of what the cluster has", details: versionDetails},
 		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
-		{name: "completion", usage: "completion", own: printCompletion, summary: "Show how to enable shell completion"},
+		{name: "completion", usage: "completion [install [--dir DIR] [--dry-run]]", details: installDetails, own: printCompletion, summary: "Enable shell completion"},
 	}
 }
 

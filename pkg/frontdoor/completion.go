@@ -2,96 +2,125 @@ package frontdoor
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 )
 
 // kubectl runs a program with this name to get the words that may come next.
-// kubectl_complete-kinetic is a link to the front door.
+// kubectl_complete-kinetic is a link to the front door, or a copy of it.
 const (
 	completionPrefix = "kubectl_complete-"
 	pluginName       = "kubectl-kinetic"
 	completionName   = completionPrefix + "kinetic"
 )
 
-// noFiles is the last line of an answer (":4" in cobra's protocol, which kubectl uses): do
-// not complete file names.
-const noFiles = ":4\n"
+// The last lines of an answer in cobra's protocol, which kubectl uses.
+const (
+	noFiles         = ":4\n"  // do not complete file names
+	onlyDirectories = ":16\n" // complete the names of directories
+)
 
-// complete answers kubectl: words are those typed after `kubectl kinetic`. The last one is
-// to be completed and may be empty.
-func (p Process) complete(words []string) (int, error) {
-	if len(words) > 0 && words[0] == "help" {
-		words = words[1:]
-		if len(words) > 1 {
-			return exitOK, write(p.Stdout, noFiles)
-		}
-	}
-	if len(words) < 2 {
-		return exitOK, write(p.Stdout, candidates(strings.Join(words, ""))+noFiles)
-	}
-	c, ok := findCommand(words[0])
-	if !ok || c.binary == "" {
-		return exitOK, write(p.Stdout, noFiles)
-	}
-	return p.handOver(c.binary, append([]string{"__complete"}, words[1:]...))
+// ownWords are the words that may follow those of the front door's own commands, each with
+// its description.
+var ownWords = map[string]string{
+	"version":                  "--client\tOnly this plugin, without the cluster\n-o\tOutput FORMAT: json or yaml\n",
+	"version --client":         "-o\tOutput FORMAT: json or yaml\n",
+	"version -o":               "json\nyaml\n",
+	"version --client -o":      "json\nyaml\n",
+	"completion":               "install\tPut the file that kubectl needs in place\n",
+	"completion install":       "--dir\tA directory of the PATH\n--dry-run\tOnly print what would be done\n",
+	"completion install --dir": "",
 }
 
-func candidates(prefix string) string {
-	var b strings.Builder
-	for _, c := range commands() {
-		if strings.HasPrefix(c.name, prefix) {
-			fmt.Fprintf(&b, "%s\t%s\n", c.name, c.summary)
-		}
+// complete answers kubectl: words are those typed after `kubectl kinetic`. The last one is
+// to be completed and may be empty. It never fails: the shell would show the error on the
+// line that is being typed, or offer files.
+func (p Process) complete(words []string) int {
+	c, known := command{}, false
+	if len(words) > 1 {
+		c, known = findCommand(words[0])
 	}
-	return b.String()
+	if known && c.binary != "" {
+		if code, err := p.handOver(c.binary, append([]string{"__complete"}, words[1:]...)); err == nil {
+			return code
+		}
+		_ = write(p.Stdout, noFiles)
+		return exitOK
+	}
+	_ = write(p.Stdout, completions(words))
+	return exitOK
+}
+
+// completions returns the answer for the words that the front door knows itself.
+func completions(words []string) string {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	typed, word := words[:len(words)-1], words[len(words)-1]
+	var offers string
+	switch line := strings.Join(typed, " "); {
+	case line == "" || line == "help":
+		for _, c := range commands() {
+			offers += c.name + "\t" + c.summary + "\n"
+		}
+	case line == "help jobs":
+		offers = strings.Join(jobsCommands, "\n") + "\n"
+	case line == "completion install --dir":
+		return onlyDirectories
+	default:
+		offers = ownWords[line]
+	}
+	return matching(offers, word) + noFiles
+}
+
+// matching returns the lines that begin with a word.
+func matching(lines, word string) string {
+	all := slices.Collect(strings.Lines(lines))
+	return strings.Join(slices.DeleteFunc(all, func(l string) bool { return !strings.HasPrefix(l, word) }), "")
 }
 
 func printCompletion(p Process, args []string) (int, error) {
-	if len(args) > 0 {
-		return 0, usageError(fmt.Sprintf("completion takes no argument, got %q: the script is kubectl's own (kubectl completion bash); %q shows what it needs", args[0], product+" completion"))
+	switch {
+	case len(args) == 0:
+		return exitOK, write(p.Stdout, completionGuide())
+	case args[0] == "install":
+		return exitOK, installCompletion(p, args[1:])
 	}
-	return exitOK, write(p.Stdout, completionGuide(p.linkFolder(), runtime.GOOS))
+	return 0, usageError(fmt.Sprintf("completion %q: expected install, or nothing: the script for the shell is kubectl's own (kubectl completion bash)", args[0]))
 }
 
-// linkFolder returns the folder where PATH finds this program: krew's bin folder, the `go
-// install` folder, or the program's own. A link there stays valid when an upgrade changes
-// what kubectl-kinetic itself is linked to.
-func (p Process) linkFolder() string {
-	if path, err := exec.LookPath(pluginName); err == nil {
-		if path, err = filepath.Abs(path); err == nil {
-			return filepath.Dir(path)
-		}
-	}
-	return filepath.Dir(p.Executable)
+// completionGuide returns what enables completion, for all shells.
+func completionGuide() string {
+	return fmt.Sprintf(`Completion of %q uses kubectl's own. It takes two steps, once:
+
+1. Enable kubectl's completion for your shell:
+
+%s
+2. Put the file that kubectl needs in place:
+
+     %[1]s completion install
+`, product, enabling(""))
 }
 
-func completionGuide(folder, goos string) string {
-	link := filepath.Join(folder, completionName)
-	line := fmt.Sprintf("ln -sf %s %s", pluginName, shell.Word(link))
-	if goos == "windows" {
-		line = fmt.Sprintf(`mklink "%s.exe" %s.exe`, link, pluginName)
+// enabling returns the command that enables kubectl's completion in a shell, with a line for
+// each shell if the name is that of none.
+func enabling(shell string) string {
+	const (
+		bash       = "     echo 'source <(kubectl completion bash)' >>~/.bashrc"
+		zsh        = "     echo 'source <(kubectl completion zsh)' >>~/.zshrc"
+		fish       = "     echo 'kubectl completion fish | source' >>~/.config/fish/config.fish"
+		powershell = "     kubectl completion powershell >>$PROFILE"
+	)
+	switch shell {
+	case "bash":
+		return bash + "\n\n   It needs the package bash-completion.\n"
+	case "zsh":
+		return zsh + "\n\n   It needs a line before it: autoload -Uz compinit && compinit\n"
+	case "fish":
+		return fish + "\n"
+	case "powershell":
+		return powershell + "\n"
 	}
-	return fmt.Sprintf(`Completion of %[1]q uses kubectl's own. It takes two steps, once:
-
-1. Enable kubectl's completion, as this explains for your shell:
-
-     kubectl completion --help
-
-2. Create the program that kubectl asks, a link beside the plugin. For this
-   installation:
-
-     %[2]s
-
-   The link keeps working when krew, or whatever installed the plugin, upgrades
-   it. With krew the general form is:
-
-     ln -sf %[3]s "${KREW_ROOT:-$HOME/.krew}/bin/%[4]s"
-
-   Without krew, use the folder on your PATH that has %[3]s.
-`, product, line, pluginName, completionName)
+	return strings.Join([]string{
+		bash + "      # with the package bash-completion", zsh + "        # after the line with compinit", fish, powershell}, "\n") + "\n"
 }

@@ -24,3 +24,6 @@ func replace(path string, argv []string) (int, error) {
 	}
 	return 0, err
 }
+
+// writable reports whether this user may create files in a directory.
+func writable(string) bool { return true } // there, users install programs below their home

@@ -25,7 +25,8 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 const fix = "the programs of this plugin belong in one folder: install it again (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
 
 // find looks in this program's folder first, so that all parts have the same version even
-// if several installations share a PATH.
+// if several installations share a PATH. A copy for completion may be alone in its folder:
+// the others are then beside the plugin that kubectl finds.
 func (p Process) find(binary string) (string, error) {
 	beside := filepath.Join(filepath.Dir(p.Executable), binary)
 	path, err := exec.LookPath(beside)
@@ -34,6 +35,13 @@ func (p Process) find(binary string) (string, error) {
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s cannot be run: %w; %s", beside, errors.Unwrap(err), fix)
+	}
+	if plugin, err := exec.LookPath(pluginName); err == nil {
+		if plugin, err = filepath.EvalSymlinks(plugin); err == nil {
+			if path, err = exec.LookPath(filepath.Join(filepath.Dir(plugin), binary)); err == nil {
+				return path, nil
+			}
+		}
 	}
 	path, err = exec.LookPath(binary)
 	if err != nil {

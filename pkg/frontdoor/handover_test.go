@@ -3,6 +3,7 @@ package frontdoor
 import (
 	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,17 +26,26 @@ func TestFindsTheSiblingBeforePath(t *testing.T) {
 func TestReportsAMissingSibling(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("PATH", t.TempDir())
-	for name, argv := range map[string][]string{
-		"command":    {"kubectl-kinetic", "jobs", "list"},
-		"completion": {"kubectl_complete-kinetic", "jobs", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := answerIn(folder, argv...)
-			want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + fix + "\n"
-			if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
-				t.Errorf("got %+v, want exit code 1 and %q", got, want)
-			}
-		})
+	got := answerIn(folder, "kubectl-kinetic", "jobs", "list")
+	want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + fix + "\n"
+	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
+		t.Errorf("got %+v, want exit code 1 and %q", got, want)
+	}
+}
+
+// A copy for completion is alone in its folder, as on Windows.
+func TestFindsTheSiblingOfThePlugin(t *testing.T) {
+	store, bin, copied := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Setenv("PATH", bin)
+	for _, name := range []string{"kubectl-kinetic", "kubectl-kinetic_jobs"} {
+		writeProgram(t, filepath.Join(store, name), 0o755)
+	}
+	if err := os.Symlink(filepath.Join(store, "kubectl-kinetic"), filepath.Join(bin, "kubectl-kinetic")); err != nil {
+		t.Fatal(err)
+	}
+	got := answerIn(copied, "kubectl_complete-kinetic", "jobs", "")
+	if want := filepath.Join(store, "kubectl-kinetic_jobs"); len(got.Exec) == 0 || got.Exec[0] != want {
+		t.Errorf("it became %q, want %s", got.Exec, want)
 	}
 }
 

@@ -35,11 +35,13 @@ type Process struct {
 	// Output runs the program at path until it exits. It returns an error if the program
 	// cannot be started.
 	Output func(path string, args []string) (Answer, error)
+	// Symlink makes a symbolic link, as os.Symlink does.
+	Symlink func(target, link string) error
 }
 
 // Main runs the front door in this process and returns its exit code.
 func Main() int {
-	p := Process{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Exec: replace, Output: output}
+	p := Process{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Exec: replace, Output: output, Symlink: os.Symlink}
 	executable, err := os.Executable()
 	if err == nil {
 		executable, err = filepath.EvalSymlinks(executable)
@@ -64,7 +66,7 @@ func (p Process) Run() int {
 func (p Process) answer() (int, error) {
 	args := p.Args[1:]
 	if strings.HasPrefix(filepath.Base(p.Args[0]), completionPrefix) {
-		return p.complete(args)
+		return p.complete(args), nil
 	}
 	if len(args) == 0 || isHelp(args[0]) {
 		return printHelp(p, nil)

@@ -37,7 +37,7 @@ func answerIn(folder string, argv ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	var got outcome
 	p := Process{
-		Args: argv, Executable: filepath.Join(folder, "kubectl-kinetic"), Stdout: &stdout, Stderr: &stderr,
+		Args: argv, Executable: filepath.Join(folder, "kubectl-kinetic"), Stdout: &stdout, Stderr: &stderr, Symlink: os.Symlink,
 		Exec: func(path string, argv []string) (int, error) {
 			got.Exec = append([]string{strings.TrimPrefix(path, folder+"/")}, argv[1:]...)
 			return 7, nil
@@ -135,7 +135,11 @@ func TestRejects(t *testing.T) {
 		"--client with a cluster":       {[]string{"version", "--client", "--context=c"}, `version: --client asks no cluster: omit it, or --context=c`},
 		"a word after version":          {[]string{"version", "run"}, `version takes no argument, got "run"`},
 		"a shell after completion": {[]string{"completion", "bash"},
-			`completion takes no argument, got "bash": the script is kubectl's own (kubectl completion bash); "kubectl kinetic completion" shows what it needs`},
+			`completion "bash": expected install, or nothing: the script for the shell is kubectl's own (kubectl completion bash)`},
+		"a flag install lacks": {[]string{"completion", "install", "--force"},
+			`completion install: flag provided but not defined: -force; the flags are --dir DIR and --dry-run`},
+		"a word after install": {[]string{"completion", "install", "bash"},
+			`completion install takes no argument, got "bash"; for a directory use --dir`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

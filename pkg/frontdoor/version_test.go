@@ -166,7 +166,7 @@ func TestOwnCommandsHaveHelp(t *testing.T) {
 	tests := map[string][]string{
 		"version [--client] [-o json|yaml] [flags of kubectl, such as --context]": {"version", "--help"},
 		"help [COMMAND]": {"help", "help"},
-		"completion":     {"help", "completion"},
+		"completion [install [--dir DIR] [--dry-run]]": {"help", "completion"},
 	}
 	for usage, args := range tests {
 		t.Run(usage, func(t *testing.T) {

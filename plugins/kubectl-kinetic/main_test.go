@@ -142,12 +142,44 @@ func TestThroughKubectl(t *testing.T) {
 	if want := "kubectl-kinetic_run 5 arguments: ./my-train.py -n ml -- -x\n"; got != want || code != 7 {
 		t.Errorf("kubectl kinetic run: exit code %d, output %q, want 7 and %q", code, got, want)
 	}
+	completion := filepath.Join(bin, "kubectl_complete-kinetic")
+	if err := os.Remove(completion); err != nil {
+		t.Fatal(err)
+	}
+	got, code = output(t, "kubectl", "kinetic", "completion", "install")
+	if want := "linked " + completion + " to kubectl-kinetic\n"; !strings.HasPrefix(got, want) || code != 0 {
+		t.Errorf("kubectl kinetic completion install: exit code %d, output %q, want %q", code, got, want)
+	}
 	got, _ = output(t, "kubectl", "__complete", "kinetic", "jo")
 	if want := "jobs\tList, follow, cancel and clean up jobs, and fetch their results\n:4\n"; got != want {
 		t.Errorf("kubectl __complete: %q, want %q", got, want)
+	}
+	if got := inBash(t, "kubectl kinetic comp"); got != "kubectl kinetic completion \n" {
+		t.Errorf("a Tab in bash made it %q", got)
+	}
+	if got := inBash(t, "kubectl kinetic completion install --d"); got != "--dir\n--dry-run\n" {
+		t.Errorf("a Tab in bash offered %q", got)
 	}
 	got, code = output(t, "kubectl", "plugin", "list", "--name-only")
 	if code != 0 || strings.Count(got, "kinetic") != 1 {
 		t.Errorf("kubectl plugin list: exit code %d, output %q, want one kinetic in %s and no warning", code, got, bin)
 	}
+}
+
+// inBash returns what kubectl's script for bash makes of a command line on Tab: the whole
+// line if one word fits, else the words, without their descriptions.
+func inBash(t *testing.T, line string) string {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash on PATH")
+	}
+	got, _ := output(t, "bash", "--norc", "-c", `
+_init_completion() { words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}; }
+source <(kubectl completion bash)
+COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=63 COMP_WORDS=($1) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+compopt() { space=$*; }
+__start_kubectl
+((${#COMPREPLY[@]} != 1)) || { echo "${1% *} $COMPREPLY${space:- }"; exit; }
+printf '%s\n' "${COMPREPLY[@]%% *}"`, "bash", line)
+	return got
 }
