@@ -10,6 +10,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 // CompleteIDs completes the IDs of jobs, and shows the function and the state of each. It leaves
@@ -37,11 +39,9 @@ func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]st
 	if len(args) != 1 && !f.Given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), backend.CompletionTime)
-	defer cancel()
-	j, err := f.One(ctx, args)
+	j, err := process.Promptly(sub.Context(), func(ctx context.Context) (*job.Job, error) { return f.One(ctx, args) })
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	hosts := []string{"all"}
 	for n := range max(j.Handle.Hosts, 1) {

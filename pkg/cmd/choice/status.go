@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -27,9 +25,9 @@ func statusWords() []string { return append(states(), api.CancelledWord) }
 
 // StatusVar adds --status and its completion to a section. usage is the beginning of its help,
 // such as "Only jobs with status `STATE`".
-func StatusVar(s *process.Section, words *[]string, usage string) {
+func StatusVar(s process.Section, words *[]string, usage string) {
 	s.Flags.StringSliceVar(words, "status", nil, usage+": "+strings.Join(statusWords(), ", ")+".")
-	s.Completions = map[string]cobra.CompletionFunc{"status": cobra.FixedCompletions(statusWords(), cobra.ShellCompDirectiveNoFileComp)}
+	s.Offer("status", statusWords()...)
 }
 
 // ByStatus returns a filter for the values of --status, which may be in lower case.

@@ -77,10 +77,8 @@ func (c *Flags) Section() process.Section {
 	fs.StringVar(&c.Target.Store, "store", "", "Store at `URL`: gs://BUCKET, or file:///DIR for local jobs.")
 	fs.VarP(new(verbosity), "v", "v", "Log level for requests to the API server, as with kubectl: 0 to 10.")
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
-	s.Completions = map[string]cobra.CompletionFunc{
-		clientcmd.FlagContext: offer(c.contexts),
-		"profile":             offer(profiles),
-	}
+	s.Completions[clientcmd.FlagContext] = offer(c.contexts)
+	s.Completions["profile"] = offer(profiles)
 	return s
 }
 
@@ -156,10 +154,7 @@ func (c *Flags) Given() string {
 // offer completes a flag's value from a list.
 func offer(values func() ([]string, error)) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		list, err := values()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
+		list, _ := values() // none, if they can't be read
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -184,7 +184,7 @@ func TestConnectionCompletes(t *testing.T) {
 	}{
 		"profiles":      {`{"profiles": {"big": {"project": "acme-ml", "zone": "us-west1", "cluster": "main"}, "a": {"project": "p", "zone": "z", "cluster": "c"}}}`, "--profile", "a\tp z c\nbig\tacme-ml us-west1 main\n:4\n"},
 		"no profiles":   {"{}", "--profile", ":4\n"},
-		"a broken file": {"{", "--profile", ":1\n"},
+		"a broken file": {"{", "--profile", ":4\n"},
 		"contexts":      {"{", "--context", "certificate\ngke_acme-ml_us-central1-a_main\nhinted\nkind-dev\nnowhere\nold\npath\nplugin\nunfinished\n:4\n"},
 	}
 	for name, tt := range tests {

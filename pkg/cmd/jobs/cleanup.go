@@ -35,7 +35,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	choice.StatusVar(&own, &f.status, "Clean up all jobs with status `STATE`")
+	choice.StatusVar(own, &f.status, "Clean up all jobs with status `STATE`")
 	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")

@@ -27,6 +27,7 @@ func (c *command) describe() *cobra.Command {
 	var output string
 	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",

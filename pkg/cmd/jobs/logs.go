@@ -34,7 +34,7 @@ func (c *command) logs() *cobra.Command {
 	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Follow until the job ends; exit with its exit code.")
 	process.LinesVar(own.Flags, &f.tail, "tail", "Number of last lines to start with, per host.")
-	c.hostVar(&own, f)
+	c.hostVar(own, f)
 	indexVar(own.Flags, &f.index)
 	process.NumberVar(own.Flags, &f.attempt, 1, process.Unbounded, "attempt", "Only the log of this attempt, counted from 1.")
 	process.DurationVar(own.Flags, &f.since, "since", "Only lines newer than this: 90, 90s, 15m, 1h30m.")
@@ -57,7 +57,7 @@ func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100}
 	own := process.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Follow until the job ends; exit with its exit code.")
-	c.hostVar(&own, f)
+	c.hostVar(own, f)
 	indexVar(own.Flags, &f.index)
 	process.LinesVar(own.Flags, &f.tail, "tail", "Number of lines to print, per host.")
 	return c.finish(&cobra.Command{
@@ -70,8 +70,8 @@ func (c *command) tail() *cobra.Command {
 }
 
 // hostVar adds --host to the flags of a command.
-func (c *command) hostVar(own *process.Section, f *logFlags) {
-	own.Completions = map[string]cobra.CompletionFunc{"host": c.choice.CompleteHosts}
+func (c *command) hostVar(own process.Section, f *logFlags) {
+	own.Completions["host"] = c.choice.CompleteHosts
 	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, or a number.")
 }
 

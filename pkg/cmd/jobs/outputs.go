@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -38,6 +37,7 @@ func (c *command) outputs() *cobra.Command {
 	var parsed outputArgs
 	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT` of ls: wide, json or name.")
+	own.Offer("output", "wide", "json", "name")
 	return c.finish(&cobra.Command{
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
 		Short: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR",
@@ -291,20 +291,17 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 	if a.verb == "cp" && len(a.args) > 1 {
 		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
 	}
-	ctx, cancel := context.WithTimeout(sub.Context(), backend.CompletionTime)
-	defer cancel()
-	j, err := c.choice.One(ctx, a.ids)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	dir, err := outputs.Of(j)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	names, err := dir.Complete(ctx, word)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
+	names, _ := process.Promptly(sub.Context(), func(ctx context.Context) ([]string, error) {
+		j, err := c.choice.One(ctx, a.ids)
+		if err != nil {
+			return nil, err
+		}
+		dir, err := outputs.Of(j)
+		if err != nil {
+			return nil, err
+		}
+		return dir.Complete(ctx, word)
+	})
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if a.verb == "cp" {
 		directive = cobra.ShellCompDirectiveDefault // it may be DEST

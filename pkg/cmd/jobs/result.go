@@ -30,9 +30,10 @@ func (c *command) result() *cobra.Command {
 	f := &resultFlags{}
 	own := process.NewSection("Flags")
 	process.DurationVar(own.Flags, &f.timeout, "timeout", "Stop waiting after this time (exit code 124).")
-	report.CleanupVar(own.Flags, &f.cleanup)
+	report.CleanupVar(own, &f.cleanup)
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
+	own.Offer("output", "json", "raw")
 	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to `FILE` instead of standard output.")
 	return c.finish(&cobra.Command{
 		Use:   "result ID",

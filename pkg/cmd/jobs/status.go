@@ -25,6 +25,7 @@ func (c *command) status() *cobra.Command {
 	own := process.NewSection("Flags")
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
 		Short: "Print the status of a job: one of " + choice.StateNames(),

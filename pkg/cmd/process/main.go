@@ -43,6 +43,9 @@ func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
 		time.AfterFunc(shortLife, restore)
 		onLargeHeap(restore)
 	}
+	if completes(os.Args[1:]) {
+		silence()
+	}
 	klog.SetLogger(klog.Logger{}) // client-go's messages for developers appear with -v
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	return Run(ctx, newCommand(streams), os.Args[1:], streams)
@@ -78,8 +81,10 @@ func onLargeHeap(do func()) {
 // Run executes a root command, prints its error on ErrOut and returns its exit code.
 func Run(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) int {
 	prepare(root)
-	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+	completing := completes(args)
+	if completing {
 		unquote(root)
+		streams.ErrOut = io.Discard
 	}
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -89,6 +94,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	cmd, err := root.ExecuteContextC(ctx)
 	err = cmp.Or(help.err, classify(ctx, cmd, err))
 	report(streams.ErrOut, err)
+	if completing {
+		return 0 // else kubectl ignores the answer and the shell offers files
+	}
 	return CodeOf(err)
 }
 

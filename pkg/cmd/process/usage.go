@@ -14,7 +14,8 @@ import (
 type Section struct {
 	Title string
 	Flags *pflag.FlagSet
-	// Completions offer values of flags to the shell, keyed by the flag's name.
+	// Completions offer values of flags to the shell, keyed by the flag's name. Use NewSection
+	// to have a map here.
 	Completions map[string]cobra.CompletionFunc
 }
 
@@ -22,7 +23,13 @@ type Section struct {
 func NewSection(title string) Section {
 	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
 	fs.SortFlags = false
-	return Section{Title: title, Flags: fs}
+	return Section{Title: title, Flags: fs, Completions: map[string]cobra.CompletionFunc{}}
+}
+
+// Offer completes the value of a flag with some words. A word may have a description, after a
+// tab.
+func (s Section) Offer(flag string, words ...string) {
+	s.Completions[flag] = cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder)
 }
 
 // AddSections gives a command the flags of all sections, and help that lists them by

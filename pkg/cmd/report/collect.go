@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -44,11 +43,13 @@ const (
 	DeleteResult   Cleanup = "delete" // the workload, the call and the result
 )
 
-// CleanupVar defines --cleanup.
-func CleanupVar(fs *pflag.FlagSet, c *Cleanup) {
+// CleanupVar adds --cleanup and its completion to a section.
+func CleanupVar(s process.Section, c *Cleanup) {
 	*c = RemoveWorkload
+	fs := s.Flags
 	fs.Var(c, "cleanup", "Clean up after printing the result, by `MODE`: true deletes the workload; delete also the stored result and call; false nothing. Failed jobs are kept.")
 	fs.Lookup("cleanup").NoOptDefVal = string(RemoveWorkload)
+	s.Offer("cleanup", string(RemoveWorkload), string(DeleteResult), string(KeepAll))
 }
 
 // Set implements pflag.Value.

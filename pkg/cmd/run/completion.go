@@ -1,6 +1,7 @@
 package run
 
 import (
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,21 +9,31 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// completions returns the completions of flag values.
-func completions() map[string]cobra.CompletionFunc {
-	fixed := func(values ...string) cobra.CompletionFunc {
-		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+// completePlacement adds the completions of addPlacement's flags to a section.
+func completePlacement(s process.Section) {
+	s.Completions["accelerator"] = completeAccelerator
+	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "pathways\ta LeaderWorkerSet", "local\ta process on this machine")
+	s.Offer("compute-class", "Accelerator", "Balanced", "Performance", "Scale-Out")
+	s.Offer("placement", string(api.NodePoolsExclusive), string(api.NodePoolsShared))
+	s.Offer("retry-on", retryOns()...)
+}
+
+// completeVariables offers the names of environment variables.
+func completeVariables(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	if strings.Contains(word, "=") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return map[string]cobra.CompletionFunc{
-		"accelerator": completeAccelerator,
-		"backend":     fixed("auto", "gke", "pathways", "local"),
-		"dry-run":     fixed("none", "client", "server"),
-		"output":      fixed("yaml", "json", "name"),
-		"retry-on":    fixed(retryOns()...),
+	var names []string
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, word) {
+			names = append(names, name)
+		}
 	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeAccelerator offers shapes in the spelling that the user began, with or without

@@ -55,12 +55,13 @@ func newFlags() *flags {
 func (f *flags) sections() []process.Section {
 	call := process.NewSection("What runs")
 	f.addCall(call.Flags)
-	call.Completions = map[string]cobra.CompletionFunc{"map-resume": f.completeMaps}
+	call.Completions["map-resume"] = f.completeMaps
+	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
 	placement := process.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
+	completePlacement(placement)
 	outcome := process.NewSection("Output")
-	outcome.Completions = completions()
-	f.addOutcome(outcome.Flags)
+	f.addOutcome(outcome)
 	f.own = []*pflag.FlagSet{call.Flags, placement.Flags, outcome.Flags}
 	placement.Flags.VisitAll(func(flag *pflag.Flag) {
 		if !slices.Contains(alsoLocal, flag.Name) {
@@ -125,18 +126,20 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	process.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
 }
 
-func (f *flags) addOutcome(fs *pflag.FlagSet) {
-	r := &f.request
+func (f *flags) addOutcome(s process.Section) {
+	r, fs := &f.request, s.Flags
 	fs.StringVar(&f.dryRun, "dry-run", "none", "Print the manifests without applying them: `client` contacts nothing, server has the API server check them.")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
+	s.Offer("dry-run", "none", "client", "server")
 	fs.BoolVar(&f.explain, "explain", false, "Explain what a run would do, and do nothing.")
 	fs.StringVar(&r.OverlayDir, "overlay", "", "Apply the kustomize component in `DIR` last.")
 	fs.StringVar(&f.writeOverlay, "write-overlay", "", "Write a kustomization that renders what --dry-run prints to `DIR`, and do nothing else.")
 	fs.BoolVar(&f.prepare, "prepare", false, "Upload what the job needs and print the manifests instead of applying them: … --prepare | kubectl apply -f -")
 	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: yaml, json or name with --dry-run; yaml or json with --prepare; json with --explain; json or name with --detach.")
+	s.Offer("output", "yaml", "json", "name")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
 	process.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
-	report.CleanupVar(fs, &f.cleanup)
+	report.CleanupVar(s, &f.cleanup)
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "Cancel the job on Ctrl-C (local jobs always are).")
 }
 

@@ -1,0 +1,115 @@
+package cmd_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
+)
+
+// roots makes the commands with other streams than those of this process.
+func roots(streams genericiooptions.IOStreams) []*cobra.Command {
+	return []*cobra.Command{run.NewCommand(streams, clock.RealClock{}), jobs.NewCommand(streams, clock.RealClock{})}
+}
+
+// completed returns what a root command, by its number, answers to kubectl.
+func completed(t *testing.T, number int, words ...string) string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	code := process.Run(t.Context(), roots(streams)[number], append([]string{cobra.ShellCompRequestCmd}, words...), streams)
+	if code != 0 || errOut.Len() > 0 {
+		t.Errorf("%q: exit code %d, it said %q", words, code, &errOut)
+	}
+	return out.String()
+}
+
+// TestFlagCompletion compares what is offered for the value of every flag with a golden file:
+// words, names of files, or nothing.
+func TestFlagCompletion(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("KINETIC_PROFILES_FILE", filepath.Join(t.TempDir(), "none"))
+	var page strings.Builder
+	for number, root := range roots(genericiooptions.NewTestIOStreamsDiscard()) {
+		for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+			if c != root && c.Hidden || c.HasSubCommands() {
+				continue
+			}
+			var words []string
+			if c != root {
+				words = []string{c.Name()}
+			}
+			fmt.Fprintf(&page, "%s\n", c.CommandPath())
+			c.Flags().VisitAll(func(f *pflag.Flag) {
+				if f.Hidden || f.Value.Type() == "bool" {
+					return
+				}
+				fmt.Fprintf(&page, "  --%s: %s\n", f.Name, offered(completed(t, number, append(slices.Clone(words), "--"+f.Name+"=")...)))
+			})
+		}
+	}
+	const golden = "testdata/completion.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), page.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// offered describes an answer in a few words.
+func offered(answer string) string {
+	var words []string
+	for line := range strings.Lines(answer) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		words = append(words, word)
+	}
+	directive := words[len(words)-1]
+	switch words = words[:len(words)-1]; {
+	case slices.Contains(words, "PATH"):
+		return "environment variables"
+	case len(words) > 20:
+		return fmt.Sprintf("%s and many more", strings.Join(words[:3], " "))
+	case len(words) > 0:
+		return strings.Join(words, " ")
+	case directive == ":0":
+		return "files"
+	}
+	return "-"
+}
+
+// No mistake on the line shows as an error while it is being typed.
+func TestCompletionOfWrongLines(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	for number, lines := range map[int][]string{
+		0: {"--nosuch x ", "--hosts many ", "x.py y.py --acc", "--context nosuch --namespace ", "-a nosuch "},
+		1: {"nosuch x ", "status --nosuch ", "logs --context nosuch ", "outputs nosuch cat ", "tail nosuch --host ", "list --limit x --", ""},
+	} {
+		for _, line := range lines {
+			if got := completed(t, number, strings.Split(line, " ")...); !strings.Contains(got, ":") {
+				t.Errorf("%q: got %q, without cobra's last line", line, got)
+			}
+		}
+	}
+}
