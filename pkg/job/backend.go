@@ -16,6 +16,10 @@ type Backend interface {
 	// List describes all jobs, in any order. Next to an error it returns those that it could
 	// read. A Store that the workload doesn't name is empty.
 	List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error)
+	// Pick describes, as List does with their states, the jobs that choose picks. Of all jobs
+	// choose gets only what is known at little cost: ID and age, and of jobs that have ended
+	// the state. Next to an error Pick may return the picked ones as they are.
+	Pick(ctx context.Context, choose func(all []api.JobSummary) []api.JobSummary) ([]api.JobSummary, error)
 	// WatchList calls seen with all jobs, then with those that may have changed, until ctx is
 	// over, seen fails, or jobs can't be read. One that is gone is NotFound.
 	WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error

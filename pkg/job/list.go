@@ -148,7 +148,7 @@ func atATime(h api.Handle) int {
 // stored lists the jobs of the store that are not among the known ones. What
 // has no handle, or none that this version can read, is an orphan.
 func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
-	dirs, err := reg.Store.Dirs(ctx)
+	dirs, err := reg.Store.Dirs(ctx, "")
 	if err != nil {
 		return nil, err
 	}

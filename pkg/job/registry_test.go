@@ -37,9 +37,9 @@ type counting struct {
 	dirs *int
 }
 
-func (c counting) Dirs(ctx context.Context) ([]string, error) {
+func (c counting) Dirs(ctx context.Context, prefix string) ([]string, error) {
 	*c.dirs++
-	return c.Store.Dirs(ctx)
+	return c.Store.Dirs(ctx, prefix)
 }
 
 func TestAttachAllLooksOnce(t *testing.T) {

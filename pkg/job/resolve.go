@@ -315,7 +315,7 @@ func (r *resolver) storeAt(url string) (store.Store, error) {
 // ids lists every job that has a workload or lies in the store. Next to an error it
 // gives those that have a workload.
 func (reg Registry) ids(ctx context.Context, found map[string]api.JobSummary) ([]string, error) {
-	stored, err := reg.Store.Dirs(ctx)
+	stored, err := reg.Store.Dirs(ctx, "")
 	ids := slices.Collect(maps.Keys(found))
 	for _, id := range stored {
 		if store.CheckID(id) == nil {

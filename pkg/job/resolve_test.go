@@ -223,7 +223,9 @@ func TestAttachEach(t *testing.T) {
 // unlistable is a store whose jobs can't be listed.
 type unlistable struct{ store.Store }
 
-func (unlistable) Dirs(context.Context) ([]string, error) { return nil, errors.New("bucket locked") }
+func (unlistable) Dirs(context.Context, string) ([]string, error) {
+	return nil, errors.New("bucket locked")
+}
 
 // Jobs that no one could see may match a word, too: it names none, whichever word it is.
 func TestPrefixesWhereTheStoreCannotBeListed(t *testing.T) {

@@ -23,7 +23,7 @@ const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathwa
 // time, and of each object keeps only what is shown.
 func (c *Cluster) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	known := newCache()
-	if err := c.client.readInto(ctx, known, c.listed(level)); err != nil {
+	if err := c.client.readInto(ctx, known, c.listed(level, allJobs)); err != nil {
 		return nil, err
 	}
 	c.leftOut(known.denied)
@@ -79,10 +79,10 @@ func (c *Cluster) leftOut(denied error) {
 	}
 }
 
-// listed returns the selections of the objects that a level needs. Of each object only what a list
-// shows is kept.
-func (c *Cluster) listed(level api.ListLevel) []selection {
-	objects := c.client.selections(allJobs)
+// listed returns the selections of the objects of jobs that a level needs. Of each object only what
+// a list shows is kept.
+func (c *Cluster) listed(level api.ListLevel, labels string) []selection {
+	objects := c.client.selections(labels)
 	if level == api.ListNames {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == c.client.pods() })
 	}

@@ -13,7 +13,7 @@ func (c *Cluster) WatchList(ctx context.Context, level api.ListLevel, seen func(
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	selections := c.listed(level)
+	selections := c.listed(level, allJobs)
 	if level >= api.ListReasons {
 		selections = append(selections, c.explaining(true)...) // a job may come to a queue later
 	}

@@ -19,6 +19,12 @@ func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, 
 	return jobs, err
 }
 
+// Pick describes the jobs that choose picks. It reads all of them.
+func (m *Machine) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	all, err := m.List(ctx, api.ListStates)
+	return choose(all), err
+}
+
 // lookEvery is how often local jobs are polled: the kernel does not notify a process about
 // others than its children.
 const lookEvery = 200 * time.Millisecond

@@ -258,7 +258,7 @@ func object(name, file string, info fs.FileInfo) Object {
 	return Object{Name: name, Size: info.Size(), Updated: info.ModTime()}
 }
 
-func (s *fileStore) Dirs(context.Context) ([]string, error) {
+func (s *fileStore) Dirs(_ context.Context, prefix string) ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -268,7 +268,7 @@ func (s *fileStore) Dirs(context.Context) ([]string, error) {
 	}
 	var dirs []string
 	for _, entry := range entries {
-		if entry.IsDir() && entry.Name() != tempDir {
+		if entry.IsDir() && entry.Name() != tempDir && strings.HasPrefix(entry.Name(), prefix) {
 			dirs = append(dirs, entry.Name())
 		}
 	}

@@ -139,7 +139,7 @@ func TestHalfWrittenObjectsAreNotListed(t *testing.T) {
 	if diff := cmp.Diff([]string{"job/.tmp/x"}, names(t, s, "")); diff != "" {
 		t.Errorf("List (-want +got):\n%s", diff)
 	}
-	if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) != 1 {
+	if dirs, err := s.Dirs(t.Context(), ""); err != nil || len(dirs) != 1 {
 		t.Errorf("Dirs() = %q, %v; want job alone", dirs, err)
 	}
 }

@@ -69,7 +69,7 @@ func TestOddOutputs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) > 0 {
+	if dirs, err := s.Dirs(t.Context(), ""); err != nil || len(dirs) > 0 {
 		t.Errorf("after deleting all: %q, %v; want an empty store", dirs, err)
 	}
 }

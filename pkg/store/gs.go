@@ -160,9 +160,9 @@ func (s *gsStore) List(ctx context.Context, prefix, start string) iter.Seq2[Obje
 	}
 }
 
-func (s *gsStore) Dirs(ctx context.Context) ([]string, error) {
+func (s *gsStore) Dirs(ctx context.Context, prefix string) ([]string, error) {
 	var dirs []string
-	for a, err := range s.list(ctx, "", storage.Query{Prefix: s.prefix, Delimiter: "/"}, "Name") {
+	for a, err := range s.list(ctx, "", storage.Query{Prefix: s.prefix + prefix, Delimiter: "/"}, "Name") {
 		if err != nil {
 			return dirs, err
 		}

@@ -100,7 +100,7 @@ func attempt(ctx context.Context, s store.Store, operation string) error {
 	case "list":
 		_, err = list(ctx, s, "job/h", "")
 	case "dirs":
-		_, err = s.Dirs(ctx)
+		_, err = s.Dirs(ctx, "")
 	case "delete":
 		err = s.Delete(ctx, "job/handle.json")
 	}

@@ -40,7 +40,7 @@ var operations = map[string]func(t *testing.T, s store.Store){
 		}
 	},
 	"dirs": func(t *testing.T, s store.Store) {
-		if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) != 1 {
+		if dirs, err := s.Dirs(t.Context(), ""); err != nil || len(dirs) != 1 {
 			t.Errorf("Dirs() = %q, %v", dirs, err)
 		}
 	},
@@ -217,7 +217,7 @@ func TestWholeBucketAsStore(t *testing.T) {
 	if diff := cmp.Diff(want, names(t, s, "")); diff != "" {
 		t.Errorf("List (-want +got):\n%s", diff)
 	}
-	if dirs, err := s.Dirs(t.Context()); err != nil || !cmp.Equal(dirs, []string{"blobs", "job"}) {
+	if dirs, err := s.Dirs(t.Context(), ""); err != nil || !cmp.Equal(dirs, []string{"blobs", "job"}) {
 		t.Errorf("Dirs() = %q, %v", dirs, err)
 	}
 }

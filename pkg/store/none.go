@@ -31,7 +31,7 @@ func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, err
 func (none) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
 func (n none) Open(context.Context, string) (io.ReadCloser, error) { return nil, n.err }
-func (n none) Dirs(context.Context) ([]string, error)              { return nil, n.err }
+func (n none) Dirs(context.Context, string) ([]string, error)      { return nil, n.err }
 func (n none) Delete(context.Context, string) error                { return n.err }
 
 func (n none) List(context.Context, string, string) iter.Seq2[Object, error] {

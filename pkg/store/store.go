@@ -66,9 +66,9 @@ type Store interface {
 	// unless it is "", skips those whose names sort before it. An error ends the
 	// sequence. A bucket's objects are read a page at a time.
 	List(ctx context.Context, prefix, start string) iter.Seq2[Object, error]
-	// Dirs returns the first path elements under the store's root, sorted: one for each
-	// job, and the reserved ones.
-	Dirs(ctx context.Context) ([]string, error)
+	// Dirs returns the first path elements under the store's root that begin with prefix,
+	// sorted: one for each job, and the reserved ones.
+	Dirs(ctx context.Context, prefix string) ([]string, error)
 	// Delete deletes an object; it is not an error if the object doesn't exist.
 	Delete(ctx context.Context, name string) error
 	// Close closes connections. The store must not be used afterwards.

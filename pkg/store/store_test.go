@@ -246,9 +246,13 @@ func TestList(t *testing.T) {
 			break // a reader that has enough
 		}
 		create(t, s, "stray", "no directory")
-		dirs, err := s.Dirs(t.Context())
+		dirs, err := s.Dirs(t.Context(), "")
 		if diff := cmp.Diff([]string{"a", "a-b", "b"}, dirs); diff != "" || err != nil {
 			t.Errorf("Dirs(): %v (-want +got):\n%s", err, diff)
+		}
+		dirs, err = s.Dirs(t.Context(), "a-")
+		if diff := cmp.Diff([]string{"a-b"}, dirs); diff != "" || err != nil {
+			t.Errorf("Dirs(a-): %v (-want +got):\n%s", err, diff)
 		}
 	})
 }
@@ -306,7 +310,7 @@ func TestDelete(t *testing.T) {
 				t.Errorf("Delete(%q): %v", name, err)
 			}
 		}
-		if dirs, err := s.Dirs(t.Context()); err != nil || len(dirs) > 0 {
+		if dirs, err := s.Dirs(t.Context(), ""); err != nil || len(dirs) > 0 {
 			t.Errorf("Dirs() = %q, %v; want none", dirs, err)
 		}
 	})

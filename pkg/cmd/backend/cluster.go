@@ -84,6 +84,10 @@ type noCluster struct{ why error }
 // List implements job.Backend, like all methods below.
 func (n noCluster) List(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, n.why }
 
+func (n noCluster) Pick(context.Context, func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	return nil, n.why
+}
+
 func (n noCluster) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
 	return n.why
 }

@@ -2,45 +2,43 @@ package backend
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-const (
-	// CompletionTime is how long to wait for a cluster after someone pressed Tab.
-	CompletionTime = 2 * time.Second
-	// maxCompletions is how many ids of a registry are offered at most, newest first.
-	maxCompletions = 100
-)
-
-// CompleteIDs completes a word with the ids of the wanted jobs of some registries, with
-// each job's function and state. It skips registries that it can't reach.
-func CompleteIDs(ctx context.Context, word string, wanted func(api.JobSummary) bool, registries ...func() (job.Registry, error)) []string {
-	ctx, cancel := context.WithTimeout(ctx, CompletionTime)
-	defer cancel()
-	var ids []string
-	for _, registry := range registries {
-		for _, e := range newestWanted(ctx, registry, func(e api.JobSummary) bool { return strings.HasPrefix(e.ID, word) && wanted(e) }) {
-			if id := fmt.Sprintf("%s\t%s %s", e.ID, e.Function, e.State); !slices.Contains(ids, id) {
-				ids = append(ids, id)
+// CompleteIDs completes a word with the IDs of the jobs of some registries that b chooses, with
+// each job's function, state and age. It skips registries that it can't reach.
+func CompleteIDs(ctx context.Context, b job.Beginning, registries ...func() (job.Registry, error)) []string {
+	found := make([][]api.JobSummary, len(registries))
+	fanout.Each(len(registries), registries, func(i int, open func() (job.Registry, error)) {
+		found[i], _ = process.Promptly(ctx, func(ctx context.Context) ([]api.JobSummary, error) {
+			registry, err := open()
+			if err != nil {
+				return nil, err
 			}
+			return registry.Recent(ctx, b), nil
+		})
+	})
+	var ids []string
+	for _, e := range slices.Concat(found...) {
+		if id := e.ID + "\t" + described(e); !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// newestWanted returns the newest wanted jobs of a registry.
-func newestWanted(ctx context.Context, registry func() (job.Registry, error), wanted func(api.JobSummary) bool) []api.JobSummary {
-	p, err := registry()
-	if err != nil {
-		return nil
+func described(e api.JobSummary) string {
+	words := []string{e.Function, e.Word()}
+	if !e.Created.IsZero() {
+		words = append(words, ui.Age(e.Created, time.Now()))
 	}
-	entries, _ := p.Entries(ctx, job.Filter{Stored: true}, api.ListStates)
-	entries = slices.DeleteFunc(entries, func(e api.JobSummary) bool { return !wanted(e) })
-	return entries[:min(len(entries), maxCompletions)]
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -25,38 +24,34 @@ func TestCompleteIDs(t *testing.T) {
 		}
 	}
 	gone := func() (job.Registry, error) { return job.Registry{}, errors.New("no kubeconfig") }
-	of := func(id string, isMap bool) api.JobSummary {
-		return api.JobSummary{ID: id, Function: "f", Map: isMap, Status: api.Status{State: api.Succeeded}}
+	of := func(id string, state api.State) api.JobSummary {
+		return api.JobSummary{ID: id, Function: "f", State: state, Created: time.Now().Add(-3 * time.Hour)}
 	}
-	var many []api.JobSummary
-	for i := range 2 * maxCompletions {
-		many = append(many, of(fmt.Sprintf("job-%03d", i), true))
-		many[i].Created = time.Unix(int64(i), 0)
-	}
-	all := func(api.JobSummary) bool { return true }
-	maps := func(e api.JobSummary) bool { return e.Map }
 	tests := map[string]struct {
-		word       string
-		wanted     func(api.JobSummary) bool
+		chosen     job.Beginning
 		registries []func() (job.Registry, error)
 		want       []string
 	}{
-		"of all places":                  {"a", all, []func() (job.Registry, error){registry(of("ab", false), of("b", false)), registry(of("ac", false))}, []string{"ab\tf SUCCEEDED", "ac\tf SUCCEEDED"}},
-		"a job that two of them have":    {"a", all, []func() (job.Registry, error){registry(of("ab", false)), registry(of("ab", false))}, []string{"ab\tf SUCCEEDED"}},
-		"a place that can't be reached":  {"", all, []func() (job.Registry, error){gone, registry(of("ab", false))}, []string{"ab\tf SUCCEEDED"}},
-		"only those that are wanted":     {"", maps, []func() (job.Registry, error){registry(of("ab", false), of("ac", true))}, []string{"ac\tf SUCCEEDED"}},
-		"the others take nobody's place": {"job-000", all, []func() (job.Registry, error){registry(many...)}, []string{"job-000\tf SUCCEEDED"}},
+		"of all places": {job.Beginning{Prefix: "a"}, []func() (job.Registry, error){registry(of("ab", api.Running), of("b", api.Failed)), registry(of("ac", api.Failed))},
+			[]string{"ab\tf RUNNING 3h", "ac\tf FAILED 3h"}},
+		"a job that two of them have":   {job.Beginning{}, []func() (job.Registry, error){registry(of("ab", api.Running)), registry(of("ab", api.Running))}, []string{"ab\tf RUNNING 3h"}},
+		"a place that can't be reached": {job.Beginning{}, []func() (job.Registry, error){gone, registry(of("ab", api.Running))}, []string{"ab\tf RUNNING 3h"}},
+		"of unknown function and age":   {job.Beginning{}, []func() (job.Registry, error){registry(api.JobSummary{ID: "ab", State: api.Pending})}, []string{"ab\tPENDING"}},
+		"of unknown state too":          {job.Beginning{}, []func() (job.Registry, error){registry(api.JobSummary{ID: "ab"})}, []string{"ab\t"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, CompleteIDs(t.Context(), tt.word, tt.wanted, tt.registries...)); diff != "" {
+			if diff := cmp.Diff(tt.want, CompleteIDs(t.Context(), tt.chosen, tt.registries...)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
-	t.Run("not all of many", func(t *testing.T) {
-		if got := CompleteIDs(t.Context(), "", all, registry(many...)); len(got) != maxCompletions || got[0] != "job-199\tf SUCCEEDED" {
-			t.Errorf("got %d, the first %v", len(got), got[:1])
-		}
-	})
+}
+
+// Nobody waits for a place that does not answer, whatever its code waits for.
+func TestCompleteIDsWithoutAnAnswer(t *testing.T) {
+	silent := func() (job.Registry, error) { select {} }
+	if got := CompleteIDs(t.Context(), job.Beginning{}, silent); got != nil {
+		t.Errorf("got %q", got)
+	}
 }

@@ -2,36 +2,36 @@ package choice
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// CompleteIDs completes the IDs of jobs, and shows the function and the state of each. It leaves
-// out IDs that are already typed.
+// CompleteIDs completes the IDs of jobs, and shows the function, the state and the age of each. It
+// leaves out IDs that are already typed.
 func (f *Flags) CompleteIDs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	return f.completeIDs(sub, args, word, func(api.JobSummary) bool { return true })
+	return f.completeIDs(sub, job.Beginning{Prefix: word, Except: args})
 }
 
 // CompleteUnended is CompleteIDs without jobs that have ended.
 func (f *Flags) CompleteUnended(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	return f.completeIDs(sub, args, word, func(e api.JobSummary) bool { return !e.State.Ended() })
+	return f.completeIDs(sub, job.Beginning{Prefix: word, Except: args, Unended: true})
 }
 
-func (f *Flags) completeIDs(sub *cobra.Command, args []string, word string, wanted func(api.JobSummary) bool) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 && !strings.Contains(sub.Use, "…") || f.Given() {
+func (f *Flags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobra.ShellCompDirective) {
+	if len(b.Except) > 0 && !strings.Contains(sub.Use, "…") || f.Given() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	untyped := func(e api.JobSummary) bool { return !slices.Contains(args, e.ID) && wanted(e) }
-	ids := backend.CompleteIDs(sub.Context(), word, untyped, f.Registry, f.localRegistry)
-	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	registries := []func() (job.Registry, error){f.Registry}
+	if !f.Local && !f.Connection.ChooseCluster() {
+		registries = append(registries, f.localRegistry)
+	}
+	return backend.CompleteIDs(sub.Context(), b, registries...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // CompleteHosts completes the numbers of the hosts of the job that is already typed.

@@ -57,6 +57,5 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 // completeMaps offers the maps that have ended, whose values can be reused.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, false) }
-	ended := func(e api.JobSummary) bool { return e.Map && e.State.Ended() }
-	return backend.CompleteIDs(c.Context(), word, ended, registry), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return backend.CompleteIDs(c.Context(), job.Beginning{Prefix: word, Maps: true}, registry), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

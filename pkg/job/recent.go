@@ -1,0 +1,100 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Beginning chooses jobs by the beginning of an ID, for completion.
+type Beginning struct {
+	// Prefix begins the IDs.
+	Prefix string
+	// Except are IDs that are not wanted.
+	Except []string
+	// Unended wants only jobs that have not ended, Maps only maps that have.
+	Unended, Maps bool
+}
+
+func (b Beginning) wants(e api.JobSummary) bool {
+	return strings.HasPrefix(e.ID, b.Prefix) && !slices.Contains(b.Except, e.ID) &&
+		(!b.Unended || !e.State.Ended()) && (!b.Maps || e.Map && e.State.Ended())
+}
+
+const (
+	// maxRecent is how many jobs Recent returns at most.
+	maxRecent = 50
+	// maxRecalled is how many of them may be read from the store: two handles after each
+	// other, the others at the same time.
+	maxRecalled = 2 * readers
+)
+
+// Recent returns the newest jobs that b chooses: those with a workload or, if there is none, those
+// that are only in the store. It reads little more than what it returns, and leaves out what
+// it can't read.
+func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
+	found, unread := reg.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary { return b.newest(all, maxRecent) })
+	if found = b.newest(found, maxRecent); len(found) > 0 || b.Unended {
+		return found
+	}
+	dirs, _ := reg.Store.Dirs(ctx, b.Prefix)
+	var candidates []api.JobSummary
+	for _, id := range dirs {
+		if store.CheckID(id) == nil {
+			candidates = append(candidates, api.JobSummary{ID: id, State: api.NotFound, Map: true})
+		}
+	}
+	candidates = b.newest(candidates, maxRecalled)
+	recalled := make([]api.JobSummary, len(candidates))
+	fanout.Each(readers, candidates, func(i int, e api.JobSummary) {
+		stored, err := reg.storedEntry(ctx, e.ID, Filter{})
+		if err == nil && stored != nil && (unread == nil || stored.EndKnown()) {
+			recalled[i] = *stored
+		}
+	})
+	recalled = slices.DeleteFunc(recalled, func(e api.JobSummary) bool { return e.ID == "" })
+	return b.newest(recalled, maxRecalled)
+}
+
+// newest returns the newest jobs that b chooses. If there are more than limit, the last one is
+// such that all of them have no longer beginning in common than all chosen jobs have: shells
+// insert what is common.
+func (b Beginning) newest(all []api.JobSummary, limit int) []api.JobSummary {
+	chosen := slices.DeleteFunc(slices.Clone(all), func(e api.JobSummary) bool { return !b.wants(e) })
+	slices.SortFunc(chosen, func(a, b api.JobSummary) int {
+		return cmp.Or(submitted(b).Compare(submitted(a)), cmp.Compare(a.ID, b.ID))
+	})
+	if len(chosen) <= limit {
+		return chosen
+	}
+	first, rest := chosen[:limit], chosen[limit:]
+	common := func(e api.JobSummary) int { return commonBeginning(first[0].ID, e.ID) }
+	byCommon := func(a, b api.JobSummary) int { return cmp.Compare(common(a), common(b)) }
+	if other := slices.MinFunc(rest, byCommon); common(other) < common(slices.MinFunc(first, byCommon)) {
+		first[limit-1] = other
+	}
+	return first
+}
+
+// submitted returns when a job was submitted, which most IDs tell to the second.
+func submitted(e api.JobSummary) time.Time {
+	if t := store.TimeOf(e.ID); !t.IsZero() {
+		return t
+	}
+	return e.Created
+}
+
+// commonBeginning returns the length of the longest beginning that two IDs have in common.
+func commonBeginning(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,99 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// picks is a Backend that has only what Pick needs: some jobs, of which choose does not learn the
+// function.
+type picks struct {
+	Backend
+	jobs   []api.JobSummary
+	unread error
+}
+
+func (p picks) Pick(_ context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	picked := choose(p.jobs)
+	for i := range picked {
+		picked[i].Function = "f"
+	}
+	return picked, p.unread
+}
+
+func TestRecent(t *testing.T) {
+	of := func(id string, state api.State) api.JobSummary { return api.JobSummary{ID: id, State: state} }
+	live := []api.JobSummary{
+		of("cpu-a-20260101-000000-aaaaaaa", api.Succeeded), of("l4-b-20260103-000000-bbbbbbb", ""), of("cpu-c-20260102-000000-ccccccc", api.Running),
+	}
+	const handle = `{"version":1,"job_id":%q,"backend":"gke","namespace":"ml","func_name":"g","created_at":"2026-01-01T00:00:00Z","hosts":1}`
+	stored := map[string]string{"blobs/sha256/x": "x", "broken-1/handle.json": "{"}
+	for _, id := range []string{"old-1", "old-2"} {
+		stored[id+"/handle.json"] = fmt.Sprintf(handle, id)
+	}
+	stored["old-2/end.json"] = `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`
+	tests := map[string]struct {
+		chosen Beginning
+		unread error
+		want   string
+	}{
+		"the newest first":                       {Beginning{}, nil, "l4-b f, cpu-c f, cpu-a f"},
+		"a prefix":                               {Beginning{Prefix: "cpu-"}, nil, "cpu-c f, cpu-a f"},
+		"not one that is typed":                  {Beginning{Prefix: "cpu-", Except: []string{live[0].ID}}, nil, "cpu-c f"},
+		"those that have not ended":              {Beginning{Unended: true}, nil, "l4-b f, cpu-c f"},
+		"none of them, though some are stored":   {Beginning{Prefix: "old", Unended: true}, nil, ""},
+		"without a workload":                     {Beginning{Prefix: "old"}, nil, "old-1 g, old-2 g"},
+		"known to have ended, without a cluster": {Beginning{Prefix: "old"}, errors.New("away"), "old-2 g"},
+		"maps":                                   {Beginning{Maps: true}, nil, ""},
+		"neither":                                {Beginning{Prefix: "x"}, nil, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			registry := Registry{Store: storeWith(t, stored), Backend: picks{jobs: live, unread: tt.unread}, Namespace: "ml", Kind: api.BackendGKE}
+			var got []string
+			for _, e := range registry.Recent(t.Context(), tt.chosen) {
+				id, _, _ := strings.Cut(e.ID, "-2026")
+				got = append(got, id+" "+e.Function)
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A shell inserts what all offered words have in common: that must not be more than what all
+// chosen jobs have in common.
+func TestNewestOfMany(t *testing.T) {
+	var all []api.JobSummary
+	for i := range 10 {
+		all = append(all, api.JobSummary{ID: fmt.Sprintf("cpu-train-20260101-00001%d-%07x", i, i)})
+	}
+	tests := map[string]struct {
+		older []string
+		last  string
+	}{
+		"all begin alike":      {nil, "cpu-train-20260101-000015"},
+		"an older one differs": {[]string{"l4-x-20250101-000000-0000000"}, "l4-x-20250101"},
+		"several differ":       {[]string{"cpu-x-20250102-000000-0000000", "l4-x-20250101-000000-0000000", "a"}, "l4-x-20250101"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			jobs := all
+			for _, id := range tt.older {
+				jobs = append(jobs[:len(jobs):len(jobs)], api.JobSummary{ID: id})
+			}
+			got := Beginning{}.newest(jobs, 5)
+			if len(got) != 5 || !strings.HasPrefix(got[0].ID, "cpu-train-20260101-000019") || !strings.HasPrefix(got[4].ID, tt.last) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
