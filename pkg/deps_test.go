@@ -74,7 +74,7 @@ var mayImport = map[string]string{
 	"frontdoor": "nearest shell version",
 
 	"cmd/process": "errno nearest",
-	"cmd/connect": "cmd/process profile shell target ui version",
+	"cmd/connect": "cmd/process profile shell table target ui version",
 	"cmd/report":  "api cmd/process errno job mapresults screen store ui",
 	"cmd/backend": "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
 	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",

@@ -7,16 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -78,6 +75,7 @@ func (c *Flags) Section() process.Section {
 	fs.VarP(new(verbosity), "v", "v", "Log level for requests to the API server, as with kubectl: 0 to 10.")
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
 	s.Completions[clientcmd.FlagContext] = offer(c.contexts)
+	s.Completions[clientcmd.FlagNamespace] = c.completeNamespaces
 	s.Completions["profile"] = offer(profiles)
 	return s
 }
@@ -149,35 +147,4 @@ func (c *Flags) Given() string {
 		}
 	}
 	return typed.String()
-}
-
-// offer completes a flag's value from a list.
-func offer(values func() ([]string, error)) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		list, _ := values() // none, if they can't be read
-		return list, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// contexts lists the kubeconfig's contexts.
-func (c *Flags) contexts() ([]string, error) {
-	config, err := c.config.RawConfig()
-	var names []string
-	for name := range config.Contexts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, err
-}
-
-// profiles lists the user's profiles, with the clusters they stand for.
-func profiles() ([]string, error) {
-	file, err := profile.Read(os.Getenv)
-	var list []string
-	for _, name := range file.Names() {
-		if p, err := file.Find(name); err == nil {
-			list = append(list, name+"\t"+p.Project+" "+p.Zone+" "+p.Cluster)
-		}
-	}
-	return list, err
 }

@@ -1,14 +1,10 @@
 package connect
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -174,37 +170,6 @@ func TestRESTWithoutAContext(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-}
-
-func TestConnectionCompletes(t *testing.T) {
-	tests := map[string]struct {
-		profiles string
-		flag     string
-		want     string
-	}{
-		"profiles":      {`{"profiles": {"big": {"project": "acme-ml", "zone": "us-west1", "cluster": "main"}, "a": {"project": "p", "zone": "z", "cluster": "c"}}}`, "--profile", "a\tp z c\nbig\tacme-ml us-west1 main\n:4\n"},
-		"no profiles":   {"{}", "--profile", ":4\n"},
-		"a broken file": {"{", "--profile", ":4\n"},
-		"contexts":      {"{", "--context", "certificate\ngke_acme-ml_us-central1-a_main\nhinted\nkind-dev\nnowhere\nold\npath\nplugin\nunfinished\n:4\n"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			connection, path := connect(t, kubeconfig)
-			file := filepath.Join(filepath.Dir(path), "profiles.json")
-			if err := os.WriteFile(file, []byte(tt.profiles), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("KINETIC_PROFILES_FILE", file)
-			root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
-			process.AddSections(root, connection.Section())
-			var out bytes.Buffer
-			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}}
-			process.Run(t.Context(), root, []string{cobra.ShellCompRequestCmd, tt.flag, ""}, streams)
-			if out.String() != tt.want {
-				t.Errorf("got %q, want %q", out.String(), tt.want)
-			}
-		})
-	}
 }
 
 func TestGivenFlagsCanBePasted(t *testing.T) {

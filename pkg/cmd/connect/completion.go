@@ -1,0 +1,106 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/table"
+)
+
+// offer completes a flag's value from a list.
+func offer(values func() ([]string, error)) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		list, _ := values() // none, if they can't be read
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// contexts lists the kubeconfig's contexts.
+func (c *Flags) contexts() ([]string, error) {
+	config, err := c.config.RawConfig()
+	return slices.Sorted(maps.Keys(config.Contexts)), err
+}
+
+// profiles lists the user's profiles, with the clusters they stand for.
+func profiles() ([]string, error) {
+	file, err := profile.Read(os.Getenv)
+	var list []string
+	for _, name := range file.Names() {
+		if p, err := file.Find(name); err == nil {
+			list = append(list, name+"\t"+p.Project+" "+p.Zone+" "+p.Cluster)
+		}
+	}
+	return list, err
+}
+
+// completeNamespaces offers the cluster's namespaces. Many users may not list them: they get those
+// that the kubeconfig's contexts name.
+func (c *Flags) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	list, err := process.Promptly(cmd.Context(), c.namespaces)
+	if err != nil {
+		named := map[string]bool{}
+		if config, err := c.config.RawConfig(); err == nil {
+			for _, context := range config.Contexts {
+				named[context.Namespace] = context.Namespace != ""
+			}
+		}
+		maps.DeleteFunc(named, func(_ string, is bool) bool { return !is })
+		list = slices.Sorted(maps.Keys(named))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// namespaces lists the cluster's namespaces. The server may take them from its cache.
+func (c *Flags) namespaces(ctx context.Context) ([]string, error) {
+	where, err := c.ResolveCluster()
+	if err != nil {
+		return nil, err
+	}
+	config, err := c.REST(where)
+	if err != nil {
+		return nil, err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	address := server.JoinPath("api", "v1", "namespaces")
+	address.RawQuery = url.Values{"resourceVersion": {"0"}, table.ParamObject: {table.NoObject}}.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", table.Accept)
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("listing namespaces: %w", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, errors.New("listing namespaces: " + answer.Status)
+	}
+	list, err := table.Read(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for row := range list.Rows("Name") {
+		names = append(names, row[0])
+	}
+	return names, nil
+}
