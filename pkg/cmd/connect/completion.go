@@ -63,7 +63,7 @@ func (c *Flags) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]
 
 // namespaces lists the cluster's namespaces. The server may take them from its cache.
 func (c *Flags) namespaces(ctx context.Context) ([]string, error) {
-	where, err := c.ResolveCluster()
+	where, err := c.ResolveJobs() // without a store
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,8 @@ func TestNamespacesComplete(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			connection, _ := connect(t, strings.ReplaceAll(kubeconfig, "https://127.0.0.1:6443", server.URL))
+			t.Setenv("KINETIC_STORE", "") // nothing of which is needed
+			t.Setenv("KINETIC_PROJECT", "")
 			if got := completed(t, connection, "-n", ""); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
