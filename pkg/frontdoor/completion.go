@@ -58,14 +58,14 @@ func completions(words []string) string {
 	}
 	typed, word := words[:len(words)-1], words[len(words)-1]
 	var offers string
-	switch line := strings.Join(typed, " "); {
-	case line == "" || line == "help":
+	switch line := strings.Join(typed, " "); line {
+	case "", "help":
 		for _, c := range commands() {
 			offers += c.name + "\t" + c.summary + "\n"
 		}
-	case line == "help jobs":
+	case "help jobs":
 		offers = strings.Join(jobsCommands, "\n") + "\n"
-	case line == "completion install --dir":
+	case "completion install --dir":
 		return onlyDirectories
 	default:
 		offers = ownWords[line]

@@ -226,7 +226,7 @@ func copyProgram(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, program, 0o755)
+	return os.WriteFile(to, program, 0o755) //nolint:gosec // the user chose the directory
 }
 
 // hidden returns why kubectl does not find the file; "" if it does.

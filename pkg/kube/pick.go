@@ -87,8 +87,8 @@ func (c *Client) tableOfJobs(ctx context.Context) ([]api.JobSummary, error) {
 	return jobs, nil
 }
 
-// endIn returns the state of a Job that has ended, by its column STATUS; servers before 1.31 do
-// not have it.
+// endIn returns the state of a Job that has ended, by its column STATUS, which old servers do
+// not have.
 func endIn(column string) api.State {
 	switch column {
 	case "Complete":

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // List describes all jobs of this machine, newest first. Jobs that cannot be read don't
@@ -13,16 +14,35 @@ func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, 
 	records, err := m.records(ctx)
 	jobs := make([]api.JobSummary, 0, len(records))
 	for _, r := range records {
-		jobs = append(jobs, api.JobSummary{ID: r.ID, State: r.Status.State, Function: r.Name, Accelerator: r.Accelerator,
-			Created: r.Created, Store: r.Store, Status: r.Status})
+		jobs = append(jobs, summaryOf(r))
 	}
 	return jobs, err
 }
 
-// Pick describes the jobs that choose picks. It reads all of them.
+// Pick describes the jobs that choose picks, and reads only those: choose gets their IDs, and ages
+// where IDs don't tell.
 func (m *Machine) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
-	all, err := m.List(ctx, api.ListStates)
-	return choose(all), err
+	entries, err := m.folders()
+	all := make([]api.JobSummary, len(entries))
+	for i, e := range entries {
+		all[i].ID = e.Name()
+		if info, err := e.Info(); store.TimeOf(e.Name()).IsZero() && err == nil {
+			all[i].Created = info.ModTime()
+		}
+	}
+	var picked []api.JobSummary
+	for _, e := range choose(all) {
+		if r, err := m.get(ctx, e.ID); err == nil {
+			picked = append(picked, summaryOf(r))
+		}
+	}
+	return picked, err
+}
+
+// summaryOf describes a job as a list does.
+func summaryOf(r Record) api.JobSummary {
+	return api.JobSummary{ID: r.ID, State: r.Status.State, Function: r.Name, Accelerator: r.Accelerator,
+		Created: r.Created, Store: r.Store, Status: r.Status}
 }
 
 // lookEvery is how often local jobs are polled: the kernel does not notify a process about

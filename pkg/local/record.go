@@ -53,19 +53,13 @@ func (m *Machine) get(ctx context.Context, id string) (Record, error) {
 // records returns the records of all jobs of this machine, newest first. Jobs that cannot
 // be read don't hide the others: they are in the error.
 func (m *Machine) records(ctx context.Context) ([]Record, error) {
-	entries, err := os.ReadDir(m.config.StateDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := m.folders()
 	if err != nil {
-		return nil, fmt.Errorf("listing local jobs: %w", err)
+		return nil, err
 	}
 	var records []Record
 	var errs []error
 	for _, e := range entries {
-		if store.CheckID(e.Name()) != nil || !e.IsDir() {
-			continue
-		}
 		r, err := m.get(ctx, e.Name())
 		if r.ID != "" {
 			records = append(records, r)
@@ -80,19 +74,22 @@ func (m *Machine) records(ctx context.Context) ([]Record, error) {
 	return records, errors.Join(errs...)
 }
 
+// folders returns the directories of all jobs.
+func (m *Machine) folders() ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(m.config.StateDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing local jobs: %w", err)
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return store.CheckID(e.Name()) != nil || !e.IsDir() }), nil
+}
+
 // Count returns the number of jobs on this machine, without reading any.
 func (m *Machine) Count() int {
-	entries, err := os.ReadDir(m.config.StateDir)
-	if err != nil {
-		return 0
-	}
-	n := 0
-	for _, e := range entries {
-		if store.CheckID(e.Name()) == nil && e.IsDir() {
-			n++
-		}
-	}
-	return n
+	entries, _ := m.folders() // none, if they can't be read
+	return len(entries)
 }
 
 // read reads workload.json.
