@@ -63,17 +63,15 @@ func (o *waitOptions) run(ctx context.Context) error {
 	return report.Settle(ctx, o.streams.ErrOut, j, status)
 }
 
-// watchedJobs is how many jobs are watched at a time, each by requests of its own.
-const watchedJobs = 64
-
-// waitForAll waits for several jobs at the same time. failed are the errors of those that
-// can't be found.
+// waitForAll waits for several jobs. It watches all of them at the same time, however many:
+// one whose turn had not come would be called running although it has ended. failed are the
+// errors of jobs that can't be found.
 func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, failed []error) error {
 	var mu sync.Mutex // of the output
 	var running []string
 	unsuccessful := false
 	errs := make([]error, len(jobs))
-	fanout.Each(watchedJobs, jobs, func(i int, j *job.Job) {
+	fanout.Each(len(jobs), jobs, func(i int, j *job.Job) {
 		status, err := j.Wait(waiting, func(api.Status) {})
 		mu.Lock()
 		defer mu.Unlock()

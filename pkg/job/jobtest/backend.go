@@ -2,6 +2,7 @@
 package jobtest
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -51,7 +52,7 @@ func (b Backend) Status(context.Context, api.Handle) (api.WorkloadStatus, error)
 // Watch implements job.Backend.
 func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	now, err := b.Status(ctx, h)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return now, err
 	}
 	if seen(now); now.State.Ended() {
