@@ -2,8 +2,10 @@ package errno
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"testing"
 )
@@ -36,6 +38,26 @@ func TestErrorsOfThisSystem(t *testing.T) {
 			if tc.is(err) {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	}
+}
+
+// A connection that breaks says nothing about the reader of the output.
+func TestABrokenConnectionIsNoClosedPipe(t *testing.T) {
+	pipe := writeToAClosedPipe(t)
+	connection := &url.Error{Op: "Post", URL: "https://api.example", Err: &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", brokenPipe)}}
+	for name, tt := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"a pipe":                  {fmt.Errorf("printing: %w", pipe), true},
+		"a connection":            {fmt.Errorf("reading: %w", connection), false},
+		"a pipe and a connection": {errors.Join(connection, pipe), true},
+		"two connections":         {errors.Join(connection, fmt.Errorf("again: %w", connection)), false},
+		"a bare number":           {brokenPipe, true},
+	} {
+		if got := IsClosedPipe(tt.err); got != tt.want {
+			t.Errorf("%s: %v: got %v", name, tt.err, got)
 		}
 	}
 }
