@@ -60,4 +60,6 @@ type Point struct {
 	// recent, if not nil, replaces Lines, which are not known because reading did not begin
 	// with the first line.
 	recent *recentLines
+	// searched is the number of the last stored part, if the log up to there ends before the point.
+	searched int
 }

@@ -25,7 +25,7 @@ func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error)
 		return p, err
 	}
 	parts = slices.DeleteFunc(parts, func(read part) bool { return read.number <= p.Part })
-	if len(parts) == 0 {
+	if len(parts) == 0 || parts[len(parts)-1].number == p.searched {
 		return p, nil
 	}
 	end := Point{Pod: p.Pod, Host: p.Host, Part: parts[len(parts)-1].number}
@@ -44,6 +44,7 @@ func (a *Archive) Rest(ctx context.Context, p Point, w io.Writer) (Point, error)
 		return p, fmt.Errorf("reading the log of job %s in %s: %w", a.JobID, a.Store.URL(), err)
 	}
 	if !reached {
+		p.searched = end.Part
 		return p, nil
 	}
 	return end, nil

@@ -59,6 +59,7 @@ func TestRest(t *testing.T) {
 			want := Point{Part: 3}
 			if tt.beyond {
 				want = tt.point
+				want.searched = 3
 			}
 			if end != want {
 				t.Errorf("came to %+v, want %+v", end, want)
@@ -70,5 +71,36 @@ func TestRest(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// Where a log does not reach the point, it is read again only when it has grown.
+func TestRestSearchesWhatHasGrown(t *testing.T) {
+	files, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &countingStore{Store: files}
+	archive := Archive{Store: s, JobID: "job-1"}
+	archive.numbers.Store("", 1)
+	p := Point{Lines: 2}
+	for i, step := range []struct {
+		part, want string
+		opened     int
+	}{
+		{part: "2026-01-01T00:00:01.000000Z a\n", opened: 1},
+		{opened: 1},
+		{part: "2026-01-01T00:00:02.000000Z b\n2026-01-01T00:00:03.000000Z c\n", want: "2026-01-01T00:00:03.000000Z c\n", opened: 3},
+		{opened: 3},
+	} {
+		if step.part != "" {
+			if err := files.Create(t.Context(), store.LogPart("job-1", 0, 1, i+1), strings.NewReader(step.part), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out strings.Builder
+		if p, err = archive.Rest(t.Context(), p, &out); err != nil || out.String() != step.want || len(s.opened) != step.opened {
+			t.Errorf("step %d: got %q, %d objects read, %v; want %q, %d", i, &out, len(s.opened), err, step.want, step.opened)
+		}
 	}
 }
