@@ -3,6 +3,7 @@ package logs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -308,5 +309,34 @@ func TestAWatchOfThePodsThatFails(t *testing.T) {
 				t.Errorf("after %d requests got %q, %v; want %q, %v", s.requests(), out, err, tt.want, failure)
 			}
 		})
+	}
+}
+
+// Without Follow, each host whose log can't be read is told of, and the others are printed.
+func TestEachHostThatFailsIsToldOf(t *testing.T) {
+	s := newFakeSource(func(_ context.Context, p Pod, _ OpenOptions) (io.ReadCloser, error) {
+		if p.Host == 1 {
+			return body(lineAt(1, 0, "one")), nil
+		}
+		return nil, &SourceError{Refused, fmt.Errorf("reading the log of pod %s: forbidden", p.Name)}
+	}, member(0, 1, ended), member(1, 1, ended), member(2, 1, ended))
+	out, err := readAll(t.Context(), s, withoutLog(), Options{Tail: -1, Host: -1, Hosts: 3})
+	const want = "reading the log of pod h0-1: forbidden\nreading the log of pod h2-1: forbidden"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if !strings.Contains(out, "one") {
+		t.Errorf("printed %q", out)
+	}
+	for _, follow := range []bool{false, true} { // a reader that went away is told of once
+		gone := errors.New("write |1: broken pipe")
+		s := newFakeSource(func(context.Context, Pod, OpenOptions) (io.ReadCloser, error) {
+			return body(lineAt(1, 0, "one")), nil
+		}, member(0, 1, ended), member(1, 1, ended))
+		err := Read(t.Context(), s, withoutLog(), Options{Tail: -1, Host: -1, Hosts: 2, Follow: follow},
+			screen.Both(writerFunc(func([]byte) (int, error) { return 0, gone })))
+		if err == nil || strings.Count(err.Error(), gone.Error()) != 1 {
+			t.Errorf("follow %v: got %v", follow, err)
+		}
 	}
 }

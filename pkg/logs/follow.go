@@ -87,7 +87,8 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 	if r.options.Follow { // otherwise the other hosts are read to their end
 		ctx = following
 	}
-	for host := range r.options.Hosts {
+	errs := make([]error, r.options.Hosts)
+	for host := range errs {
 		g.Go(func() error {
 			decoder := NewDecoder(mux.Host(host), r.options)
 			err := read(ctx, host, decoder)
@@ -95,13 +96,19 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 				r.tracker.finish()
 				err = nil
 			}
-			if err != nil {
-				return err
+			if err == nil {
+				err = decoder.Next()
 			}
-			return decoder.Next()
+			errs[host] = err
+			return err
 		})
 	}
-	return g.Wait()
+	if err := g.Wait(); err == nil || r.options.Follow {
+		return err
+	}
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	// What all hosts have in common, such as an output that is closed, is told once.
+	return errors.Join(slices.CompactFunc(errs, func(a, b error) bool { return a.Error() == b.Error() })...)
 }
 
 // inTurn calls read once fewer than parallelReads such calls are running.
