@@ -225,10 +225,14 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	return process.Exit(process.ExitInterrupted)
 }
 
-// losesSight reports whether a job whose workload was removed isn't chosen again: it has
-// another state now.
+// losesSight reports whether the same filters may not choose a job again of which a part was
+// removed: without its workload it has another state, and that it was cancelled is in its
+// records.
 func (o *cleanupOptions) losesSight() bool {
-	return o.Workload && (len(o.filter.States) > 0 || o.filter.Cancelled) && !slices.Contains(o.filter.States, api.NotFound)
+	if slices.Contains(o.filter.States, api.NotFound) {
+		return false
+	}
+	return o.Workload && len(o.filter.States) > 0 || o.Stored && o.filter.Cancelled
 }
 
 // howToGoOn says how to clean up what an interrupt has left. An id whose job is gone is

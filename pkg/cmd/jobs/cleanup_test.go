@@ -38,6 +38,9 @@ func TestInterruptedCleanup(t *testing.T) {
 		"by state, before any":        {cleanupFlags{status: []string{"FAILED"}, workload: true}, false, []error{nil, nil, errNotBegun}, same + "\n"},
 		"by state, workloads stay":    {cleanupFlags{status: []string{"FAILED"}}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
 		"those without workload, too": {cleanupFlags{status: []string{"failed", "not_found"}, workload: true}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
+		"cancelled ones":              {cleanupFlags{status: []string{"cancelled"}, workload: true, stored: true}, false, []error{stopped, nil, errNotBegun}, byID},
+		"their records":               {cleanupFlags{status: []string{"cancelled"}, stored: true}, false, []error{stopped, nil, errNotBegun}, byID},
+		"their workloads":             {cleanupFlags{status: []string{"cancelled"}, workload: true}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
 		"by id":                       {cleanupFlags{workload: true}, true, []error{stopped, nil, errNotBegun}, "interrupted; rerun the command with these IDs for the rest: a1 c3\n"},
 		"after an error":              {cleanupFlags{all: true, workload: true}, false, []error{stopped, forbidden, errNotBegun}, "error: job b2: forbidden\n" + same + "\n"},
 	} {
