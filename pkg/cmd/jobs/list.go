@@ -46,7 +46,7 @@ func (c *command) list() *cobra.Command {
 	own.Offer("sort-by", sortings...)
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as with --status NOT_FOUND.")
-	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print only this many jobs, the newest.")
+	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print only the first `NUMBER` jobs in the order of --sort-by.")
 	sub := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -69,6 +69,7 @@ type listOptions struct {
 	level    api.ListLevel
 	watch    bool
 	sortBy   string
+	limit    int // of what is printed; 0 is all
 	errOut   io.Writer
 	entryPrinter
 }
@@ -95,11 +96,14 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 		return nil, process.Usage(err)
 	}
 	stored := f.stored || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
-	filter.Stored, filter.Outputs, filter.Limit = stored, stored, f.limit
+	filter.Stored, filter.Outputs = stored, stored
+	if f.sortBy == sortings[0] {
+		filter.Limit = f.limit // the records of older jobs are not read
+	}
 	if err := c.choice.Narrow(&filter); err != nil {
 		return nil, process.Usage(err)
 	}
-	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
+	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
 		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
@@ -135,6 +139,9 @@ func (o *listOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.sort(entries)
+	if o.limit > 0 && len(entries) > o.limit {
+		entries = entries[:o.limit]
+	}
 	err := o.print(entries)
 	o.release(ctx, entries)
 	return errors.Join(err, unread)

@@ -155,6 +155,19 @@ func TestSortBy(t *testing.T) {
 	}
 }
 
+// --limit takes the first jobs in the order of --sort-by, not those of the newest.
+func TestLimitOfASortedList(t *testing.T) {
+	useSweep(t)
+	for by, want := range map[string]string{"age": "cpu-b-2\n", "id": "cpu-a-1\n", "status": "cpu-b-2\n"} {
+		if code, out, said := kinetic(t, "list", "--sort-by", by, "--limit", "1", "-o", "name"); code != 0 || out != want {
+			t.Errorf("by %s: exit code %d, printed %q, said %q; want %q", by, code, out, said, want)
+		}
+	}
+	if _, out, _ := kinetic(t, "list", "--sort-by", "id", "--limit", "9", "-o", "name"); out != "cpu-a-1\ncpu-b-2\n" {
+		t.Errorf("a limit that is not reached: printed %q", out)
+	}
+}
+
 // An empty list says where it looked, and that there are local jobs.
 func TestAnEmptyList(t *testing.T) {
 	useBucket(t, nil)
