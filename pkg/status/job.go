@@ -32,13 +32,9 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	if w.isMultiHost() {
 		leaders = Leaders(pods)
 	}
-	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders)}}
+	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders), Started: firstStart(leaders)}}
 	for i, p := range leaders {
-		worker := WorkerOf(p)
-		if i == 0 {
-			s.Started = StartOf(worker)
-		}
-		if t := worker.State.Terminated; t != nil && w.isFinal(t.ExitCode) {
+		if t := WorkerOf(p).State.Terminated; t != nil && w.isFinal(t.ExitCode) {
 			return api.WorkloadStatus{Status: ended(t, i+1, s.Started)}
 		}
 	}

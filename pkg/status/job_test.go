@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -125,6 +126,30 @@ func retriesErrors(retries int32, conditions ...batchv1.JobCondition) *batchv1.J
 			ContainerName: new(api.ContainerName), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{124}}},
 	}}
 	return j
+}
+
+// DURATION counts from the start of the first attempt that has begun, whatever became of it.
+func TestARetriedJobCountsFromItsFirstStart(t *testing.T) {
+	killed, lost := terminated(137, "OOMKilled", ""), pod("a", 1, waiting("ContainerCreating"))
+	over := failedCondition(batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	for name, tt := range map[string]struct {
+		job               runtime.Object
+		pods              []corev1.Pod
+		started, finished metav1.Time
+	}{
+		"the second attempt runs":                      {job(), []corev1.Pod{pod("a", 1, killed), pod("b", 6, running(7))}, at(2), metav1.Time{}},
+		"the second waits":                             {job(), []corev1.Pod{pod("a", 1, killed), pod("b", 6, waiting("x"))}, at(2), metav1.Time{}},
+		"the first pod was lost before it began":       {job(), []corev1.Pod{lost, pod("b", 6, running(7))}, at(7), metav1.Time{}},
+		"the first group was lost before it began":     {lws(), []corev1.Pod{member(0, 1, waiting("x")), member(0, 6, running(7))}, at(7), metav1.Time{}},
+		"all were killed":                              {job(over), []corev1.Pod{pod("a", 1, killed), pod("b", 6, killed)}, at(2), at(9)},
+		"the second raised an error":                   {job(), []corev1.Pod{pod("a", 1, killed), pod("b", 6, raised)}, at(2), at(5)},
+		"the second tells when the first, gone, began": {job(), []corev1.Pod{pod("b", 6, terminated(0, "Completed", `{"version":1,"state":"SUCCEEDED","reason":"Completed","started":"2026-01-01T00:00:01Z","finished":"2026-01-01T00:00:08Z"}`))}, at(1), at(8)},
+	} {
+		s := workloadOf(tt.job).State(tt.pods)
+		if !s.Started.Equal(tt.started.Time) || !s.Finished.Equal(tt.finished.Time) {
+			t.Errorf("%s: from %v to %v, want from %v to %v", name, s.Started, s.Finished, tt.started, tt.finished)
+		}
+	}
 }
 
 func deleted(j *batchv1.Job) *batchv1.Job {

@@ -44,12 +44,11 @@ func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 		return api.WorkloadStatus{Status: end.Status()}
 	}
 	leaders := Leaders(pods)
-	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders)}}
+	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders), Started: firstStart(leaders)}}
 	if len(leaders) == 0 {
 		return s
 	}
 	last := leaders[len(leaders)-1]
-	s.Started = StartOf(WorkerOf(leaders[0]))
 	switch {
 	case w.isDeleted() && slices.ContainsFunc(leaders, HasStarted):
 		s.State, s.Message = api.Running, ending
