@@ -33,6 +33,8 @@ type WorkloadFacts struct {
 	Labels map[string]string
 	// ByPythonTool means that the Python tool submitted the job.
 	ByPythonTool bool
+	// Deleted means that the workload is being deleted.
+	Deleted bool
 	CurrentPod
 }
 

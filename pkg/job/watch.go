@@ -100,6 +100,9 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (c
 			}
 			continue
 		}
+		if known && was.State == api.Running && e.State == api.Pending && e.Workload.Deleted {
+			continue // its pods go before it, and none follows
+		}
 		if known && was.State == e.State && was.Status.Outcome() == e.Status.Outcome() {
 			continue
 		}

@@ -16,6 +16,13 @@ func found(id string, state api.State, message string) api.JobSummary {
 		Status: api.Status{State: state, Message: message}}
 }
 
+// deleting is a job whose workload is being deleted.
+func deleting(id string, state api.State) api.JobSummary {
+	e := found(id, state, "")
+	e.Workload.Deleted = true
+	return e
+}
+
 func TestWatchEntries(t *testing.T) {
 	failed := []api.State{api.Failed}
 	running, waiting := found("a", api.Running, ""), found("b", api.Pending, "no node")
@@ -37,6 +44,12 @@ func TestWatchEntries(t *testing.T) {
 		"only what enters or leaves the chosen states": {filter: Filter{States: failed},
 			steps: [][]api.JobSummary{{running, waiting}, {found("a", api.Failed, "no")}, {found("a", api.Running, "")}, {found("b", api.Running, "")}},
 			want:  [][]string{nil, {"a train FAILED failed: no"}, {"a train RUNNING running"}}},
+		"one is cancelled, whose pods go first": {
+			steps: [][]api.JobSummary{{running, waiting}, {deleting("a", api.Running)}, {deleting("a", api.Pending), deleting("b", api.Pending)}, {{ID: "a", Namespace: "ml", Status: api.Status{State: api.NotFound}}}},
+			want:  [][]string{{"a train RUNNING running", "b train PENDING waiting: no node"}, {"b train PENDING waiting"}, {"a train NOT_FOUND not found"}}},
+		"one that waited is cancelled while its pods start": {
+			steps: [][]api.JobSummary{{waiting}, {deleting("b", api.Running)}, {deleting("b", api.Pending)}},
+			want:  [][]string{{"b train PENDING waiting: no node"}, {"b train RUNNING running"}}},
 		"the limit is for the beginning": {filter: Filter{Limit: 1}, steps: [][]api.JobSummary{{running, waiting}, {found("b", api.Running, "")}},
 			want: [][]string{{"a train RUNNING running"}, {"b train RUNNING running"}}},
 	}

@@ -178,7 +178,7 @@ func newSummary(w status.Workload, pods []corev1.Pod, now api.WorkloadStatus) ap
 		Map:         w.IsMap(),
 		State:       now.State,
 		Status:      now.Status,
-		Workload:    api.WorkloadFacts{Labels: m.Labels, ByPythonTool: w.ByPythonTool(), CurrentPod: now.CurrentPod},
+		Workload:    api.WorkloadFacts{Labels: m.Labels, ByPythonTool: w.ByPythonTool(), Deleted: m.DeletionTimestamp != nil, CurrentPod: now.CurrentPod},
 	}
 	if !r.Map { // which may have thousands, that come and go
 		for _, p := range status.NewestOfHosts(pods) {
