@@ -42,8 +42,7 @@ func (f *Flags) Several(ctx context.Context, ids []string) (found []*job.Job, fa
 	case 0:
 		return f.Matching(ctx, job.Filter{})
 	case 1:
-		j, err := f.attach(ctx, ids[0])
-		return []*job.Job{j}, nil, err
+		return only(f.attach(ctx, ids[0]))
 	}
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	var others []string
@@ -68,6 +67,14 @@ func (f *Flags) Several(ctx context.Context, ids []string) (found []*job.Job, fa
 		}
 	}
 	return found, failed, nil
+}
+
+// only returns the result of Several for one job.
+func only(j *job.Job, err error) (found []*job.Job, failed []error, _ error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	return []*job.Job{j}, nil, nil
 }
 
 // attachEach finds jobs in the registry, or in the store if there is no cluster.
@@ -135,7 +142,7 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 		if errors.Is(err, job.ErrNoJob) {
 			err = fmt.Errorf("%w of %s%s", err, filter.User, Where(registry))
 		}
-		return []*job.Job{j}, nil, err
+		return only(j, err)
 	}
 	entries, unread := registry.Entries(ctx, filter, api.ListStates)
 	if len(entries) == 0 && unread != nil {

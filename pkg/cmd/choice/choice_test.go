@@ -157,6 +157,23 @@ func TestOne(t *testing.T) {
 	}
 }
 
+// Next to an error there is no job, not even one that is nil.
+func TestNoJobNextToAnError(t *testing.T) {
+	f := flags(t)
+	f.Local = true
+	found, failed, err := f.Several(t.Context(), []string{"zzz"})
+	if found != nil || failed != nil || err == nil {
+		t.Errorf("several: got %v, %v, %v", found, failed, err)
+	}
+	if j, err := f.One(t.Context(), []string{"zzz"}); j != nil || err == nil {
+		t.Errorf("one: got %v, %v", j, err)
+	}
+	f.Last = true
+	if found, failed, err = f.Matching(t.Context(), job.Filter{}); found != nil || failed != nil || err == nil {
+		t.Errorf("the last: got %v, %v, %v", found, failed, err)
+	}
+}
+
 func TestAll(t *testing.T) {
 	f := flags(t, "a-1", "b-2")
 	found, failed, err := f.All(t.Context(), []string{"a-1", "zzz"}, job.Registry.AttachAll)
