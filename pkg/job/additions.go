@@ -89,7 +89,7 @@ func (a *additions) complete(ctx context.Context, entries []api.JobSummary, leve
 // ofUser returns the entries of the jobs that a user has submitted, which their handles tell.
 func (a *additions) ofUser(ctx context.Context, entries []api.JobSummary, user string) ([]api.JobSummary, error) {
 	errs := make([]error, len(entries))
-	fanout.Each(readers, entries, func(i int, e api.JobSummary) {
+	fanout.Each(Parallel, entries, func(i int, e api.JobSummary) {
 		if e.Known() {
 			return
 		}
@@ -110,7 +110,7 @@ func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted fu
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	answered := map[string]bool{} // stores that are slow for so many jobs are not silent
-	fanout.Each(readers, entries, func(i int, e api.JobSummary) {
+	fanout.Each(Parallel, entries, func(i int, e api.JobSummary) {
 		if !wanted(e) {
 			return
 		}

@@ -38,7 +38,7 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 			claims = append(claims, claim{j, exists})
 		}
 	}
-	found, unclaimed := fanout.Collect(readers, claims, func(c claim) (*Job, error) {
+	found, unclaimed := fanout.Collect(Parallel, claims, func(c claim) (*Job, error) {
 		return c.job, r.registry.claim(ctx, c.job, c.exists)
 	})
 	return found, append(failed, unclaimed...)

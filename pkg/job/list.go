@@ -134,8 +134,8 @@ func (reg Registry) entries(ctx context.Context, found []api.JobSummary, f Filte
 	return append(entries, stored...), err
 }
 
-// readers is how many documents are read at a time.
-const readers = 16
+// Parallel is how many jobs are looked at or worked on at a time. Each may take several requests.
+const Parallel = 16
 
 // atATime is how many pods a job has at a time.
 func atATime(h api.Handle) int {
@@ -159,7 +159,7 @@ func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter
 	ids := slices.DeleteFunc(dirs, func(id string) bool { return have[id] || store.CheckID(id) != nil })
 	entries := make([]*api.JobSummary, len(ids))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(Parallel)
 	for i, id := range ids {
 		g.Go(func() (err error) {
 			entries[i], err = reg.storedEntry(ctx, id, f)

@@ -192,7 +192,7 @@ func (s sluggish) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 	objects := map[string]string{}
 	var entries []api.JobSummary
-	for i := range 10 * readers {
+	for i := range 10 * Parallel {
 		id := fmt.Sprintf("cpu-%d", i)
 		objects[id+"/handle.json"] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":"ann"}`, id)
 		entries = append(entries, api.JobSummary{ID: id, Store: "file:///slow", Hosts: 1})

@@ -30,7 +30,7 @@ func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
 	defer more.close()
 	var newest *api.JobSummary
 	var unreadable []unread
-	for batch := range slices.Chunk(candidates, readers) {
+	for batch := range slices.Chunk(candidates, Parallel) {
 		if newest != nil && newest.Created.After(batch[0].Created) && !batch[0].Created.IsZero() {
 			break
 		}
@@ -98,7 +98,7 @@ type unread struct {
 // id. It returns the jobs that the filter may choose and whose handles can't be read.
 func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions, f Filter) []unread {
 	failed := make([]*unread, len(entries))
-	fanout.Each(readers, entries, func(i int, _ api.JobSummary) {
+	fanout.Each(Parallel, entries, func(i int, _ api.JobSummary) {
 		e := &entries[i]
 		h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
 		exists := e.State != api.NotFound

@@ -104,7 +104,7 @@ func TestNewestReadsFewHandles(t *testing.T) {
 	if err != nil || j.ID() != "cpu-f-20260110-090000-aaaaaaa" {
 		t.Fatalf("got %v, %v", j, err)
 	}
-	if n := len(names); n > 2*readers {
+	if n := len(names); n > 2*Parallel {
 		t.Errorf("read %d objects", n)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	// another request that skips the known results after them.
 	manyKnown = 1000
 	// batch is how many results are read before the next lines are written.
-	batch = 16 * readers
+	batch = 16 * store.Parallel
 )
 
 // Gather writes the values of all inputs in order, each as a line of JSON as soon as all
@@ -204,7 +204,7 @@ func (m *gathering) pick() []int {
 func (m *gathering) read(ctx context.Context, inputs []int) error {
 	results := make([]api.Result, len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(store.Parallel)
 	for i, input := range inputs {
 		g.Go(func() (err error) {
 			results[i], err = m.results.Read(ctx, input)

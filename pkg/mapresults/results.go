@@ -20,9 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// readers is how many results are read or copied at a time.
-const readers = 64
-
 // Results are the results of one map.
 type Results struct {
 	Store store.Store
@@ -170,7 +167,7 @@ func (r Results) Values(ctx context.Context) ([]int, error) {
 // the pods of this map skip them.
 func (r Results) Inherit(ctx context.Context, old Results, inputs []int) error {
 	g, copying := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(store.Parallel)
 	for _, input := range inputs {
 		if copying.Err() != nil {
 			break
@@ -191,7 +188,7 @@ func (r Results) Inherit(ctx context.Context, old Results, inputs []int) error {
 func eachRead(ctx context.Context, results iter.Seq2[stored, error], do func(context.Context, int) error) error {
 	room := semaphore.NewWeighted(heldBytes)
 	g, reading := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(store.Parallel)
 	for r, err := range results {
 		g.Go(func() error {
 			if err != nil {

@@ -15,14 +15,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-const (
-	// lookups is how many blobs are handled at once. Most are already in the store; for a
-	// bucket it takes one round trip per blob to find out.
-	lookups = 32
-	// uploads is how many blobs are uploaded at once. Each may hold one compressed pack
-	// in memory, or what a bucket needs for retries.
-	uploads = 8
-)
+// uploads is how many blobs are uploaded at once. Each may hold one compressed pack
+// in memory, or what a bucket needs for retries.
+const uploads = 8
 
 // Stats says what an upload did. Sizes are bytes as stored.
 type Stats struct {
@@ -41,7 +36,7 @@ type Stats struct {
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
 	u := &upload{plan: p, store: s, progress: progress, slots: make(chan struct{}, uploads), stats: Stats{Bytes: p.StoredBytes}}
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(lookups)
+	group.SetLimit(store.Parallel) // most blobs only take a round trip, to find that they are there
 	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
 	there := s.HasBlobs(ctx, append(slices.Clone(p.Index.Blobs), index))
 	for i, b := range p.Index.Blobs {

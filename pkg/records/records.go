@@ -17,9 +17,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// parallelReads is how many documents are read at a time.
-const parallelReads = 64
-
 // Read reads one JSON document. It rejects one that a newer version wrote with an
 // api.VersionError.
 func Read[T any](ctx context.Context, s store.Store, name string) (T, error) {
@@ -82,7 +79,7 @@ func Attempts(ctx context.Context, s store.Store, prefix string) ([]api.Attempt,
 	var attempts []api.Attempt
 	var mu sync.Mutex
 	g, reading := errgroup.WithContext(ctx)
-	g.SetLimit(parallelReads)
+	g.SetLimit(store.Parallel)
 	for o, err := range s.List(ctx, prefix, "") {
 		g.Go(func() error {
 			if err != nil {

@@ -22,13 +22,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-const (
-	// answerWithin limits the wait for the first byte of an answer.
-	answerWithin = 30 * time.Second
-	// connections is how many connections stay open for the next request: as many as a
-	// caller makes at once.
-	connections = 64
-)
+// answerWithin limits the wait for the first byte of an answer.
+const answerWithin = 30 * time.Second
 
 // gsClient is a connection to Cloud Storage or its emulator.
 type gsClient struct {
@@ -68,8 +63,8 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DisableCompression:    true, // bytes as they are stored, since the checksum is of those
-		MaxIdleConnsPerHost:   connections,
+		DisableCompression:    true,     // bytes as they are stored, since the checksum is of those
+		MaxIdleConnsPerHost:   Parallel, // they stay open for the next requests
 		IdleConnTimeout:       time.Minute,
 		TLSHandshakeTimeout:   answerWithin,
 		ResponseHeaderTimeout: answerWithin,

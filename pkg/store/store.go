@@ -104,13 +104,14 @@ func Copy(ctx context.Context, to Store, name string, from Store, old string, me
 	return errors.Join(to.Create(ctx, name, r, metadata), r.Close())
 }
 
-// deleters is how many objects are deleted at a time.
-const deleters = 64
+// Parallel is how many small objects are read, copied or deleted at a time. Each takes a round
+// trip and hardly any memory.
+const Parallel = 64
 
 // DeleteAll deletes objects, several at a time. It calls seen after each of them.
 func DeleteAll(ctx context.Context, s Store, names []string, seen func(done, total int)) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(deleters)
+	g.SetLimit(Parallel)
 	var mu sync.Mutex
 	done := 0
 	for _, name := range names {

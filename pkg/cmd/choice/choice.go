@@ -124,9 +124,6 @@ func (f *Flags) All(ctx context.Context, ids []string, find Finder) (found []*jo
 	return append(found, rest...), failed, nil
 }
 
-// atATime is how many jobs are opened at a time.
-const atATime = 16
-
 // Matching returns the jobs that the flags and a filter choose, newest first. failed has an error
 // for each job that can't be opened. It is an error if no job matches.
 func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.Job, failed []error, err error) {
@@ -151,7 +148,7 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 	if len(entries) == 0 {
 		return nil, nil, None(filter, registry)
 	}
-	found, failed = fanout.Collect(atATime, entries, func(e api.JobSummary) (*job.Job, error) { return registry.Open(ctx, e) })
+	found, failed = fanout.Collect(job.Parallel, entries, func(e api.JobSummary) (*job.Job, error) { return registry.Open(ctx, e) })
 	if unread != nil {
 		failed = append(failed, unread)
 	}

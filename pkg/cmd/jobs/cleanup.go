@@ -304,7 +304,7 @@ func (o *cleanupOptions) leaveAlone(err error) {
 // look asks for the states of jobs, if those matter. unread are the errors of those that
 // can't tell.
 func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []jobState, unread []error) {
-	return fanout.Collect(atATime, jobs, func(j *job.Job) (jobState, error) {
+	return fanout.Collect(job.Parallel, jobs, func(j *job.Job) (jobState, error) {
 		s := jobState{job: j, created: j.Handle.CreatedAt}
 		if o.yes && o.Workload && !o.preview {
 			return s, nil
@@ -321,7 +321,7 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 // jobs that no one lets us see: before the records of one go whose workload stays, its
 // state is asked for.
 func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
-	return fanout.Collect(atATime, entries, func(e api.JobSummary) (jobState, error) {
+	return fanout.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
 		return openOne(ctx, registry, e, !o.Workload && o.Stored)
 	})
 }

@@ -169,7 +169,7 @@ func (o *listOptions) sort(entries []api.JobSummary) {
 // release frees the hosts of jobs that have ended and still hold them, after a list
 // that has told so.
 func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
-	fanout.Each(atATime, entries, func(_ int, e api.JobSummary) {
+	fanout.Each(job.Parallel, entries, func(_ int, e api.JobSummary) {
 		if !holds(e) {
 			return
 		}

@@ -10,14 +10,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// atATime is how many jobs are worked on at a time: each may take its grace.
-const atATime = 16
-
 // each calls do for all jobs, some at the same time, and returns the results and the errors, which
 // name their jobs, in the same order.
 func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 	results, errs := make([]T, len(jobs)), make([]error, len(jobs))
-	fanout.Each(atATime, jobs, func(i int, j *job.Job) {
+	fanout.Each(job.Parallel, jobs, func(i int, j *job.Job) {
 		var err error
 		results[i], err = do(j)
 		errs[i] = report.OfJob(j.ID(), err)
