@@ -4,7 +4,10 @@ set -euo pipefail
 source "$(dirname "$0")/box.sh"
 
 running apiserver || fail "no cluster is running here: start it with make cluster"
-[[ -x $kubebox ]] || fail "the cluster that is running here was made by another version of these scripts: make cluster replaces it"
+# The cluster may have been started under another HOME, from the cache there.
+kubebox=$(readlink "/proc/$(cat "$KUBEBOX_DIR/pid/apiserver")/exe")
+[[ -x $kubebox && $kubebox == */"${cache##*/}"/bin/kubebox ]] || fail "the cluster that is running here was made by another version of these scripts: make cluster replaces it"
+cache=${kubebox%/bin/kubebox}
 
 # Where the shell's settings for other clusters would count before the kubeconfig's.
 echo "unset KINETIC_PROJECT KINETIC_ZONE KINETIC_CLUSTER KINETIC_NAMESPACE KINETIC_PROFILE"
