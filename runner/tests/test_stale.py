@@ -2,11 +2,13 @@
 
 import os
 import pickle
+import tempfile
 import textwrap
 import time
 import unittest
 
 from fixture import JOB, command, function, script
+from kinetic_runner import losses
 from test_pod import PodCase
 
 # Attempt 1 goes on when the test opens the fifo, and how it ends is read from there.
@@ -190,6 +192,14 @@ class Outputs(PodCase):
                 self.assertIn(f"1 file (3.0 MiB) below {os.path.join(self.work, folder)}/gs: will be lost: KINETIC_OUTPUT_DIR is a gs:// URL", warning)
                 self.assertEqual(ran.stderr, f"kinetic: warning: {warning}\n")
                 self.assertIn(f"kinetic: warning: {warning}\n", ran.log)
+
+    def test_small_files_are_told_with_their_size(self):
+        for size, want in ((0, "0 B"), (5, "5 B"), (1536, "1.5 KiB"), (1 << 20, "1.0 MiB"), (300 << 20, "300.0 MiB")):
+            with self.subTest(want), tempfile.TemporaryDirectory() as folder:
+                with open(os.path.join(folder, "model.bin"), "wb") as file:
+                    file.truncate(size)
+                (sentence,) = losses.written_below_gs(folder)
+                self.assertIn(f"1 file ({want}) below {folder} will be lost", sentence)
 
     def test_directory_without_files_is_nothing_lost(self):
         ran = self.call("import os\nos.makedirs(os.environ['KINETIC_OUTPUT_DIR'])\ndef f(): return 1")
