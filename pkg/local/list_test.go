@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,5 +73,31 @@ func TestPick(t *testing.T) {
 	}
 	if len(all) != 2 || all[0].ID != "a-20260101-000000-aaaaaaa" || !all[0].Created.IsZero() || all[1].Created.IsZero() || all[1].State != "" {
 		t.Errorf("chose among %v", all)
+	}
+}
+
+// A record that can't be read is not taken for a job that is gone: whatever is asked about it
+// fails, and nothing of it is removed.
+func TestAJobWhoseRecordCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "odd-1", "workload.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("not JSON"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	m, h := New(Config{StateDir: dir, OpenStore: store.OpenFile}), api.Handle{JobID: "odd-1"}
+	for name, ask := range map[string]func() error{
+		"its status": func() error { _, err := m.Status(t.Context(), h); return err },
+		"a watch": func() error {
+			_, err := m.Watch(t.Context(), h, func(s api.WorkloadStatus) { t.Errorf("a watch has seen %v", s) })
+			return err
+		},
+		"a removal": func() error { return m.Delete(t.Context(), h, api.DeleteOptions{}) },
+	} {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "odd-1") || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
 	}
 }

@@ -333,6 +333,38 @@ func TestDeleteAll(t *testing.T) {
 	})
 }
 
+// DeleteAll fails if an object can't be deleted, and does not count it.
+func TestDeleteAllTellsWhatFails(t *testing.T) {
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, "job/x", "x")
+	refused := errors.New("refused")
+	told := 0
+	err = store.DeleteAll(t.Context(), undeletable{s, "job/y", refused}, []string{"job/x", "job/y"}, func(int, int) { told++ })
+	if !errors.Is(err, refused) || told > 1 {
+		t.Errorf("got %v, %d objects are said to be deleted", err, told)
+	}
+	if err := store.DeleteAll(t.Context(), s, nil, func(int, int) { t.Error("told of no object") }); err != nil {
+		t.Errorf("without objects: %v", err)
+	}
+}
+
+// undeletable is a store with an object that can't be deleted.
+type undeletable struct {
+	store.Store
+	name string
+	err  error
+}
+
+func (s undeletable) Delete(ctx context.Context, name string) error {
+	if name == s.name {
+		return s.err
+	}
+	return s.Store.Delete(ctx, name)
+}
+
 func TestDeleteDoesNotDisturbCreate(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, p place) {
 		s := p.open()

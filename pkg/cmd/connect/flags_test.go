@@ -191,3 +191,19 @@ func TestGivenFlagsCanBePasted(t *testing.T) {
 		})
 	}
 }
+
+func TestChooseCluster(t *testing.T) {
+	for flag, want := range map[string]bool{
+		"--kubeconfig=/some/file": true, "--context=kind-dev": true, "--server=https://192.0.2.1": true, "--namespace=ml": true,
+		"--project=acme": true, "--zone=us-central1-a": true, "--cluster=main": true, "--profile=team": true,
+		"": false, "--store=gs://other": false, "--user=token": false, "--token=secret": false, "--request-timeout=5s": false, "--insecure-skip-tls-verify": false,
+	} {
+		args := []string{flag}
+		if flag == "" {
+			args = nil
+		}
+		if c, _ := connect(t, kubeconfig, args...); c.ChooseCluster() != want {
+			t.Errorf("%s: got %v, want %v", flag, !want, want)
+		}
+	}
+}
