@@ -151,10 +151,15 @@ func (r *resolver) look(ctx context.Context) {
 	}
 }
 
+// flags returns what a command needs to list the jobs of the registry.
+func (r *resolver) flags() string {
+	return r.registry.Job(api.Handle{Backend: r.registry.Kind}).LocationFlags()
+}
+
 // resolveID returns the id that a word names.
 func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if word == "" {
-		return "", &IDError{"the job ID is empty; list jobs with kubectl kinetic jobs list"}
+		return "", &IDError{"the job ID is empty; list jobs with kubectl kinetic jobs list" + r.flags()}
 	}
 	if _, whole := r.workloads[word]; whole { // which needs no look into the store
 		return word, nil
@@ -178,7 +183,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 		if r.unread != nil { // no mistake of the user's: it may be among what could not be read
 			return "", fmt.Errorf("job %q not found among what could be read: %w", word, r.unread)
 		}
-		return "", &IDError{unknownID(word, r.ids, r.registry.Job(api.Handle{Backend: r.registry.Kind}).LocationFlags())}
+		return "", &IDError{unknownID(word, r.ids, r.flags())}
 	}
 	candidates := r.candidates(ctx, hits)
 	if len(candidates) == 1 {

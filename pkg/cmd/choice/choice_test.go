@@ -157,6 +157,20 @@ func TestOne(t *testing.T) {
 	}
 }
 
+// A hint for a command with --local lists the local jobs.
+func TestHintsKeepLocal(t *testing.T) {
+	sub := &cobra.Command{Use: "status ID…"}
+	for _, args := range [][]string{nil, {"a/1"}} {
+		for local, want := range map[bool]string{false: "kubectl kinetic jobs list", true: "kubectl kinetic jobs list --local"} {
+			err := (&Flags{Local: local}).SomeIDs(sub, args)
+			_, hint, _ := strings.Cut(err.Error(), "; list jobs with ")
+			if hint, _, _ = strings.Cut(hint, ","); hint != want {
+				t.Errorf("%v, local %v: %v; want %s", args, local, err, want)
+			}
+		}
+	}
+}
+
 // Next to an error there is no job, not even one that is nil.
 func TestNoJobNextToAnError(t *testing.T) {
 	f := flags(t)

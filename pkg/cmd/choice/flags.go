@@ -89,21 +89,29 @@ func (f *Flags) SomeIDs(sub *cobra.Command, args []string) error {
 	case len(args) > 0 && f.Given():
 		return process.Usagef("%s takes either IDs or --last, --mine and --selector, not both", sub.CommandPath())
 	case len(args) == 0 && !f.Given():
-		return NoID(sub)
+		return f.NoID(sub)
 	}
-	return CheckIDs(args)
+	return f.CheckIDs(args)
 }
 
 // NoID returns the error for a command line that names no job.
-func NoID(sub *cobra.Command) error {
-	return process.Usagef("job ID required: %s; list jobs with kubectl kinetic jobs list, or use --last for your newest", sub.UseLine())
+func (f *Flags) NoID(sub *cobra.Command) error {
+	return process.Usagef("job ID required: %s; list jobs with %s, or use --last for your newest", sub.UseLine(), f.listCommand())
+}
+
+// listCommand returns the command that lists the jobs among which an ID would be looked for.
+func (f *Flags) listCommand() string {
+	if f.Local {
+		return "kubectl kinetic jobs list --local"
+	}
+	return "kubectl kinetic jobs list"
 }
 
 // CheckIDs checks the form of IDs, without contacting anything.
-func CheckIDs(words []string) error {
+func (f *Flags) CheckIDs(words []string) error {
 	for _, word := range words {
 		if !job.CanBeID(word) {
-			return process.Usagef("%q is not a valid job ID, so nothing was done; list jobs with kubectl kinetic jobs list", word)
+			return process.Usagef("%q is not a valid job ID, so nothing was done; list jobs with %s", word, f.listCommand())
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func (c *command) cleanup() *cobra.Command {
 			"  # all ended jobs submitted more than a month ago\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y\n\n" +
 			"  # the same for local jobs\n  kubectl kinetic jobs cleanup --older-than 30d --status SUCCEEDED,FAILED,NOT_FOUND -y --local\n\n" +
 			"  # only print the jobs that would be cleaned up\n  kubectl kinetic jobs cleanup --all --dry-run",
-		Args: func(_ *cobra.Command, args []string) error { return choice.CheckIDs(args) },
+		Args: func(_ *cobra.Command, args []string) error { return c.choice.CheckIDs(args) },
 		RunE: runE(c, f.toOptions),
 	}, own, c.choice.Section())
 }

@@ -52,7 +52,7 @@ func (c *command) outputs() *cobra.Command {
 			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
 		Args: func(sub *cobra.Command, args []string) error {
 			var err error
-			parsed, err = parseOutputArgs(sub, args, c.choice.Given())
+			parsed, err = parseOutputArgs(sub, args, &c.choice)
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
@@ -86,8 +86,8 @@ type outputArgs struct {
 }
 
 // parseOutputArgs reads the arguments of outputs. The verb may stand before the id, too, and
-// is ls where there is none. flagged says that flags name the job.
-func parseOutputArgs(sub *cobra.Command, words []string, flagged bool) (outputArgs, error) {
+// is ls where there is none. The job may be named by flags.
+func parseOutputArgs(sub *cobra.Command, words []string, flags *choice.Flags) (outputArgs, error) {
 	isVerb := func(i int) bool {
 		if i >= len(words) {
 			return false
@@ -97,10 +97,10 @@ func parseOutputArgs(sub *cobra.Command, words []string, flagged bool) (outputAr
 	}
 	var a outputArgs
 	switch {
-	case flagged:
+	case flags.Given():
 		a.args = words
 	case len(words) == 0, len(words) == 1 && isVerb(0):
-		return a, choice.NoID(sub)
+		return a, flags.NoID(sub)
 	case isVerb(0) && !isVerb(1):
 		a.ids, a.args = words[1:2], append([]string{words[0]}, words[2:]...)
 	default:
@@ -284,7 +284,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		}
 		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), named) // a path is being typed
+	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), &c.choice) // a path is being typed
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

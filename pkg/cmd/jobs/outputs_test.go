@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 )
 
 func TestParseOutputArgs(t *testing.T) {
@@ -36,7 +38,7 @@ func TestParseOutputArgs(t *testing.T) {
 		if flagged {
 			words = words[1:]
 		}
-		a, err := parseOutputArgs(sub, words, flagged)
+		a, err := parseOutputArgs(sub, words, &choice.Flags{Last: flagged})
 		got := fmt.Sprint(a.ids, " ", a.verb, " ", a.args)
 		if err != nil {
 			got = err.Error()
