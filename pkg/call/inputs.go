@@ -101,7 +101,7 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	}
 	value, err := compact(line)
 	if err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
+		return nil, notJSON(line, err)
 	}
 	names, err := namesIn(value)
 	if err != nil {
@@ -118,6 +118,21 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 		in.Forms = append(in.Forms, form)
 	}
 	return append(value, '\n'), nil
+}
+
+// notJSON says where a line is not JSON, which err says in the words of Go.
+func notJSON(line []byte, err error) error {
+	if cut := json.NewDecoder(bytes.NewReader(line)).Decode(new(json.RawMessage)); errors.Is(cut, io.ErrUnexpectedEOF) {
+		return errors.New("not JSON: the line ends before its value does: a quote, bracket or brace may not be closed")
+	}
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) || syntax.Offset < 1 || syntax.Offset > int64(len(line)) {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	before, rest := line[:syntax.Offset-1], line[syntax.Offset-1:]
+	found, _ := utf8.DecodeRune(rest)
+	return fmt.Errorf("not JSON: unexpected %q at character %d: expected one JSON value per line, such as {\"name\": 1}",
+		string(found), utf8.RuneCount(before)+1)
 }
 
 // namesIn returns the member names of an object, which are argument names; nil for other
