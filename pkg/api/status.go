@@ -94,10 +94,10 @@ type Status struct {
 	// job.
 	Next string `json:"next,omitempty"`
 	// Unrecoverable means that a pending job will never start.
-	Unrecoverable bool `json:"hopeless,omitempty"`
+	Unrecoverable bool `json:"unrecoverable,omitempty"`
 	// UnreleasedHosts is what the job still holds although it has ended, or may have: its
 	// workload could not be released.
-	UnreleasedHosts string `json:"holding,omitempty"`
+	UnreleasedHosts string `json:"unreleasedHosts,omitempty"`
 	// Elsewhere names the machine that a local job runs on, if it isn't this one.
 	Elsewhere string `json:"elsewhere,omitempty"`
 	// Unread is why the cluster could not be read; the rest is then what the store has.

@@ -87,7 +87,7 @@ func TestWhyOfRecordedSituations(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "  %s\n  $ %s\n", r.Sentence, r.Next)
 		if r.Unrecoverable {
-			fmt.Fprintln(&got, "  hopeless")
+			fmt.Fprintln(&got, "  unrecoverable")
 		}
 	}
 	const golden = "testdata/why/golden.txt"
