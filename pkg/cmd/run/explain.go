@@ -117,7 +117,7 @@ func explain(p submit.Planned) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
 	e := explanation{
-		Target:      explainedTarget{Store: &s.Store},
+		Target:      explainedTarget{Store: maybe(s.Store)},
 		Accelerator: explainAccelerator(s),
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
 		Job:         explainJob(s),
@@ -139,7 +139,7 @@ func explain(p submit.Planned) explanation {
 
 func explainTarget(p submit.Planned) explainedTarget {
 	s := p.Spec
-	t := explainedTarget{Project: maybe(s.Project), Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: &s.Store}
+	t := explainedTarget{Project: maybe(s.Project), Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: maybe(s.Store)}
 	switch {
 	case p.Target.GKE:
 		t.Zone, t.Cluster = maybe(s.Zone), maybe(s.Cluster)

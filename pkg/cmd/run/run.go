@@ -159,15 +159,11 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		}()
 	}
 	f.connection.SetNotices(streams.ErrOut)
-	resolve := func() (target.Target, error) { return f.connection.Resolve(local) }
-	if m.contacts() && !local {
-		resolve = f.connection.ResolveCluster
-	}
 	machine, err := f.machine(streams)
 	if err != nil {
 		return nil, err
 	}
-	place, err := resolve()
+	place, err := f.resolve(m, local)
 	if err != nil {
 		// An error in what to run is reported before an error in where.
 		if mistake := submit.Check(c.Context(), request, machine); mistake != nil {
@@ -194,6 +190,18 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
 		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
+}
+
+// resolve finds where the job goes, as far as a mode needs it.
+func (f *flags) resolve(m mode, local bool) (target.Target, error) {
+	switch {
+	case local:
+	case m.contacts():
+		return f.connection.ResolveCluster()
+	case m == modeExplain:
+		return f.connection.ResolveStored() // it may lack a store
+	}
+	return f.connection.Resolve(local)
 }
 
 // machine returns what a plan needs to know about this machine.
@@ -318,7 +326,11 @@ func (o *options) run(ctx context.Context) error {
 	for _, n := range o.notes {
 		o.ui.Note(n)
 	}
-	if err := planned.StoreAccess(); err != nil {
+	err = planned.StoreAccess()
+	if planned.Spec.Store == "" {
+		err = fmt.Errorf("where the job would be stored is unknown: %w", target.ErrNoStore)
+	}
+	if err != nil {
 		if o.mode.contacts() {
 			return process.Usage(err)
 		}
