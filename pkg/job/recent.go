@@ -32,7 +32,7 @@ const (
 	maxRecent = 50
 	// maxRecalled is how many of them may be read from the store: two handles after each
 	// other, the others at the same time.
-	maxRecalled = 2 * readers
+	maxRecalled = 2 * Parallel
 )
 
 // Recent returns the newest jobs that b chooses: those with a workload or, if there is none, those
@@ -52,7 +52,7 @@ func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
 	}
 	candidates = b.newest(candidates, maxRecalled)
 	recalled := make([]api.JobSummary, len(candidates))
-	fanout.Each(readers, candidates, func(i int, e api.JobSummary) {
+	fanout.Each(Parallel, candidates, func(i int, e api.JobSummary) {
 		stored, err := reg.storedEntry(ctx, e.ID, Filter{})
 		if err == nil && stored != nil && (unread == nil || stored.EndKnown()) {
 			recalled[i] = *stored
