@@ -34,6 +34,7 @@ var mayImport = map[string]string{
 	"pattern":    "",
 	"shell":      "",
 	"transport":  "errno",
+	"wheel":      "",
 	"/manifests": "",
 	"/runner":    "",
 
