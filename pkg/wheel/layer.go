@@ -1,0 +1,118 @@
+package wheel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Layer is a layer of an image: a tar in gzip. Its bytes are not stored: they are made from
+// the wheels each time.
+type Layer struct {
+	Digest   string // of the compressed layer, "sha256:" and hex digits
+	DiffID   string // of the tar, in the same form
+	Size     int64  // compressed, in bytes
+	Unpacked int64  // the size of the tar
+	Files    int
+
+	// Overlaps are the paths that several wheels of the layer have with different contents.
+	Overlaps []Overlap
+
+	prefix string
+	files  []file
+}
+
+// NewLayer converts wheels to one layer. It reads them once, checks each member against
+// RECORD, and computes the digests. Where wheels have the same path, the later one's is
+// taken, as pip would. The context's end interrupts it, and the error is then the context's.
+func NewLayer(ctx context.Context, wheels ...*Wheel) (*Layer, error) {
+	if len(wheels) == 0 {
+		return nil, errors.New("a layer needs a wheel")
+	}
+	projects := map[string]string{}
+	for _, w := range wheels {
+		if w.layout != wheels[0].layout {
+			return nil, fmt.Errorf("%s and %s were opened for different layouts", wheels[0].Name.File, w.Name.File)
+		}
+		if other, ok := projects[w.Name.Project()]; ok {
+			return nil, fmt.Errorf("%s and %s are of one project: an environment has one version of each", other, w.Name.File)
+		}
+		projects[w.Name.Project()] = w.Name.File
+	}
+	files, err := merge(wheels)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLayer(ctx, wheels[0].layout, files)
+	if err == nil {
+		l.Overlaps = Overlaps(wheels...)
+	}
+	return l, err
+}
+
+// newLayer computes the digests of a layer.
+func newLayer(ctx context.Context, layout Layout, files []file) (*Layer, error) {
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+	if err := checkFolders(files); err != nil {
+		return nil, err
+	}
+	t, err := newTarWriter(io.Discard, layout.Prefix, false, cause(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if err := t.write(files); err != nil {
+		if ctx.Err() == nil {
+			err = advise(err)
+		}
+		return nil, err
+	}
+	return &Layer{
+		Digest: digestOf(t.digest), DiffID: digestOf(t.diff), Size: t.size, Unpacked: t.unpacked,
+		Files: len(files), prefix: layout.Prefix, files: files,
+	}, nil
+}
+
+// WriteTo implements io.WriterTo: it makes the compressed layer. It fails at the end if the
+// bytes of a wheel have changed since NewLayer. It may be called several times at once.
+func (l *Layer) WriteTo(w io.Writer) (int64, error) {
+	t, err := newTarWriter(w, l.prefix, true, never)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.write(l.files); err != nil {
+		return t.size, err
+	}
+	if digest := digestOf(t.digest); digest != l.Digest {
+		return t.size, fmt.Errorf("the layer's digest was %s and is %s now: its wheel was changed meanwhile", l.Digest, digest)
+	}
+	return t.size, nil
+}
+
+// Open returns the compressed layer, which is made while it is read. After Close, the wheels
+// are not read any more.
+func (l *Layer) Open() (io.ReadCloser, error) {
+	r, w := io.Pipe()
+	s := &stream{PipeReader: r, ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		_, err := l.WriteTo(w)
+		w.CloseWithError(err)
+	}()
+	return s, nil
+}
+
+// A stream is a layer that is being made.
+type stream struct {
+	*io.PipeReader
+	ended chan struct{}
+}
+
+// Close stops the making of the layer and waits for its end.
+func (s *stream) Close() error {
+	err := s.PipeReader.Close()
+	<-s.ended
+	return err
+}

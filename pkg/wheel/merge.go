@@ -1,0 +1,97 @@
+package wheel
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Group distributes wheels of the given sizes over at most most layers. It returns the
+// indexes of the wheels of each layer, in the order of the layers: the largest wheel first,
+// since a node unpacks again everything above a layer that has changed. The smallest wheels
+// beyond the limit share the last layer. Wheels of one size keep their order.
+func Group(sizes []int64, most int) [][]int {
+	order := make([]int, len(sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	var groups [][]int
+	for at, i := range order {
+		if at < max(most, 1) {
+			groups = append(groups, []int{i})
+		} else {
+			groups[len(groups)-1] = append(groups[len(groups)-1], i)
+		}
+	}
+	return groups
+}
+
+// Overlap is a path that several wheels install with different contents. In an environment
+// only the last of them works as it was meant.
+type Overlap struct {
+	Path   string   // from the root, without a slash at its start
+	Wheels []string // file names, in their order
+}
+
+// Overlaps returns the paths that several wheels have with different contents, sorted.
+func Overlaps(wheels ...*Wheel) []Overlap {
+	type owner struct {
+		sum    checksum
+		differ bool
+		wheels []string
+	}
+	owners := map[string]*owner{}
+	var shared []string
+	for _, w := range wheels {
+		for _, f := range w.files {
+			o := owners[f.name]
+			if o == nil {
+				owners[f.name] = &owner{sum: f.sum, wheels: []string{f.wheel}}
+				continue
+			}
+			o.wheels = append(o.wheels, f.wheel)
+			if f.sum != o.sum && !o.differ && f.source == "" { // bytecode differs if its module does
+				o.differ = true
+				shared = append(shared, f.name)
+			}
+		}
+	}
+	slices.Sort(shared)
+	var overlaps []Overlap
+	for _, name := range shared {
+		overlaps = append(overlaps, Overlap{Path: name, Wheels: owners[name].wheels})
+	}
+	return overlaps
+}
+
+// merge returns the files that wheels have together, each with its RECORD.
+func merge(wheels []*Wheel) ([]file, error) {
+	merged := map[string]file{}
+	for _, w := range wheels {
+		record, err := w.record()
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range append(slices.Clip(w.files), record) {
+			merged[f.name] = f
+		}
+	}
+	files := make([]file, 0, len(merged))
+	for _, f := range merged {
+		// Nothing compares bytecode with its module when that is imported.
+		if f.source != "" && merged[f.source].wheel != f.wheel {
+			continue
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// record returns the file RECORD of the installed wheel.
+func (w *Wheel) record() (file, error) {
+	name := w.layout.site() + "/" + w.info + "/RECORD"
+	text, err := formatRecord(w.layout, w.files, name)
+	f := textFile(name, text)
+	f.wheel = w.Name.File
+	return f, err
+}

@@ -1,0 +1,28 @@
+package wheel
+
+import (
+	"context"
+	"fmt"
+	"path"
+)
+
+// Venv returns the layer that makes the layout's prefix a virtual environment (PEP 405).
+// python is the path of the interpreter in the image, such as "/usr/local/bin/python3.12".
+// With system, packages that the image has already can be imported too, unless the
+// environment has them.
+func Venv(ctx context.Context, l Layout, python string, system bool) (*Layer, error) {
+	if err := l.check(); err != nil {
+		return nil, fmt.Errorf("make an environment: %w", err)
+	}
+	if !path.IsAbs(python) || !plainPath.MatchString(python) || path.Clean(python) != python || l.reserved(python[1:]) {
+		return nil, fmt.Errorf("make an environment: %q is not the absolute path of an interpreter outside of it", python)
+	}
+	config := fmt.Sprintf("home = %s\ninclude-system-site-packages = %t\nversion = %s\n", path.Dir(python), system, l.Python)
+	link := func(name, target string) file { return file{name: l.bin() + "/" + name, link: target} }
+	return newLayer(ctx, l, []file{
+		textFile(l.config(), []byte(config)),
+		link("python", python),
+		link("python3", "python"),
+		link("python"+l.Python, "python"),
+	})
+}
