@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -211,7 +212,7 @@ func unpack(t testing.TB, l *wheel.Layer) (map[string]unpacked, []string) {
 	files, order := map[string]unpacked{}, []string{}
 	for r := tar.NewReader(bytes.NewReader(plain)); ; {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files, order
 		}
 		if err != nil {

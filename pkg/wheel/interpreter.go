@@ -65,7 +65,7 @@ func (p *interpreter) greet(l Layout) error {
 		_, err = fmt.Sscanf(string(line), "kinetic-compile %s %s %s\n", &tag, &version, &level)
 	}
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return errEnded
 	case err != nil:
 		return fmt.Errorf("it does not answer as Python does: %w", err)
@@ -101,7 +101,7 @@ func (p *interpreter) answer() ([]byte, error) {
 var errEnded = errors.New("it ended too early")
 
 func ended(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errEnded
 	}
 	return err

@@ -16,7 +16,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
@@ -132,7 +134,7 @@ func TestOnlyContentsCount(t *testing.T) {
 	members := complete(t, "small-1.dist-info", []member{{name: "a.py", data: "a = 1\n"}, {name: "b/c.py", data: text(3, 1000)}})
 	want := layerOf(t, open(t, "small-1-py3-none-any.whl", archive(t, members)))
 	for i := range members {
-		members[i].zip = func(h *zip.FileHeader) { h.Method, h.ModifiedDate = zip.Store, 0x5000 }
+		members[i].zip = func(h *zip.FileHeader) { h.Method, h.Modified = zip.Store, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }
 	}
 	slices.Reverse(members)
 	got := layerOf(t, open(t, "small-1-py3-none-any.whl", archive(t, members)))
@@ -237,12 +239,59 @@ func TestCloseStopsTheLayer(t *testing.T) {
 	}
 }
 
+// watched calls read each time that it is read.
+type watched struct {
+	*bytes.Reader
+	read func(at int64)
+}
+
+func (w watched) ReadAt(p []byte, at int64) (int, error) {
+	w.read(at)
+	return w.Reader.ReadAt(p, at)
+}
+
 func TestContextInterruptsConversion(t *testing.T) {
-	w := openOf(t, "noise-1-py3-none-any.whl", member{name: "noise.bin", data: noise(1, 1<<20)})
-	stopped := errors.New("stopped")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(stopped)
-	if _, err := wheel.NewLayer(ctx, w); !errors.Is(err, stopped) {
-		t.Errorf("err = %v, want %v", err, stopped)
+	const name = "noise-1-py3-none-any.whl"
+	for what, content := range map[string]member{
+		"copied":     {name: "noise.bin", data: noise(1, 8<<20)},
+		"compressed": {name: "noise.bin", data: noise(1, 8<<20), zip: func(h *zip.FileHeader) { h.Method = zip.Store }},
+	} {
+		data := wheelOf(t, name, content)
+		stopped := errors.New("stopped")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		last := int64(0)
+		w, err := wheel.Open(name, watched{bytes.NewReader(data), func(at int64) {
+			if last = at; at > 4<<20 && at < 5<<20 {
+				cancel(stopped)
+			}
+		}}, int64(len(data)), layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := wheel.NewLayer(ctx, w); !errors.Is(err, stopped) || last > 6<<20 {
+			t.Errorf("%s: err = %v, read up to %d; want %v in the middle", what, err, last, stopped)
+		}
 	}
 }
+
+func TestLayerIsReadSeveralTimesAtOnce(t *testing.T) {
+	fileName, members := demo()
+	l := layerOf(t, openOf(t, fileName, members...))
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() { bytesOf(t, l) })
+	}
+	readers.Wait()
+}
+
+func TestErrorOfTheReceiverIsReturned(t *testing.T) {
+	l := layerOf(t, openOf(t, "noise-1-py3-none-any.whl", member{name: "noise.bin", data: noise(1, 1<<20)}))
+	refused := errors.New("refused")
+	if _, err := l.WriteTo(receiver(func([]byte) (int, error) { return 0, refused })); !errors.Is(err, refused) {
+		t.Errorf("err = %v, want %v", err, refused)
+	}
+}
+
+type receiver func([]byte) (int, error)
+
+func (r receiver) Write(p []byte) (int, error) { return r(p) }

@@ -175,14 +175,14 @@ func (p *plan) script(f *file) error {
 	}
 	lines := bufio.NewReaderSize(content, maxFirstLine)
 	first, err := lines.ReadSlice('\n')
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return err
+	}
 	if !bytes.HasPrefix(first, []byte("#!python")) {
-		if err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
 		return nil
 	}
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("read its first line: %w", err)
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return fmt.Errorf("its first line has more than %d bytes", maxFirstLine)
 	}
 	// RECORD states the hash of what is replaced, which the layer won't have.
 	if f.sum != "" {

@@ -93,7 +93,7 @@ func parseRecord(text []byte) (map[string]row, error) {
 	lines.ReuseRecord = true
 	for {
 		fields, err := lines.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return rows, nil
 		}
 		if err != nil {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -68,6 +70,7 @@ func TestBadWheelsAreRefused(t *testing.T) {
 		"wrong hash":           {[]member{{name: "a.py", data: "x"}, record("a.py," + hashOf("y") + ",1\n")}, `"a.py": its hash is ` + hashOf("x") + ", and RECORD states " + hashOf("y")},
 		"wrong hash, large":    {[]member{{name: "a.so", data: noise(1, 40<<10)}, record("a.so," + hashOf("y") + ",40960\n")}, `"a.so": its hash is`},
 		"wrong hash, script":   {[]member{{name: "bad-1.data/scripts/a", data: "#!python\n"}, record("bad-1.data/scripts/a," + hashOf("y") + ",\n")}, `"bad-1.data/scripts/a": its hash is`},
+		"long first line":      {[]member{{name: "bad-1.data/scripts/a", data: "#!python" + strings.Repeat(" ", 5000)}}, "its first line has more than 4096 bytes"},
 		"wrong size":           {[]member{{name: "a.py", data: "x"}, record("a.py," + hashOf("x") + ",2\n")}, `"a.py": it has 1 bytes, and RECORD states 2`},
 		"missing member":       {[]member{record("a.py," + hashOf("x") + ",1\n")}, `"a.py": RECORD lists it`},
 		"weak hash":            {[]member{{name: "a.py"}, record("a.py,md5=1B2M2Y8AsgTpgAmY7PhCfg,0\n")}, `line 1: "a.py": the hash algorithm "md5"`},
@@ -177,6 +180,38 @@ func TestLayoutIsChecked(t *testing.T) {
 		if _, err := wheel.Venv(context.Background(), l, "/usr/bin/python3", false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Venv of %+v: err = %v, want %q in it", l, err, want)
 		}
+	}
+}
+
+// failing is a file of a disk that fails in the middle of a member.
+type failing struct {
+	*bytes.Reader
+	from int64
+}
+
+func (f failing) ReadAt(p []byte, at int64) (int, error) {
+	if at >= f.from && at < f.from+100<<10 {
+		return 0, &fs.PathError{Op: "read", Path: "a.whl", Err: errors.New("disk failure")}
+	}
+	return f.Reader.ReadAt(p, at)
+}
+
+func TestAdviceIsForBadWheelsOnly(t *testing.T) {
+	data := wheelOf(t, badName, member{name: "a", data: noise(1, 200<<10)})
+	w, err := wheel.Open(badName, failing{bytes.NewReader(data), 64 << 10}, int64(len(data)), layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const advice = "use another release of the project, or build the wheel again"
+	if _, err := wheel.NewLayer(context.Background(), w); err == nil || !strings.Contains(err.Error(), "disk failure") || strings.Contains(err.Error(), advice) {
+		t.Errorf("err = %v", err)
+	}
+	if err := convert(badName, data[:1000], layout); err == nil || !strings.HasSuffix(err.Error(), advice) {
+		t.Errorf("err = %v", err)
+	}
+	data = wheelOf(t, badName, member{name: "a", data: "x"}, member{name: "bad-1.dist-info/RECORD", data: "a," + hashOf("y") + ",\n"})
+	if err := convert(badName, data, layout); err == nil || !strings.HasSuffix(err.Error(), advice) {
+		t.Errorf("err = %v", err)
 	}
 }
 
