@@ -32,6 +32,8 @@ func demo() (fileName string, members []member) {
 		{name: "demo/lib.so", data: noise(1, 64<<10), mode: regular | 0o755},
 		{name: "demo/stored.bin", data: noise(2, 40<<10), zip: func(h *zip.FileHeader) { h.Method = zip.Store }},
 		{name: "demo/empty.txt"},
+		{name: "demo/limit.py", data: text(2, 32<<10)},
+		{name: "demo/typeless.sh", data: "no file, as its mode says\n", mode: 0o755},
 		{name: "demo/ünï \"quoted\", code.txt", data: "x"},
 		{name: "demo/" + strings.Repeat("n", 60) + "/" + strings.Repeat("m", 60) + ".txt", data: "a path beyond the 100 bytes of old tars"},
 		{name: "Demo_Pkg-1.2.data/purelib/pure.py", data: "pure = 1\n"},
@@ -46,6 +48,7 @@ func demo() (fileName string, members []member) {
 		{name: "Demo_Pkg-1.2.dist-info/entry_points.txt", data: "# commands\n[console_scripts]\ndemo = demo.main:App.run [fast]\n\n[gui_scripts]\ndemo-gui=demo:gui\n[demo.plugins]\nany thing = goes here\n"},
 		{name: "Demo_Pkg-1.2.dist-info/INSTALLER", data: "other\n"},
 		{name: "Demo_Pkg-1.2.dist-info/RECORD.jws", data: "{}"},
+		{name: "Demo_Pkg-1.2.dist-info/RECORD.p7s", data: "{}"},
 	}
 }
 
