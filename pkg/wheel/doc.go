@@ -15,9 +15,10 @@ package wheel
 // Format is the version of the conversion. It belongs to the key of a layer, together with
 // the SHA-256 of the wheel, the Python version (X.Y), and whether the layer has bytecode.
 //
-// Raise it with every change after which the same wheel gives other bytes, so that
-// TestGoldenDigests fails: another prefix, another order, mode or time of files, another
-// text of scripts, RECORD or INSTALLER, another size from which streams are copied, a
-// change of compile.py, and an update of the compression library that compresses
-// differently. Layers with the old number stay usable; they are only not found any more.
+// Raise it with every change after which the same wheel gives other bytes: another prefix;
+// another order, mode or time of files; another text of scripts, RECORD or INSTALLER;
+// another size from which streams are copied; an update of the compression library that
+// compresses differently. TestGoldenDigests fails then. A change of compile.py counts, too,
+// and no digest shows it. Layers with the old number stay usable, but nothing looks them up
+// any more.
 const Format = 1

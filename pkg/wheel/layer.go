@@ -86,7 +86,7 @@ func (l *Layer) WriteTo(w io.Writer) (int64, error) {
 		return t.size, err
 	}
 	if digest := digestOf(t.digest); digest != l.Digest {
-		return t.size, fmt.Errorf("the layer's digest was %s and is %s now: its wheel was changed meanwhile", l.Digest, digest)
+		return t.size, fmt.Errorf("the layer's digest was %s and is now %s: a wheel of it has changed since it was read", l.Digest, digest)
 	}
 	return t.size, nil
 }

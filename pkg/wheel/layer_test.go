@@ -220,7 +220,7 @@ func TestWheelThatChangesIsNoticed(t *testing.T) {
 	l := layerOf(t, w)
 	bytesOf(t, l)
 	c.changed = true
-	if _, err := l.WriteTo(io.Discard); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+	if _, err := l.WriteTo(io.Discard); err == nil || !strings.Contains(err.Error(), "has changed since") {
 		t.Errorf("err = %v, want one about the change", err)
 	}
 }
