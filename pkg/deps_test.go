@@ -26,17 +26,18 @@ const (
 // that it may import, all below pkg/ unless they begin with a slash. It reads
 // from the nouns up to the binaries.
 var mayImport = map[string]string{
-	"api":        "",
-	"version":    "",
-	"errno":      "",
-	"homedir":    "",
-	"nearest":    "",
-	"pattern":    "",
-	"shell":      "",
-	"transport":  "errno",
-	"wheel":      "",
-	"/manifests": "",
-	"/runner":    "",
+	"api":         "",
+	"version":     "",
+	"errno":       "",
+	"homedir":     "",
+	"nearest":     "",
+	"pattern":     "",
+	"requirement": "pattern",
+	"shell":       "",
+	"transport":   "errno",
+	"wheel":       "requirement",
+	"/manifests":  "",
+	"/runner":     "",
 
 	"/runner/runnertest": "/runner",
 

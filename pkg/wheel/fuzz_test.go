@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -103,7 +104,7 @@ func FuzzName(f *testing.F) {
 		if again := strings.Join(parts, "-") + ".whl"; again != file[:tags]+strings.ToLower(file[tags:]) || path.Base(file) != file {
 			t.Errorf("%q became %q", file, again)
 		}
-		if p := n.Project(); wheel.Normalize(p) != p {
+		if p := n.Project(); requirement.Normalize(p) != p {
 			t.Errorf("the project %q is not normalized", p)
 		}
 		target := wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}

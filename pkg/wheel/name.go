@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
 // Name is the file name of a wheel, in its parts (PEP 427).
@@ -61,7 +63,7 @@ func ParseName(file string) (Name, error) {
 var namePart = regexp.MustCompile(`^[\pL\pN_.+!]+$`)
 
 // Project returns the normalized name of the wheel's project.
-func (n Name) Project() string { return Normalize(n.Distribution) }
+func (n Name) Project() string { return requirement.Normalize(n.Distribution) }
 
 // Tags returns all tags of the wheel (PEP 425), such as "cp312-cp312-manylinux_2_17_x86_64".
 func (n Name) Tags() []string {
@@ -85,11 +87,3 @@ func (n Name) build() (number uint64, rest string) {
 	number, _ = strconv.ParseUint(n.Build[:digits], 10, 64) // none is 0, before all others
 	return number, n.Build[digits:]
 }
-
-// Normalize returns the name of a project as an index spells it (PEP 503): lower case, with
-// a single hyphen for each run of hyphens, underscores and dots.
-func Normalize(project string) string {
-	return strings.ToLower(separators.ReplaceAllString(project, "-"))
-}
-
-var separators = regexp.MustCompile(`[-_.]+`)

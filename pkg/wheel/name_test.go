@@ -64,13 +64,3 @@ func TestParseNameSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
-
-func TestNormalize(t *testing.T) {
-	for name, want := range map[string]string{
-		"Foo": "foo", "foo_bar": "foo-bar", "Foo.-_Bar": "foo-bar", "a--b": "a-b", "ruamel.yaml.clib": "ruamel-yaml-clib",
-	} {
-		if got := wheel.Normalize(name); got != want {
-			t.Errorf("Normalize(%q) = %q, want %q", name, got, want)
-		}
-	}
-}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
 // Wheel is a wheel whose archive was read and checked, all but the content of its members:
@@ -119,7 +121,7 @@ func findInfo(members []*zip.File, name Name) (string, error) {
 		if info != "" {
 			return "", fmt.Errorf("there are two .dist-info directories, %q and %q", info, dir)
 		}
-		if !strings.HasPrefix(Normalize(stem), name.Project()) {
+		if !strings.HasPrefix(requirement.Normalize(stem), name.Project()) {
 			return "", fmt.Errorf("the directory %q is not of the project %s", dir, name.Project())
 		}
 		info = dir

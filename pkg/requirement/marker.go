@@ -1,0 +1,269 @@
+package requirement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Marker is a condition on the environment, such as python_version < "3.11". The zero value
+// always holds.
+type Marker struct {
+	text string
+	test test
+}
+
+// test reports whether a part of a marker holds.
+type test func(Environment) (bool, error)
+
+// ParseMarker reads a marker (PEP 508).
+func ParseMarker(text string) (Marker, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return Marker{}, nil
+	}
+	p := &markerParser{rest: text}
+	holds, err := p.or(0)
+	p.blanks()
+	if err == nil && p.rest != "" {
+		err = fmt.Errorf("%q is left over", p.rest)
+	}
+	if err != nil {
+		return Marker{}, fmt.Errorf("marker %q: %w", text, err)
+	}
+	return Marker{text, holds}, nil
+}
+
+// String returns the marker as it was written.
+func (m Marker) String() string { return m.text }
+
+// Holds reports whether the marker holds. The error says that it compares what can't be
+// compared.
+func (m Marker) Holds(e Environment) (bool, error) {
+	if m.test == nil {
+		return true, nil
+	}
+	holds, err := m.test(e)
+	if err != nil {
+		return false, fmt.Errorf("marker %q: %w", m.text, err)
+	}
+	return holds, nil
+}
+
+// markerParser reads a marker from left to right.
+type markerParser struct{ rest string }
+
+// maxDepth is how deep parentheses may be nested.
+const maxDepth = 100
+
+func (p *markerParser) blanks() { p.rest = strings.TrimLeft(p.rest, " \t") }
+
+// word reads a word if it comes next.
+func (p *markerParser) word(w string) bool {
+	p.blanks()
+	rest, ok := strings.CutPrefix(p.rest, w)
+	if !ok || rest != "" && isWordByte(rest[0]) {
+		return false
+	}
+	p.rest = rest
+	return true
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func (p *markerParser) or(depth int) (test, error) {
+	return p.joined("or", true, func() (test, error) {
+		return p.joined("and", false, func() (test, error) { return p.term(depth) })
+	})
+}
+
+// joined reads terms that are joined by a word. One with the deciding value decides.
+func (p *markerParser) joined(word string, decides bool, next func() (test, error)) (test, error) {
+	first, err := next()
+	if err != nil {
+		return nil, err
+	}
+	terms := []test{first}
+	for p.word(word) {
+		t, err := next()
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, t)
+	}
+	if len(terms) == 1 {
+		return first, nil
+	}
+	return func(e Environment) (bool, error) {
+		result := !decides
+		for _, t := range terms {
+			holds, err := t(e)
+			if err != nil {
+				return false, err // even if another term decides, as in Python's packaging
+			}
+			if holds == decides {
+				result = decides
+			}
+		}
+		return result, nil
+	}, nil
+}
+
+func (p *markerParser) term(depth int) (test, error) {
+	p.blanks()
+	rest, nested := strings.CutPrefix(p.rest, "(")
+	if !nested {
+		return p.comparison()
+	}
+	if depth == maxDepth {
+		return nil, fmt.Errorf("more than %d nested parentheses", maxDepth)
+	}
+	p.rest = rest
+	t, err := p.or(depth + 1)
+	if err != nil {
+		return nil, err
+	}
+	p.blanks()
+	if p.rest, nested = strings.CutPrefix(p.rest, ")"); !nested {
+		return nil, fmt.Errorf("a closing parenthesis is missing before %q", p.rest)
+	}
+	return t, nil
+}
+
+// operand is one side of a comparison: a text or a variable.
+type operand struct{ text, variable string }
+
+func (o operand) value(e Environment) string {
+	if o.variable == "" {
+		return o.text
+	}
+	return variables[o.variable](e)
+}
+
+func (p *markerParser) operand() (operand, error) {
+	p.blanks()
+	if p.rest == "" {
+		return operand{}, fmt.Errorf("it ends too early")
+	}
+	if quote := p.rest[0]; quote == '\'' || quote == '"' {
+		text, rest, closed := strings.Cut(p.rest[1:], string(quote))
+		if !closed {
+			return operand{}, fmt.Errorf("a closing %c is missing", quote)
+		}
+		p.rest = rest
+		return operand{text: text}, nil
+	}
+	n := 0
+	for n < len(p.rest) && (isWordByte(p.rest[n]) || p.rest[n] == '.') {
+		n++
+	}
+	name := p.rest[:n]
+	p.rest = p.rest[n:]
+	if newName, old := oldNames[name]; old {
+		name = newName
+	}
+	if variables[name] == nil && setVariables[name] == nil {
+		return operand{}, fmt.Errorf("%q is not a variable of markers", name+p.rest[:min(len(p.rest), 1)])
+	}
+	return operand{variable: name}, nil
+}
+
+func (p *markerParser) operator() (string, error) {
+	if p.word("in") {
+		return "in", nil
+	}
+	if p.word("not") {
+		if !p.word("in") {
+			return "", fmt.Errorf(`"not" is not followed by "in"`)
+		}
+		return "not in", nil
+	}
+	p.blanks()
+	for _, o := range operators {
+		if rest, ok := strings.CutPrefix(p.rest, o); ok {
+			p.rest = rest
+			return o, nil
+		}
+	}
+	return "", fmt.Errorf("a comparison is missing before %q", p.rest)
+}
+
+func (p *markerParser) comparison() (test, error) {
+	left, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	operator, err := p.operator()
+	if err != nil {
+		return nil, err
+	}
+	right, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	if setVariables[left.variable] != nil {
+		return nil, fmt.Errorf("%s can only stand on the right of in", left.variable)
+	}
+	if values := setVariables[right.variable]; values != nil {
+		if operator != "in" && operator != "not in" {
+			return nil, fmt.Errorf("%s %s: only in and not in are possible", operator, right.variable)
+		}
+		return func(e Environment) (bool, error) {
+			wanted := Normalize(left.value(e))
+			is := slices.ContainsFunc(values(e), func(v string) bool { return Normalize(v) == wanted })
+			return is == (operator == "in"), nil
+		}, nil
+	}
+	return func(e Environment) (bool, error) { return compare(left, operator, right, e) }, nil
+}
+
+// compare compares two operands as Python's packaging does: as versions if one is a variable
+// that is a version, and the right side can be one, else as texts.
+func compare(left operand, operator string, right operand, e Environment) (bool, error) {
+	a, b := left.value(e), right.value(e)
+	switch {
+	case left.variable == "extra" || right.variable == "extra":
+		a, b = Normalize(a), Normalize(b)
+	case isVersion(left.variable) || left.variable == "" && isVersion(right.variable):
+		if holds, possible := compareVersions(a, operator, b); possible {
+			return holds, nil
+		}
+	}
+	switch operator {
+	case "in":
+		return strings.Contains(b, a), nil
+	case "not in":
+		return !strings.Contains(b, a), nil
+	case "==", "===":
+		return a == b, nil
+	case "!=":
+		return a != b, nil
+	case "<":
+		return a < b, nil
+	case "<=":
+		return a <= b, nil
+	case ">":
+		return a > b, nil
+	case ">=":
+		return a >= b, nil
+	}
+	return false, fmt.Errorf("%q %s %q: not versions", a, operator, b)
+}
+
+// compareVersions compares two versions. possible is false if one of them is none.
+func compareVersions(a, operator, b string) (holds, possible bool) {
+	if !slices.Contains(operators, operator) {
+		return false, false
+	}
+	v, err := ParseVersion(a)
+	if err != nil {
+		return false, false
+	}
+	s, err := newSpecifier(operator, strings.TrimSpace(b))
+	if err != nil {
+		return false, false
+	}
+	return s.contains(v), true
+}
