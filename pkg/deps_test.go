@@ -42,6 +42,7 @@ var mayImport = map[string]string{
 	"/runner/runnertest": "/runner",
 
 	"accelerator": "api nearest",
+	"deps":        "nearest pattern requirement",
 	"call":        "api nearest pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",
@@ -69,7 +70,7 @@ var mayImport = map[string]string{
 	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
-	"submit":      "accelerator api bundle call homedir job nearest pack pattern records render store target version /runner",
+	"submit":      "accelerator api bundle call deps homedir job nearest pack pattern records render store target version /runner",
 
 	"forward": "",
 
@@ -89,7 +90,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call errno fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call deps errno fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
@@ -41,6 +42,8 @@ type Planned struct {
 	// it that is run, "" if there is none.
 	Root, Entry string
 	Files       *pack.Plan
+	// Deps are the packages that the project says it needs.
+	Deps deps.Wanted
 	// Secrets are the values of Spec.SecretEnv.
 	Secrets map[string]string
 	Overlay render.Overlay
@@ -214,11 +217,15 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if value := outerPath(m.PythonPath, m.Cwd, layout); p.Spec.Backend == api.BackendLocal && value != m.PythonPath && !p.sets(pythonPath) {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: pythonPath, Value: value})
 	}
-	var unchecked []string
+	var unchecked, unread []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		unchecked, err = p.check(ctx, c, in, layout.Root, m.CacheDir)
 		return err
+	})
+	g.Go(func() error {
+		p.Deps, unread = findDeps(layout.Root, t.EntryDir(), c, m)
+		return nil
 	})
 	g.Go(func() (err error) {
 		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Outputs: m.Outputs,
@@ -232,10 +239,24 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		return err
 	}
 	p.Root, p.Entry, p.call = layout.Root, c.File, c
-	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
+	p.Warnings = slices.Concat(warnings, unchecked, unread, p.Files.Warnings)
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return errors.Join(err, checkCall(len(p.Call)))
+}
+
+// findDeps returns what the project needs, and warnings. A mistake in its files is only one, too,
+// because nothing is installed from them yet.
+func findDeps(root, entryDir string, c api.Call, m Machine) (deps.Wanted, []string) {
+	o := deps.Options{Root: root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd}
+	if path.Ext(c.File) == ".py" {
+		o.Script = filepath.Join(root, filepath.FromSlash(c.File))
+	}
+	found, err := deps.Find(o)
+	if err != nil {
+		return found, []string{err.Error()}
+	}
+	return found, found.Warnings
 }
 
 // pythonPath is the variable that names directories of modules.

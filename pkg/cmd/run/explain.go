@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -66,11 +67,31 @@ type explainedFile struct {
 	Size int64  `json:"size"`
 }
 
-// explainedDeps are the dependencies to install.
+// explainedDeps are the packages that the project says it needs.
 type explainedDeps struct {
+	// Source is the file that says so.
 	Source       string   `json:"source"`
 	Requirements []string `json:"requirements"`
-	Dropped      []string `json:"dropped"`
+	// Dropped are requirements that would be left out, because jobs get JAX in a version that
+	// fits their accelerator.
+	Dropped []string `json:"dropped"`
+	// Local are projects that travel with the code.
+	Local []string `json:"local"`
+}
+
+// count returns how many packages are required.
+func (d *explainedDeps) count() int {
+	if d == nil {
+		return 0
+	}
+	return len(d.Requirements) + len(d.Dropped)
+}
+
+func explainDeps(w deps.Wanted) *explainedDeps {
+	if w.Kind == deps.None {
+		return nil
+	}
+	return &explainedDeps{Source: w.Source, Requirements: deps.Shown(w.Requirements), Dropped: deps.Shown(w.Dropped), Local: deps.Shown(w.Local)}
 }
 
 // explainedImage is what the container runs.
@@ -120,6 +141,7 @@ func explain(p submit.Planned) explanation {
 		Target:      explainedTarget{Store: maybe(s.Store)},
 		Accelerator: explainAccelerator(s),
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
+		Deps:        explainDeps(p.Deps),
 		Job:         explainJob(s),
 		Warnings:    append([]string{}, p.Warnings...),
 	}

@@ -53,10 +53,22 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	line("store", "%s", text(e.Target.Store))
 	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
+	if n := e.Deps.count(); n > 0 {
+		line("requires", "%s", e.requires(count(n, "package")))
+	}
 	for _, w := range e.Warnings {
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+// requires says what the project needs, and that nobody installs it.
+func (e explanation) requires(packages string) string {
+	text := packages + " of " + e.Deps.Source
+	if e.Job.Backend == api.BackendLocal {
+		return text + ", which python3 on this machine must have"
+	}
+	return text + ", which the image must have"
 }
 
 func (t explainedTarget) cluster() string {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -114,7 +115,7 @@ type options struct {
 	machine      submit.Machine
 	connection   *connect.Flags
 	wait         waiting
-	root         string // the package root, once known
+	deps         deps.Wanted // once known
 }
 
 // mode is what the command does with a plan.

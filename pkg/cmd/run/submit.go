@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -61,7 +60,7 @@ func (o *options) destination(p submit.Planned) (to destination, err error) {
 
 // submit starts the job and, unless it is detached, waits for its result.
 func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
-	o.root = p.Root
+	o.deps = p.Deps
 	if p.Complete() {
 		return o.again(ctx, p.From)
 	}
@@ -310,15 +309,15 @@ func failedMapWarnings(m mapresults.Outcome) *report.WarningLog {
 
 // noteUninstalled says where to install a missing package that the project requires.
 func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
-	name, file := bundle.RequiredBy(o.root, warnings.MissingModule())
-	if name == "" {
+	l, required := o.deps.WithModule(warnings.MissingModule())
+	if !required {
 		return
 	}
 	do := "use an --image that has it"
 	if j.Handle.Backend == api.BackendLocal {
 		do = "install it for python3 on this machine"
 	}
-	o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: %s", name, file, do))
+	o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: %s", l.Name(), l.File, do))
 }
 
 // logs returns the writer for the call's standard output. Ours is reserved for a function's

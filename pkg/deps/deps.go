@@ -1,0 +1,97 @@
+// Package deps finds out which Python packages a project needs, as far as its own files say:
+// requirements.txt, pyproject.toml, a lock file, or the metadata in a script. It reads files
+// below the package root only, and contacts nothing.
+package deps
+
+import (
+	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// Kind is the kind of file that says what a project needs.
+type Kind string
+
+// The kinds of files.
+const (
+	None         Kind = "" // there is no such file, or none is wanted
+	Requirements Kind = "requirements.txt"
+	Project      Kind = "pyproject.toml"
+	Script       Kind = "script" // metadata in a script (PEP 723)
+	UVLock       Kind = "uv.lock"
+	PyLock       Kind = "pylock.toml" // PEP 751
+)
+
+// IsLock reports whether a file names every package with its version and hash.
+func (k Kind) IsLock() bool { return k == UVLock || k == PyLock }
+
+// Wanted is what a project needs.
+type Wanted struct {
+	Kind Kind
+	// Source is the path of the file, as users know it.
+	Source string
+	// Requirements are those that remain after the filter, in the order of the files.
+	Requirements []Line
+	// Dropped are requirements that the filter left out: jobs get JAX in a version that fits
+	// their accelerator.
+	Dropped []Line
+	// Local are projects whose code is in the package root and travels with the job. What
+	// they need is among Requirements.
+	Local []Line
+	// Constraints limit versions of packages that are needed anyway.
+	Constraints []Line
+	// Options are options of pip, such as --index-url URL, in the order of the files. They
+	// may hold credentials.
+	Options []string
+	// Lock is the text of a lock file.
+	Lock []byte
+	// Extras and Groups are those that were asked for.
+	Extras, Groups []string
+	// RequiresPython is the project's condition on Python's version, "" for none.
+	RequiresPython string
+	// Warnings are sentences for the user.
+	Warnings []string
+}
+
+// Line is a requirement and the place where it was found.
+type Line struct {
+	// Text is the requirement without comment, options and hashes.
+	Text string
+	// Hashes are what --hash names, such as sha256:…
+	Hashes []string
+	File   string
+	Number int // the first is 1; 0 if it is not known
+	// Path is the absolute path of a requirement that is a file, "" for others.
+	Path string
+
+	kept bool // whatever the filter says
+}
+
+// at returns where the line is, for errors.
+func (l Line) at() string { return place(l.File, l.Number) }
+
+// place returns a file and a line number as compilers write them.
+func place(file string, number int) string {
+	if number == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, number)
+}
+
+// Shown returns the texts of lines without the credentials in URLs. It is not nil.
+func Shown(lines []Line) []string {
+	texts := make([]string, 0, len(lines))
+	for _, l := range lines {
+		texts = append(texts, hidden(l.Text))
+	}
+	return texts
+}
+
+// credentials are what a URL may have before the name of its host.
+var credentials = pattern.Lazy(`://[^/@\s]+@`)
+
+// hidden returns a text with the credentials in its URLs hidden.
+func hidden(text string) string { return credentials().ReplaceAllString(text, "://***@") }
+
+// wrong returns an error about a place in a file.
+func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, hidden(err.Error())) }

@@ -1,0 +1,226 @@
+package deps
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Options say where to look, and what is wanted. All paths but File are absolute.
+type Options struct {
+	// Root is the package root.
+	Root string
+	// EntryDir is the directory of the code, where the search begins.
+	EntryDir string
+	Home     string
+	Cwd      string
+	// File is the file that the user named, relative to Cwd, "" to search.
+	File string
+	// Script is the script that is run, "" for none.
+	Script string
+	// Extras and Groups are the optional dependencies that are wanted.
+	Extras, Groups []string
+}
+
+// names are the files that are looked for, the first found in a directory wins. uv.lock counts
+// only next to a pyproject.toml.
+var names = []struct {
+	name string
+	kind Kind
+}{{"requirements.txt", Requirements}, {"pylock.toml", PyLock}, {"pyproject.toml", Project}}
+
+// Find reads what the project needs. Without a file that the user named, the metadata of the
+// script counts, then the nearest file at or above EntryDir, up to the root of the repository
+// or the home directory. All its errors are mistakes in the input.
+func Find(o Options) (Wanted, error) {
+	r := newReader(o)
+	if o.File != "" {
+		path := o.File
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Cwd, path)
+		}
+		kind, err := kindOf(path)
+		if err != nil {
+			return Wanted{}, err
+		}
+		r.shown = filepath.ToSlash(o.File)
+		if !isFile(path) {
+			return Wanted{}, fmt.Errorf("--requirements %s: no such file", o.File)
+		}
+		return r.read(path, kind)
+	}
+	if o.Script != "" {
+		found, err := r.read(o.Script, Script)
+		if err != nil || found.Kind != None {
+			return found, err
+		}
+		r.shown = ""
+	}
+	path, kind := search(o.EntryDir, o.Home)
+	if kind == None {
+		return Wanted{}, r.unused("the project has no file that says what it needs")
+	}
+	return r.read(path, kind)
+}
+
+// kindOf returns the kind of a file by its name.
+func kindOf(path string) (Kind, error) {
+	name := filepath.Base(path)
+	switch {
+	case name == string(UVLock):
+		return UVLock, nil
+	case name == "pylock.toml", strings.HasPrefix(name, "pylock.") && strings.HasSuffix(name, ".toml"):
+		return PyLock, nil
+	case filepath.Ext(name) == ".toml":
+		return Project, nil
+	case filepath.Ext(name) == ".py":
+		return Script, nil
+	case filepath.Ext(name) == ".lock":
+		return None, fmt.Errorf("--requirements %s: only lock files of uv (uv.lock) and pylock.toml can be read: export it to one of these, or to requirements.txt", path)
+	}
+	return Requirements, nil
+}
+
+// search returns the nearest file that says what is needed.
+func search(dir, home string) (string, Kind) {
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
+		for _, n := range names {
+			path := filepath.Join(dir, n.name)
+			if !isFile(path) {
+				continue
+			}
+			if lock := filepath.Join(dir, string(UVLock)); n.kind == Project && isFile(lock) {
+				return lock, UVLock
+			}
+			return path, n.kind
+		}
+		_, err := os.Lstat(filepath.Join(dir, ".git"))
+		if err == nil || dir == home || dir == filepath.Dir(dir) {
+			return "", None
+		}
+	}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// reader reads the files of one project.
+type reader struct {
+	Options
+	shown    string   // the first file's path as users know it, "" to compute it
+	trees    []string // what may be read
+	wanted   Wanted
+	reading  []string // the files that are being read, each included by the one before
+	projects []string // directories, with extras, whose requirements are in wanted
+}
+
+func newReader(o Options) *reader {
+	return &reader{Options: o, trees: []string{filepath.Clean(o.Root)}}
+}
+
+// read reads a file.
+func (r *reader) read(path string, kind Kind) (Wanted, error) {
+	r.trees = append(r.trees, filepath.Dir(path)) // which may be above the package root
+	if r.shown == "" {
+		r.shown = r.name(path)
+	}
+	r.wanted = Wanted{Kind: kind, Source: r.shown, Extras: r.Extras, Groups: r.Groups}
+	var err error
+	switch kind {
+	case Requirements:
+		if err := r.unused(r.shown + " has none: only pyproject.toml and lock files do"); err != nil {
+			return Wanted{}, err
+		}
+		err = r.file(path, r.shown, false)
+	case Project:
+		err = r.project(filepath.Dir(path), r.shown, r.Extras, r.Groups)
+	case Script:
+		err = r.script(path)
+	case UVLock, PyLock:
+		err = r.lock(path, kind)
+	}
+	if err != nil {
+		return Wanted{}, err
+	}
+	if !kind.IsLock() { // which is complete as it is
+		r.filter()
+	}
+	return r.wanted, nil
+}
+
+// unused returns an error if extras or groups are wanted that can't be.
+func (r *reader) unused(why string) error {
+	for _, f := range []struct {
+		flag   string
+		values []string
+	}{{"--extra", r.Extras}, {"--group", r.Groups}} {
+		if len(f.values) > 0 {
+			return fmt.Errorf("%s %s: %s", f.flag, f.values[0], why)
+		}
+	}
+	return nil
+}
+
+// name returns a path as users know it: relative to the package root, or else to the working
+// directory, if it is below one of them.
+func (r *reader) name(path string) string {
+	for _, base := range []string{r.Root, r.Cwd} {
+		if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return path
+}
+
+// contains reports whether a path may be read. Links are followed.
+func (r *reader) contains(path string) bool {
+	return slices.ContainsFunc(r.trees, func(tree string) bool {
+		return isBelow(path, tree) && isBelow(resolved(path), resolved(tree))
+	})
+}
+
+func isBelow(path, tree string) bool {
+	rel, err := filepath.Rel(tree, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved follows links, as far as there is something.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// maxText is the size of the largest file that is read. The lock files of large projects have
+// a few MiB.
+const maxText = 64 << 20
+
+// readText reads a text file.
+func readText(path, name string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such file", name)
+	case err != nil:
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	case info.Size() > maxText:
+		return nil, fmt.Errorf("%s has %d MiB: at most %d MiB of requirements are read", name, info.Size()>>20, maxText>>20)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,90 @@
+package deps
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// logicalLine is a line of a requirements file whose continuations were joined.
+type logicalLine struct {
+	text    string // without its comment
+	comment string
+	number  int // of its first line
+}
+
+// commentAt returns where the comment of a line begins, -1 if it has none: at the start of the line
+// or after a blank, so that the fragment of a URL is none.
+func commentAt(line string) int {
+	for from := 0; ; {
+		i := strings.IndexByte(line[from:], '#')
+		if i < 0 {
+			return -1
+		}
+		if i += from; i == 0 || line[i-1] == ' ' || line[i-1] == '\t' {
+			return i
+		}
+		from = i + 1
+	}
+}
+
+// logicalLines reads the lines of a requirements file as pip does, without those that say nothing.
+// A comment ends a line that was continued.
+func logicalLines(text []byte, name string) ([]logicalLine, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if !utf8.Valid(text) {
+		number := 1 + bytes.Count(text[:invalidAt(text)], []byte("\n"))
+		return nil, fmt.Errorf("%s: not UTF-8: save the file in that encoding", place(name, number))
+	}
+	var lines []logicalLine
+	var parts []string
+	first, number := 0, 0
+	end := func() {
+		if l := newLogicalLine(strings.Join(parts, ""), first); l.text != "" {
+			lines = append(lines, l)
+		}
+		parts = parts[:0]
+	}
+	for raw := range strings.Lines(string(text)) {
+		number++
+		line := strings.TrimRight(raw, "\r\n")
+		if len(parts) == 0 {
+			first = number
+		}
+		isComment := strings.HasPrefix(strings.TrimLeft(line, " \t"), "#")
+		if before, continued := strings.CutSuffix(line, `\`); continued && !isComment {
+			parts = append(parts, before)
+			continue
+		}
+		if isComment && len(parts) > 0 {
+			line = " " + line
+		}
+		parts = append(parts, line)
+		end()
+	}
+	end()
+	return lines, nil
+}
+
+// invalidAt returns where a text stops being UTF-8.
+func invalidAt(text []byte) int {
+	at := 0
+	for at < len(text) {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+func newLogicalLine(text string, number int) logicalLine {
+	l := logicalLine{number: number}
+	if at := commentAt(text); at >= 0 {
+		text, l.comment = text[:at], text[at:]
+	}
+	l.text = strings.TrimSpace(text)
+	return l
+}

@@ -1,0 +1,128 @@
+package deps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+)
+
+// option is an option of pip that a requirements file may have on a line of its own.
+type option struct {
+	long, short string
+	value       bool
+	effect      effect
+}
+
+// effect is what becomes of an option.
+type effect int
+
+const (
+	passOn effect = iota
+	include
+	constrain
+	edit
+	findLinks
+	ignore
+)
+
+var options = []option{
+	{"--requirement", "-r", true, include},
+	{"--constraint", "-c", true, constrain},
+	{"--editable", "-e", true, edit},
+	{"--find-links", "-f", true, findLinks},
+	{"--index-url", "-i", true, passOn},
+	{"--extra-index-url", "", true, passOn},
+	{"--no-index", "", false, passOn},
+	{"--pre", "", false, passOn},
+	{"--prefer-binary", "", false, passOn},
+	{"--no-binary", "", true, passOn},
+	{"--only-binary", "", true, passOn},
+	{"--trusted-host", "", true, passOn},
+	{"--require-hashes", "", false, ignore}, // as soon as one line has a hash, all need one
+	{"--use-feature", "", true, ignore},
+}
+
+// parseOption reads a line that begins with an option: --name VALUE, --name=VALUE, -nVALUE.
+func parseOption(line string) (option, string, error) {
+	word, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	name, value, hasValue := strings.Cut(word, "=")
+	if !strings.HasPrefix(word, "--") && len(word) > 2 {
+		name, value, hasValue = word[:2], strings.TrimPrefix(word[2:], "="), true
+	}
+	i := slices.IndexFunc(options, func(o option) bool { return name == o.long || name == o.short })
+	if i < 0 {
+		return option{}, "", unknownOption(name)
+	}
+	o, rest := options[i], strings.TrimSpace(rest)
+	switch {
+	case !o.value && (hasValue || rest != ""):
+		return o, "", fmt.Errorf("%s takes no value", name)
+	case !o.value:
+		return o, "", nil
+	case hasValue && rest != "":
+		return o, "", fmt.Errorf("%q: only one option may stand on a line", line)
+	case !hasValue:
+		value = rest
+	}
+	value = unquoted(value)
+	if value == "" {
+		return o, "", fmt.Errorf("%s needs a value", name)
+	}
+	return o, value, nil
+}
+
+// unquoted returns a value without the quotes around it.
+func unquoted(value string) string {
+	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
+}
+
+func unknownOption(name string) error {
+	var known []string
+	for _, o := range options {
+		known = append(known, o.long)
+	}
+	err := fmt.Errorf("%s is not an option of requirements files", name)
+	if hint := nearest.Sentence(name, known); hint != "" {
+		err = fmt.Errorf("%w: %s", err, hint)
+	}
+	return err
+}
+
+// splitOptions returns a requirement without the options behind it, and its hashes.
+func splitOptions(text string) (requirement string, hashes []string, err error) {
+	requirement, rest, found := cutOptions(text)
+	for found {
+		var word string
+		word, rest, found = cutOptions(rest)
+		name, value := word, ""
+		if i := strings.IndexAny(word, "= "); i >= 0 {
+			name, value = word[:i], strings.TrimSpace(word[i+1:])
+		}
+		switch name {
+		case "--hash":
+			if value == "" {
+				return "", nil, fmt.Errorf("--hash needs a value such as sha256:…")
+			}
+			hashes = append(hashes, value)
+		case "--config-settings", "--config-setting", "--global-option":
+			return "", nil, fmt.Errorf("%s is for building packages, which is not supported: name a version that has a wheel", name)
+		default:
+			return "", nil, fmt.Errorf("%s can't follow a requirement: only --hash can", name)
+		}
+	}
+	return requirement, hashes, nil
+}
+
+// cutOptions cuts a text before its next option.
+func cutOptions(text string) (before, after string, found bool) {
+	before, after, found = strings.Cut(strings.ReplaceAll(text, "\t", " "), " --")
+	if found {
+		after = "--" + after
+	}
+	return strings.TrimSpace(before), after, found
+}

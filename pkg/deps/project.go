@@ -1,0 +1,247 @@
+package deps
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+)
+
+// projectFile is what is read of a pyproject.toml.
+type projectFile struct {
+	Project struct {
+		Name           string
+		Dependencies   []string
+		Optional       map[string][]string `toml:"optional-dependencies"`
+		Dynamic        []string
+		RequiresPython string `toml:"requires-python"`
+	}
+	Groups map[string][]any `toml:"dependency-groups"`
+	Tool   struct {
+		UV     uvTable
+		Poetry struct {
+			Dependencies map[string]any
+		}
+	}
+}
+
+// uvTable is what is read of the settings of uv.
+type uvTable struct {
+	Index []struct {
+		URL     string
+		Default bool
+	}
+	IndexURL      string   `toml:"index-url"`
+	ExtraIndexURL []string `toml:"extra-index-url"`
+	FindLinks     []string `toml:"find-links"`
+}
+
+// project reads the pyproject.toml in a directory, with some of its extras and groups.
+func (r *reader) project(dir, name string, extras, groups []string) error {
+	visit := fmt.Sprint(dir, extras)
+	if slices.Contains(r.projects, visit) {
+		return nil
+	}
+	r.projects = append(r.projects, visit)
+	text, err := readText(filepath.Join(dir, filepath.Base(name)), name)
+	if err != nil {
+		return err
+	}
+	var p projectFile
+	if err := unmarshal(text, name, &p); err != nil {
+		return err
+	}
+	if r.wanted.RequiresPython == "" {
+		r.wanted.RequiresPython = p.Project.RequiresPython
+	}
+	t := table{reader: r, file: projectFile(p), name: name, dir: dir, text: text}
+	if err := t.add(p.Project.Dependencies); err != nil {
+		return err
+	}
+	for _, extra := range extras {
+		if err := t.extra(extra); err != nil {
+			return err
+		}
+	}
+	for _, group := range groups {
+		if err := t.group(group, nil); err != nil {
+			return err
+		}
+	}
+	r.settings(p.Tool.UV, dir)
+	r.warnUnread(p, name)
+	return nil
+}
+
+// unmarshal reads TOML. Its error names the line and the column.
+func unmarshal(text []byte, name string, into any) error {
+	err := toml.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), into)
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		row, column := decode.Position()
+		return fmt.Errorf("%s:%d:%d: %s", name, row, column, strings.TrimPrefix(decode.Error(), "toml: "))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// table adds the requirements of one pyproject.toml.
+type table struct {
+	*reader
+	file      projectFile
+	name, dir string
+	text      []byte
+	extras    []string // those that were added
+}
+
+// add adds requirements. Those for an extra of the project itself stand for that extra.
+func (t *table) add(all []string) error {
+	for _, text := range all {
+		l := Line{Text: text, File: t.name, Number: t.lineOf(text)}
+		if before, kept := strings.CutSuffix(text, keep); kept {
+			l.Text, l.kept = strings.TrimSpace(before), true
+		}
+		if own, err := requirement.Parse(l.Text); err == nil && t.isSelf(own) {
+			for _, extra := range own.Extras {
+				if err := t.extra(extra); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if slices.ContainsFunc(t.wanted.Requirements, func(o Line) bool { return o.at() == l.at() && o.Text == l.Text }) {
+			continue // the project is named twice
+		}
+		if err := t.reader.add(l, t.dir, false); err != nil {
+			return wrong(l.at(), err)
+		}
+	}
+	return nil
+}
+
+func (t *table) isSelf(r requirement.Requirement) bool {
+	return t.file.Project.Name != "" && requirement.Normalize(r.Name) == requirement.Normalize(t.file.Project.Name)
+}
+
+// lineOf returns the number of the first line that has a requirement in quotes, 0 if there is none.
+func (t *table) lineOf(text string) int {
+	at := slices.Max([]int{bytes.Index(t.text, []byte(`"`+text+`"`)), bytes.Index(t.text, []byte(`'`+text+`'`))})
+	if at < 0 {
+		return 0
+	}
+	return 1 + bytes.Count(t.text[:at], []byte("\n"))
+}
+
+// extra adds the requirements of an extra.
+func (t *table) extra(extra string) error {
+	if slices.Contains(t.extras, requirement.Normalize(extra)) {
+		return nil
+	}
+	t.extras = append(t.extras, requirement.Normalize(extra))
+	for _, known := range slices.Sorted(maps.Keys(t.file.Project.Optional)) {
+		if requirement.Normalize(known) == requirement.Normalize(extra) {
+			return t.add(t.file.Project.Optional[known])
+		}
+	}
+	return unknown(t.name, "extra", extra, slices.Sorted(maps.Keys(t.file.Project.Optional)))
+}
+
+// unknown returns the error about an extra or a group that a file does not have.
+func unknown(file, kind, name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("%s has no %s %q: it has none at all", file, kind, name)
+	}
+	if hint := nearest.Sentence(name, known); hint != "" {
+		return fmt.Errorf("%s has no %s %q: %s", file, kind, name, hint)
+	}
+	return fmt.Errorf("%s has no %s %q: it has %s", file, kind, name, strings.Join(known, ", "))
+}
+
+// group adds the requirements of a dependency group (PEP 735). outer are the groups that
+// include it.
+func (t *table) group(group string, outer []string) error {
+	normal := requirement.Normalize(group)
+	if slices.Contains(outer, normal) {
+		return fmt.Errorf("%s: the group %q includes itself", t.name, group)
+	}
+	for _, known := range slices.Sorted(maps.Keys(t.file.Groups)) {
+		if requirement.Normalize(known) != normal {
+			continue
+		}
+		for _, entry := range t.file.Groups[known] {
+			if err := t.groupEntry(known, entry, append(outer, normal)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return unknown(t.name, "group", group, slices.Sorted(maps.Keys(t.file.Groups)))
+}
+
+func (t *table) groupEntry(group string, entry any, outer []string) error {
+	switch entry := entry.(type) {
+	case string:
+		return t.add([]string{entry})
+	case map[string]any:
+		if other, ok := entry["include-group"].(string); ok && len(entry) == 1 {
+			return t.group(other, outer)
+		}
+	}
+	return fmt.Errorf(`%s: the group %q has %v: an entry is a requirement or {include-group = "NAME"}`, t.name, group, entry)
+}
+
+// settings adds the indexes of uv.
+func (r *reader) settings(uv uvTable, dir string) {
+	add := func(option, value string) { r.wanted.Options = append(r.wanted.Options, option+" "+value) }
+	index := func(url string, isDefault bool) {
+		if isDefault {
+			add("--index-url", url)
+		} else {
+			add("--extra-index-url", url)
+		}
+	}
+	for _, i := range uv.Index {
+		if i.URL != "" {
+			index(i.URL, i.Default)
+		}
+	}
+	if uv.IndexURL != "" {
+		index(uv.IndexURL, true)
+	}
+	for _, url := range uv.ExtraIndexURL {
+		index(url, false)
+	}
+	for _, links := range uv.FindLinks {
+		if !isURL(links) && !filepath.IsAbs(links) {
+			links = filepath.Join(dir, links)
+		}
+		add("--find-links", links)
+	}
+}
+
+// warnUnread warns if a project says what it needs in a way that is not read.
+func (r *reader) warnUnread(p projectFile, name string) {
+	if len(p.Project.Dependencies) > 0 {
+		return
+	}
+	what := ""
+	switch {
+	case slices.Contains(p.Project.Dynamic, "dependencies"):
+		what = "its dependencies are dynamic"
+	case len(p.Tool.Poetry.Dependencies) > 0:
+		what = "its dependencies are Poetry's"
+	default:
+		return
+	}
+	r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: %s, which are not read, so nothing is installed: list them in [project].dependencies or requirements.txt", name, what))
+}

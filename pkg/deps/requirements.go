@@ -1,0 +1,228 @@
+package deps
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+)
+
+// file reads a requirements file, or one of constraints. name is its path as users know it.
+func (r *reader) file(path, name string, constraints bool) error {
+	if slices.Contains(r.reading, path) {
+		return nil // it includes itself: its lines are read already
+	}
+	text, err := readText(path, name)
+	if err != nil {
+		return err
+	}
+	lines, err := logicalLines(text, name)
+	if err != nil {
+		return err
+	}
+	r.reading = append(r.reading, path)
+	defer func() { r.reading = r.reading[:len(r.reading)-1] }()
+	for _, l := range lines {
+		if err := r.line(l, filepath.Dir(path), name, constraints); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line reads a line of a requirements file in a directory.
+func (r *reader) line(l logicalLine, dir, file string, constraint bool) error {
+	at := place(file, l.number)
+	if strings.HasPrefix(l.text, "-") {
+		o, value, err := parseOption(l.text)
+		if err == nil {
+			err = r.option(o, value, Line{Text: l.text, File: file, Number: l.number}, dir, constraint)
+		}
+		var inner *includedError
+		if err != nil && !errors.As(err, &inner) {
+			return wrong(at, err)
+		}
+		return err
+	}
+	text, hashes, err := splitOptions(l.text)
+	if err != nil {
+		return wrong(at, err)
+	}
+	found := Line{Text: text, Hashes: hashes, File: file, Number: l.number, kept: strings.Contains(l.comment, keep)}
+	if err := r.add(found, dir, constraint); err != nil {
+		return wrong(at, err)
+	}
+	return nil
+}
+
+// includedError is an error in an included file, which names its own place.
+type includedError struct{ error }
+
+func (e *includedError) Unwrap() error { return e.error }
+
+// option does what an option says.
+func (r *reader) option(o option, value string, l Line, dir string, constraint bool) error {
+	switch o.effect {
+	case include, constrain:
+		if isURL(value) {
+			return fmt.Errorf("%q: only files of the project are read: download it and name the file", l.Text)
+		}
+		path, err := r.within(value, dir, l.Text)
+		if err != nil {
+			return err
+		}
+		if !isFile(path) {
+			return fmt.Errorf("%q: %s: no such file", l.Text, r.name(path))
+		}
+		if err := r.file(path, r.name(path), constraint || o.effect == constrain); err != nil {
+			return &includedError{err}
+		}
+		return nil
+	case edit:
+		if !isURL(value) && !looksLocal(value) {
+			value = "./" + value
+		}
+		l.Text = value
+		return r.add(l, dir, constraint)
+	case findLinks:
+		if !isURL(value) {
+			path, err := filepath.Abs(filepath.Join(dir, value))
+			if filepath.IsAbs(value) {
+				path, err = value, nil
+			}
+			if err != nil {
+				return err
+			}
+			value = path // the resolver here reads it
+		}
+		r.wanted.Options = append(r.wanted.Options, o.long+" "+value)
+	case passOn:
+		r.wanted.Options = append(r.wanted.Options, strings.TrimSpace(o.long+" "+value))
+	}
+	return nil
+}
+
+// isURL reports whether a text names something by a scheme.
+func isURL(text string) bool {
+	scheme, _, found := strings.Cut(text, ":")
+	return found && len(scheme) > 1 && !strings.ContainsAny(scheme, `/\ @`) // C: is a drive
+}
+
+// within returns the path of something that a requirements file names, which must be in the
+// project: whatever is outside is not the project's to send.
+func (r *reader) within(name, dir, line string) (string, error) {
+	path := filepath.FromSlash(name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	path = filepath.Clean(path)
+	if !r.contains(path) {
+		return "", fmt.Errorf("%q: %s is outside the package root %s: move it there, or choose another with --package-root", line, path, r.Root)
+	}
+	return path, nil
+}
+
+// add adds a requirement or a constraint.
+func (r *reader) add(l Line, dir string, constraint bool) error {
+	path, extras, err := localPath(l.Text)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		return r.addNamed(l, constraint)
+	}
+	if constraint {
+		return fmt.Errorf("%q: a constraint names a package and its version", l.Text)
+	}
+	if l.Path, err = r.within(path, dir, l.Text); err != nil {
+		return err
+	}
+	info, err := os.Stat(l.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%q: %s: no such file or directory", l.Text, r.name(l.Path))
+	case err != nil:
+		return fmt.Errorf("%q: %w", l.Text, err)
+	case !info.IsDir():
+		r.wanted.Requirements = append(r.wanted.Requirements, l)
+		return nil
+	}
+	dir, l.Path = l.Path, ""
+	r.wanted.Local = append(r.wanted.Local, l)
+	file := filepath.Join(dir, string(Project))
+	if !isFile(file) {
+		return nil // what a setup.py needs is only known when it runs
+	}
+	if err := r.project(dir, r.name(file), extras, nil); err != nil {
+		return &includedError{err}
+	}
+	return nil
+}
+
+// addNamed adds a requirement that is not a path.
+func (r *reader) addNamed(l Line, constraint bool) error {
+	if !isURL(l.Text) { // else it is the URL of a package, which has no other name
+		if _, err := requirement.Parse(l.Text); err != nil {
+			var syntax *requirement.SyntaxError
+			if errors.As(err, &syntax) {
+				return fmt.Errorf("column %d of %q: %w", syntax.Column, l.Text, err)
+			}
+			return err
+		}
+	}
+	if constraint {
+		r.wanted.Constraints = append(r.wanted.Constraints, l)
+	} else {
+		r.wanted.Requirements = append(r.wanted.Requirements, l)
+	}
+	return nil
+}
+
+// archives are the ends of the names of packages.
+var archives = []string{".whl", ".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz"}
+
+// localPath returns the path that a requirement names, "" if it names none, and the extras in
+// brackets behind it.
+func localPath(text string) (path string, extras []string, err error) {
+	path = text
+	if name, url, found := strings.Cut(text, "@"); found && requirement.LeadingName(name) != "" && !isURL(text) && !strings.ContainsAny(name, `/\`) {
+		path = strings.TrimSpace(url) // name @ PATH
+		if !isURL(path) && !looksLocal(path) {
+			return "", nil, nil
+		}
+	}
+	if url, found := strings.CutPrefix(path, "file:"); found {
+		path = strings.TrimPrefix(strings.TrimPrefix(url, "//localhost"), "//")
+		path, _, _ = strings.Cut(path, "#")
+	} else if isURL(path) || !looksLocal(path) {
+		return "", nil, nil
+	}
+	path, _, _ = strings.Cut(path, ";")
+	path = strings.TrimSpace(path)
+	if before, after, found := strings.Cut(path, "["); found && strings.HasSuffix(after, "]") {
+		r, err := requirement.Parse("x[" + after)
+		if err != nil {
+			return "", nil, fmt.Errorf("%q: %w", text, err)
+		}
+		path, extras = before, r.Extras
+	}
+	return path, extras, nil
+}
+
+// looksLocal reports whether a requirement is a path, as pip decides.
+func looksLocal(text string) bool {
+	word, _, _ := strings.Cut(text, ";")
+	word = strings.TrimSpace(word)
+	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "~/") || filepath.IsAbs(word) || len(word) > 1 && word[1] == ':' {
+		return true
+	}
+	if strings.ContainsAny(word, " <>=!@") {
+		return false
+	}
+	return strings.ContainsAny(word, `/\`) || slices.ContainsFunc(archives, func(end string) bool { return strings.HasSuffix(word, end) })
+}

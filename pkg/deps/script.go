@@ -1,0 +1,75 @@
+package deps
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// scriptTable is the metadata in a script (PEP 723).
+type scriptTable struct {
+	Dependencies   []string
+	RequiresPython string `toml:"requires-python"`
+	Tool           struct{ UV uvTable }
+}
+
+// script reads the metadata of a script. Without any the kind is None.
+func (r *reader) script(path string) error {
+	name := r.name(path)
+	text, err := readText(path, name)
+	if err != nil {
+		return err
+	}
+	block, first, err := scriptBlock(string(text), name)
+	if err != nil {
+		return err
+	}
+	if first == 0 {
+		r.wanted.Kind = None
+		return nil
+	}
+	if err := r.unused(name + " has none: only pyproject.toml and lock files do"); err != nil {
+		return err
+	}
+	var s scriptTable
+	if err := unmarshal([]byte(strings.Repeat("\n", first)+block), name, &s); err != nil {
+		return err
+	}
+	r.wanted.RequiresPython = s.RequiresPython
+	t := table{reader: r, name: name, dir: filepath.Dir(path), text: text}
+	if err := t.add(s.Dependencies); err != nil {
+		return err
+	}
+	r.settings(s.Tool.UV, t.dir)
+	return nil
+}
+
+// scriptForm is the form of the metadata: comments between two marks. The last mark in a row of
+// comments ends it.
+var scriptForm = pattern.Lazy(`(?m)^# /// script$\n((?:^#(?:| .*)$\n)*)^# ///$`)
+
+// scriptBlock returns the metadata of a script and the number of the line before it, 0 if there
+// is none.
+func scriptBlock(text, name string) (block string, number int, err error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	begin := slices.Index(strings.Split(text, "\n"), "# /// script") + 1
+	if begin == 0 {
+		return "", 0, nil
+	}
+	found := scriptForm().FindAllStringSubmatchIndex(text, 2)
+	switch len(found) {
+	case 0:
+		return "", 0, fmt.Errorf("%s: the metadata has no end: a line \"# ///\" after lines that begin with \"# \"", place(name, begin))
+	case 2:
+		return "", 0, fmt.Errorf("%s: the script has metadata twice", place(name, 1+strings.Count(text[:found[1][0]], "\n")))
+	}
+	at := found[0]
+	var content strings.Builder
+	for line := range strings.Lines(text[at[2]:at[3]]) {
+		content.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "#"), " "))
+	}
+	return content.String(), 1 + strings.Count(text[:at[0]], "\n"), nil
+}
