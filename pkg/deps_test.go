@@ -34,6 +34,7 @@ var mayImport = map[string]string{
 	"pattern":     "",
 	"requirement": "pattern",
 	"shell":       "",
+	"tomlfile":    "",
 	"transport":   "errno",
 	"wheel":       "requirement",
 	"/manifests":  "",
@@ -42,7 +43,8 @@ var mayImport = map[string]string{
 	"/runner/runnertest": "/runner",
 
 	"accelerator": "api nearest",
-	"deps":        "nearest pattern requirement",
+	"deps":        "nearest pattern requirement tomlfile",
+	"lock":        "pattern requirement tomlfile wheel",
 	"call":        "api nearest pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",

@@ -1,6 +1,10 @@
 package deps
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
+)
 
 // lockFile is what is read of pylock.toml (PEP 751).
 type lockFile struct {
@@ -20,7 +24,7 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 		return r.project(filepath.Dir(path), r.name(project), r.Extras, r.Groups)
 	}
 	var f lockFile
-	if err := unmarshal(r.wanted.Lock, r.shown, &f); err != nil {
+	if err := tomlfile.Decode(r.wanted.Lock, r.shown, &f); err != nil {
 		return err
 	}
 	for _, p := range f.Packages {

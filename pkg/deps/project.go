@@ -2,17 +2,15 @@ package deps
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
 )
 
 // projectFile is what is read of a pyproject.toml.
@@ -56,7 +54,7 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		return err
 	}
 	var p projectFile
-	if err := unmarshal(text, name, &p); err != nil {
+	if err := tomlfile.Decode(text, name, &p); err != nil {
 		return err
 	}
 	if r.wanted.RequiresPython == "" {
@@ -78,20 +76,6 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	}
 	r.settings(p.Tool.UV, dir)
 	r.warnUnread(p, name)
-	return nil
-}
-
-// unmarshal reads TOML. Its error names the line and the column.
-func unmarshal(text []byte, name string, into any) error {
-	err := toml.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), into)
-	var decode *toml.DecodeError
-	if errors.As(err, &decode) {
-		row, column := decode.Position()
-		return fmt.Errorf("%s:%d:%d: %s", name, row, column, strings.TrimPrefix(decode.Error(), "toml: "))
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
 )
 
 // scriptTable is the metadata in a script (PEP 723).
@@ -35,7 +36,7 @@ func (r *reader) script(path string) error {
 		return err
 	}
 	var s scriptTable
-	if err := unmarshal([]byte(strings.Repeat("\n", first)+block), name, &s); err != nil {
+	if err := tomlfile.Decode([]byte(strings.Repeat("\n", first)+block), name, &s); err != nil {
 		return err
 	}
 	r.wanted.RequiresPython = s.RequiresPython

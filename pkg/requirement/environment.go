@@ -8,9 +8,7 @@ type Environment struct {
 	Python, FullPython string
 	// Machine is the processor as Linux names it: x86_64 or aarch64.
 	Machine string
-	// Extra is the extra for which a requirement is examined, "" for none.
-	Extra string
-	// Extras and Groups are those that are wanted from a lock file (PEP 751).
+	// Extras and Groups are those that are wanted of the project whose requirements are examined.
 	Extras, Groups []string
 }
 
@@ -27,11 +25,12 @@ var variables = map[string]func(Environment) string{
 	"platform_machine":               func(e Environment) string { return e.Machine },
 	"platform_release":               func(Environment) string { return "" },
 	"platform_version":               func(Environment) string { return "" },
-	"extra":                          func(e Environment) string { return e.Extra },
 }
 
-// setVariables returns the values of a variable that stands for several (PEP 751).
+// setVariables returns the values of a variable that stands for several: extra equals each of
+// them (PEP 508), the others are compared with in (PEP 751).
 var setVariables = map[string]func(Environment) []string{
+	"extra":             func(e Environment) []string { return e.Extras },
 	"extras":            func(e Environment) []string { return e.Extras },
 	"dependency_groups": func(e Environment) []string { return e.Groups },
 }

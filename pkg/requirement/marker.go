@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -203,30 +204,38 @@ func (p *markerParser) comparison() (test, error) {
 	if err != nil {
 		return nil, err
 	}
-	if setVariables[left.variable] != nil {
-		return nil, fmt.Errorf("%s can only stand on the right of in", left.variable)
-	}
-	if values := setVariables[right.variable]; values != nil {
-		if operator != "in" && operator != "not in" {
-			return nil, fmt.Errorf("%s %s: only in and not in are possible", operator, right.variable)
-		}
-		return func(e Environment) (bool, error) {
-			wanted := Normalize(left.value(e))
-			is := slices.ContainsFunc(values(e), func(v string) bool { return Normalize(v) == wanted })
-			return is == (operator == "in"), nil
-		}, nil
+	if setVariables[left.variable] != nil || setVariables[right.variable] != nil {
+		return membership(left, operator, right)
 	}
 	return func(e Environment) (bool, error) { return compare(left, operator, right, e) }, nil
+}
+
+// membership tests whether a text is one of the values of a variable that has several.
+func membership(left operand, operator string, right operand) (test, error) {
+	if left.variable == "extra" {
+		left, right = right, left
+	}
+	values := setVariables[right.variable]
+	switch {
+	case values == nil || left.variable != "":
+		return nil, fmt.Errorf("%s can only be compared with a text", cmp.Or(left.variable, right.variable))
+	case right.variable == "extra" && operator != "==" && operator != "!=":
+		return nil, fmt.Errorf("%s extra: only == and != are possible", operator)
+	case right.variable != "extra" && operator != "in" && operator != "not in":
+		return nil, fmt.Errorf("%s %s: only in and not in are possible", operator, right.variable)
+	}
+	wanted, isMember := Normalize(left.text), operator == "==" || operator == "in"
+	return func(e Environment) (bool, error) {
+		has := slices.ContainsFunc(values(e), func(v string) bool { return Normalize(v) == wanted })
+		return has == isMember, nil
+	}, nil
 }
 
 // compare compares two operands as Python's packaging does: as versions if one is a variable
 // that is a version, and the right side can be one, else as texts.
 func compare(left operand, operator string, right operand, e Environment) (bool, error) {
 	a, b := left.value(e), right.value(e)
-	switch {
-	case left.variable == "extra" || right.variable == "extra":
-		a, b = Normalize(a), Normalize(b)
-	case isVersion(left.variable) || left.variable == "" && isVersion(right.variable):
+	if isVersion(left.variable) || left.variable == "" && isVersion(right.variable) {
 		if holds, possible := compareVersions(a, operator, b); possible {
 			return holds, nil
 		}

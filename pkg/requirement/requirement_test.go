@@ -74,7 +74,7 @@ func TestParseRejects(t *testing.T) {
 }
 
 func TestMarkersOfLockFiles(t *testing.T) {
-	e := Environment{Python: "3.12", FullPython: "3.12.1", Machine: "aarch64", Extra: "My_Extra", Extras: []string{"GPU"}, Groups: []string{"dev"}}
+	e := Environment{Python: "3.12", FullPython: "3.12.1", Machine: "aarch64", Extras: []string{"GPU", "My_Extra"}, Groups: []string{"dev"}}
 	for text, want := range map[string]bool{
 		"'gpu' in extras":                           true,
 		"'cpu' in extras":                           false,
@@ -96,8 +96,10 @@ func TestMarkersOfLockFiles(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"extras == 'gpu'":  "only stand on the right",
+		"extras == 'gpu'":  "only be compared with a text",
 		"'gpu' == extras":  "only in and not in",
+		"'gpu' in extra":   "only == and !=",
+		"extra == os_name": "only be compared with a text",
 		"os_name ~= 'nt'":  "not versions",
 		"os_name not 'nt'": `not followed by "in"`,
 	} {

@@ -1,0 +1,202 @@
+// Package lock reads lock files: which packages a project needs on a target, and the wheel of
+// each. It contacts nothing and builds nothing.
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// Options say what is wanted of a lock file.
+type Options struct {
+	// Name is the path of the file as users know it, Dir its absolute directory.
+	Name, Dir string
+	// Root is the package root. Files outside both are not the project's to send.
+	Root   string
+	Target wheel.Target
+	// Patch is the patch version of Python, such as 7 of 3.12.7.
+	Patch int
+	// Extras and Groups are the optional dependencies that are wanted.
+	Extras, Groups []string
+}
+
+// Lock is what a lock file has for a target.
+type Lock struct {
+	// Packages are to be installed, sorted by name.
+	Packages []Package
+	// Local are projects whose code travels with the job.
+	Local []string
+}
+
+// Package is a package of a lock.
+type Package struct {
+	Name    string // normalized
+	Version string // "" if only its source is known
+	// Wheel is the wheel that fits the target, nil if none does.
+	Wheel *File
+	// Source is what the package has to be built from if there is no wheel, such as
+	// git+https://HOST/REPOSITORY@COMMIT, and Why says why no wheel is taken.
+	Source string
+	Why    error
+}
+
+// File is a wheel. Either URL or Path is set.
+type File struct {
+	Name   string
+	URL    string
+	Path   string // absolute
+	SHA256 string // in hexadecimal
+	Size   int64  // in bytes, 0 if it is not known
+}
+
+// environment returns what markers are evaluated for.
+func (o Options) environment() requirement.Environment {
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[o.Target.Arch]
+	return requirement.Environment{Python: o.Target.Python, FullPython: fmt.Sprintf("%s.%d", o.Target.Python, o.Patch), Machine: machine,
+		Extras: o.Extras, Groups: o.Groups}
+}
+
+// holds evaluates a marker of the file.
+func (o Options) holds(marker string, env requirement.Environment) (bool, error) {
+	m, err := requirement.ParseMarker(marker)
+	if err != nil {
+		return false, err
+	}
+	return m.Holds(env)
+}
+
+// checkPython returns an error if the target's Python is not one that the file is for.
+func (o Options) checkPython(requires string) error {
+	if requires == "" {
+		return nil
+	}
+	allowed, err := requirement.ParseSpecifiers(requires)
+	if err != nil {
+		return fmt.Errorf("requires-python: %w", err)
+	}
+	full := o.environment().FullPython
+	v, err := requirement.ParseVersion(full)
+	if err != nil {
+		return err
+	}
+	if !allowed.Contain(v) {
+		return fmt.Errorf("it requires Python %s, but the job has Python %s: choose another with --python", requires, full)
+	}
+	return nil
+}
+
+// file is a wheel or a source archive as lock files name it.
+type file struct {
+	Name     string
+	Filename string
+	URL      string
+	Path     string
+	Hash     string            // of uv: sha256:…
+	Hashes   map[string]string // of PEP 751
+	Size     int64
+}
+
+// sha256Form is the form of a hash.
+var sha256Form = pattern.Lazy(`^[0-9a-f]{64}$`)
+
+// checked returns the file with its name and its hash.
+func (f file) checked(o Options) (File, error) {
+	found := File{Name: f.Name, URL: f.URL, SHA256: f.Hashes["sha256"], Size: f.Size}
+	if found.Name == "" {
+		found.Name = f.Filename
+	}
+	if f.Path != "" {
+		found.URL, found.Path = "", filepath.FromSlash(f.Path)
+		if !filepath.IsAbs(found.Path) {
+			found.Path = filepath.Join(o.Dir, found.Path)
+		}
+		if !isBelow(found.Path, o.Root) && !isBelow(found.Path, o.Dir) {
+			return found, fmt.Errorf("%s is outside the package root %s", found.Path, o.Root)
+		}
+	}
+	if found.Name == "" {
+		found.Name = lastPart(f.URL, f.Path)
+	}
+	if hash, ok := strings.CutPrefix(f.Hash, "sha256:"); ok {
+		found.SHA256 = hash
+	}
+	if !sha256Form().MatchString(found.SHA256) {
+		return found, fmt.Errorf("%s has no SHA-256: lock the project again with an index that has hashes", found.Name)
+	}
+	return found, nil
+}
+
+// lastPart returns the file name in a URL, or in a path.
+func lastPart(address, file string) string {
+	if address == "" {
+		return path.Base(filepath.ToSlash(file))
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return path.Base(address)
+	}
+	return path.Base(u.Path)
+}
+
+func isBelow(path, tree string) bool {
+	rel, err := filepath.Rel(tree, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// errNoWheel says that a package has no wheel at all.
+var errNoWheel = errors.New("it has no wheel")
+
+// choose sets the wheel of a package: of those that a lock names, the one that fits best.
+func (p *Package) choose(files []file, o Options) error {
+	var names []wheel.Name
+	var fitting []file
+	for _, f := range files {
+		name := f.Name
+		if name == "" {
+			name = f.Filename
+		}
+		if name == "" {
+			name = lastPart(f.URL, f.Path)
+		}
+		n, err := wheel.ParseName(name)
+		if err != nil {
+			return fmt.Errorf("package %s: %w", p.Name, err)
+		}
+		names, fitting = append(names, n), append(fitting, f)
+	}
+	if len(names) == 0 {
+		p.Why = errNoWheel
+		return nil
+	}
+	best, err := wheel.Best(names, o.Target)
+	var noFit *wheel.NoFitError
+	if errors.As(err, &noFit) {
+		p.Why = err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	chosen, err := fitting[best].checked(o)
+	if err != nil {
+		return fmt.Errorf("package %s: %w", p.Name, err)
+	}
+	p.Wheel, p.Source = &chosen, ""
+	return nil
+}
+
+// sorted returns the lock with its packages in order.
+func (l Lock) sorted() Lock {
+	slices.SortFunc(l.Packages, func(a, b Package) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(l.Local)
+	return l
+}
