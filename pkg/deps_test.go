@@ -44,7 +44,8 @@ var mayImport = map[string]string{
 
 	"accelerator": "api nearest",
 	"deps":        "nearest pattern requirement tomlfile",
-	"lock":        "pattern requirement tomlfile wheel",
+	"lock":        "deps pattern requirement tomlfile wheel",
+	"index":       "lock requirement wheel",
 	"call":        "api nearest pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",

@@ -67,8 +67,8 @@ type Line struct {
 	kept bool // whatever the filter says
 }
 
-// at returns where the line is, for errors.
-func (l Line) at() string { return place(l.File, l.Number) }
+// Place returns the file and the number of the line, for errors.
+func (l Line) Place() string { return place(l.File, l.Number) }
 
 // place returns a file and a line number as compilers write them.
 func place(file string, number int) string {

@@ -103,11 +103,11 @@ func (t *table) add(all []string) error {
 			}
 			continue
 		}
-		if slices.ContainsFunc(t.wanted.Requirements, func(o Line) bool { return o.at() == l.at() && o.Text == l.Text }) {
+		if slices.ContainsFunc(t.wanted.Requirements, func(o Line) bool { return o.Place() == l.Place() && o.Text == l.Text }) {
 			continue // the project is named twice
 		}
 		if err := t.reader.add(l, t.dir, false); err != nil {
-			return wrong(l.at(), err)
+			return wrong(l.Place(), err)
 		}
 	}
 	return nil

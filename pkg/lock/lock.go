@@ -152,8 +152,8 @@ func isBelow(path, tree string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// errNoWheel says that a package has no wheel at all.
-var errNoWheel = errors.New("it has no wheel")
+// ErrNoWheel says that a package has no wheel at all.
+var ErrNoWheel = errors.New("it has no wheel")
 
 // choose sets the wheel of a package: of those that a lock names, the one that fits best.
 func (p *Package) choose(files []file, o Options) error {
@@ -174,7 +174,7 @@ func (p *Package) choose(files []file, o Options) error {
 		names, fitting = append(names, n), append(fitting, f)
 	}
 	if len(names) == 0 {
-		p.Why = errNoWheel
+		p.Why = ErrNoWheel
 		return nil
 	}
 	best, err := wheel.Best(names, o.Target)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -117,7 +118,7 @@ func TestReadPyLock(t *testing.T) {
 		t.Fatalf("%v (-want +got)\n%s", err, diff)
 	}
 	var noFit *wheel.NoFitError
-	if !errors.As(l.Packages[0].Why, &noFit) || !errors.Is(l.Packages[1].Why, errNoWheel) || l.Packages[2].Why != nil {
+	if !errors.As(l.Packages[0].Why, &noFit) || !errors.Is(l.Packages[1].Why, ErrNoWheel) || l.Packages[2].Why != nil {
 		t.Errorf("got %v, %v, %v", l.Packages[0].Why, l.Packages[1].Why, l.Packages[2].Why)
 	}
 	if diff := cmp.Diff(&File{Name: "doc-3-py3-none-any.whl", Path: "/project/wheels/doc-3-py3-none-any.whl", SHA256: hashA}, l.Packages[2].Wheel); diff != "" {
@@ -334,4 +335,29 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestPins(t *testing.T) {
+	line := func(text string, hashes ...string) deps.Line {
+		return deps.Line{Text: text, Hashes: hashes, File: "r.txt", Number: 3}
+	}
+	good := line("Some.Name[x]==1.0", "sha256:"+strings.ToUpper(hashA), "md5:x")
+	got, complete, err := Pins([]deps.Line{good, line("old==1; python_version < '3'", "sha256:"+hashA)}, options())
+	if diff := cmp.Diff([]Pin{{Name: "some-name", Version: "1.0", Hashes: []string{hashA}}}, got); diff != "" || !complete || err != nil {
+		t.Errorf("%v, %v (-want +got)\n%s", complete, err, diff)
+	}
+	for _, l := range []deps.Line{line("a==1"), line("a>=1", "sha256:"+hashA), line("a==1.*", "sha256:"+hashA), line("a @ https://h/a.whl", "sha256:"+hashA), line("https://h/a.whl", "sha256:"+hashA)} {
+		if got, complete, err := Pins([]deps.Line{good, l}, options()); got != nil || complete || err != nil {
+			t.Errorf("%s: got %v, %v, %v", l.Text, got, complete, err)
+		}
+	}
+	for want, l := range map[string]deps.Line{
+		"r.txt:3: --hash=sha256:abc: a SHA-256 has 64": line("a==1", "sha256:abc"),
+		"r.txt:3: a==1 has no hash that begins with":   line("a==1", "sha512:abc"),
+		`r.txt:3: marker "os_name ~= '1'": `:           line("a==1; os_name ~= '1'", "sha256:"+hashA),
+	} {
+		if _, _, err := Pins([]deps.Line{l}, options()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }

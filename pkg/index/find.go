@@ -1,0 +1,127 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// parallel is how many projects are asked for at a time.
+const parallel = 16
+
+// Find returns where the files of pinned packages are, and which wheel of each fits the target.
+// The indexes at bases are asked in their order, until one has a file with the right hash: the
+// hash decides, so it does not matter which one that is. The order of the pins is kept.
+func (c Client) Find(ctx context.Context, bases []string, pins []lock.Pin, target wheel.Target) ([]lock.Package, error) {
+	found := make([]lock.Package, len(pins))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i, pin := range pins {
+		g.Go(func() (err error) {
+			found[i], err = c.find(ctx, bases, pin, target)
+			return err
+		})
+	}
+	return found, g.Wait()
+}
+
+func (c Client) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
+	var missing []error
+	for _, base := range bases {
+		files, err := c.Files(ctx, base, pin.Name)
+		if errors.Is(err, ErrNotFound) {
+			missing = append(missing, err)
+			continue
+		}
+		if err != nil {
+			return lock.Package{}, err
+		}
+		p, ok, err := choose(files, pin, target)
+		if ok || err != nil {
+			return p, err
+		}
+		missing = append(missing, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
+	}
+	return lock.Package{}, fmt.Errorf("%s==%s: no file has one of its hashes: %w", pin.Name, pin.Version, errors.Join(missing...))
+}
+
+// choose returns the package with the wheel that fits, or what it has to be built from. ok is
+// false if no file has one of the hashes.
+func choose(files []File, pin lock.Pin, target wheel.Target) (p lock.Package, ok bool, err error) {
+	p = lock.Package{Name: pin.Name, Version: pin.Version}
+	var names []wheel.Name
+	var wheels []File
+	for _, f := range files {
+		if f.SHA256 == "" || !slices.Contains(pin.Hashes, f.SHA256) {
+			continue
+		}
+		ok = true
+		if !strings.HasSuffix(f.Name, ".whl") {
+			p.Source = f.URL
+			continue
+		}
+		name, err := wheel.ParseName(f.Name)
+		if err != nil {
+			return p, false, err
+		}
+		names, wheels = append(names, name), append(wheels, f)
+	}
+	if !ok || len(names) == 0 {
+		p.Why = lock.ErrNoWheel
+		return p, ok, nil
+	}
+	best, err := wheel.Best(names, target)
+	var noFit *wheel.NoFitError
+	if errors.As(err, &noFit) {
+		p.Why = err
+		return p, true, nil
+	}
+	if err != nil {
+		return p, false, err
+	}
+	f := wheels[best]
+	p.Wheel, p.Source = &lock.File{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""
+	return p, true, nil
+}
+
+// describe says what an index has of a project instead of a pinned file.
+func describe(files []File, pin lock.Pin) string {
+	ofVersion, hashed := 0, 0
+	for _, f := range files {
+		if f.SHA256 != "" {
+			hashed++
+		}
+		if isOf(f.Name, pin) {
+			ofVersion++
+		}
+	}
+	switch {
+	case len(files) > 0 && hashed == 0:
+		return "no hashes"
+	case ofVersion == 0:
+		return fmt.Sprintf("%d files of %s, none of version %s", len(files), pin.Name, pin.Version)
+	}
+	return fmt.Sprintf("%d files of that version, with other hashes", ofVersion)
+}
+
+// isOf reports whether a file is of the pinned version.
+func isOf(file string, pin lock.Pin) bool {
+	n, err := wheel.ParseName(file)
+	if err != nil {
+		return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".tar.gz"), ".zip"), "-"+pin.Version)
+	}
+	v, err := requirement.ParseVersion(n.Version)
+	if err != nil {
+		return false
+	}
+	w, err := requirement.ParseVersion(pin.Version)
+	return err == nil && v.Compare(w) == 0
+}

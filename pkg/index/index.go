@@ -1,0 +1,255 @@
+// Package index asks indexes of Python packages, such as PyPI, for the files of a project
+// (PEP 503, 691).
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+)
+
+// PyPI is the index that is asked if no other is named.
+const PyPI = "https://pypi.org/simple"
+
+// Client asks indexes. The zero value asks without credentials other than those in a URL.
+type Client struct {
+	// HTTP makes the requests, nil means http.DefaultClient.
+	HTTP *http.Client
+	// Login returns the user and the password for a host, and whether there are any; nil
+	// means that there are none. Those in the URL of the index come first.
+	Login func(host string) (user, password string, ok bool)
+}
+
+// File is a file of a project.
+type File struct {
+	Name           string
+	URL            string // absolute, without credentials
+	SHA256         string // in hexadecimal, "" if the index does not say it
+	Size           int64  // in bytes, 0 if the index does not say it
+	RequiresPython string
+	Yanked         bool
+}
+
+// ErrNotFound says that an index does not have a project.
+var ErrNotFound = errors.New("it has no such project")
+
+// maxPage is the size of the largest page that is read. Projects with thousands of files have
+// pages of some MB.
+const maxPage = 64 << 20
+
+// The media types of pages, the first in JSON.
+const (
+	typeJSON = "application/vnd.pypi.simple.v1+json"
+	typeHTML = "application/vnd.pypi.simple.v1+html"
+	accepted = typeJSON + ", " + typeHTML + ";q=0.2, text/html;q=0.1"
+)
+
+// Files returns the files of a project. base is the address of the index.
+func (c Client) Files(ctx context.Context, base, project string) ([]File, error) {
+	files, err := c.files(ctx, base, project)
+	if err != nil {
+		return nil, fmt.Errorf("asking the index %s for %s: %w", Shown(base), project, err)
+	}
+	return files, nil
+}
+
+func (c Client) files(ctx context.Context, base, project string) ([]File, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("its address is not a URL")
+	}
+	login := u.User
+	u.User = nil
+	u = u.JoinPath(requirement.Normalize(project), "/")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", accepted)
+	c.authorize(request, login)
+	client := c.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		var inner *url.Error // which repeats the URL
+		if errors.As(err, &inner) {
+			err = inner.Err
+		}
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if err := checkAnswer(answer, login != nil || request.Header.Get("Authorization") != ""); err != nil {
+		return nil, err
+	}
+	body := &limited{r: answer.Body, left: maxPage}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if kind == typeJSON {
+		return readJSON(body, answer.Request.URL)
+	}
+	return readHTML(body, answer.Request.URL)
+}
+
+// authorize adds the credentials for the host.
+func (c Client) authorize(r *http.Request, inURL *url.Userinfo) {
+	if inURL != nil {
+		password, _ := inURL.Password()
+		r.SetBasicAuth(inURL.Username(), password)
+		return
+	}
+	if c.Login == nil {
+		return
+	}
+	if user, password, ok := c.Login(r.URL.Hostname()); ok {
+		r.SetBasicAuth(user, password)
+	}
+}
+
+// checkAnswer returns an error if the index refuses to answer.
+func checkAnswer(answer *http.Response, hadLogin bool) error {
+	switch {
+	case answer.StatusCode == http.StatusOK:
+		return nil
+	case answer.StatusCode == http.StatusNotFound:
+		return ErrNotFound
+	case answer.StatusCode == http.StatusUnauthorized && !hadLogin:
+		return errors.New("it requires credentials: add them to ~/.netrc, or to the URL with a variable, such as https://${USER}:${PASSWORD}@HOST")
+	case answer.StatusCode == http.StatusUnauthorized:
+		return errors.New("it does not accept the credentials")
+	case answer.StatusCode == http.StatusForbidden:
+		return errors.New("it refuses access: 403 Forbidden")
+	}
+	return fmt.Errorf("it answers %s", answer.Status)
+}
+
+// errTooLarge says that a page is larger than maxPage.
+var errTooLarge = errors.New("its page is larger than 64 MiB")
+
+// limited is a reader that fails after some bytes.
+type limited struct {
+	r    io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return n, errTooLarge
+	}
+	return n, err
+}
+
+// page is a page in JSON (PEP 691).
+type page struct {
+	Files []struct {
+		Filename       string
+		URL            string
+		Hashes         map[string]string
+		RequiresPython string `json:"requires-python"`
+		Size           int64
+		Yanked         any
+	}
+}
+
+func readJSON(r io.Reader, at *url.URL) ([]File, error) {
+	var p page
+	if err := json.NewDecoder(r).Decode(&p); err != nil {
+		return nil, fmt.Errorf("reading its page: %w", err)
+	}
+	files := make([]File, 0, len(p.Files))
+	for _, f := range p.Files {
+		u, err := at.Parse(f.URL)
+		if err != nil {
+			continue
+		}
+		u.User, u.Fragment = nil, ""
+		files = append(files, File{Name: f.Filename, URL: u.String(), SHA256: f.Hashes["sha256"], Size: f.Size,
+			RequiresPython: f.RequiresPython, Yanked: f.Yanked != nil && f.Yanked != false})
+	}
+	return files, nil
+}
+
+// readHTML reads a page of links, whose fragments are hashes (PEP 503).
+func readHTML(r io.Reader, at *url.URL) ([]File, error) {
+	var files []File
+	for z := html.NewTokenizer(r); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); !errors.Is(err, io.EOF) {
+				return nil, fmt.Errorf("reading its page: %w", err)
+			}
+			return files, nil
+		case html.StartTagToken:
+			token := z.Token()
+			if token.Data == "base" {
+				if u, err := at.Parse(attribute(token, "href")); err == nil {
+					at = u
+				}
+			}
+			if f, ok := link(token, at); ok {
+				files = append(files, f)
+			}
+		}
+	}
+}
+
+// link returns the file that a link is to.
+func link(token html.Token, at *url.URL) (File, bool) {
+	if token.Data != "a" {
+		return File{}, false
+	}
+	href := attribute(token, "href")
+	u, err := at.Parse(href)
+	if href == "" || err != nil || u.Path == "" {
+		return File{}, false
+	}
+	f := File{Name: path.Base(u.Path), RequiresPython: attribute(token, "data-requires-python")}
+	if hash, ok := strings.CutPrefix(u.Fragment, "sha256="); ok {
+		f.SHA256 = hash
+	}
+	f.Yanked = hasAttribute(token, "data-yanked")
+	u.User, u.Fragment = nil, ""
+	f.URL = u.String()
+	return f, true
+}
+
+func attribute(token html.Token, name string) string {
+	for _, a := range token.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasAttribute(token html.Token, name string) bool {
+	for _, a := range token.Attr {
+		if a.Key == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Shown returns the address of an index without its credentials.
+func Shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "(not a URL)"
+	}
+	u.User = nil
+	return u.String()
+}
