@@ -15,16 +15,16 @@ import (
 // askTime is how long a list waits for what stores may add to it.
 const askTime = 5 * time.Second
 
-// additions are what stores may add to a list of workloads. A list without them is
-// better than none: a store that does not answer in time is not asked again.
+// additions reads from stores what a list of workloads lacks. A store that does not
+// answer in time is not asked again: an incomplete list is better than none.
 type additions struct {
 	registry Registry
 	mu       sync.Mutex
-	stores   map[string]store.Store // others than the usual one by their URLs, each opened once
-	silent   map[string]bool        // those of the URLs that did not answer in time
+	stores   map[string]store.Store // by URL, without the usual one; each is opened once
+	silent   map[string]bool        // by URL: the store did not answer in time
 }
 
-// additions are closed in the end.
+// additions returns additions, which the caller must close.
 func (reg Registry) additions() *additions {
 	return &additions{registry: reg, stores: map[string]store.Store{}, silent: map[string]bool{}}
 }
@@ -35,8 +35,8 @@ func (a *additions) close() {
 	}
 }
 
-// name asks the handles what jobs of the Python package run: their workloads don't
-// tell.
+// name reads the functions and accelerators of jobs of the Python package from their
+// handles: the workloads don't have them.
 func (a *additions) name(ctx context.Context, entries []api.JobSummary) {
 	unnamed := func(e api.JobSummary) bool { return e.Function == "" && e.State != api.NotFound }
 	a.ask(ctx, entries, unnamed, func(ctx context.Context, e *api.JobSummary, j *Job) {
@@ -46,7 +46,7 @@ func (a *additions) name(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// settle asks the store how those jobs have ended whose workloads can't tell.
+// settle reads from the store how jobs ended whose workloads can't say it.
 func (a *additions) settle(ctx context.Context, entries []api.JobSummary) {
 	a.ask(ctx, entries, func(e api.JobSummary) bool { return unsettled(e.Status) }, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		e.Status = j.settled(ctx, e.Status)
@@ -54,14 +54,14 @@ func (a *additions) settle(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// recall asks the store how those jobs ended whose workloads have just gone.
+// recall reads from the store how jobs ended whose workloads have just disappeared.
 func (a *additions) recall(ctx context.Context, entries []api.JobSummary) {
 	gone := func(e api.JobSummary) bool { return e.State == api.NotFound && e.Store != "" }
 	a.ask(ctx, entries, gone, func(ctx context.Context, e *api.JobSummary, j *Job) { e.Status = j.recalled(ctx, e.Status) })
 }
 
-// complete asks the store for what workloads don't tell: when a job began whose first pods
-// are gone, and for a list that says reasons which attempt runs and what the handle says.
+// complete reads from the store what workloads don't say: when a job began whose first
+// pods are gone and, for a list with reasons, which attempt runs and what the handle says.
 func (a *additions) complete(ctx context.Context, entries []api.JobSummary, level api.ListLevel) {
 	again := func(e api.JobSummary) bool {
 		return e.Workload.Pod != "" && (e.Workload.MayHaveEarlierPods || level >= api.ListReasons)
@@ -86,7 +86,7 @@ func (a *additions) complete(ctx context.Context, entries []api.JobSummary, leve
 	})
 }
 
-// ofUser returns the entries of the jobs that a user has submitted, which their handles tell.
+// ofUser returns the entries of a user's jobs. It reads unknown users from the handles.
 func (a *additions) ofUser(ctx context.Context, entries []api.JobSummary, user string) ([]api.JobSummary, error) {
 	errs := make([]error, len(entries))
 	fanout.Each(Parallel, entries, func(i int, e api.JobSummary) {
@@ -104,12 +104,12 @@ func (a *additions) ofUser(ctx context.Context, entries []api.JobSummary, user s
 	return mine, oneOf(errs)
 }
 
-// ask calls do for each of the entries that is wanted, for some at the same time, with
-// what the store has of its job: where that can't be opened, every look fails.
+// ask calls do for each wanted entry, several at the same time, with a Job to read the
+// store. If that can't be opened, every read fails.
 func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted func(api.JobSummary) bool, do func(context.Context, *api.JobSummary, *Job)) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	answered := map[string]bool{} // stores that are slow for so many jobs are not silent
+	answered := map[string]bool{} // a store that answers for some of many jobs is slow, not silent
 	fanout.Each(Parallel, entries, func(i int, e api.JobSummary) {
 		if !wanted(e) {
 			return
@@ -122,7 +122,7 @@ func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted fu
 	})
 }
 
-// storeAt is the store of a job.
+// storeAt returns the store with a URL. If that can't be opened, it returns one whose reads all fail.
 func (a *additions) storeAt(url string) store.Store {
 	a.mu.Lock()
 	defer a.mu.Unlock()

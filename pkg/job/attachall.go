@@ -7,15 +7,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// AttachAll is Attach for what is to be cleaned up: that needs no handle, nor one that can be
-// read. Only the handle of a newer version stays an error. A job that two words name is found
-// once. One that fails does not protect the others: failed are the errors.
+// AttachAll finds the jobs to clean up. They need no readable handle; only the handle of a
+// newer version is an error. A job that two words name is returned once. An error does not
+// keep the others from being found: failed are the errors.
 func (reg Registry) AttachAll(ctx context.Context, words []string) (found []*Job, failed []error) {
 	return reg.resolver().attachAll(ctx, words)
 }
 
-// AttachUnended is AttachAll for what is to be cancelled: where several jobs match a word, it
-// names the only one of them that has not ended.
+// AttachUnended is AttachAll for jobs to cancel: if several jobs match a word, it finds the
+// only one of them that has not ended.
 func (reg Registry) AttachUnended(ctx context.Context, words []string) (found []*Job, failed []error) {
 	r := reg.resolver()
 	r.unended = true
@@ -44,8 +44,8 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 	return found, append(failed, unclaimed...)
 }
 
-// claim checks that a job is this registry's, and that what was named is a job at all. It
-// reads the handle if there is one.
+// claim checks that a named directory or workload is a job, and belongs to this registry.
+// It reads the handle if there is one.
 func (reg Registry) claim(ctx context.Context, j *Job, exists bool) error {
 	recalled, err := reg.recall(ctx, j)
 	if err == nil && !recalled && !exists {
@@ -57,7 +57,7 @@ func (reg Registry) claim(ctx context.Context, j *Job, exists bool) error {
 	return reg.has(j.Handle, exists)
 }
 
-// CanBeID reports whether a word may name a job: it is an id, or may begin one.
+// CanBeID reports whether a word is an id, or may be the beginning of one.
 func CanBeID(word string) bool {
 	return store.CheckID(word) == nil || store.CheckID(word+"0") == nil
 }

@@ -9,42 +9,42 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// Backend is what runs jobs: a cluster, or this machine. Of a job it needs no more than the id;
-// what else the handle says may save it requests. Where there is no workload, a status is
-// NotFound, and the other methods have nothing to do.
+// Backend runs jobs: a cluster, or this machine. It needs only the id from a handle; the other
+// fields may save requests. If a job has no workload, its status is NotFound, and the other
+// methods do nothing.
 type Backend interface {
-	// List describes all jobs, in any order. Next to an error it returns those that it could
-	// read. A Store that the workload doesn't name is empty.
+	// List describes all jobs, in any order. With an error it returns the jobs that it could
+	// read. Store is empty if the workload doesn't name it.
 	List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error)
-	// Pick describes, as List does with their states, the jobs that choose picks. Of all jobs
-	// choose gets only what is known at little cost: ID and age, and of jobs that have ended
-	// the state. Next to an error Pick may return the picked ones as they are.
+	// Pick describes the jobs that choose picks, as List does with states. choose gets all
+	// jobs with only what is cheap to read: the ID, the age and, if the job has ended, the
+	// state. With an error, Pick may return the picked jobs as choose got them.
 	Pick(ctx context.Context, choose func(all []api.JobSummary) []api.JobSummary) ([]api.JobSummary, error)
 	// WatchList calls seen with all jobs, then with those that may have changed, until ctx is
-	// over, seen fails, or jobs can't be read. One that is gone is NotFound.
+	// done, seen fails, or jobs can't be read. A job whose workload is gone is NotFound.
 	WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error
-	// Status reads once how a job stands, with what says why it waits.
+	// Status reads the status of a job once, with why it waits.
 	Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error)
-	// Watch calls seen with the status at once and on every change, and returns the one that
-	// the job ended in.
+	// Watch calls seen with the status, at once and on every change, and returns the status
+	// in which the job ended.
 	Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error)
-	// Inspect describes the hosts that have a pod and, where they are asked for, the
+	// Inspect describes the hosts that have a pod and, if disruptions is true, the
 	// disruptions that the backend remembers.
 	Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error)
-	// Logs writes what the job printed; with o.Follow until it has ended. a is what the store
-	// has of it.
+	// Logs writes what the job printed; with o.Follow, until the job has ended. a reads what
+	// the store has of the log.
 	Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w screen.Streams) error
-	// Delete ends the job and removes its workload, with all that came with it.
+	// Delete ends the job and removes its workload and everything that belongs to it.
 	Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error
 	// Release frees the hosts that a job holds although it has ended.
 	Release(ctx context.Context, h api.Handle, end api.End) error
-	// RemoveRunners removes runners that no job needs any more, and returns their names.
+	// RemoveRunners removes runners that no job needs, and returns their names.
 	RemoveRunners(ctx context.Context) ([]string, error)
-	// ServerTime converts a time of this machine's clock to that of the backend.
+	// ServerTime converts a time of this machine's clock to the backend's clock.
 	ServerTime(here time.Time) time.Time
 }
 
-// timeOf converts a time of this machine's clock to that of a backend. Zero stays zero.
+// timeOf converts a time of this machine's clock to a backend's clock. Zero stays zero.
 func timeOf(b Backend, here time.Time) time.Time {
 	if here.IsZero() {
 		return here
@@ -52,6 +52,5 @@ func timeOf(b Backend, here time.Time) time.Time {
 	return b.ServerTime(here)
 }
 
-// Time converts a time of this machine's clock to that of the place where jobs run. Zero stays
-// zero.
+// Time converts a time of this machine's clock to the backend's clock. Zero stays zero.
 func (reg Registry) Time(here time.Time) time.Time { return timeOf(reg.Backend, here) }

@@ -14,7 +14,7 @@ import (
 // late is a workload whose clock is three hours behind ours.
 type late struct {
 	Backend
-	since time.Time // that it was asked for lines of
+	since time.Time // of the last request for the log
 }
 
 const lateBy = 3 * time.Hour

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Retire removes the workload of a job whose result has reached its reader, and records
-// that in the store. Where that is recorded already, nothing is asked of the cluster. The
-// error says what could not be done.
+// Retire removes the workload of a job whose result was delivered, and records that in
+// the store. If that is already recorded, it makes no request to the cluster. The error
+// says what could not be done.
 func (j *Job) Retire(ctx context.Context) error {
 	collected, err := j.Collected(ctx)
 	if err != nil {
@@ -33,19 +33,19 @@ func (j *Job) Retire(ctx context.Context) error {
 	return nil
 }
 
-// Collected reports whether the result was brought to its reader and the workload removed.
+// Collected reports whether the result was delivered and the workload removed.
 func (j *Job) Collected(ctx context.Context) (bool, error) {
 	record, err := optional(j.collected(ctx))
 	return record != nil, err
 }
 
-// collected is collected.json.
+// collected reads collected.json.
 func (j *Job) collected(ctx context.Context) (api.Collected, error) {
 	return records.Read[api.Collected](ctx, j.Store, store.Collected(j.ID()))
 }
 
-// DeleteResult removes the call and the result, but for a result whose exact value only its
-// pickle has. seen hears how many objects are gone.
+// DeleteResult removes the call and the result. It keeps a result whose exact value only
+// its pickle has. seen is called with the number of removed objects.
 func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) error {
 	if err := j.Store.Delete(ctx, store.Call(j.ID())); err != nil {
 		return err
@@ -60,9 +60,9 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 	return j.Store.Delete(ctx, store.Result(j.ID()))
 }
 
-// Cancel ends the job and removes its workload, giving it grace to save
-// outputs and logs. It returns the status that the job had: one that has
-// ended is left as it is. why is what the store remembers of it.
+// Cancel ends the job and removes its workload. The job gets grace to save outputs and
+// logs. Cancel returns the status that the job had; it does nothing to a job that has
+// ended. why is the message that the store records.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
 	status, err := j.state(ctx)
 	if err != nil || status.State.Ended() {
@@ -77,10 +77,10 @@ func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, wh
 	return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace, Ending: ending})
 }
 
-// recordCancel records the end of a job that was told to end, and no earlier: a
-// cancel that is cut off must not leave its word on a job that continues. A runner
-// that was faster knows only which signal it got, or which hosts were gone before,
-// not by whom.
+// recordCancel records the end of a cancelled job. It is called only after the job was
+// told to end: an interrupted cancel must not record the end of a job that continues. It
+// replaces an end that the runner recorded first: a runner knows which signal it got, or
+// which hosts were lost, but not who caused it.
 func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
 	if !errors.Is(err, store.ErrExists) {
@@ -96,7 +96,7 @@ func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	return j.recordEnd(ctx, end)
 }
 
-// recordEnd writes end.json unless someone knew earlier.
+// recordEnd writes end.json unless it exists.
 func (j *Job) recordEnd(ctx context.Context, end api.End) error {
 	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
 	if errors.Is(err, store.ErrExists) {
@@ -115,10 +115,10 @@ type CleanupOptions struct {
 	Outputs bool
 }
 
-// Cleanup removes parts of a job; a job that runs is ended. Blobs are shared
-// and never removed, nor is what others have put among the records. It can be
-// repeated when it was cut off: the handle goes last. seen hears how many objects of
-// the store are gone. It returns how many outputs stay in the store.
+// Cleanup removes parts of a job; with the workload, it ends a job that runs. It never removes blobs,
+// which jobs share, or other people's objects among the records. The handle is removed last, so that an
+// interrupted cleanup can be repeated. seen is called with the number of removed objects. Cleanup
+// returns how many outputs are left in the store.
 func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(done, total int)) (outputs int, err error) {
 	if options.Workload {
 		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true}); err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// unseen is for a removal that no one watches.
+// unseen ignores the progress of a removal.
 func unseen(int, int) {}
 
-// slowStore is one whose removals come to an end when several have begun.
+// slowStore is a store whose removals only end once several have begun.
 type slowStore struct {
 	store.Store
 	begun *sync.WaitGroup
@@ -86,8 +86,8 @@ func (r removed) Delete(context.Context, api.Handle, api.DeleteOptions) error {
 	return nil
 }
 
-// What collection removes is the workload, once. The rest stays until it is cleaned up, or
-// its removal is asked for.
+// Collecting removes the workload, once. The rest stays until it is cleaned up, or until
+// its removal is requested.
 func TestRetire(t *testing.T) {
 	tests := map[string]struct {
 		ofMap   *api.Map
@@ -154,7 +154,7 @@ func namesOf(t *testing.T, j *Job) []string {
 	return names
 }
 
-// One story is told of a job that was cancelled, and of one whose workload someone removed.
+// Status, Cancel and Entries agree about a job whose workload is gone, whoever removed it.
 func TestStatusOfAJobThatIsGone(t *testing.T) {
 	for end, want := range map[string]string{
 		cancelledEnd: "NOT_FOUND CANCELLED cancelled", runnerEnd: "NOT_FOUND FAILED failed: the runner's word", succeededEnd: "NOT_FOUND SUCCEEDED succeeded", "": "NOT_FOUND  not found",

@@ -15,42 +15,42 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Event is one moment in a job's life.
+// Event is an event in a job's life.
 type Event struct {
 	Time time.Time `json:"time"`
 	What string    `json:"what"`
 }
 
-// Description is all that there is to tell about a job.
+// Description is everything that is known about a job.
 type Description struct {
 	Handle api.Handle
 	api.JobDetails
-	// Status of the workload.
+	// Status is what Job.Status returns.
 	Status api.Status
-	// End as the store remembers it, nil before it has ended.
+	// End is the end in the store, nil before the job has ended.
 	End *api.End
-	// Error of the call, nil where it ended well or left no result.
+	// Error is the error of the call, nil if it succeeded or left no result.
 	Error *api.ResultError
-	// Warnings are sentences about what the call has lost, and in what its value differs
-	// from what it returned, as long as its result is there.
+	// Warnings say what the call has lost, and how its stored value differs from what it
+	// returned. They are deleted with the result.
 	Warnings []string
 	Timeline []Event
-	// Hosts are those that have a pod, once the job has ended only those that have
-	// ended, too; of a map none are told.
+	// Hosts are the hosts that have a pod; once the job has ended, only those that have
+	// ended too. A map has none.
 	Hosts []api.Host
-	// Inputs are those of a map, nil where Progress is.
+	// Inputs is what Job.Progress returns.
 	Inputs *mapresults.Progress
 	// HasResult says that there is a result to print.
 	HasResult bool
-	// Pickle is the URL of the result of a job of the Python package, "" for none.
+	// Pickle is the URL of the result of a job of the Python package, "" if there is none.
 	Pickle string
-	// LogBytes, Outputs and OutputBytes count what lies in the store. While the job runs, it
-	// has printed more than LogBytes.
+	// LogBytes, Outputs and OutputBytes count what is in the store. A job that runs has
+	// printed more than LogBytes.
 	LogBytes    int64
 	Outputs     int
 	OutputBytes int64
 
-	collected *api.Collected // nil before it was
+	collected *api.Collected // nil if the job was not collected
 }
 
 // Describe gathers everything that is known about the job.
@@ -85,7 +85,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 		return d, err
 	}
 	var workload api.WorkloadDetail
-	// The pods of a map are no hosts, and a job that was collected has none.
+	// The pods of a map are not hosts, and a collected job has no pods.
 	if d.Status.Unread == "" && !d.Status.Collected && j.Handle.Map == nil {
 		if workload, err = j.Backend.Inspect(ctx, j.Handle, mayBeDisrupted(attempts)); err != nil {
 			return d, err
@@ -93,19 +93,19 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	}
 	d.Hosts, d.Timeline = workload.Hosts, timeline(d, attempts, workload.Disruptions)
 	if d.Status.State.Ended() && d.Status.UnreleasedHosts == "" {
-		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods go
+		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods are being deleted
 	}
 	return d, j.measure(ctx, &d)
 }
 
-// mayBeDisrupted reports whether there is an attempt, other than the last, that has not said how it
-// ended: a disruption may have taken its pods away.
+// mayBeDisrupted reports whether an attempt before the last one has not recorded how it ended: a
+// disruption may have removed its pods.
 func mayBeDisrupted(attempts []api.Attempt) bool {
 	silent := slices.IndexFunc(attempts, func(a api.Attempt) bool { return a.Reason == "" })
 	return silent >= 0 && silent < len(attempts)-1
 }
 
-// optional turns an object that isn't there into nil.
+// optional returns nil for an object that does not exist.
 func optional[T any](doc T, err error) (*T, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -116,7 +116,7 @@ func optional[T any](doc T, err error) (*T, error) {
 	return &doc, nil
 }
 
-// attempts are the starts of the job. A map has none: its pods start each by itself.
+// attempts returns the attempts of the job. A map has none: each of its pods starts by itself.
 func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 	if j.Handle.Map != nil {
 		return nil, nil
@@ -124,7 +124,7 @@ func (j *Job) attempts(ctx context.Context) ([]api.Attempt, error) {
 	return records.Attempts(ctx, j.Store, store.Attempts(j.ID()))
 }
 
-// Begun reports a chunk of a map whether a pod has begun with it.
+// Begun reports whether a pod has started to compute a chunk of a map.
 func (j *Job) Begun(ctx context.Context, chunk int) (bool, error) {
 	for _, err := range j.Store.List(ctx, store.AttemptsOfChunk(j.ID(), chunk), "") {
 		return err == nil, err
@@ -149,7 +149,7 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 	return nil
 }
 
-// timeline puts what is known in the order in which it happened.
+// timeline returns what is known, in the order in which it happened.
 func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
@@ -169,7 +169,7 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []
 			events = append(events, Event{a.Finished, "attempt " + strconv.Itoa(a.Attempt) + ending(a, d.Handle.Hosts)})
 		}
 	}
-	if len(attempts) == 0 && !d.Status.Started.IsZero() { // whose runner records none
+	if len(attempts) == 0 && !d.Status.Started.IsZero() { // its runner records no attempts
 		events = append(events, Event{d.Status.Started, "started"})
 	}
 	switch {
@@ -184,8 +184,8 @@ func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []
 	return forwards(events)
 }
 
-// forwards are events in their order, none of which is told to be before an earlier
-// one: their times are of several clocks, some in whole seconds.
+// forwards changes times so that no event is before an earlier one: the times come from
+// several clocks, and some are in whole seconds.
 func forwards(events []Event) []Event {
 	var latest time.Time
 	for i, e := range events {
@@ -197,24 +197,24 @@ func forwards(events []Event) []Event {
 	return events
 }
 
-// ending says how an attempt ended by its own word: crashed, or told to end.
+// ending says how an attempt ended according to its own record: it crashed, or was told to end.
 func ending(a api.Attempt, hosts int) string {
 	switch {
 	case a.Reason != "":
 		return " ended: " + cmp.Or(a.Message, crash(a.Reason))
-	case hosts > 1: // whose leader says which of them it was
+	case hosts > 1: // the leader's message says which of them it was
 		return " was interrupted: " + a.Message
 	}
 	return " was interrupted by a preemption, a drain or a deletion"
 }
 
-// lost says of an attempt that has not crashed what took its pods away before the next
-// one began, as far as the cluster knows and the attempt has not said itself.
+// lost says why an attempt that did not crash lost its pods before the next one began, if
+// the cluster knows that or the attempt has not recorded its end.
 func lost(a api.Attempt, next time.Time, losses []api.Disruption) string {
 	if a.Reason != "" {
 		return ""
 	}
-	began := a.Started.Truncate(time.Second) // as the cluster's own times are
+	began := a.Started.Truncate(time.Second) // like the cluster's times
 	for _, l := range losses {
 		if !l.Time.Before(began) && l.Time.Before(next) {
 			return "; attempt " + strconv.Itoa(a.Attempt) + " was lost: " + l.Why
@@ -226,7 +226,7 @@ func lost(a api.Attempt, next time.Time, losses []api.Disruption) string {
 	return "; attempt " + strconv.Itoa(a.Attempt) + " was deleted, or lost its node"
 }
 
-// crash puts the reason for the end of an attempt into words.
+// crash describes the reason for the end of an attempt.
 func crash(r api.Reason) string {
 	switch r {
 	case api.Killed:

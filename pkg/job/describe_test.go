@@ -83,8 +83,8 @@ func TestTimelineNeverRunsBackwards(t *testing.T) {
 	}
 }
 
-// grouped is a cluster where two hosts have pods, one of which is done, and which knows
-// what happened to others.
+// grouped is a cluster where two hosts have pods, one of which has ended. It also
+// remembers disruptions.
 type grouped struct {
 	steps
 	disruptions []api.Disruption
@@ -98,8 +98,8 @@ func (g grouped) Inspect(_ context.Context, _ api.Handle, disruptions bool) (api
 	return d, nil
 }
 
-// The pods of a set outlive it by moments, in which they run nothing, unless it could
-// not be released.
+// The pods of a LeaderWorkerSet exist for a moment after the job has ended. They run
+// nothing, unless the set could not be released.
 func TestDescribeTellsNoHostAsRunningOfAJobThatHasEnded(t *testing.T) {
 	const end = `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`
 	tests := map[string]struct {
@@ -138,7 +138,7 @@ func TestDescribeTellsWhatTheClusterKnowsOfALoss(t *testing.T) {
 	}
 }
 
-// metered is a store that counts the bytes that are read of it.
+// metered is a store that counts the bytes that are read from it.
 type metered struct {
 	store.Store
 	read *int
@@ -160,7 +160,7 @@ func (r meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Who asks about a job does not download what it returned.
+// Describing a job does not download what it returned.
 func TestDescribeReadsNoValue(t *testing.T) {
 	const head = `{"version":1,"ok":true,"pickle":null,"error":null,"warnings":["value.loss is NaN"],"differs":true,"value":`
 	read := 0

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Remember records how the job ended unless the store knows, so that it can be
-// told when the workload is gone. A runner records that itself, but not one that
-// was killed, never started, is the Python package's, or one of the many of a map. A job
-// that was cleaned up meanwhile is forgotten.
+// Remember records how the job ended unless that is recorded already, so that it is still
+// known when the workload is gone. Runners record it themselves, except for one that was
+// killed or never started, and the runners of the Python package and of maps. It records
+// nothing about a job that was cleaned up meanwhile.
 func (j *Job) Remember(ctx context.Context, s api.Status) error {
 	silent := s.State == api.Failed || s.State == api.Succeeded && (j.Handle.ByPythonTool() || j.Handle.Map != nil)
 	if !silent {
@@ -32,8 +32,8 @@ func (j *Job) Remember(ctx context.Context, s api.Status) error {
 		Attempt: s.Attempt, Started: s.Started, Finished: s.Finished, By: "client"})
 }
 
-// recalled is a status with how the job ended, where its workload is gone and the store
-// knows.
+// recalled returns s or, if the workload is gone, the status from the store, if that can
+// be read.
 func (j *Job) recalled(ctx context.Context, s api.Status) api.Status {
 	if s.State != api.NotFound {
 		return s
@@ -44,7 +44,7 @@ func (j *Job) recalled(ctx context.Context, s api.Status) api.Status {
 	return s
 }
 
-// gone is the status of a job whose workload is gone: how it ended, as far as the store
+// gone returns the status of a job whose workload is gone: how it ended, if the store
 // knows, and whether it was collected.
 func (j *Job) gone(ctx context.Context) (api.Status, error) {
 	s, err := j.remembered(ctx)
@@ -59,8 +59,8 @@ func (j *Job) gone(ctx context.Context) (api.Status, error) {
 	return s, err
 }
 
-// vanished is the end of a job whose workload was there and is gone, without a
-// word in the store. One that was cleaned up has no handle either.
+// vanished returns the end of a job whose workload has disappeared and whose end is not
+// recorded. If its handle is gone too, the job was cleaned up.
 func (j *Job) vanished(ctx context.Context, last api.Status) (api.Status, error) {
 	_, err := readHandle(ctx, j.Store, j.ID())
 	if errors.Is(err, store.ErrNotFound) {

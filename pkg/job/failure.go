@@ -19,22 +19,22 @@ func (j *Job) Sentence(s api.Status) string {
 	return fmt.Sprintf("job %s %s", j.ID(), s.Outcome())
 }
 
-// Failure is what a person wants to see of a job that failed.
+// Failure tells the user why a job failed.
 type Failure struct {
 	// Headline is one sentence: which job, and why.
 	Headline string
-	// Printed is the remote traceback, or else the last lines of the log: the log has
-	// it in any case.
+	// Printed is the remote traceback, which is also in the log, or without one the last
+	// lines of the log.
 	Printed string
-	// Details are what the log does not say.
+	// Details is what the log does not say.
 	Details string
 	// Next is a command to type.
 	Next string
-	// AfterLog is the same for someone who has just read the whole log.
+	// AfterLog replaces Next for a user who has just read the whole log.
 	AfterLog string
 }
 
-// tailLines is how much of a log a failure shows.
+// tailLines is how many lines of a log a Failure shows, at most.
 const tailLines = 20
 
 // Failure gathers why the job failed.
@@ -72,13 +72,13 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 	return f, err
 }
 
-// command is a command about the job.
+// command returns a command line about the job.
 func (j *Job) command(verb string) string {
 	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.LocationFlags())
 }
 
-// failedByItself reports whether what was called has failed, and the log says how: not what
-// it ran on.
+// failedByItself reports whether the call itself has failed, not what it ran on. Its log
+// then says why.
 func failedByItself(r api.Reason) bool {
 	switch r {
 	case api.Exception, api.ExitCode, api.BadResult, api.NoProgram:
@@ -88,8 +88,8 @@ func failedByItself(r api.Reason) bool {
 	}
 }
 
-// retried says of a call that failed by itself how often it was tried, or why it was not
-// tried again although --retries was given.
+// retried says how often a call that failed by itself was tried, or why it was not
+// retried although --retries was given.
 func (j *Job) retried(s api.Status) string {
 	switch h := j.Handle; {
 	case s.Reason != api.Exception && s.Reason != api.ExitCode, h.Map != nil, h.Backend == api.BackendLocal:
@@ -103,13 +103,13 @@ func (j *Job) retried(s api.Status) string {
 	}
 }
 
-// logExplains says whether the end of a job's log may tell why it failed: not of one that
-// was cancelled, nor of a map, none of whose pods speaks for all.
+// logExplains reports whether the end of the job's log may say why it failed. It does not
+// if the job was cancelled, or is a map: none of its pods speaks for all.
 func (j *Job) logExplains(s api.Status) bool {
 	return s.Reason != api.Cancelled && j.Handle.Map == nil
 }
 
-// lastLines are those of the host with which the job failed.
+// lastLines returns the last lines of the host that made the job fail.
 func (j *Job) lastLines(ctx context.Context) (string, error) {
 	end, err := optional(j.end(ctx))
 	if err != nil {
@@ -126,7 +126,7 @@ func (j *Job) lastLines(ctx context.Context) (string, error) {
 	return lines, err
 }
 
-// LocationFlags is what a command line needs in addition to the id to find the job.
+// LocationFlags returns the flags that a command line needs, besides the id, to find the job.
 func (j *Job) LocationFlags() string {
 	switch {
 	case j.Handle.Backend == api.BackendLocal:
@@ -138,7 +138,7 @@ func (j *Job) LocationFlags() string {
 	}
 }
 
-// Body is what stands below the headline of the block that a failed command ends with.
+// Body returns the lines below the headline, in the block with which a failed command ends.
 func (f Failure) Body() string {
 	var b strings.Builder
 	for _, text := range []string{f.Printed, f.Details} {

@@ -54,7 +54,7 @@ next: kubectl kinetic jobs logs cpu-x --local
 	}
 }
 
-// The end of the log is told where it may say why, and of which host it is.
+// The end of the log is shown if it may say why the job failed, with the number of its host.
 func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 	crashed := api.Status{State: api.Failed, Reason: api.Killed}
 	tests := map[string]struct {
@@ -79,7 +79,7 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 	}
 }
 
-// A user who has read the log is not sent to it.
+// A user who has read the log is not told to read it.
 func TestWhatComesAfterAFailure(t *testing.T) {
 	const again = "fix it and run it again; to delete this job: kubectl kinetic jobs cleanup a1 -n ml"
 	for reason, want := range map[api.Reason]string{

@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// errOver ends the watching of a job whose log has told that it has ended.
+// errOver stops watching a job whose log has said that it has ended.
 var errOver = errors.New("the log has already shown the end")
 
-// Follow writes what the job prints until it has ended and all is written, and
-// returns how it ended. seen, which may be nil, hears of every change of state.
+// Follow writes what the job prints until it has ended and everything is written, and
+// returns how it ended. seen, which may be nil, is called on every change of state.
 //
-// Whether the job has ended, its workload knows, or the store once the log has
-// said so: a cluster knows of a container's end a second or two later. A failed
-// job is not left before its cluster knows, for who looks closer to find it so.
+// The end is known from the workload, or from the store once the log has announced it: a cluster
+// reports the end of a container a second or two later. If the job failed, Follow waits for the
+// cluster's report, so that a user who then looks at the cluster finds the same.
 //
-// A job that has ended needs no cluster where the store has all of its log, nor where the
-// cluster can't be asked.
+// For a job that has ended, no cluster is needed if the store has the whole log. If the
+// cluster can't be reached, Follow prints what the store has.
 func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (api.Status, error) {
 	if end, complete := j.allStored(ctx); complete {
 		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
@@ -37,7 +37,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 	return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
 }
 
-// follow is Follow for a job whose workload is asked. begun reports whether that answered.
+// follow is Follow by way of the workload. begun reports whether the backend has answered.
 func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (status api.Status, begun bool, err error) {
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -70,7 +70,7 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 		cancel(err)
 	}
 	if err == nil && status.UnreleasedHosts != "" && o.Host > 0 {
-		cancel(errOver) // the log of host 0 would say so, this one does not
+		cancel(errOver) // only the log of host 0 announces the end
 		<-written
 		return status, begun, nil
 	}
@@ -84,9 +84,9 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 	return status, begun, context.Cause(ctx)
 }
 
-// allStored returns how the job ended if the store has all of its log as well: the runner of a
-// single host stores the log before it records the end. Of an earlier attempt that was killed,
-// or where the result has warnings, the pod may have more.
+// allStored returns how the job ended, and whether the store also has its whole log: the
+// runner of a single host stores the log before it records the end. If an earlier attempt was
+// killed, or the result has warnings, the pod may have more of the log.
 func (j *Job) allStored(ctx context.Context) (api.Status, bool) {
 	if j.Handle.Backend != api.BackendGKE || j.Handle.Hosts != 1 || j.Handle.Map != nil {
 		return api.Status{}, false
@@ -102,18 +102,18 @@ func (j *Job) allStored(ctx context.Context) (api.Status, bool) {
 	return end.Status(), true
 }
 
-// archive is what the store has of the job's log. Each reading of the log makes one.
+// archive returns what the store has of the job's log. Every reader of the log makes its own.
 func (j *Job) archive() *logs.Archive {
 	return &logs.Archive{Store: j.Store, JobID: j.ID(), Chunks: j.Handle.Map != nil, WithoutLog: j.Handle.ByPythonTool()}
 }
 
-// Ended is how the job ended, and whether the store knows that.
+// Ended returns how the job ended, and whether the store knows that.
 func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 	status, err := j.remembered(ctx)
 	return status, err == nil && status.State != api.NotFound
 }
 
-// logsFrom is Logs for a job whose first status comes from elsewhere.
+// logsFrom is Logs for a job whose status comes from first.
 func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Archive, o logs.Options, w screen.Streams) error {
 	select {
 	case status := <-first:
@@ -123,8 +123,8 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Arc
 	}
 }
 
-// Logs writes what the job printed: from the store where that has all of it, else from the
-// workload while there is one.
+// Logs writes what the job printed. It reads the store if that has the whole log, else the
+// workload if there is one.
 func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error {
 	if _, complete := j.allStored(ctx); complete {
 		return j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
@@ -154,8 +154,7 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.
 	return j.Backend.Logs(ctx, j.Handle, a, o, w)
 }
 
-// logged is how many pods the job has a log of, and whether they are the chunks of
-// a map.
+// logged returns how many pods have a log, and whether they are the chunks of a map.
 func (j *Job) logged() (pods int, chunks bool) {
 	if m := j.Handle.Map; m != nil {
 		return m.Chunks(), true
@@ -163,7 +162,7 @@ func (j *Job) logged() (pods int, chunks bool) {
 	return j.Handle.Hosts, false
 }
 
-// Tail returns the last n lines that a host printed, for people: long ones are cut.
+// Tail returns the last n lines that a host printed, for people: long lines are cut.
 func (j *Job) Tail(ctx context.Context, host, n int) (string, error) {
 	var b limitedBuffer
 	pipe := screen.NewPipe(&b) // progress bars in their last state

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// slow is a cluster that may never come to know that the job has ended.
+// slow is a cluster that may never learn that the job has ended.
 type slow struct {
 	steps          // of its states
 	refusal error  // of a stop
@@ -83,8 +83,8 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 	}
 }
 
-// chorus is a cluster where the logs of several hosts seem to tell the end, one of them
-// after the job was cleaned up.
+// chorus is a cluster where the logs of several hosts seem to announce the end, one of
+// them after the job was cleaned up.
 type chorus struct {
 	slow
 	store store.Store
@@ -100,7 +100,7 @@ func (c chorus) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.
 	return c.store.Delete(ctx, store.End("a1"))
 }
 
-// A call can print the line by which its log says the end.
+// A call can print the line with which a log announces the end.
 func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: chorus{slow{steps: steps{{State: api.Running}}}, s}}
@@ -117,7 +117,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 	tests := map[string]struct {
 		refusal, unseen error
 		objects         map[string]string
-		want            string // who says in the store that the job has ended
+		want            string // who recorded the end of the job in the store
 	}{
 		"accepted":                             {want: "cancel"},
 		"refused":                              {refusal: refused},
@@ -192,7 +192,7 @@ func TestTheRecordsAndTheLogOfAnAttemptAreReadOnce(t *testing.T) {
 	}
 }
 
-// away is a cluster that can't be asked.
+// away is a cluster that can't be reached.
 type away struct{ steps }
 
 func (away) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
@@ -203,8 +203,8 @@ func (away) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.Wo
 	return api.WorkloadStatus{}, errors.New("dial tcp: i/o timeout")
 }
 
-// The log of a job that has ended is read without its cluster where the store has all of it,
-// or where the cluster is away.
+// The log of a job that has ended is read without its cluster if the store has all of it, or
+// if the cluster can't be reached.
 func TestFollowAJobThatHasEndedWithoutItsCluster(t *testing.T) {
 	const byClient = `{"version":1,"state":"FAILED","reason":"Killed","by":"client"}`
 	one := api.Handle{JobID: "a1", Backend: api.BackendGKE, Hosts: 1}

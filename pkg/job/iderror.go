@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// IDError is a word that names no job, or more than one.
+// IDError says that a word names no job, or more than one.
 type IDError struct{ msg string }
 
 func (e *IDError) Error() string { return e.msg }
 
-// shownCandidates is how many jobs an error lists at most.
+// shownCandidates is how many jobs an error lists, at most.
 const shownCandidates = 10
 
-// ambiguousID says which jobs a word may mean. candidates are those of which more is known.
+// ambiguousID says which jobs match a word: the candidates or, if there are none, some of hits.
 func ambiguousID(word string, hits []string, candidates []api.JobSummary, now time.Time) string {
 	if len(candidates) == 0 {
 		return fmt.Sprintf("job %q: %d jobs match, such as %s; be more specific", word, len(hits), strings.Join(hits[:min(len(hits), 3)], ", "))
@@ -50,7 +50,7 @@ func age(created, now time.Time) string {
 	return duration.HumanDuration(max(now.Sub(created), 0))
 }
 
-// unknownID says that no job has this name. flags are those that a command needs to list these jobs.
+// unknownID says that no job has this name. flags are what a command needs to list the jobs.
 func unknownID(word string, ids []string, flags string) string {
 	if len(ids) == 0 {
 		return fmt.Sprintf("job %q not found: there are no jobs here", word)
@@ -62,8 +62,8 @@ func unknownID(word string, ids []string, flags string) string {
 	return fmt.Sprintf("job %q not found; similar: %s", word, strings.Join(near, ", "))
 }
 
-// nearIDs finds ids that are like a word, or that begin like it: no one types
-// the time of a job. Of jobs that begin alike it takes the newest.
+// nearIDs returns up to n ids that are similar to a word. It also compares without the time in an id,
+// which no one types. Of ids that differ only in their time, it then returns the newest.
 func nearIDs(word string, ids []string, n int) []string {
 	newest := map[string]string{}
 	for _, id := range ids { // sorted, so that the last is the newest

@@ -1,5 +1,5 @@
-// Package job works on jobs by their ids, wherever they run: it lists and
-// follows them, brings their results back, ends them and cleans up. `run` and
+// Package job does what can be done to a submitted job, wherever it runs: it lists and
+// follows jobs, reads their results, cancels them and cleans up. The commands `run` and
 // `jobs` share it.
 package job
 
@@ -13,23 +13,23 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// DefaultGrace is how long a job that is told to end may save its outputs.
+// DefaultGrace is how long a job that is told to end may take to save its outputs.
 const DefaultGrace = 30 * time.Second
 
-// Job is one job: its description, and where it lives.
+// Job is a job: its handle, its store and the backend that runs it.
 type Job struct {
 	Handle  api.Handle
 	Store   store.Store
 	Backend Backend
-	// Flags are those of its Registry.
+	// Flags are the Flags of its Registry.
 	Flags string
 }
 
-// ID is the job's id.
+// ID returns the job's id.
 func (j *Job) ID() string { return j.Handle.JobID }
 
-// Status is the job's state now, and why it waits if it does. Of one whose workload is gone
-// it is how the job ended, if the store knows.
+// Status returns the current status of the job, with why it waits. If the workload is gone,
+// it says how the job ended, if the store knows.
 func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	s, err := j.state(ctx)
 	if err == nil {
@@ -38,9 +38,9 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	return j.Advised(s), err
 }
 
-// finished is a status with the end that the store says, where the workload takes the job
-// for running: a cluster knows of a container's end a second or two later, when Wait has
-// returned. One that was cancelled runs until it has saved its outputs.
+// finished returns s or, if s is running and the store has an end, that end: a cluster
+// reports the end of a container a second or two later, after Wait has returned. A
+// cancelled job is still running while it saves its outputs.
 func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
 	if s.State != api.Running {
 		return s
@@ -53,9 +53,9 @@ func (j *Job) finished(ctx context.Context, s api.Status) api.Status {
 	return end
 }
 
-// Advised is a status of the job whose next step is to cancel it where waiting does not
-// help: until then no one ends it, and it keeps its part of quotas and the accelerators of the
-// hosts that run. A run that is attached cancels it by itself.
+// Advised returns s with the advice to cancel the job if it waits in vain: until it is
+// cancelled, it keeps its part of quotas and the accelerators of the hosts that run. An
+// attached run cancels it by itself.
 func (j *Job) Advised(s api.Status) api.Status {
 	if s.Unrecoverable {
 		s.Next = "kubectl kinetic jobs cancel " + j.ID() + j.LocationFlags()
@@ -63,8 +63,8 @@ func (j *Job) Advised(s api.Status) api.Status {
 	return s
 }
 
-// state is the job's state now, and why it waits if it does. Where the cluster can't
-// be asked about a job that has ended, it is what the store knows.
+// state returns the current status of the job, with why it waits. If the cluster can't be
+// reached and the job has ended, it returns what the store knows.
 func (j *Job) state(ctx context.Context) (api.Status, error) {
 	s, err := j.look(ctx)
 	if err == nil {
@@ -81,7 +81,7 @@ func (j *Job) state(ctx context.Context) (api.Status, error) {
 	return end, nil
 }
 
-// look asks the backend for the job's state now, and completes it from the store.
+// look reads the current status from the backend, and completes it from the store.
 func (j *Job) look(ctx context.Context) (api.Status, error) {
 	s, err := j.Backend.Status(ctx, j.Handle)
 	if err != nil {
@@ -91,8 +91,8 @@ func (j *Job) look(ctx context.Context) (api.Status, error) {
 	return j.settled(ctx, count.in(ctx, j, s)), nil
 }
 
-// Wait returns the state that the job ended in. The store is asked first: a job that has
-// ended needs no cluster, which may be gone by then. One that was cancelled may still be
+// Wait returns the status in which the job ended. It reads the store first: a job that
+// has ended needs no cluster, which may be gone by then. A cancelled job may still be
 // saving its outputs.
 func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	if end, ended := j.Ended(ctx); ended && end.Reason != api.Cancelled && !j.mayHold(ctx) {
@@ -107,7 +107,7 @@ func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, erro
 	return status, err
 }
 
-// mayHold reports whether the workload is to be looked at although the job has ended: a
+// mayHold reports whether a job that has ended may still hold its hosts: a
 // LeaderWorkerSet may have to be released.
 func (j *Job) mayHold(ctx context.Context) bool {
 	if j.Handle.Backend != api.BackendPathways {
@@ -117,8 +117,8 @@ func (j *Job) mayHold(ctx context.Context) bool {
 	return err != nil || !collected
 }
 
-// waitForWorkload returns the state that the workload ended in. Where that is gone it is
-// the one that the store remembers, or NotFound.
+// waitForWorkload returns the status in which the workload ended. If the workload is
+// gone, it returns the end in the store, or NotFound.
 func (j *Job) waitForWorkload(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	var alive *api.Status
 	status, err := j.watch(ctx, func(s api.Status) {
@@ -137,7 +137,7 @@ func (j *Job) waitForWorkload(ctx context.Context, seen func(api.Status)) (api.S
 	return status, err
 }
 
-// remembered is the end that the store reports, NotFound if it says none.
+// remembered returns the end in the store, NotFound if there is none.
 func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	end, err := j.end(ctx)
 	if errors.Is(err, store.ErrNotFound) {
@@ -149,13 +149,13 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	return end.Status(), nil
 }
 
-// end is end.json.
+// end reads end.json.
 func (j *Job) end(ctx context.Context) (api.End, error) {
 	return records.End(ctx, j.Store, j.ID())
 }
 
-// Began reports whether anything of the job has run: its workload no longer waits,
-// or the store knows of an attempt or an end.
+// Began reports whether anything of the job has run: its workload is no longer pending,
+// or the store has an attempt or an end.
 func (j *Job) Began(ctx context.Context) (bool, error) {
 	status, err := j.state(ctx)
 	if err != nil || status.State != api.NotFound && status.State != api.Pending {

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// deleted is a cluster that no one reaches any more.
+// deleted is a cluster that no longer exists.
 type deleted struct {
 	Backend
-	asked *int // how often someone tried
+	asked *int // how often it was called
 }
 
 var errUnreachable = errors.New("the API server can't be reached")
@@ -34,8 +34,8 @@ func (d deleted) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail,
 	return api.WorkloadDetail{}, errUnreachable
 }
 
-// Between the end of a job and the moment at which its cluster knows of it, a wait and a
-// status tell the same. A job that was cancelled may still be saving.
+// After a job has ended and before its cluster reports that, Wait and Status agree. A
+// cancelled job may still be saving its outputs.
 func TestAJobThatItsClusterTakesForRunning(t *testing.T) {
 	for end, want := range map[string]api.State{succeededEnd: api.Succeeded, runnerEnd: api.Failed, cancelledEnd: api.Running, "": api.Running} {
 		j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Backend: steps{{State: api.Running}}}
@@ -57,8 +57,8 @@ const (
 	cancelledEnd = `{"version":1,"state":"FAILED","reason":"Cancelled","message":"cancelled","exit_code":143,"by":"cancel"}`
 )
 
-// How a job ended, what it returned and what it printed lies in the store: that takes no
-// cluster, which may be gone by then.
+// The store has how a job ended, what it returned and what it printed. Reading that needs
+// no cluster, which may be gone by then.
 func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 	asked := 0
 	newJob := func(backend api.Backend, objects map[string]string) *Job {
@@ -97,7 +97,7 @@ func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 	}
 }
 
-// explained is a workload that is read at once, and not watched for that.
+// explained is a workload whose status is read at once, without a watch.
 type explained struct {
 	steps
 	status api.Status

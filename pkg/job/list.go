@@ -17,28 +17,28 @@ import (
 
 // Filter chooses jobs.
 type Filter struct {
-	// States and Cancelled, when one is set, choose only jobs in these states, and jobs that were
-	// cancelled, whatever their state.
+	// States and Cancelled, if one is set, choose only jobs in these states, and cancelled jobs
+	// in any state.
 	States    []api.State
 	Cancelled bool
-	// Stored also takes jobs that have no workload any more.
+	// Stored includes jobs that no longer have a workload.
 	Stored bool
-	// Orphans, when set with Stored, also takes what has no handle either, if nothing
-	// was added to it from that moment on by our clock: else a submit may be writing it.
+	// Orphans, if set together with Stored, includes jobs that have no handle either, if nothing was
+	// added to them after this time, by our clock: a submit may still be writing the others.
 	Orphans time.Time
-	// Outputs, with Stored, also takes what is left of a job whose records are gone.
+	// Outputs, together with Stored, includes jobs of which only the outputs are left.
 	Outputs bool
-	// User, when set, takes only jobs that this user has submitted.
+	// User, if set, chooses only jobs that this user submitted.
 	User string
-	// Selector, when set, takes only jobs with these labels.
+	// Selector, if set, chooses only jobs with these labels.
 	Selector labels.Selector
-	// Before, when set, takes only jobs created before that moment by our clock.
+	// Before, if set, chooses only jobs created before this time, by our clock.
 	Before time.Time
-	// Limit is the number of jobs at most, the newest first; 0 is all.
+	// Limit is the greatest number of jobs, the newest first; 0 is all.
 	Limit int
 }
 
-// Chooses reports whether the filter leaves out jobs by what they are.
+// Chooses reports whether the filter leaves out jobs because of their properties.
 func (f Filter) Chooses() bool {
 	return len(f.States) > 0 || f.Cancelled || f.User != "" || f.Selector != nil || !f.Before.IsZero()
 }
@@ -55,7 +55,7 @@ func (f Filter) wantsState(e api.JobSummary) bool {
 	return len(f.States) == 0 && !f.Cancelled || slices.Contains(f.States, e.State) || f.Cancelled && e.Word() == api.CancelledWord
 }
 
-// UnreadError is about workloads that exist, or may, and could not be listed.
+// UnreadError says that workloads that exist, or may exist, could not be listed.
 type UnreadError struct{ err error }
 
 func (e *UnreadError) Error() string { return e.err.Error() }
@@ -63,8 +63,8 @@ func (e *UnreadError) Error() string { return e.err.Error() }
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *UnreadError) Unwrap() error { return e.err }
 
-// joinUnread joins the errors of listing the workloads and the store. It leaves out that there is
-// no store if the workloads could not be listed: they would have named their stores.
+// joinUnread joins the errors of listing the workloads and the store. It leaves out store.ErrNone
+// if the workloads could not be listed, because they would have named their stores.
 func joinUnread(workloads, stored error) error {
 	if workloads != nil && errors.Is(stored, store.ErrNone) {
 		return workloads
@@ -72,10 +72,9 @@ func joinUnread(workloads, stored error) error {
 	return errors.Join(workloads, stored)
 }
 
-// Entries lists the jobs that the filter chooses, the newest first. Next to an
-// error, which is an UnreadError where workloads could not be listed, it gives those
-// that could be read. A job without a workload is then among them only if it is known
-// to have ended.
+// Entries lists the jobs that the filter chooses, the newest first. With an error it
+// returns the jobs that it could read. If workloads could not be listed, the error is an
+// UnreadError, and a job without a workload is only listed if it is known to have ended.
 func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) ([]api.JobSummary, error) {
 	found, unread := reg.list(ctx, level)
 	f.Before, f.Orphans = reg.Time(f.Before), reg.Time(f.Orphans)
@@ -104,7 +103,7 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	return chosen, err
 }
 
-// choose takes the newest of the entries that are wanted.
+// choose returns the newest of the wanted entries.
 func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 	wanted := slices.DeleteFunc(slices.Clone(entries), func(e api.JobSummary) bool { return !f.wants(e) })
 	slices.SortFunc(wanted, func(a, b api.JobSummary) int {
@@ -116,8 +115,7 @@ func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 	return wanted
 }
 
-// entries describes workloads and, where the filter asks for them, the jobs
-// that have none any more.
+// entries describes workloads and, with f.Stored, the jobs that no longer have one.
 func (reg Registry) entries(ctx context.Context, found []api.JobSummary, f Filter, more *additions) ([]api.JobSummary, error) {
 	entries := slices.Clone(found)
 	for i := range entries {
@@ -134,10 +132,10 @@ func (reg Registry) entries(ctx context.Context, found []api.JobSummary, f Filte
 	return append(entries, stored...), err
 }
 
-// Parallel is how many jobs are looked at or worked on at a time. Each may take several requests.
+// Parallel is how many jobs are processed at the same time. Each may take several requests.
 const Parallel = 16
 
-// atATime is how many pods a job has at a time.
+// atATime returns how many pods a job has at the same time.
 func atATime(h api.Handle) int {
 	if h.Map != nil {
 		return h.Map.Parallelism
@@ -145,8 +143,8 @@ func atATime(h api.Handle) int {
 	return h.Hosts
 }
 
-// stored lists the jobs of the store that are not among the known ones. What
-// has no handle, or none that this version can read, is an orphan.
+// stored lists the jobs in the store that are not in known. A job without a handle, or
+// with one that this version can't read, is an orphan.
 func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter) ([]api.JobSummary, error) {
 	dirs, err := reg.Store.Dirs(ctx, "")
 	if err != nil {
@@ -178,8 +176,8 @@ func (reg Registry) stored(ctx context.Context, known []api.JobSummary, f Filter
 	return wanted, nil
 }
 
-// storedEntry says what the store knows of a job; nil is one of another
-// namespace or cluster, and an orphan where none is wanted.
+// storedEntry returns what the store knows about a job; nil if it belongs to another
+// namespace or cluster, or is an orphan that is not wanted.
 func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
 	data, err := records.ReadBytes(ctx, reg.Store, store.Handle(id))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -38,8 +38,8 @@ func storeWith(t *testing.T, objects map[string]string) store.Store {
 	return s
 }
 
-// One store serves two namespaces and two clusters; what isn't in this one may
-// well be running in the other.
+// Two namespaces and two clusters share a store; a job that isn't in this one may be
+// running in the other.
 func TestEntriesOfASharedStore(t *testing.T) {
 	handle := func(id, namespace, cluster string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","cluster_name":"` + cluster +
@@ -56,7 +56,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 
 		"cpu-f-20260101-000000-0a1b2c3/call.json": "{}",
 		"cpu-f-20260101-000000-abcdef0/outputs/x": "x",
-		// Not for a broom: what is, or may be, someone else's.
+		// Never cleaned up: what is, or may be, someone else's.
 		"cpu-f-20260101-000000-1111111/x": "x",
 		"chosen/end.json":                 "{}",
 		"chosen-too/outputs/x":            "x",
@@ -144,7 +144,8 @@ func (silent) List(ctx context.Context, _, _ string) iter.Seq2[store.Object, err
 	}
 }
 
-// What only a store could add to a list is missing then. It is waited for once.
+// If the store does not answer, the list lacks what only the store could add. It waits for the store
+// once.
 func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := api.CurrentPod{Pod: "p", MayHaveEarlierPods: true}
@@ -176,7 +177,7 @@ func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 	})
 }
 
-// sluggish is a store that takes its time for each object.
+// sluggish is a store that is slow to read each object.
 type sluggish struct{ store.Store }
 
 func (s sluggish) Open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -188,7 +189,7 @@ func (s sluggish) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 	}
 }
 
-// A store that can't answer for all jobs in time is asked about the next ones all the same.
+// A store that can't answer for all jobs in time is still asked about the next ones.
 func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 	objects := map[string]string{}
 	var entries []api.JobSummary
@@ -212,9 +213,9 @@ func TestAStoreThatIsSlowIsNotSilent(t *testing.T) {
 	})
 }
 
-// The pods of earlier attempts may be gone: their records tell the number, and when
-// the first began. Where there are none, what the cluster says stands. A list without
-// reasons asks for those alone of which it is likely.
+// The pods of earlier attempts may be gone: the records of attempts say how many there were, and when
+// the first began. Without records, what the cluster says stands. A list without reasons only reads the
+// records of jobs that are likely to have had earlier pods.
 func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	running := func(id, pod string) api.JobSummary {
@@ -254,7 +255,7 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 	}
 }
 
-// How many hosts a set has, only its pods tell, and its handle when they are gone.
+// The number of hosts of a LeaderWorkerSet comes from its pods or, when they are gone, from the handle.
 func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 	p := Registry{Store: storeWith(t, map[string]string{
 		"set/handle.json": `{"version":1,"job_id":"set","backend":"pathways","hosts":4}`,
@@ -278,7 +279,7 @@ func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 	}
 }
 
-// A job that waits in vain keeps what it has until it is cancelled, which a list says, too.
+// A job that waits in vain keeps what it has until it is cancelled. A list says so, too.
 func TestEntriesTellWhatEndsAJobThatWaitsInVain(t *testing.T) {
 	waits := api.Status{State: api.Pending, Message: "the pod was refused by warden: no", Next: "kubectl describe job", Unrecoverable: true}
 	p := Registry{Store: storeWith(t, nil), Flags: " --context dev"}

@@ -55,7 +55,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The starts of a map are those of its chunks, each by itself.
+// Each chunk of a map has its own attempts.
 func TestAttemptsOf(t *testing.T) {
 	j := aMap(t, 200, nil)
 	for name, text := range map[string]string{
@@ -81,7 +81,7 @@ func TestAttemptsOf(t *testing.T) {
 	}
 }
 
-// What one pod of a map printed last says nothing about its end.
+// The last lines of one pod of a map don't say why the map failed.
 func TestFailureOfAMapShowsNoLog(t *testing.T) {
 	j := aMap(t, 2, nil)
 	j.Backend = steps{{State: api.NotFound}}

@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// ErrNoJob is that no job was found.
+// ErrNoJob says that no job was found.
 var ErrNoJob = errors.New("no jobs found")
 
 // Newest finds the newest job that the filter chooses by user and labels, with or without a
-// workload. It reads no more handles than it has to: most ids have the time of the submit
-// in them. The error is ErrNoJob where there is none.
+// workload. It reads as few handles as it can: most ids contain the time of the submit. If
+// there is no such job, the error is ErrNoJob.
 func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
 	found, unlisted := reg.list(ctx, api.ListNames)
 	candidates, err := reg.byAge(ctx, found)
@@ -59,14 +59,14 @@ func (reg Registry) Newest(ctx context.Context, f Filter) (*Job, error) {
 	return reg.Open(ctx, *newest)
 }
 
-// byAge returns the jobs that have a workload or lie in the store, the newest first. In front
-// stand those whose age only their handles tell.
+// byAge returns the jobs that have a workload or are in the store, the newest first. Jobs
+// whose age only the handle has come before all others.
 func (reg Registry) byAge(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
 	var entries []api.JobSummary
 	known := map[string]bool{}
 	for _, w := range found {
 		known[w.ID] = true
-		created := store.TimeOf(w.ID) // by the clock of who submitted it, as of those without a workload
+		created := store.TimeOf(w.ID) // by the submitter's clock, as for jobs without a workload
 		if created.IsZero() {
 			created = w.Created
 		}
@@ -94,8 +94,8 @@ type unread struct {
 	err     error
 }
 
-// readHandles completes entries with their handles. What is not a job of this registry loses its
-// id. It returns the jobs that the filter may choose and whose handles can't be read.
+// readHandles completes entries from their handles. It clears the id of an entry that is not a job of
+// this registry. It returns the jobs whose handles can't be read, if the filter may choose them.
 func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions, f Filter) []unread {
 	failed := make([]*unread, len(entries))
 	fanout.Each(Parallel, entries, func(i int, _ api.JobSummary) {
@@ -128,8 +128,8 @@ func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, m
 	return all
 }
 
-// oneOf returns one of the errors, and says how many more there are: a store that can't be read
-// has the same for each job.
+// oneOf returns the first error, with the number of the others: a store that can't be read has
+// the same error for each job.
 func oneOf(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	switch len(errs) {

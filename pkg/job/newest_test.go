@@ -78,7 +78,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// That a job can't be seen does not mean that there is none.
+// If a job can't be seen, that does not mean that there is none.
 func TestNewestWhereTheClusterIsAway(t *testing.T) {
 	away := errors.New("dial tcp: i/o timeout")
 	p := Registry{Store: storeWith(t, nil), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, away })}
@@ -135,7 +135,7 @@ func TestEntriesOfAUser(t *testing.T) {
 	}
 }
 
-// A watch of one user's jobs reports no other, and of each handle asks once.
+// A watch of one user's jobs reports no other jobs, and reads each handle once.
 func TestWatchEntriesOfAUser(t *testing.T) {
 	handle := func(id, user string) string {
 		return fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","user":%q,"created_at":"2026-01-01T00:00:00Z"}`, id, user)
@@ -197,7 +197,7 @@ func TestNewestBehindAnUnreadableHandle(t *testing.T) {
 	}
 }
 
-// The clock of the cluster is not that of who submits.
+// The cluster's clock may differ from the submitter's.
 func TestNewestBySubmittersClock(t *testing.T) {
 	const older, newer = "cpu-train-20260101-120200-aaaaaaa", "cpu-train-20260101-120300-bbbbbbb"
 	handle := func(id, at string) string {

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// A store may hold what is not a job's: directories of other people, and other stores.
-// Whatever has no handle is left alone unless its objects show that it is what is
-// left of a job.
+// A store may also contain directories that are not jobs: other people's, and other
+// stores. A directory without a handle is left alone unless its objects show that it was
+// a job.
 
-// checkOrphan checks that a directory without a handle, which someone has named, is
-// what is left of a job: that it has records, or an id that no one else would think of.
+// checkOrphan checks that a directory without a handle, which the user has named, was a
+// job: it has records, or outputs and an id that only a program makes.
 func (j *Job) checkOrphan(ctx context.Context) error {
 	for o, err := range j.objects(ctx) {
 		if err != nil {
@@ -29,7 +29,7 @@ func (j *Job) checkOrphan(ctx context.Context) error {
 	return &IDError{fmt.Sprintf("job %s: %s doesn't look like a job, so it was not deleted; to delete it: %s", j.ID(), url, removal(url))}
 }
 
-// removal is the command that removes a directory of a store.
+// removal returns the command that removes a directory of a store.
 func removal(url string) string {
 	if dir, local := strings.CutPrefix(url, store.FileScheme); local {
 		return "rm -r " + shell.Word(dir)
@@ -37,26 +37,25 @@ func removal(url string) string {
 	return "gcloud storage rm -r " + shell.Word(url)
 }
 
-// RemovalOfOutputs is the command that removes the outputs of a job whose records are
-// gone. Only an id that a program has made then still shows that they are a job's.
+// RemovalOfOutputs returns the command that removes the outputs of a job whose records
+// are gone. Only an id that a program made then shows that they belong to a job.
 func (j *Job) RemovalOfOutputs() string {
 	outputs := store.Outputs(j.ID())
 	switch {
 	case j.Handle.ByPythonTool():
-		outputs = store.PythonOutputs(j.ID()) // where no job is looked for
+		outputs = store.PythonOutputs(j.ID()) // cleanup does not look for jobs there
 	case store.IsMadeID(j.ID()):
 		return "kubectl kinetic jobs cleanup " + j.ID() + " --outputs" + j.LocationFlags()
 	}
 	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
 }
 
-// onlyOutputs is what the store reports a job that was cleaned up without --outputs.
+// onlyOutputs is the status of a job that was cleaned up without --outputs.
 var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
 
-// orphan is the entry of a directory without a handle if that is what is left of a
-// job, nil if it is not or not wanted: no one has named it, so that it needs an id that
-// a program has made, and a record or outputs. It is as old as the newest of its
-// objects, the only times that it has.
+// orphan returns the entry of a directory without a handle; nil if it was not a job, or
+// is not wanted. The user has not named it, so it needs an id that a program made, and a
+// record or outputs. Its age is that of its newest object, because it has no other times.
 func (reg Registry) orphan(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
 	if f.Orphans.IsZero() && !f.Outputs || !store.IsMadeID(id) {
 		return nil, nil

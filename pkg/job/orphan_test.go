@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Who pastes the command removes that directory and no other.
+// The command, when it is pasted, removes that directory and no other.
 func TestAdviceToRemoveCanBePasted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "My Drive", "store")
 	s, err := store.OpenFile("file://" + dir)

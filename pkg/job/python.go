@@ -10,11 +10,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// What the Python package leaves of its jobs are pickles, which run code when they
-// are read. This program names them and never reads them.
+// The Python package stores results as pickles. Reading a pickle runs code, so this
+// program only says where they are.
 
-// unknownEnd says why the store doesn't tell how the job ended, "" where it
-// could have.
+// unknownEnd says why the store can't say how the job ended; "" if it can.
 func (j *Job) unknownEnd() string {
 	if j.Handle.ByPythonTool() {
 		return "only a pickle of the kinetic Python package says how it ended"
@@ -22,8 +21,8 @@ func (j *Job) unknownEnd() string {
 	return ""
 }
 
-// objects yields all that the store has of the job. The Python tool keeps the
-// outputs of its jobs in another place.
+// objects yields all objects of the job in the store. The Python tool keeps the outputs
+// of its jobs under another prefix.
 func (j *Job) objects(ctx context.Context) iter.Seq2[store.Object, error] {
 	prefixes := []string{j.ID() + "/"}
 	if j.Handle.ByPythonTool() {
@@ -44,8 +43,8 @@ func (j *Job) isOutput(o store.Object) bool {
 	return strings.HasPrefix(o.Name, store.Outputs(j.ID())) || strings.HasPrefix(o.Name, store.PythonOutputs(j.ID()))
 }
 
-// PythonResult is the URL of the pickle that a job of the Python package has left,
-// "" where there is none.
+// PythonResult returns the URL of the pickled result of a job of the Python package, ""
+// if there is none.
 func (j *Job) PythonResult(ctx context.Context) (string, error) {
 	if !j.Handle.ByPythonTool() {
 		return "", nil
@@ -60,7 +59,7 @@ func (j *Job) PythonResult(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// PickleError is a result that can't be shown, because only Python can read it.
+// PickleError says that a result can't be shown, because only Python can read it.
 type PickleError struct{ ID, URL string }
 
 func (e *PickleError) Error() string {

@@ -6,13 +6,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// reaches checks that the workload of a job would be found here: a store may
-// serve several namespaces and clusters, and a job that isn't in this one may
-// well run in another.
+// reaches checks that the workload of a job would be found in this registry: several
+// namespaces and clusters may share a store, and a job that isn't in this one may be
+// running in another.
 func (reg Registry) reaches(h api.Handle) error { return reg.has(h, false) }
 
-// has is reaches for a job whose workload may have been found: where it was, the job is
-// in this cluster, by whatever way that was reached when the job was submitted.
+// has is reaches for a job whose workload may have been found. If it was found, the job
+// is in this cluster, whatever its name and address were when the job was submitted.
 func (reg Registry) has(h api.Handle, found bool) error {
 	switch {
 	case reg.Namespace != "" && h.Namespace != "" && h.Namespace != reg.Namespace:

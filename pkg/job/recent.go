@@ -28,10 +28,10 @@ func (b Beginning) wants(e api.JobSummary) bool {
 }
 
 const (
-	// maxRecent is how many jobs Recent returns at most.
+	// maxRecent is how many jobs Recent returns, at most.
 	maxRecent = 50
-	// maxRecalled is how many of them may be read from the store: two handles after each
-	// other, the others at the same time.
+	// maxRecalled is how many of them may be read from the store: Parallel at a time, so
+	// this takes as long as two reads.
 	maxRecalled = 2 * Parallel
 )
 
@@ -62,9 +62,9 @@ func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
 	return b.newest(recalled, maxRecalled)
 }
 
-// newest returns the newest jobs that b chooses. If there are more than limit, the last one is
-// such that all of them have no longer beginning in common than all chosen jobs have: shells
-// insert what is common.
+// newest returns the newest jobs that b chooses. If there are more than limit, it picks the
+// last one so that the IDs have no longer common prefix than those of all chosen jobs: shells
+// insert the common prefix.
 func (b Beginning) newest(all []api.JobSummary, limit int) []api.JobSummary {
 	chosen := slices.DeleteFunc(slices.Clone(all), func(e api.JobSummary) bool { return !b.wants(e) })
 	at := make(map[string]time.Time, len(chosen)) // reading an ID for each comparison would take long
@@ -86,7 +86,7 @@ func (b Beginning) newest(all []api.JobSummary, limit int) []api.JobSummary {
 	return first
 }
 
-// submitted returns when a job was submitted, which most IDs tell to the second.
+// submitted returns when a job was submitted, which most IDs say to the second.
 func submitted(e api.JobSummary) time.Time {
 	if t := store.TimeOf(e.ID); !t.IsZero() {
 		return t
@@ -94,7 +94,7 @@ func submitted(e api.JobSummary) time.Time {
 	return e.Created
 }
 
-// commonBeginning returns the length of the longest beginning that two IDs have in common.
+// commonBeginning returns the length of the longest common prefix of two IDs.
 func commonBeginning(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// picks is a Backend that has only what Pick needs: some jobs, of which choose does not learn the
-// function.
+// picks is a Backend that only implements Pick. It sets the functions of its jobs after choose
+// has returned.
 type picks struct {
 	Backend
 	jobs   []api.JobSummary
@@ -69,8 +69,8 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// A shell inserts what all offered words have in common: that must not be more than what all
-// chosen jobs have in common.
+// A shell inserts the common prefix of all offered words. That must not be longer than the
+// common prefix of all chosen jobs.
 func TestNewestOfMany(t *testing.T) {
 	var all []api.JobSummary
 	for i := range 10 {

@@ -11,49 +11,49 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Registry is where jobs live: their workloads, and the stores they use.
+// Registry gives access to jobs: to their workloads, and to the stores they use.
 type Registry struct {
 	Backend Backend
-	// Kind is that of the backend.
+	// Kind is the kind of the backend.
 	Kind api.Backend
-	// Namespace and Cluster are where workloads are looked for, "" for all of
-	// them and for local jobs. Cluster is "" also where its name is only supposed.
+	// Namespace and Cluster say where to look for workloads. Namespace is "" for all
+	// namespaces, Cluster if its name is only a guess, both for local jobs.
 	Namespace, Cluster string
-	// ClusterID distinguishes the cluster from any other, whatever it is called, and Server is
-	// the URL of its API server; "" for local jobs.
+	// ClusterID identifies the cluster, whatever its name is, and Server is the URL of its API
+	// server; "" for local jobs.
 	ClusterID, Server string
 	// OpenStore opens the store of a workload, by its URL.
 	OpenStore func(url string) (store.Store, error)
-	// Store is where jobs are looked for that have no workload any more.
+	// Store is the usual store, in which to look for jobs without a workload.
 	Store store.Store
-	// Flags take a command line to this registry, but for the namespace:
-	// " --context dev". Empty where no flag does.
+	// Flags are the flags with which a command finds this registry, except for the
+	// namespace: " --context dev". Empty if there are none.
 	Flags string
 }
 
-// Job is the job that a handle describes and whose records are in the usual store.
+// Job returns the job of a handle, with its records in the usual store.
 func (reg Registry) Job(h api.Handle) *Job {
 	return &Job{Handle: h, Store: reg.Store, Backend: reg.Backend, Flags: reg.Flags}
 }
 
-// NewJob is a job that is to be submitted here.
+// NewJob returns a job that is to be submitted here.
 func (reg Registry) NewJob(s api.Spec) *Job {
 	h := api.NewHandle(s)
 	h.ClusterName, h.ClusterID, h.Server = reg.Cluster, reg.ClusterID, reg.Server
 	if reg.Cluster == "" {
-		h.Zone = "" // which is as much supposed
+		h.Zone = "" // a guess as well
 	}
 	return reg.Job(h)
 }
 
-// list describes the workloads that exist. Those that don't name their store are looked for in
+// list describes the workloads that exist. One that doesn't name its store is assumed to use
 // the usual one.
 func (reg Registry) list(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	found, err := reg.Backend.List(ctx, level)
 	return reg.inStores(found), err
 }
 
-// inStores are jobs with their stores, but for those that are gone.
+// inStores returns jobs with the usual store for those that name none and are not gone.
 func (reg Registry) inStores(found []api.JobSummary) []api.JobSummary {
 	found = slices.Clone(found)
 	for i := range found {
@@ -64,8 +64,8 @@ func (reg Registry) inStores(found []api.JobSummary) []api.JobSummary {
 	return found
 }
 
-// Exact is the job whose whole id was given and whose handle lies in the usual
-// store, which one request says; nil for any other, or when there is doubt.
+// Exact returns the job with this whole id if its handle is in the usual store, with one
+// request; nil if it is not, or can't be read.
 func (reg Registry) Exact(ctx context.Context, id string) *Job {
 	if store.CheckID(id) != nil {
 		return nil
@@ -77,7 +77,7 @@ func (reg Registry) Exact(ctx context.Context, id string) *Job {
 	return reg.Job(handle)
 }
 
-// Open is AttachAll for a job that was listed.
+// Open is AttachAll for a listed job.
 func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
 	j := reg.Job(api.Handle{JobID: e.ID, Backend: reg.Kind, Namespace: e.Namespace})
 	if e.Store != reg.Store.URL() {
@@ -90,8 +90,8 @@ func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
 	return j, err
 }
 
-// recall reads the handle if there is one that can be read, and reports whether there
-// was. Only that of a newer version is an error.
+// recall reads the handle, and reports whether there is one that can be read. Only the
+// handle of a newer version is an error.
 func (reg Registry) recall(ctx context.Context, j *Job) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError

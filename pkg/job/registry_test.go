@@ -77,7 +77,7 @@ func TestAttachAllLooksOnce(t *testing.T) {
 	}
 }
 
-// What has no handle is a job's only if it looks like it.
+// A directory without a handle is a job only if it looks like one.
 func TestAttachAllToOrphans(t *testing.T) {
 	const made = "cpu-f-20260101-000000-0a1b2c3"
 	tests := map[string]struct {
@@ -128,7 +128,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 	}
 }
 
-// Without a usual store, jobs are found by their workloads, which tell theirs.
+// Without a usual store, jobs are found by their workloads, which name their stores.
 func TestPlaceWithoutAStore(t *testing.T) {
 	why := errors.New("set KINETIC_STORE")
 	theirs := storeWith(t, map[string]string{"a1/handle.json": ourHandle})
@@ -154,9 +154,9 @@ func TestPlaceWithoutAStore(t *testing.T) {
 	}
 }
 
-// Clusters that have no name, such as kind's, may share a store: what isn't in this one
-// may well run in the other. A workload that is found here is here, by whatever way its
-// cluster was reached when it was submitted.
+// Clusters without a name, such as kind's, may share a store: a job that isn't in this
+// one may be running in the other. A workload that is found is in this cluster, whatever
+// the cluster's address was when the job was submitted.
 func TestRegistryTellsClustersApart(t *testing.T) {
 	handle := func(id, name, cluster string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"ml","cluster_name":"` + name + `","cluster_id":"` + cluster +
@@ -218,7 +218,7 @@ func TestRegistryTellsClustersApart(t *testing.T) {
 	}
 }
 
-// A handle names no cluster whose name is only supposed: another may be called so.
+// A handle does not name the cluster if its name is only a guess: another cluster may have that name.
 func TestNewJobTellsItsCluster(t *testing.T) {
 	spec := api.Spec{ID: "a1", Cluster: "kinetic-cluster", Zone: "us-central1-a", Placement: api.Placement{Backend: api.BackendGKE}}
 	h := Registry{ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// resolver finds the jobs that words name: whole ids, prefixes, and the digits at their ends.
-// It looks at its registry once, when a word is not found without that.
+// resolver finds the jobs that words name: by whole ids, prefixes, and the digits at their
+// ends. It lists the jobs of its registry at most once, and only if a word needs that.
 type resolver struct {
 	registry Registry
-	// unended has a word that several jobs match name the only one of them that has not ended.
+	// unended says that a word that several jobs match names the only one of them that has not ended.
 	unended bool
 
 	looked    bool
@@ -37,13 +37,13 @@ func (reg Registry) resolver() *resolver {
 	return &resolver{registry: reg, stores: map[string]store.Store{reg.Store.URL(): reg.Store}}
 }
 
-// Attach finds the job that a word names. The error is an IDError when there is no such job or
-// several. A job whose handle was lost is known by its workload alone.
+// Attach finds the job that a word names. The error is an IDError if no job or several jobs
+// match. If the handle was lost, only what the workload says is known.
 func (reg Registry) Attach(ctx context.Context, word string) (*Job, error) {
 	return reg.resolver().attach(ctx, word)
 }
 
-// AttachEach is Attach for several words, each with its own error. It looks at the registry once.
+// AttachEach is Attach for several words, each with its own error. It lists the jobs at most once.
 func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []error) {
 	return reg.resolver().attachEach(ctx, words)
 }
@@ -66,7 +66,7 @@ func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
 	return r.attachPart(ctx, word)
 }
 
-// whole returns the job whose id a word is; nil where there is no such job here.
+// whole returns the job whose whole id is word; nil if there is no such job here.
 func (r *resolver) whole(ctx context.Context, word string) *Job {
 	if j := r.registry.Exact(ctx, word); j != nil && r.registry.reaches(j.Handle) == nil {
 		return j
@@ -102,7 +102,7 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	return nil, &IDError{fmt.Sprintf("job %s was cleaned up", j.ID())}
 }
 
-// CleanedUpError is about a job that was cleaned up, except for its outputs. It is an IDError.
+// CleanedUpError says that a job was cleaned up, except for its outputs. It is an IDError.
 type CleanedUpError struct {
 	// Job has neither a handle nor a workload.
 	Job *Job
@@ -116,8 +116,8 @@ func (e *CleanedUpError) Unwrap() error {
 		e.Job.ID(), e.Job.command("outputs"), e.Job.RemovalOfOutputs())}
 }
 
-// resolve finds a job and its store, and whether it has a workload, which then fills the handle
-// with what it says.
+// resolve finds a job and its store. found says that it has a workload; the handle then has
+// what that says.
 func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool, err error) {
 	r.look(ctx)
 	id, err := r.resolveID(ctx, word)
@@ -127,7 +127,7 @@ func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool
 	j = r.registry.Job(api.Handle{JobID: id, Backend: r.registry.Kind, Namespace: r.registry.Namespace})
 	w, found := r.workloads[id]
 	if !found {
-		return j, false, nil // if it could not be read, asking for it will say so
+		return j, false, nil // if its workload could not be read, the next request for it says so
 	}
 	j.Handle.FuncName, j.Handle.Accelerator, j.Handle.CreatedAt, j.Handle.Store = w.Function, w.Accelerator, w.Created, w.Store
 	j.Handle.Namespace = w.Namespace
@@ -151,7 +151,7 @@ func (r *resolver) look(ctx context.Context) {
 	}
 }
 
-// flags returns what a command needs to list the jobs of the registry.
+// flags returns the flags that a command needs to list the jobs of the registry.
 func (r *resolver) flags() string {
 	return r.registry.Job(api.Handle{Backend: r.registry.Kind}).LocationFlags()
 }
@@ -161,7 +161,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if word == "" {
 		return "", &IDError{"the job ID is empty; list jobs with kubectl kinetic jobs list" + r.flags()}
 	}
-	if _, whole := r.workloads[word]; whole { // which needs no look into the store
+	if _, whole := r.workloads[word]; whole { // the store need not be listed
 		return word, nil
 	}
 	if !r.listed {
@@ -180,7 +180,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	case 1:
 		return hits[0], nil
 	case 0:
-		if r.unread != nil { // no mistake of the user's: it may be among what could not be read
+		if r.unread != nil { // not the user's mistake: the job may be one that could not be read
 			return "", fmt.Errorf("job %q not found among what could be read: %w", word, r.unread)
 		}
 		return "", &IDError{unknownID(word, r.ids, r.flags())}
@@ -195,8 +195,8 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	return "", errors.Join(&IDError{ambiguousID(word, hits, candidates, r.registry.Time(time.Now()))}, r.unread)
 }
 
-// onlyUnended returns the only job among the candidates that has not ended, where a word may name
-// it for that: the others are older runs of the same name, and it is the user's own.
+// onlyUnended returns the only candidate that has not ended, "" if a word may not name it: it
+// must be the user's own job, and the others must be runs of the same name.
 func (r *resolver) onlyUnended(ctx context.Context, candidates []api.JobSummary) string {
 	running := slices.DeleteFunc(slices.Clone(candidates), func(e api.JobSummary) bool { return e.State.Ended() })
 	if !r.unended || len(running) != 1 {
@@ -218,11 +218,11 @@ func (r *resolver) onlyUnended(ctx context.Context, candidates []api.JobSummary)
 	return id
 }
 
-// uniqueDigits is how many characters of an id's end name a job, at least.
+// uniqueDigits is the least number of characters at the end of an id that name a job.
 const uniqueDigits = 7
 
-// matching returns the id that equals a word, or those that begin with it, or whose last
-// digits it is.
+// matching returns the id that equals a word or, if there is none, those that begin with
+// it or end in it as their digits.
 func matching(word string, ids []string) []string {
 	if _, ok := slices.BinarySearch(ids, word); ok {
 		return []string{word}
@@ -236,8 +236,8 @@ func matching(word string, ids []string) []string {
 	return hits
 }
 
-// ofPlace returns those of the ids that are jobs of this registry; if none is, those that are
-// jobs of another. An orphan has to be named in full.
+// ofPlace returns the ids of jobs of this registry or, if there are none, of jobs of another.
+// It leaves out orphans, which must be named by their whole id.
 func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 	if len(ids) > manyHits {
 		return ids
@@ -257,7 +257,7 @@ func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 	return where(elsewhere, ids)
 }
 
-// where returns the ids that are marked.
+// where returns the marked ids.
 func where(marked []bool, ids []string) []string {
 	var chosen []string
 	for i, id := range ids {
@@ -268,11 +268,11 @@ func where(marked []bool, ids []string) []string {
 	return chosen
 }
 
-// manyHits is when ids that match a word are too many to look at each.
+// manyHits is how many matching ids are read one by one, at most.
 const manyHits = 200
 
-// candidates returns the jobs with these ids and their states, the newest first; nothing when
-// they are too many. One that can't be read has no state: the word may mean it.
+// candidates returns the jobs with these ids and their states, the newest first; nil if they
+// are too many. A job that can't be read has no state, but is listed: the word may mean it.
 func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummary {
 	if len(ids) > manyHits {
 		return nil
@@ -305,7 +305,7 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 	return Filter{}.choose(entries)
 }
 
-// storeAt opens each store once.
+// storeAt returns the store with a URL. It opens each store once.
 func (r *resolver) storeAt(url string) (store.Store, error) {
 	if s := r.stores[url]; s != nil {
 		return s, nil
@@ -317,8 +317,8 @@ func (r *resolver) storeAt(url string) (store.Store, error) {
 	return s, err
 }
 
-// ids lists every job that has a workload or lies in the store. Next to an error it
-// gives those that have a workload.
+// ids returns the ids of all jobs that have a workload or are in the store. With an error
+// it returns those that have a workload.
 func (reg Registry) ids(ctx context.Context, found map[string]api.JobSummary) ([]string, error) {
 	stored, err := reg.Store.Dirs(ctx, "")
 	ids := slices.Collect(maps.Keys(found))

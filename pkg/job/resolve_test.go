@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// listing is a place whose workloads have these ids, and whose store is empty.
+// listing returns a registry with workloads of these ids and an empty store.
 func listing(t *testing.T, found ...api.JobSummary) Registry {
 	p := Registry{Store: storeWith(t, nil)}
 	for i := range found {
@@ -72,7 +72,7 @@ func TestResolveID(t *testing.T) {
 	}
 }
 
-// A user who has to choose sees how each of the jobs stands, the newest first.
+// The error about an ambiguous id lists the jobs with their states, the newest first.
 func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	now := time.Now()
 	handle := `{"version":1,"job_id":"cpu-a-2","backend":"gke","created_at":"2026-01-01T00:00:00Z"}`
@@ -101,8 +101,8 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	}
 }
 
-// Only what has not ended can be cancelled: a word names the run of a name that is left of the
-// user's own, and nothing else.
+// Only a job that has not ended can be cancelled. A word names it if it is the user's own, and
+// all other matches are ended runs of the same name.
 func TestAttachUnended(t *testing.T) {
 	id := func(name string, day int) string {
 		return fmt.Sprintf("cpu-%s-202601%02d-000000-aaaaaa%d", name, day, day)
@@ -168,8 +168,8 @@ func TestAmbiguousWithAnUnreadableEnd(t *testing.T) {
 	}
 }
 
-// A word names the one job of this place that matches, whatever else the store holds; if
-// there is none, the one of another place.
+// A word names the only matching job of this registry, whatever else the store has; if
+// there is none, that of another registry.
 func TestAttachByAPrefix(t *testing.T) {
 	handle := func(id, namespace string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
@@ -202,7 +202,7 @@ func TestAttachByAPrefix(t *testing.T) {
 	}
 }
 
-// One look at the place serves all words, and each has its own error.
+// The jobs are listed once for all words, and each word has its own error.
 func TestAttachEach(t *testing.T) {
 	listed := 0
 	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-1"})
@@ -227,7 +227,7 @@ func (unlistable) Dirs(context.Context, string) ([]string, error) {
 	return nil, errors.New("bucket locked")
 }
 
-// Jobs that no one could see may match a word, too: it names none, whichever word it is.
+// If the store can't be listed, no prefix names a job: one that was not listed may match it, too.
 func TestPrefixesWhereTheStoreCannotBeListed(t *testing.T) {
 	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-2"})
 	p.Store = unlistable{p.Store}

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// watch is the workload's Watch, made exact by the store: which attempt runs, and
-// how a job has ended whose workload can't tell.
+// watch is Backend.Watch, completed from the store: which attempt runs, and how the job
+// ended if its workload can't say that.
 func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -19,7 +19,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 		}
 		s := j.settled(ctx, count.in(ctx, j, now))
 		if now.Ending && s.State == api.Pending && !s.Unrecoverable {
-			s.Message, s.Next = "", "" // it waits for nothing any more
+			s.Message, s.Next = "", "" // it no longer waits
 		}
 		seen(s)
 		if s.State.Ended() {
@@ -33,7 +33,7 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 	return last.Status, err
 }
 
-// settled is a status with the end that the store says, if the workload can't.
+// settled returns s or, if the workload can't say how the job ended, the end in the store.
 func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 	if !unsettled(s) {
 		return s
@@ -42,18 +42,18 @@ func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
 		end.UnreleasedHosts = s.UnreleasedHosts
 		return end
 	}
-	s.UnreleasedHosts = "" // it has not ended, as far as anybody knows
+	s.UnreleasedHosts = "" // nothing says that it has ended
 	return s
 }
 
-// unsettled reports a status whether the store may know more: the job may have
-// ended and hold its hosts, or it has failed and no pod is left that says why.
+// unsettled reports whether the store may know more than s: the job may have ended and
+// hold its hosts, or it has failed and no pod is left that says why.
 func unsettled(s api.Status) bool {
 	return s.UnreleasedHosts != "" && !s.State.Ended() || s.Reason == api.Killed && s.ExitCode == nil
 }
 
-// Release frees the hosts of a job that has ended and still holds them, which its
-// runner was not allowed to do.
+// Release frees the hosts that a job holds although it has ended, because its runner was
+// not allowed to free them.
 func (j *Job) Release(ctx context.Context) error {
 	end, err := j.end(ctx)
 	if err != nil {
@@ -62,15 +62,15 @@ func (j *Job) Release(ctx context.Context) error {
 	return j.Backend.Release(ctx, j.Handle, end)
 }
 
-// counter says which attempt a pod is. The pods of earlier ones may be gone, so
-// that only their records tell how many there were.
+// counter finds the attempt of a pod. The pods of earlier attempts may be gone, so it
+// counts the records of attempts.
 type counter struct {
 	pod      string
 	attempts []api.Attempt
 }
 
-// in is a status with the attempt that it reports: what the workload says, where no
-// pod runs or the store can't be read.
+// in returns a status with the number of the attempt. If no pod runs, or the store can't
+// be read, that is the number that the workload gives.
 func (c *counter) in(ctx context.Context, j *Job, s api.WorkloadStatus) api.Status {
 	if s.Pod == "" || j.Handle.ByPythonTool() {
 		return s.Status
@@ -85,8 +85,8 @@ func (c *counter) in(ctx context.Context, j *Job, s api.WorkloadStatus) api.Stat
 	return numbered(s.Status, s.Pod, c.attempts)
 }
 
-// numbered sets the attempt number of the pod that runs, and the start of the first
-// recorded attempt.
+// numbered sets the attempt number of the pod that runs and, after the first attempt, the
+// start of the job.
 func numbered(s api.Status, pod string, attempts []api.Attempt) api.Status {
 	if s.Attempt = numberOf(attempts, pod); s.Attempt > 1 {
 		s.Started = attempts[0].Started
@@ -94,8 +94,8 @@ func numbered(s api.Status, pod string, attempts []api.Attempt) api.Status {
 	return s
 }
 
-// LastAttempt is the number of the newest attempt that is known of a job with this
-// status, 0 before there is any.
+// LastAttempt returns the number of the newest known attempt of a job with this status, 0
+// before there is one.
 func (j *Job) LastAttempt(ctx context.Context, s api.Status) (int, error) {
 	if s.State == api.NotFound {
 		var err error
@@ -110,8 +110,8 @@ func (j *Job) LastAttempt(ctx context.Context, s api.Status) (int, error) {
 	return max(s.Attempt, attempts[len(attempts)-1].Attempt), nil
 }
 
-// numberOf is the attempt of a pod: a runner that has not recorded its own takes
-// the first that is free.
+// numberOf returns the number of a pod's attempt. A runner that has not recorded its
+// attempt yet gets the next number.
 func numberOf(attempts []api.Attempt, pod string) int {
 	for _, a := range attempts {
 		if a.UID == pod {

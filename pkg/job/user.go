@@ -2,7 +2,7 @@ package job
 
 import "os/user"
 
-// CurrentUser is the name of this machine's account, as api.JobDetails.User has it; "" where it is
+// CurrentUser returns the name of this machine's account, as in api.JobDetails.User; "" if it is
 // not known.
 func CurrentUser() string {
 	u, err := user.Current()

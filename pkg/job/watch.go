@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// WatchEntries calls seen with what Entries would list, then with each job that
-// appears, changes or goes, until ctx is over or seen fails. Jobs that leave the
-// states that the filter asks for are told as well.
+// WatchEntries calls seen with what Entries would list, then with each job that appears,
+// changes or disappears, until ctx is done or seen fails. It also reports jobs that leave
+// the states that the filter asks for.
 func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	told, others := map[jobKey]api.JobSummary{}, map[jobKey]bool{}
 	first := true
@@ -28,7 +28,7 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 		if first {
 			first = false
 			for _, e := range entries {
-				if e.State != api.NotFound { // which comes back no more
+				if e.State != api.NotFound { // a job that is gone never comes back
 					told[keyOf(e)] = e
 				}
 			}
@@ -48,8 +48,8 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 	})
 }
 
-// selected returns the entries that the filter chooses by labels and user. A job that was told
-// is one of them; others are known to be someone else's.
+// selected returns the entries that the filter chooses by labels and user, including all that
+// are in told. others are jobs that are known to be another user's.
 func (a *additions) selected(ctx context.Context, f Filter, entries []api.JobSummary, told map[jobKey]api.JobSummary, others map[jobKey]bool) ([]api.JobSummary, error) {
 	var chosen, unknown []api.JobSummary
 	for _, e := range entries {
@@ -77,20 +77,20 @@ func (a *additions) selected(ctx context.Context, f Filter, entries []api.JobSum
 	return append(chosen, mine...), err
 }
 
-// jobKey distinguishes jobs of several namespaces.
+// jobKey identifies a job among those of all namespaces.
 type jobKey struct{ namespace, id string }
 
 func keyOf(e api.JobSummary) jobKey { return jobKey{e.Namespace, e.ID} }
 
-// changed returns the entries that differ from what was told, and updates that. Of a job
-// whose workload is gone nothing is kept: a watch may run for weeks. left are those of them that
-// are wanted only if the store says that they were cancelled.
+// changed returns the entries that differ from told, and updates told. It forgets jobs whose
+// workload is gone, because a watch may run for weeks. left are such jobs that are only wanted
+// if the store says that they were cancelled.
 func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (changes, left []api.JobSummary) {
 	for _, e := range now {
 		was, known := told[keyOf(e)]
 		if e.State == api.NotFound {
 			if !known {
-				continue // its last pods go
+				continue // its last pods are being deleted
 			}
 			delete(told, keyOf(e))
 			if e = gone(was, e.Status); f.wantsState(e) || f.wantsState(was) {
@@ -101,7 +101,7 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (c
 			continue
 		}
 		if known && was.State == api.Running && e.State == api.Pending && e.Workload.Deleted {
-			continue // its pods go before it, and none follows
+			continue // its pods are deleted first, and no other pod starts
 		}
 		if known && was.State == e.State && was.Status.Outcome() == e.Status.Outcome() {
 			continue
@@ -114,7 +114,7 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (c
 	return changes, left
 }
 
-// gone is the entry of a job whose workload, which told what it was, is gone.
+// gone returns the entry of a job whose workload is gone. e is the last entry that the workload gave.
 func gone(e api.JobSummary, s api.Status) api.JobSummary {
 	e.State, e.Status, e.Node = api.NotFound, s, ""
 	return e

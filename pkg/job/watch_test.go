@@ -29,7 +29,7 @@ func TestWatchEntries(t *testing.T) {
 	tests := map[string]struct {
 		filter Filter
 		steps  [][]api.JobSummary
-		want   [][]string // what is told: id, function, state, outcome
+		want   [][]string // what is reported: id, function, state, outcome
 	}{
 		"nothing changes": {steps: [][]api.JobSummary{{running}, {running}}, want: [][]string{{"a train RUNNING running"}}},
 		"a state changes": {steps: [][]api.JobSummary{{running, waiting}, {found("a", api.Succeeded, "")}},
@@ -104,7 +104,7 @@ func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
 	}
 }
 
-// A watch reports a job that goes how it ended.
+// A watch reports how a job ended whose workload disappears.
 func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	p := Registry{Store: storeWith(t, map[string]string{"a/end.json": succeededEnd, "a/collected.json": `{"version":1}`})}
 	running := found("a", api.Running, "")
@@ -122,8 +122,8 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	}
 }
 
-// A job that was cancelled is chosen by that, whatever its state is: that shows in the store when
-// its workload is gone.
+// The filter chooses cancelled jobs in any state. After the workload is gone, the store says that
+// a job was cancelled.
 func TestCancelledJobsAreChosen(t *testing.T) {
 	cancelled, gone := api.Status{State: api.Failed, Reason: api.Cancelled}, api.Status{State: api.NotFound, Ended: api.CancelledWord}
 	for name, tt := range map[string]struct {
@@ -166,7 +166,7 @@ func TestCancelledJobsAreChosen(t *testing.T) {
 	}
 }
 
-// A watch says as a list does when a job began whose first pods are gone.
+// Like a list, a watch says when a job began whose first pods are gone.
 func TestWatchEntriesTellWhenJobsBegan(t *testing.T) {
 	late := api.JobSummary{ID: "late", Function: "f", Hosts: 1, Status: api.Status{State: api.Running},
 		Workload: api.WorkloadFacts{CurrentPod: api.CurrentPod{Pod: "b", MayHaveEarlierPods: true}}}
