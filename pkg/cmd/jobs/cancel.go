@@ -49,7 +49,7 @@ func (c *command) runCancel(ctx context.Context, args []string) error {
 	})...))
 }
 
-// toCancel finds the jobs that are to be cancelled. Flags choose those that have not ended.
+// toCancel finds the jobs to cancel. Flags choose only jobs that have not ended.
 func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []error, error) {
 	if c.choice.Given() {
 		return c.choice.Matching(ctx, job.Filter{States: []api.State{api.Pending, api.Running}})

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
 
-// What can't be cancelled and isn't known to have ended is an error: it may run elsewhere.
+// It is an error if a job can't be cancelled and is not known to have ended: it may be running
+// elsewhere.
 func TestCancelOfAJobWithUnknownEnd(t *testing.T) {
 	useBucket(t, map[string]string{"done-1/handle.json": aHandle})
 	server := httptest.NewServer(&cluster{})

@@ -51,7 +51,7 @@ func (c *command) cleanup() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// cleanupOptions remove parts of the jobs that IDs name or, without any, that filters choose.
+// cleanupOptions are the options of cleanup. It takes either IDs or filters.
 type cleanupOptions struct {
 	*command
 	job.CleanupOptions
@@ -91,7 +91,7 @@ func (o *cleanupOptions) run(ctx context.Context) error {
 	return o.sweep(ctx, registry)
 }
 
-// toCleanUp finds the jobs that the arguments, or --last, name.
+// toCleanUp finds the jobs named by the arguments or by --last.
 func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, error) {
 	if o.choice.Last {
 		return o.choice.Matching(ctx, job.Filter{})
@@ -99,8 +99,8 @@ func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, er
 	return o.choice.All(ctx, o.args, job.Registry.AttachAll)
 }
 
-// cleanUpNamed cleans up the jobs that the arguments name. It has failed where some of
-// several can't be found.
+// cleanUpNamed cleans up the jobs that the arguments name. It fails if one of several
+// can't be found.
 func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
 	jobs, failed, err := o.toCleanUp(ctx)
 	if err != nil {
@@ -119,8 +119,8 @@ func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
 	return err
 }
 
-// sweep cleans up the jobs of a registry that the filters choose. Where some were left
-// alone it has failed: no one reads what a broom in a cron job says.
+// sweep cleans up the jobs of a registry that the filters choose. It fails if it skipped
+// some: no one reads the messages of a cron job.
 func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error {
 	found, complete, err := o.chosen(ctx, registry)
 	if err != nil {
@@ -161,7 +161,7 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 		}
 		left, err := j.Cleanup(ctx, o.CleanupOptions, removal.OfJob())
 		if !o.Stored {
-			left = 0 // no one loses sight of them
+			left = 0 // the job can still be found by its records
 		}
 		return "cleaned up" + staying(j, left), err
 	})
@@ -169,7 +169,7 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	return o.settle(jobs, errs)
 }
 
-// staying says what is left of a job whose records are gone, and how to remove it.
+// staying says which outputs are left of a job whose records are gone, and how to remove them.
 func staying(j *job.Job, left int) string {
 	switch elsewhere, err := outputs.Of(j); {
 	case left == 1:
@@ -183,7 +183,7 @@ func staying(j *job.Job, left int) string {
 	}
 }
 
-// removeRunners removes the runners of old versions, which no job needs any more.
+// removeRunners removes runners of old versions that no job needs.
 func (o *cleanupOptions) removeRunners(ctx context.Context, registry job.Registry) error {
 	if o.olderThan == 0 || !o.Workload || o.preview {
 		return nil
@@ -195,14 +195,14 @@ func (o *cleanupOptions) removeRunners(ctx context.Context, registry job.Registr
 	return err
 }
 
-// errNotBegun is that of a job of which nothing was removed before an interrupt.
+// errNotBegun is the error of a job of which nothing was removed before an interrupt.
 var errNotBegun = fmt.Errorf("not started: %w", context.Canceled)
 
-// settle ends a cleanup, which has an error or nil for each job. After an interrupt it
-// says what failed by itself, and how to clean up the rest.
+// settle reports the errors of a cleanup, one for each job or nil. After an interrupt it
+// also says how to clean up the rest.
 func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	var failed []error
-	var byID []string // those that the same command would not find
+	var byID []string // jobs that the same command would not find
 	interrupted := false
 	for i, err := range errs {
 		if err == nil {
@@ -225,9 +225,8 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	return process.Exit(process.ExitInterrupted)
 }
 
-// losesSight reports whether the same filters may not choose a job again of which a part was
-// removed: without its workload it has another state, and that it was cancelled is in its
-// records.
+// losesSight reports whether the same filters may not choose a partly removed job again:
+// without its workload it has another state, and only its records say that it was cancelled.
 func (o *cleanupOptions) losesSight() bool {
 	if slices.Contains(o.filter.States, api.NotFound) {
 		return false
@@ -235,8 +234,8 @@ func (o *cleanupOptions) losesSight() bool {
 	return o.Workload && len(o.filter.States) > 0 || o.Stored && o.filter.Cancelled
 }
 
-// howToGoOn says how to clean up what an interrupt has left. An id whose job is gone is
-// an error, and a wider choice of states would take jobs that no one chose.
+// howToGoOn says how to clean up the rest after an interrupt. The id of a job that is gone would be an
+// error, and with more states in the filter, other jobs would be removed too.
 func howToGoOn(named bool, byID []string) string {
 	ids := strings.Join(byID, " ")
 	switch {
@@ -249,21 +248,21 @@ func howToGoOn(named bool, byID []string) string {
 	}
 }
 
-// jobState is a job with the state that it was seen in, "" where no one looked, and when
-// it was created.
+// jobState is a job with its status, empty if it was not read, and the time at which it
+// was created.
 type jobState struct {
 	job     *job.Job
 	status  api.Status
 	created time.Time
 }
 
-// submitTime is how long a submit may take from its first record to the handle. What has
-// none after that is what is left of a job.
+// submitTime is how long a submit may take from its first record to the handle. A job
+// that has no handle by then is an orphan.
 const submitTime = time.Minute
 
-// chosen are the jobs of a registry that the filters choose. complete says that none was
-// left alone because it could not be read. A cluster that can't be read is an error:
-// what its jobs need must not be taken for what is left of them.
+// chosen returns the jobs of a registry that the filters choose. complete says that none
+// was skipped because it could not be read. If the cluster can't be read, that is an
+// error: its jobs may still need records that look like orphans.
 func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (found []jobState, complete bool, err error) {
 	now := o.clock.Now()
 	everything := o.all && !o.choice.Given()
@@ -296,13 +295,13 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	return found, err == nil && len(errs) == 0, nil
 }
 
-// leaveAlone reports jobs that are not cleaned up because they could not be read.
+// leaveAlone reports jobs that are skipped because they could not be read.
 func (o *cleanupOptions) leaveAlone(err error) {
 	fmt.Fprintln(o.streams.ErrOut, "skipped: "+err.Error())
 }
 
-// look asks for the states of jobs, if those matter. unread are the errors of those that
-// can't tell.
+// look reads the states of jobs, if those matter. unread are the errors of jobs that
+// can't be read.
 func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []jobState, unread []error) {
 	return fanout.Collect(job.Parallel, jobs, func(j *job.Job) (jobState, error) {
 		s := jobState{job: j, created: j.Handle.CreatedAt}
@@ -317,9 +316,9 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 	})
 }
 
-// open makes jobs of what was listed, and says what can't be opened. A list may lack
-// jobs that no one lets us see: before the records of one go whose workload stays, its
-// state is asked for.
+// open opens listed jobs; unopened are the errors. A list may lack workloads that the
+// user may not see. So if only the records of a job are to be removed, its state is read
+// first.
 func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
 	return fanout.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
 		return openOne(ctx, registry, e, !o.Workload && o.Stored)
@@ -340,8 +339,8 @@ func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure 
 	return jobState{j, status, e.Created}, nil
 }
 
-// keepRecords ensures that no job continues whose records are gone: no one could
-// follow it, nor bring its result back.
+// keepRecords refuses to remove the records of a job that continues: no one could follow
+// it, or get its result.
 func (o *cleanupOptions) keepRecords(found []jobState) error {
 	if o.Workload || !o.Stored {
 		return nil

@@ -28,10 +28,10 @@ func (o *cleanupOptions) table(w io.Writer, found []jobState) error {
 	return t.Flush()
 }
 
-// shownJobs is how many jobs are shown before someone is asked.
+// shownJobs is how many jobs are listed before the question, at most.
 const shownJobs = 20
 
-// confirm asks before jobs are removed that no one named, or that still run.
+// confirm asks before it removes jobs that were chosen by filters, or that have not ended.
 func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 	if o.yes || o.named && o.running(found) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 	return nil
 }
 
-// show lists the jobs that the question is about, unless it names the only one.
+// show lists the jobs that the question is about, unless there is only one, which the question names.
 func (o *cleanupOptions) show(found []jobState) error {
 	if len(found) == 1 {
 		return nil
@@ -70,7 +70,7 @@ func (o *cleanupOptions) show(found []jobState) error {
 	return nil
 }
 
-// running is how many of the jobs a cleanup would end.
+// running returns how many of the jobs a cleanup would cancel.
 func (o *cleanupOptions) running(found []jobState) int {
 	n := 0
 	for _, s := range found {
@@ -81,12 +81,12 @@ func (o *cleanupOptions) running(found []jobState) int {
 	return n
 }
 
-// question says what would be done to jobs, and to what of them.
+// question says what would be done to jobs, and to which of their parts.
 func (o *cleanupOptions) question(found []jobState) string {
 	return questionOf(found, o.running(found)) + " (" + o.parts() + ")"
 }
 
-// parts names what of a job goes, and outputs that stay.
+// parts names the parts of a job that would be removed, and says if outputs are kept.
 func (o *cleanupOptions) parts() string {
 	var going []string
 	for _, p := range []struct {
@@ -104,7 +104,7 @@ func (o *cleanupOptions) parts() string {
 	return text
 }
 
-// questionOf says what would be done to jobs, of which some have not ended.
+// questionOf says what would be done to jobs, some of which are still running.
 func questionOf(found []jobState, running int) string {
 	switch {
 	case len(found) == 1 && running == 1:

@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// A user who interrupts a cleanup hears what failed before, and how to remove the rest: the
-// same command doesn't find what it was given by id and is gone, nor by its state what has
-// lost its workload meanwhile.
+// After an interrupt, a cleanup reports what had failed, and how to remove the rest. The
+// same command would not find a job that is gone by its id, nor one that has lost its
+// workload by its state.
 func TestInterruptedCleanup(t *testing.T) {
 	stopped, forbidden := fmt.Errorf("job x: deleting: %w", context.Canceled), errors.New("job b2: forbidden")
 	const same = "interrupted; rerun the command for the rest"
@@ -93,11 +93,11 @@ func TestQuestionOf(t *testing.T) {
 	}
 }
 
-// errDenied is of workloads that no one lets us see: the jobs that a backend lists are those of
-// another kind.
+// errDenied is the error for workloads that the user may not see. The jobs that the backend
+// lists are of another kind.
 var errDenied = errors.New("you need the verb list on leaderworkersets")
 
-// What can't be read may run, and needs its records.
+// A job that can't be read may be running, and needs its records.
 func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 	handle := func(id string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z"}`
@@ -110,7 +110,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 		backend jobtest.Backend
 		objects map[string]string
 		flags   cleanupFlags
-		wantErr string // "" is an exit code that was told
+		wantErr string // "" if only the exit code is returned
 		said    string
 		left    int // objects
 	}{
@@ -155,7 +155,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 	}
 }
 
-// Who is asked sees what about, but not hundreds of lines of it.
+// The jobs are listed before the question, but not hundreds of them.
 func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		jobs, lines int

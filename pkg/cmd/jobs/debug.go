@@ -62,7 +62,7 @@ func (c *command) connectDebugger(ctx context.Context, args []string, port int) 
 	return c.forwardTo(ctx, j, port)
 }
 
-// tellLocal is about a job of this machine, to which nothing needs forwarding.
+// tellLocal prints the address of a job of this machine, to which nothing needs forwarding.
 func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
 	status, err := j.Status(ctx)
 	if err != nil {
@@ -126,11 +126,11 @@ type session struct {
 	// pod names the pod that runs the job now, "" for none; dial connects to it.
 	pod  func(context.Context) (string, error)
 	dial func(context.Context) (*forward.Conn, error)
-	// answered says that the debugger of the job was there.
+	// answered says that the debugger of the job was reached.
 	answered bool
 }
 
-// errNoPod is a job that has no pod for the moment.
+// errNoPod says that a job has no pod at the moment.
 var errNoPod = errors.New("no pod of the job is running")
 
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
@@ -167,7 +167,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	return s, nil
 }
 
-// listen takes the port before anything is waited for.
+// listen opens the local port. It is called before anything is waited for.
 func listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if errno.IsInUse(err) {
@@ -179,7 +179,7 @@ func listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// seen says what the job waits for, and closes running when it runs.
+// seen returns a function that says what the job waits for, and closes running when the job runs.
 func (s *session) seen(running chan<- struct{}) func(api.Status) {
 	begun := false
 	return func(status api.Status) {
@@ -195,8 +195,8 @@ func (s *session) seen(running chan<- struct{}) func(api.Status) {
 	}
 }
 
-// lookEvery is how often a port is tried on which nothing listens yet: no one
-// says when that changes.
+// lookEvery is how often a port is tried until something listens on it: nothing reports
+// when that happens.
 const lookEvery = 300 * time.Millisecond
 
 // serve waits until the debugger listens, says how to reach it, and forwards.
@@ -225,7 +225,7 @@ func (s *session) serve(ctx context.Context) error {
 	return forward.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
 }
 
-// printAddress says where a debugger finds the job, and how VS Code gets there.
+// printAddress prints the address for a debugger, and the entry for VS Code.
 func (c *command) printAddress(ctx context.Context, j *job.Job, port int, workspace string) error {
 	root := ""
 	if call, err := j.Call(ctx); err == nil {
@@ -243,8 +243,8 @@ func (c *command) printAddress(ctx context.Context, j *job.Job, port int, worksp
 	return printLaunch(c.streams.Out, j.ID(), port, root, workspace)
 }
 
-// packageRoot is the directory of the code here, for who stands where the job was
-// submitted; "" for who doesn't.
+// packageRoot returns the local directory of the code if cwd is where the job was
+// submitted, "" if it is not.
 func packageRoot(call api.Call, cwd string) string {
 	root := cwd
 	if call.Cwd != "" {

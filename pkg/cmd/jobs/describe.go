@@ -49,7 +49,7 @@ func (c *command) describe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer report.Remember(ctx, c.streams.ErrOut, j, d.Status) // what is told is how it stood
+			defer report.Remember(ctx, c.streams.ErrOut, j, d.Status) // after the output, which shows the state before
 			if output == "json" {
 				return printJSON(c.streams.Out, describeJSON(d))
 			}
@@ -143,7 +143,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	return printError(out, d.Error)
 }
 
-// describeCall says what is called, who submitted that, and of which commit.
+// describeCall prints what is called, who submitted it, and from which commit.
 func describeCall(row func(key, format string, args ...any), h api.Handle) {
 	row("Function", "%s", function(h))
 	if h.Call != "" {
@@ -157,8 +157,8 @@ func describeCall(row func(key, format string, args ...any), h api.Handle) {
 	}
 }
 
-// describeResources says what the pods are made of, how often they start, and what they are
-// called, as far as that is known.
+// describeResources prints the image, the requests, the attempts, the labels and the pod,
+// as far as they are known.
 func describeResources(row func(key, format string, args ...any), d job.Description) {
 	if d.Image != "" && d.Handle.Backend != api.BackendLocal {
 		row("Image", "%s", d.Image)
@@ -177,8 +177,7 @@ func describeResources(row func(key, format string, args ...any), d job.Descript
 	}
 }
 
-// logSize is how long the log is, which is not known before the job has ended: its parts are
-// stored from time to time.
+// logSize returns the size of the log. Until the job has ended, only a part of it is stored.
 func logSize(d job.Description) string {
 	switch {
 	case d.Status.State.Ended() || d.End != nil:
@@ -208,7 +207,7 @@ func commit(o api.Origin) string {
 	return o.Commit
 }
 
-// describeState is the job's state, with why it waits or how it ended.
+// describeState returns the job's state, with why it waits or how it ended.
 func describeState(d job.Description) string {
 	s := d.Status
 	word, outcome := s.Word(), s.Outcome()
@@ -223,8 +222,8 @@ func describeState(d job.Description) string {
 	}
 }
 
-// describeWorkload says why nothing is known of the workload, or what it went with, as far
-// as that shows; "" of one that is there.
+// describeWorkload says why the workload is unknown, or why it was deleted, if that is
+// known; "" if it exists.
 func describeWorkload(d job.Description) string {
 	switch s := d.Status; {
 	case s.Unread != "":
@@ -242,7 +241,7 @@ func describeWorkload(d job.Description) string {
 	}
 }
 
-// inputs says how those of a map are spread, and stand.
+// inputs says how many inputs a map has, in how many chunks, and how many are done.
 func inputs(m api.Map, p *mapresults.Progress) string {
 	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
 	if m.Inherited > 0 {
@@ -272,7 +271,7 @@ func outputCount(d job.Description) string {
 	return ui.Count(d.Outputs, "file") + ", " + ui.Bytes(d.OutputBytes)
 }
 
-// hostCount is how many hosts a job has, and how many of them are there.
+// hostCount returns how many hosts a job has, and how many of them have a pod.
 func hostCount(h api.Handle, there []api.Host) string {
 	if len(there) == 0 || len(there) >= h.Hosts {
 		return strconv.Itoa(h.Hosts)
@@ -280,10 +279,10 @@ func hostCount(h api.Handle, there []api.Host) string {
 	return fmt.Sprintf("%d, %d of them with a pod", h.Hosts, len(there))
 }
 
-// fewHosts is how many hosts get a row each; of more, equal ones share a row.
+// fewHosts is how many hosts get a row each, at most. If there are more, equal ones share a row.
 const fewHosts = 8
 
-// printHosts says what the hosts do, and where.
+// printHosts prints what the hosts do, and on which nodes they are.
 func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
 	for _, same := range groups(hosts) {
@@ -294,7 +293,7 @@ func printHosts(out io.Writer, hosts []api.Host) error {
 	return w.Flush()
 }
 
-// podOf names the pod of a host; those of several are too many.
+// podOf returns the name of the pod of a single host. The pods of several hosts are too many to print.
 func podOf(hosts []api.Host) string {
 	if len(hosts) > 1 {
 		return ""
@@ -302,8 +301,8 @@ func podOf(hosts []api.Host) string {
 	return hosts[0].Pod
 }
 
-// groups puts hosts together that are in the same state for the same reason, in the
-// order of their first.
+// groups groups hosts that are in the same state for the same reason, in the order of
+// their first host.
 func groups(hosts []api.Host) [][]api.Host {
 	var all [][]api.Host
 	for _, h := range hosts {
@@ -319,7 +318,7 @@ func groups(hosts []api.Host) [][]api.Host {
 	return all
 }
 
-// numbers spells the numbers of hosts, which are sorted: 0-2,5.
+// numbers formats the numbers of sorted hosts: 0-2,5.
 func numbers(hosts []api.Host) string {
 	var parts []string
 	for i := 0; i < len(hosts); i++ {
@@ -336,7 +335,7 @@ func numbers(hosts []api.Host) string {
 	return strings.Join(parts, ",")
 }
 
-// nodes names where hosts are, or counts the nodes.
+// nodes returns the name of the hosts' node, or the number of nodes.
 func nodes(hosts []api.Host) string {
 	names := map[string]bool{}
 	for _, h := range hosts {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 )
 
-// description is what describe tells programs. Its names are those of `list -o json`, in
-// camelCase as all that is printed; the documents in the store have snake_case.
+// description is what describe prints for programs, with the names of `list -o json`. All
+// output is in camelCase, the documents in the store are in snake_case.
 type description struct {
 	ID          string       `json:"id"`
 	Namespace   string       `json:"namespace,omitempty"`
@@ -30,23 +30,23 @@ type description struct {
 	Status    api.Status `json:"status"`
 	// End is null before the job has ended.
 	End *end `json:"end"`
-	// Error is null where the call ended well or left no result.
+	// Error is null if the call succeeded or left no result.
 	Error    *api.ResultError `json:"error"`
 	Warnings []string         `json:"warnings,omitempty"`
 	Timeline []job.Event      `json:"timeline"`
-	// HostCount is how many hosts the job has; Hosts are those that have a pod.
+	// HostCount is the number of the job's hosts; Hosts are those that have a pod.
 	HostCount   int                  `json:"hostCount"`
 	Hosts       []api.Host           `json:"hosts,omitempty"`
 	Map         bool                 `json:"map,omitempty"`
 	Inputs      *mapresults.Progress `json:"inputs,omitempty"`
 	HasResult   bool                 `json:"hasResult"`
 	Pickle      string               `json:"pickle,omitempty"`
-	LogBytes    *int64               `json:"logBytes"` // null before the job has ended: only a part is stored
+	LogBytes    *int64               `json:"logBytes"` // null before the job has ended, when only a part is stored
 	Outputs     int                  `json:"outputs"`
 	OutputBytes int64                `json:"outputBytes"`
 }
 
-// end is how a job ended, by whom that was recorded.
+// end is how a job ended, and who recorded that.
 type end struct {
 	State    api.State  `json:"state"`
 	Reason   api.Reason `json:"reason"`

@@ -71,7 +71,7 @@ func TestDescribedInputs(t *testing.T) {
 	}
 }
 
-// How a job ended is its status, though no workload tells it any more.
+// The status shows how a job ended, although its workload is gone.
 func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 	gone := func(ended string, reason api.Reason, message string) api.Status {
 		return api.Status{State: api.NotFound, Ended: ended, Reason: reason, Message: message}
@@ -110,7 +110,7 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 	}
 }
 
-// A blank line stands between descriptions, not where one is missing.
+// A blank line separates descriptions. There is none for a missing description.
 func TestDescribeAllAfterAnError(t *testing.T) {
 	kept, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
@@ -131,7 +131,7 @@ func TestDescribeAllAfterAnError(t *testing.T) {
 	}
 }
 
-// What a list and describe tell programs has the same names, all in camelCase.
+// list and describe use the same names for programs, all in camelCase.
 func TestWhatProgramsRead(t *testing.T) {
 	useSweep(t)
 	_, list, _ := kinetic(t, "list", "--mine", "-o", "json")

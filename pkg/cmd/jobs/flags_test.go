@@ -49,7 +49,7 @@ func (s *sweep) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// useSweep makes a cluster with two jobs the one of the kubeconfig: the newer is someone else's.
+// useSweep makes the kubeconfig point to a cluster with two jobs, the newer of which is someone else's.
 func useSweep(t *testing.T) {
 	t.Helper()
 	handle := func(id, user string) string {
@@ -98,7 +98,7 @@ func TestJobsAreChosenByFlags(t *testing.T) {
 	}
 }
 
-// A cluster that can't be read is no reason to say that there is nothing to cancel.
+// If the cluster can't be read, that does not mean that there is nothing to cancel.
 func TestFlagsWhereTheClusterIsAway(t *testing.T) {
 	useSweep(t)
 	refuse := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
@@ -111,8 +111,8 @@ func TestFlagsWhereTheClusterIsAway(t *testing.T) {
 	}
 }
 
-// Where there is neither a cluster nor a store, the cluster comes first: with it, workloads say
-// their stores.
+// If both the cluster and the store are missing, the error is about the cluster: with it,
+// workloads would name their stores.
 func TestNeitherAClusterNorAStore(t *testing.T) {
 	for _, name := range []string{"KINETIC_STORE", "KINETIC_PROJECT", "GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "CLOUDSDK_CONFIG"} {
 		t.Setenv(name, "")

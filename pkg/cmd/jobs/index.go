@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// noIndex is an --index that was not given.
+// noIndex says that --index was not given.
 const noIndex = -1
 
 // indexVar adds --index to the flags of a command.
@@ -38,8 +38,8 @@ func checkIndex(j *job.Job, index int) error {
 	return nil
 }
 
-// inputStatus is the state of one input of a map: that of its result or, while there
-// is none, of the job.
+// inputStatus returns the status of one input of a map: that of its result or, if there
+// is none yet, of the job.
 func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error) {
 	r, err := j.Results().Read(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
@@ -58,7 +58,7 @@ func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error)
 	return s, nil
 }
 
-// withoutResult is the state of an input whose result is not there.
+// withoutResult returns the status of an input that has no result.
 func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 	s, err := j.Status(ctx)
 	if err == nil && (s.State == api.Succeeded || s.State == api.Failed) {

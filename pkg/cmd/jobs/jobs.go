@@ -1,5 +1,5 @@
-// Package jobs is the command `kubectl kinetic jobs`: everything that is done
-// to a job by its id.
+// Package jobs is the command `kubectl kinetic jobs`. It has a sub-command for everything
+// that can be done with a submitted job.
 package jobs
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/version"
 )
 
-// command is what the sub-commands share.
+// command is shared by the sub-commands.
 type command struct {
 	streams genericiooptions.IOStreams
 	clock   clock.PassiveClock
 	choice  choice.Flags
 }
 
-// NewCommand is `kubectl kinetic jobs`. The clock says ages.
+// NewCommand returns `kubectl kinetic jobs`. The clock is used for ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, choice: choice.Flags{Connection: connect.NewFlags()}}
 	c.choice.Connection.SetNotices(streams.ErrOut)
@@ -32,7 +32,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Short:       "List, follow, collect and clean up jobs",
 		Long: "List, follow, collect and clean up jobs.\n\n" +
 			"ID may be a full job ID, any unique prefix, or the last 7 characters.",
-		// So that an unknown command is not told as an unknown flag of it.
+		// So that the error is about an unknown command, not about a flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args:               process.NoCommand(otherWords),
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
@@ -47,7 +47,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return root
 }
 
-// otherWords are what other tools call our commands.
+// otherWords are the names that other tools have for our commands.
 var otherWords = map[string][]string{
 	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
 	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"},

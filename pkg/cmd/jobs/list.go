@@ -69,7 +69,7 @@ type listOptions struct {
 	level    api.ListLevel
 	watch    bool
 	sortBy   string
-	limit    int // of what is printed; 0 is all
+	limit    int // how many are printed; 0 is all
 	errOut   io.Writer
 	entryPrinter
 }
@@ -108,7 +108,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 
-// level is what has to be read for what will be printed.
+// level returns what has to be read for the output.
 func (f *listFlags) level() api.ListLevel {
 	switch f.output {
 	case "wide", "json", "yaml":
@@ -166,8 +166,8 @@ func (o *listOptions) sort(entries []api.JobSummary) {
 	})
 }
 
-// release frees the hosts of jobs that have ended and still hold them, after a list
-// that has told so.
+// release frees the hosts of jobs that have ended and still hold them, after the list has
+// shown them.
 func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 	fanout.Each(job.Parallel, entries, func(_ int, e api.JobSummary) {
 		if !holds(e) {
@@ -182,7 +182,7 @@ func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// localHint says how many local jobs there are, for a list of a cluster's jobs that is empty.
+// localHint returns how many local jobs there are, for an empty list of a cluster's jobs.
 func localHint(registry job.Registry) string {
 	if registry.Kind == api.BackendLocal {
 		return ""

@@ -16,20 +16,20 @@ import (
 // entryPrinter writes lists of jobs in one of the forms of --output.
 type entryPrinter struct {
 	output string
-	// namespaces is for a column that says them.
+	// namespaces adds a column with the namespaces.
 	namespaces bool
-	// watched keeps room for longer rows that may come.
+	// watched makes columns wide enough for most rows that may follow.
 	watched bool
-	// noHeaders leaves out the line with the columns' names.
+	// noHeaders leaves out the names of the columns.
 	noHeaders bool
 	now       func() time.Time
 	out       io.Writer
 	style     ui.Style
 	table     *ui.Table // made with the first row
-	// outcomes is for a column of them in a plain list, where a job holds its hosts
-	// though it has ended.
+	// outcomes adds a column with the outcomes. A plain list has it if a job holds hosts
+	// although it has ended.
 	outcomes bool
-	// workloads is for a column that reports each job whether its workload is there.
+	// workloads adds a column that says whether the workload exists.
 	workloads bool
 }
 
@@ -58,10 +58,10 @@ func (p *entryPrinter) print(entries []api.JobSummary) error {
 	}
 }
 
-// listed are the entries as programs read them: none are an empty list, not null.
+// listed returns the entries for programs: no entries are an empty list, not null.
 func listed(entries []api.JobSummary) []api.JobSummary { return append([]api.JobSummary{}, entries...) }
 
-// rows adds rows to the table; the first ones come below its headers.
+// rows adds rows to the table, after its headers if they are the first.
 func (p *entryPrinter) rows(entries []api.JobSummary) error {
 	if len(entries) == 0 {
 		return nil
@@ -83,11 +83,11 @@ func (p *entryPrinter) rows(entries []api.JobSummary) error {
 	return p.table.Flush()
 }
 
-// holds reports a job that has ended and still holds its hosts.
+// holds reports whether a job has ended and still holds its hosts.
 func holds(e api.JobSummary) bool { return e.Status.UnreleasedHosts != "" }
 
-// usualID is the length of most ids: the time and the digits that make one unique are
-// 23 characters of it.
+// usualID is the length that most ids don't exceed: 23 characters of it are the time and
+// the digits that make an id unique.
 const usualID = 40
 
 func (p *entryPrinter) columns() []string {
@@ -122,13 +122,13 @@ func (p *entryPrinter) row(e api.JobSummary) []string {
 	if p.output == "wide" {
 		row = append(row, e.User, known(e.Hosts), e.Node, e.Store)
 	}
-	if p.outcomes || holds(e) { // in a watch it may be the first such job
+	if p.outcomes || holds(e) { // a watch may have begun without such a job
 		row = append(row, e.Status.Outcome())
 	}
 	return row
 }
 
-// workload says whether that of a job is there, and if not whether it was collected.
+// workload says whether the workload of a job exists and, if not, whether the job was collected.
 func workload(e api.JobSummary) string {
 	switch {
 	case e.State != api.NotFound:
@@ -142,7 +142,7 @@ func workload(e api.JobSummary) string {
 	}
 }
 
-// known spells a number, "" for 0.
+// known formats a number, "" for 0.
 func known(n int) string {
 	if n == 0 {
 		return ""

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// What comes later in a watch is often longer than what was there at first.
+// Rows that are added later in a watch are often longer than the first ones.
 func TestColumnsOfAWatchStay(t *testing.T) {
 	var out bytes.Buffer
 	p := entryPrinter{watched: true, now: time.Now, out: &out}
@@ -38,8 +38,8 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 	}
 }
 
-// parked are jobs that have ended and hold two hosts each. All are released at the same
-// time or not at all.
+// parked are jobs that have ended and hold two hosts each. Either all of them are
+// released at the same time, or none.
 type parked struct {
 	jobtest.Backend
 	begun   *sync.WaitGroup
@@ -56,7 +56,7 @@ func (p parked) Release(_ context.Context, h api.Handle, _ api.End) error {
 	return nil
 }
 
-// A plain list says which jobs hold hosts though they have ended, and frees them.
+// A plain list shows which jobs hold hosts although they have ended, and frees the hosts.
 func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	s, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
@@ -96,7 +96,7 @@ func TestAListTellsWhatIsHeldAndReleasesIt(t *testing.T) {
 	}
 }
 
-// A list says how jobs ended whose workloads are gone, and whether they were collected.
+// A list shows how jobs ended whose workloads are gone, and whether they were collected.
 func TestAListOfJobsThatAreGone(t *testing.T) {
 	var out bytes.Buffer
 	p := entryPrinter{workloads: true, now: time.Now, out: &out}
@@ -121,7 +121,7 @@ func TestAListOfJobsThatAreGone(t *testing.T) {
 	}
 }
 
-// --sort-by keeps the newest first among jobs that are alike.
+// --sort-by keeps the newest first among equal jobs.
 func TestSortBy(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ran := func(id string, s api.State, started, finished int64) api.JobSummary {
@@ -155,7 +155,7 @@ func TestSortBy(t *testing.T) {
 	}
 }
 
-// --limit takes the first jobs in the order of --sort-by, not those of the newest.
+// --limit takes the first jobs in the order of --sort-by, not the newest ones.
 func TestLimitOfASortedList(t *testing.T) {
 	useSweep(t)
 	for by, want := range map[string]string{"age": "cpu-b-2\n", "id": "cpu-a-1\n", "status": "cpu-b-2\n"} {

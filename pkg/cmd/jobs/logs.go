@@ -75,7 +75,7 @@ func (c *command) hostVar(own process.Section, f *logFlags) {
 	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, or a number.")
 }
 
-// logOptions print the logs of one job, or of several.
+// logOptions are the options of logs and tail.
 type logOptions struct {
 	*command
 	logs.Options
@@ -127,7 +127,7 @@ func (o *logOptions) run(ctx context.Context) error {
 	return report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), failed)
 }
 
-// ofInput says of which input it is that there is no log.
+// ofInput names the input in the error that there is no log.
 func (o *logOptions) ofInput(err error) error {
 	if errors.Is(err, logs.ErrNoLog) {
 		return fmt.Errorf("input %d was not started: %w", o.index, err)
@@ -162,11 +162,11 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	return report.SettleBelow(ctx, o.streams.ErrOut, j, status)
 }
 
-// maxLogs is of how many pods of a map the logs are shown together.
+// maxLogs is how many pods of a map can have their logs shown together, at most.
 const maxLogs = 256
 
-// hostOf returns the number of the host whose log is wanted, -1 for all. Of a map that is
-// the pod that has the input. Without an input all pods are read, if they are not too many.
+// hostOf returns the number of the host whose log is wanted, -1 for all. For an input of a map, that is
+// the pod that computes it; without an input, all pods, if they are not too many.
 func (o *logOptions) hostOf(j *job.Job) (int, error) {
 	if err := checkIndex(j, o.index); err != nil {
 		return 0, err
@@ -191,8 +191,8 @@ func (o *logOptions) hostOf(j *job.Job) (int, error) {
 	return -1, nil
 }
 
-// printStored prints what there is. Where that is nothing, told hears how the job
-// stands, unless it never had the attempt.
+// printStored prints the log so far. If that is empty, it calls told with the status of
+// the job. An attempt that the job has not had is an error.
 func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.LogWriter, told func(api.Status)) error {
 	printed := false
 	noted := func(w io.Writer) io.Writer { return &noter{w, &printed} }
@@ -212,14 +212,14 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.Lo
 	return err
 }
 
-// tellWaiting says on standard error what a job waits for.
+// tellWaiting returns a function that prints on standard error what a job waits for.
 func (c *command) tellWaiting(j *job.Job) func(api.Status) {
 	told := report.NewStatusPrinter(ui.New(c.streams.ErrOut, c.clock.Now))
 	return func(s api.Status) { told.Waiting(j.Advised(s)) }
 }
 
-// tellInput says on standard error what an input of a map waits for: what its job does
-// or, while that runs, its chunk.
+// tellInput returns a function that prints on standard error what an input of a map waits
+// for: what its job waits for or, while that runs, its chunk.
 func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) func(api.Status) {
 	waiting, asked := c.tellWaiting(j), false
 	return func(s api.Status) {
@@ -228,13 +228,13 @@ func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) f
 			return
 		}
 		asked = true
-		if begun, err := j.Begun(ctx, chunk); err == nil && !begun { // else the log says
+		if begun, err := j.Begun(ctx, chunk); err == nil && !begun { // if it has begun, the log shows that
 			fmt.Fprintf(c.streams.ErrOut, "input %d has not started: chunk %d waits for a pod\n", index, chunk)
 		}
 	}
 }
 
-// noter notes that something was written.
+// noter is a writer that records whether something was written.
 type noter struct {
 	w    io.Writer
 	some *bool

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// A user who asks for an input hears of that, not of a chunk alone.
+// An error about an input names the input, not only its chunk.
 func TestInputWithoutALog(t *testing.T) {
 	o := &logOptions{index: 59}
 	other := errors.New("other")
@@ -30,7 +30,7 @@ func TestInputWithoutALog(t *testing.T) {
 	}
 }
 
-// An input whose chunk waits for a pod is told of once, and only while the map runs.
+// That an input's chunk waits for a pod is said once, and only while the map runs.
 func TestInputThatHasNotBegun(t *testing.T) {
 	s, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// outputVerbs are what can be done to outputs, each with the numbers of arguments
-// that it takes and how they are written.
+// outputVerbs are the verbs of outputs, each with the limits for the number of its
+// arguments, and how the usage shows them.
 var outputVerbs = map[string]struct {
 	least, most int
 	args        string
@@ -77,16 +77,16 @@ func (c *command) outputs() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// outputArgs are the arguments of outputs: an ID, unless flags name the job, a verb, and what
-// that takes.
+// outputArgs are the arguments of outputs: an ID, unless flags choose the job, a verb, and
+// its arguments.
 type outputArgs struct {
 	ids  []string
 	verb string
 	args []string
 }
 
-// parseOutputArgs reads the arguments of outputs. The verb may stand before the id, too, and
-// is ls where there is none. The job may be named by flags.
+// parseOutputArgs parses the arguments of outputs. The verb may also come before the id, and
+// is ls if it is missing. Flags may choose the job.
 func parseOutputArgs(sub *cobra.Command, words []string, flags *choice.Flags) (outputArgs, error) {
 	isVerb := func(i int) bool {
 		if i >= len(words) {
@@ -120,7 +120,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *choice.Flags) (o
 	return a, nil
 }
 
-// otherVerb asks for the verb that someone may have meant by a word of another tool.
+// otherVerb suggests the verb for a word that another tool uses.
 func otherVerb(word string) string {
 	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}} {
 		if slices.Contains(words, word) {
@@ -130,7 +130,7 @@ func otherVerb(word string) string {
 	return ""
 }
 
-// notThere gives errors about paths that were typed their exit code.
+// notThere sets the exit code of errors about paths that the user typed.
 func notThere(err error) error {
 	var unknown *outputs.PathError
 	if errors.As(err, &unknown) {
@@ -255,7 +255,7 @@ func (c *command) copyOutputs(ctx context.Context, dir *outputs.Dir, at, dest st
 	return nil
 }
 
-// destinationOf is the folder that gets files, and what each is called there.
+// destinationOf returns the directory that the files are copied to, and the name that each gets there.
 func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Transfer, error) {
 	if at == "" || files[0].Name != at {
 		plan, err := outputs.Below(files, at)
@@ -272,7 +272,7 @@ func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Tra
 	}
 }
 
-// completeOutputs offers ids, what to do, and what the job has written.
+// completeOutputs completes ids, verbs, and the paths of the job's outputs.
 func (c *command) completeOutputs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	named := c.choice.Given()
 	switch {
@@ -284,12 +284,12 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		}
 		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), &c.choice) // a path is being typed
+	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), &c.choice) // x stands for the path that is being typed
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	if a.verb == "cp" && len(a.args) > 1 {
-		return nil, cobra.ShellCompDirectiveDefault // a place on this machine
+		return nil, cobra.ShellCompDirectiveDefault // a local path
 	}
 	names, _ := process.Promptly(sub.Context(), func(ctx context.Context) ([]string, error) {
 		j, err := c.choice.One(ctx, a.ids)

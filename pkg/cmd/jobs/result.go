@@ -51,7 +51,7 @@ func (c *command) result() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// resultOptions print the result of one job.
+// resultOptions are the options of result.
 type resultOptions struct {
 	*command
 	args         []string
@@ -96,7 +96,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 		return report.CollectMap(ctx, waiting, o.streams, ui.New(o.streams.ErrOut, o.clock.Now), j, collection)
 	}
 	status, ended := j.Ended(ctx)
-	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // else the workload goes, whatever it holds
+	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // otherwise Collect deletes the workload, even if it holds hosts
 		if status, err = j.Wait(waiting, o.tellWaiting(j)); err != nil {
 			return report.Interrupted(o.streams.ErrOut, j, err)
 		}
@@ -112,8 +112,8 @@ func (o *resultOptions) run(ctx context.Context) error {
 	return report.Collect(ctx, o.streams, j, collection)
 }
 
-// resultOfCancelled prints the value of a job that was cancelled after that was stored. Its
-// workload is gone already.
+// resultOfCancelled prints the value of a job that was cancelled after its value was
+// stored. Its workload is gone already.
 func (o *resultOptions) resultOfCancelled(ctx context.Context, j *job.Job, collection report.Collection) error {
 	if collection.Cleanup == report.RemoveWorkload {
 		collection.Cleanup = report.KeepAll

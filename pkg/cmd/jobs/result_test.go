@@ -32,7 +32,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"1"},"items":[]}`)
 }
 
-// take returns what was asked since the last time.
+// take returns the requests since its last call.
 func (c *cluster) take() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *cluster) take() []string {
 const aHandle = `{"version":1,"job_id":"done-1","backend":"gke","namespace":"ml","k8s_name":"kinetic-done-1","func_name":"f","call_kind":"function","hosts":1,
  "created_at":"2026-01-01T00:00:00Z"}`
 
-// endedJob is a bucket with a job that has succeeded.
+// endedJob makes a bucket with a job that has succeeded.
 func endedJob(t *testing.T) {
 	t.Helper()
 	useBucket(t, map[string]string{
@@ -55,7 +55,7 @@ func endedJob(t *testing.T) {
 	})
 }
 
-// useBucket makes a bucket with these objects the store.
+// useBucket makes a bucket with these objects, and uses it as the store.
 func useBucket(t *testing.T, texts map[string]string) {
 	t.Helper()
 	var objects []fakestorage.Object
@@ -73,7 +73,7 @@ func useBucket(t *testing.T, texts map[string]string) {
 	t.Setenv("HOME", t.TempDir())
 }
 
-// useCluster makes a server the cluster of the kubeconfig.
+// useCluster makes the kubeconfig point to a server.
 func useCluster(t *testing.T, url string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
@@ -85,7 +85,7 @@ func useCluster(t *testing.T, url string) {
 	t.Setenv("KUBECONFIG", file)
 }
 
-// kinetic runs a command as a user types it.
+// kinetic runs a command as the user would type it.
 func kinetic(t *testing.T, args ...string) (code int, out, said string) {
 	t.Helper()
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
@@ -93,8 +93,8 @@ func kinetic(t *testing.T, args ...string) (code int, out, said string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// What a job returned lies in the store, and no more is asked of a cluster than to remove
-// what it has of the job.
+// The store has what a job returned. The only requests to the cluster are those that
+// delete the job's workload.
 func TestResultOfAJobThatHasEnded(t *testing.T) {
 	endedJob(t)
 	c := &cluster{}
@@ -162,7 +162,7 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 	}
 }
 
-// What a job returned before it was cancelled is there to be printed.
+// The value that a job returned before it was cancelled can be printed.
 func TestResultOfAJobThatWasCancelledLater(t *testing.T) {
 	objects := map[string]string{
 		"done-1/handle.json": aHandle,

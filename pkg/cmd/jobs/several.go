@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// each calls do for all jobs, some at the same time, and returns the results and the errors, which
-// name their jobs, in the same order.
+// each calls do for all jobs, several at the same time. It returns the results and the errors,
+// which name their jobs, in the order of the jobs.
 func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 	results, errs := make([]T, len(jobs)), make([]error, len(jobs))
 	fanout.Each(job.Parallel, jobs, func(i int, j *job.Job) {
@@ -22,9 +22,9 @@ func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 	return results, errs
 }
 
-// forEach does something to all jobs and prints on out what, if anything, it says of
-// each. It continues after an error, so that one job does not protect the others, and
-// gives that of each job, nil for none.
+// forEach calls do for all jobs, and prints the text that it returns, if any. After an
+// error it continues with the other jobs. It returns an error or nil for each job, in
+// their order.
 func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
 	var mu sync.Mutex // of the output
 	_, errs := each(found, func(j *job.Job) (struct{}, error) {

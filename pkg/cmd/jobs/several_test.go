@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// Each job waits until all have begun, which no two of them ever have one after the other.
+// Each job waits until all have begun, so the test only ends if they are processed at the same time.
 func TestForEachWorksOnManyAtATime(t *testing.T) {
 	var out bytes.Buffer
 	var begun sync.WaitGroup

@@ -37,7 +37,7 @@ func (c *command) status() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// statusOptions print the states of one job, or of several.
+// statusOptions are the options of status.
 type statusOptions struct {
 	*command
 	args  []string
@@ -106,11 +106,11 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 type statusJSON struct {
 	ID string `json:"id"`
 	api.Status
-	// Inputs says how far a map is.
+	// Inputs is the progress of a map.
 	Inputs *mapresults.Progress `json:"inputs,omitempty"`
 }
 
-// statusOf is the state of a job, or of one input of a map.
+// statusOf returns the status of a job, or of one input of a map.
 func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON, err error) {
 	s.ID = j.ID()
 	if o.index != noIndex {

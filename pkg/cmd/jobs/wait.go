@@ -37,7 +37,7 @@ func (c *command) wait() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// waitOptions wait for one job, or for several.
+// waitOptions are the options of wait.
 type waitOptions struct {
 	*command
 	args    []string
@@ -63,9 +63,9 @@ func (o *waitOptions) run(ctx context.Context) error {
 	return report.Settle(ctx, o.streams.ErrOut, j, status)
 }
 
-// waitForAll waits for several jobs. It watches all of them at the same time, however many:
-// one whose turn had not come would be called running although it has ended. failed are the
-// errors of jobs that can't be found.
+// waitForAll waits for several jobs. It watches all of them at the same time, however many
+// there are: otherwise a job that has ended could be reported as running because it was not
+// watched yet. failed are the errors of jobs that can't be found.
 func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, failed []error) error {
 	var mu sync.Mutex // of the output
 	var running []string
@@ -89,7 +89,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 		_, _ = o.streams.ErrOut.Write(said.Bytes())
 		var outcome *process.Error
 		if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
-			err = nil // it was said
+			err = nil // it was printed already
 		}
 		errs[i] = errors.Join(err, printed)
 	})

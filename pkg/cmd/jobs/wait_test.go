@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// A wait that is over names also the jobs that can't be found.
+// A wait that times out also prints the errors of jobs that can't be found.
 func TestWaitThatTimesOutPrintsErrors(t *testing.T) {
 	useSweep(t)
 	code, out, said := kinetic(t, "wait", "cpu-a-1", "cpu-c-3", "--timeout", "300ms")
@@ -27,7 +27,8 @@ func TestWaitThatTimesOutPrintsErrors(t *testing.T) {
 	}
 }
 
-// However many jobs run, the wait tells of the one that has ended, and does not call it running.
+// However many jobs are running, wait reports the one that has ended, and does not report it as
+// running.
 func TestWaitWatchesAllJobs(t *testing.T) {
 	const running = 300
 	st, err := store.OpenFile("file://" + t.TempDir())
