@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// bootDir is a directory with boot.py, after a prelude, and a zip whose main
-// module is runner.
+// bootDir makes a directory with boot.py, after a prelude, and a zip whose main module is
+// runner.
 func bootDir(t *testing.T, prelude, runner string) (boot, path string) {
 	t.Helper()
 	var archive bytes.Buffer
@@ -48,8 +48,7 @@ func python(t *testing.T, input string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestBootIsNotNoticed: the runner finds what it would find if it were started
-// itself, down to its tracebacks.
+// The runner behaves as if it were started without boot.py, down to its tracebacks.
 func TestBootIsNotNoticed(t *testing.T) {
 	boot, runner := bootDir(t, "", `
 import sys
@@ -74,8 +73,7 @@ func withoutRunpy(out string) string {
 	return before + traceback[max(strings.LastIndex(traceback, "  File "), 0):]
 }
 
-// TestAStarterThatDiesLeavesNoProcess: until the job is recorded, and so can be
-// seen, nothing of it runs.
+// Nothing of a job runs until the job is recorded, and so can be seen.
 func TestAStarterThatDiesLeavesNoProcess(t *testing.T) {
 	boot, runner := bootDir(t, "", `print("ran")`)
 	if out, err := python(t, "", boot, runner); err == nil || out != "" {

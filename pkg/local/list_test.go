@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// A record that can't be read hides no other job from a watch, as from a list. It is told
-// once, not at every look.
+// A record that can't be read hides no other job from a watch or a list. A watch reports
+// it once, not at every poll.
 func TestWatchListContinuesAfterAnUnreadableRecord(t *testing.T) {
 	dir := t.TempDir()
 	record := func(id, text string) {
@@ -51,7 +51,7 @@ func TestWatchListContinuesAfterAnUnreadableRecord(t *testing.T) {
 	}
 }
 
-// Pick reads no other records than those that are picked.
+// Pick reads only the records of the picked jobs.
 func TestPick(t *testing.T) {
 	dir := t.TempDir()
 	for id, text := range map[string]string{
@@ -76,8 +76,8 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// A record that can't be read is not taken for a job that is gone: whatever is asked about it
-// fails, and nothing of it is removed.
+// A job whose record can't be read is not taken for gone: every request about it fails, and
+// nothing of it is removed.
 func TestAJobWhoseRecordCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "odd-1", "workload.json")

@@ -26,7 +26,7 @@ const jobID = "cpu-train-20261120-082019-abc1234"
 
 var aHandle = api.Handle{JobID: jobID}
 
-// patience is how long a test waits for what has to come: only a failing test
+// patience is how long a test waits for something that must happen: only a failing test
 // takes that long.
 const patience = 30 * time.Second
 
@@ -47,7 +47,7 @@ func newFixture(t *testing.T) fixture {
 	return f
 }
 
-// spec is a job that does what the words say, as testdata/runner.py explains.
+// spec returns a job that does what the words say; see testdata/runner.py.
 func (f fixture) spec(words ...string) api.Spec {
 	return api.Spec{
 		ID:           jobID,
@@ -131,7 +131,7 @@ func (f fixture) until(t *testing.T, text string) {
 	}
 }
 
-// end is what the store says, nil for nothing.
+// end returns the end in the store, nil if there is none.
 func (f fixture) end(t *testing.T) *api.End {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.storeDir, jobID, "end.json"))
@@ -158,7 +158,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// open lets a job go on that waits at a pipe.
+// open lets a job continue that waits at a pipe.
 func open(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -32,7 +32,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// FuzzParseStat: the kernel is trusted, but not to name processes nicely.
+// FuzzParseStat checks that no name of a process confuses parseStat.
 func FuzzParseStat(f *testing.F) {
 	f.Add("cat")
 	f.Add("a) Z 1 (b")

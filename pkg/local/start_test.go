@@ -95,7 +95,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("the job printed %q, want %q", got, want)
 	}
 	err := filepath.WalkDir(f.stateDir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == logFile { // which has what the job printed
+		if err != nil || d.IsDir() || d.Name() == logFile { // it contains what the job printed
 			return err
 		}
 		data, err := os.ReadFile(path)
@@ -269,8 +269,8 @@ func TestDetachedJobSurvivesItsStarter(t *testing.T) {
 	}
 }
 
-// TestProcess: it leads a session, so that the terminal's end is not its own, and
-// leaves no zombie to a starter that continues.
+// The process leads a session, so that it survives the terminal. It leaves no zombie if
+// its starter continues.
 func TestProcess(t *testing.T) {
 	f := newFixture(t)
 	f.start(t, "line:ready", "pause")

@@ -74,7 +74,7 @@ func TestStopOfARunnerThatIsTooYoungToRecordIt(t *testing.T) {
 	}
 }
 
-// Who gives an ending decides what is recorded, whatever the runner says.
+// With o.Ending, that decides what is recorded, whatever the runner records.
 func TestStopWithAnEnding(t *testing.T) {
 	tests := map[string]struct {
 		words []string

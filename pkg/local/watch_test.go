@@ -97,8 +97,8 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestManyWatchers: all of them, each as another process would be, see the same
-// end, which is recorded once.
+// Many watchers, each like one in another process, see the same end, which is recorded
+// once.
 func TestManyWatchers(t *testing.T) {
 	f := newFixture(t)
 	gate := fifo(t)
@@ -135,7 +135,7 @@ func TestManyWatchers(t *testing.T) {
 	}
 }
 
-// TestWhatOutlivesTheRunner dies with it, however it ended.
+// Processes that outlive the runner are killed, however it ended.
 func TestWhatOutlivesTheRunner(t *testing.T) {
 	for _, how := range []string{"kill", "exit:0"} {
 		t.Run(how, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestWhatOutlivesTheRunner(t *testing.T) {
 	}
 }
 
-// TestReusedPID: the id is alive, but it is another process's.
+// The id exists, but belongs to another process.
 func TestReusedPID(t *testing.T) {
 	f := newFixture(t)
 	other := exec.Command("cat")
@@ -238,8 +238,8 @@ func TestProcessesThatHaveEnded(t *testing.T) {
 	}
 }
 
-// TestAnotherMachine: a home directory that several machines share. Nothing that
-// cannot be known is recorded.
+// Several machines share a home directory. Nothing is recorded about a process on another
+// machine.
 func TestAnotherMachine(t *testing.T) {
 	f := newFixture(t)
 	f.plant(t, Process{PID: os.Getpid(), Start: "1", Boot: "another", Machine: "login2"})
@@ -297,8 +297,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestFollowedLogsAreWhole: what the runner printed last is read, whenever the
-// follower begins.
+// The last lines that the runner printed are read, whenever following begins.
 func TestFollowedLogsAreWhole(t *testing.T) {
 	for range 3 {
 		f := newFixture(t)
