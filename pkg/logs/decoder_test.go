@@ -14,12 +14,12 @@ import (
 
 var begin = time.Date(2026, 11, 20, 8, 20, 19, 123456000, time.UTC)
 
-// stampOf is the stamp of the n-th line: one a second.
+// stampOf returns the stamp of the n-th line: one line a second.
 func stampOf(n int) string {
 	return begin.Add(time.Duration(n) * time.Second).Format(stampLayout)
 }
 
-// stamped is text as the runner keeps it.
+// stamped returns text as the runner stores it.
 func stamped(text string) string {
 	var b strings.Builder
 	for n, line := range strings.SplitAfter(text, "\n") {
@@ -30,7 +30,7 @@ func stamped(text string) string {
 	return b.String()
 }
 
-// numbered is the text of the lines from..to, numbered.
+// numbered returns the lines from..to, numbered.
 func numbered(from, to int) string {
 	var b strings.Builder
 	for n := from; n <= to; n++ {
@@ -144,8 +144,8 @@ func TestDecoderReportsABrokenPipe(t *testing.T) {
 	}
 }
 
-// FuzzDecoder: what an older runner stamps, without marks, comes out as it was, and the
-// size of the pieces never matters, whatever the input.
+// FuzzDecoder checks that text that an older runner stamped, without marks, is decoded
+// unchanged, and that the size of the pieces never matters.
 func FuzzDecoder(f *testing.F) {
 	f.Add("a\nb\r\n\r1%\r2%", uint8(3))
 	f.Add(stamped("a\nb"), uint8(28))

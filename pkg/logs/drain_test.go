@@ -110,7 +110,7 @@ func TestAPodThatRunsAfterItsJob(t *testing.T) {
 	})
 }
 
-// lateReader is empty, and says so late.
+// lateReader is an empty reader that reports its end late.
 type lateReader time.Duration
 
 func (l lateReader) Read([]byte) (int, error) {
@@ -118,7 +118,7 @@ func (l lateReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// The pods of other hosts change all the time. The archive is not asked because of that.
+// The pods of other hosts change all the time. That causes no requests to the archive.
 func TestTheArchiveIsAskedNowAndThenAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, memory := archiveOf(map[string]string{attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(busy)})

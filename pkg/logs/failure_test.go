@@ -232,7 +232,7 @@ func TestWhatAPodPrintedThatCannotBeReadAtOnce(t *testing.T) {
 	}
 }
 
-// A host whose log fails costs the others no line.
+// If the log of a host fails, the others lose no line.
 func TestAHostThatFailsDoesNotDisturbTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, ctx := guarded(t, func(_ context.Context, p Pod, _ OpenOptions) (io.ReadCloser, error) {
@@ -312,7 +312,7 @@ func TestAWatchOfThePodsThatFails(t *testing.T) {
 	}
 }
 
-// Without Follow, each host whose log can't be read is told of, and the others are printed.
+// Without Follow, each host whose log can't be read is reported, and the others are printed.
 func TestEachHostThatFailsIsToldOf(t *testing.T) {
 	s := newFakeSource(func(_ context.Context, p Pod, _ OpenOptions) (io.ReadCloser, error) {
 		if p.Host == 1 {
@@ -328,7 +328,7 @@ func TestEachHostThatFailsIsToldOf(t *testing.T) {
 	if !strings.Contains(out, "one") {
 		t.Errorf("printed %q", out)
 	}
-	for _, follow := range []bool{false, true} { // a reader that went away is told of once
+	for _, follow := range []bool{false, true} { // a reader that went away is reported once
 		gone := errors.New("write |1: broken pipe")
 		s := newFakeSource(func(context.Context, Pod, OpenOptions) (io.ReadCloser, error) {
 			return body(lineAt(1, 0, "one")), nil

@@ -23,7 +23,7 @@ import (
 // followed is the job of these tests.
 const followed = "cpu-f"
 
-// at returns a second of the minute in which these tests take place.
+// at returns a time at a second of the minute that these tests use.
 func at(second int) time.Time { return time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC) }
 
 // lineAt returns a line of a log as a kubelet sends it.

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
-// patience is how long a test waits for what has to come: only a failing test
+// patience is how long a test waits for something that must happen: only a failing test
 // takes that long.
 const patience = 20 * time.Second
 
@@ -46,7 +46,7 @@ func (s *lineSink) until(t *testing.T, text string) {
 	}
 }
 
-// rest is all that arrived, once the writer is done.
+// rest returns all that arrived, once the writer is done.
 func (s *lineSink) rest() string {
 	close(s.arrived)
 	for p := range s.arrived {
@@ -178,7 +178,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestTailOfAFileThatComesLater: all of it is new.
+// All of a file that is created later is new.
 func TestTailOfAFileThatComesLater(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	var out bytes.Buffer

@@ -74,8 +74,8 @@ func TestMoreHostsThanAreReadAtTheSameTime(t *testing.T) {
 	})
 }
 
-// What is left of a host whose pod is gone is in the store, under its number and
-// the attempt of its leader; so are the attempts before.
+// The log of a host whose pod is gone is in the store, under its number and the attempt
+// of its leader, and so are earlier attempts.
 func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeSource(logsOf(map[string]string{"h1-4": lineAt(5, 0, "now")}), member(0, 3, running(4)), member(1, 4, ended))
@@ -90,8 +90,8 @@ func TestHostsWhosePodsAreGoneAreReadInTheStore(t *testing.T) {
 	})
 }
 
-// The last lines of a host whose pods are all gone are in the store, too. What begins
-// after that is followed from its first line.
+// The last lines of a host whose pods are all gone are in the store, too. Pods that start
+// after that are followed from their first line.
 func TestTheLastLinesOfAHostWhosePodsAreGone(t *testing.T) {
 	leader, begins := member(0, 3, running(4)), member(1, 4, waiting)
 	for name, tt := range map[string]struct {

@@ -125,8 +125,8 @@ func TestDecoderNextEndsTheLinesOfBothStreams(t *testing.T) {
 	}
 }
 
-// FuzzRecords: what is encoded comes out of the decoder as it was, each stream by itself,
-// and the size of the pieces never matters.
+// FuzzRecords checks that encoded records are decoded unchanged, each stream by itself,
+// and that the size of the pieces never matters.
 func FuzzRecords(f *testing.F) {
 	f.Add("a\nb\r\n\r1%\r2%", "warning\n\x1e\x1d\x1f\n", uint64(1), uint8(3))
 	f.Add("\x1f\n\x1f", "\x1e", uint64(2), uint8(28))
@@ -149,7 +149,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// pieces are records of both texts in any order, each line in one or several pieces.
+// pieces returns records of both texts in any order, each line in one or several pieces.
 func pieces(random *rand.Rand, stdout, stderr string) []record {
 	left := [2]string{stdout, stderr}
 	var all []record
@@ -168,7 +168,7 @@ func pieces(random *rand.Rand, stdout, stderr string) []record {
 	return all
 }
 
-// lastOf is the last lines of a log as a pipe gets them.
+// lastOf returns the last lines of a log as a pipe gets them.
 func lastOf(t *testing.T, log string, from int, before []byte) string {
 	t.Helper()
 	var got bytes.Buffer
@@ -216,8 +216,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTailOfAnyLog: so many lines come as were asked for, each as a pipe gets it, and the
-// end of a log has them in the same place as the whole.
+// A tail has as many lines as were requested, each as a pipe gets it, and it begins at
+// the same place if only the end of the log is searched.
 func TestTailOfAnyLog(t *testing.T) {
 	text := func(random *rand.Rand, name string) string {
 		var b strings.Builder
@@ -254,8 +254,8 @@ func TestTailOfAnyLog(t *testing.T) {
 	}
 }
 
-// The first line of a stream may be the rest of one: how far back is looked for its
-// beginning is bounded.
+// The first line of a stream may be the rest of one. It is limited how far back its
+// beginning is searched.
 func TestHowFarATailLooksBack(t *testing.T) {
 	before := func(n int) []record {
 		records := make([]record, n)
@@ -304,7 +304,7 @@ func TestStoredPieces(t *testing.T) {
 	}
 }
 
-// BenchmarkAMillionLines is both streams, as pipes get them.
+// BenchmarkAMillionLines decodes both streams, as pipes get them.
 func BenchmarkAMillionLines(b *testing.B) {
 	const lines = 1_000_000
 	records := make([]record, 1000)

@@ -74,7 +74,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// Where a log does not reach the point, it is read again only when it has grown.
+// If a log does not reach the point, it is read again only when it has grown.
 func TestRestSearchesWhatHasGrown(t *testing.T) {
 	files, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {

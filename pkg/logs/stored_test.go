@@ -115,8 +115,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredTail holds for each number of lines, and so for each way in which
-// they can fall on parts.
+// TestStoredTail tries each number of lines, and so each way in which they can be
+// distributed over parts.
 func TestStoredTail(t *testing.T) {
 	s := storeWith(t, everything())
 	lines := strings.SplitAfter(numbered(1, 120), "\n")[:120]
