@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// Each step is a change; the jobs that may have changed are told, with states.
+// Each step is a change, with the jobs that it may have changed and their states.
 func TestCacheFollowsChanges(t *testing.T) {
 	c := clientOf(t, "ml", http.NotFound)
 	w := New(c)
@@ -89,7 +89,7 @@ func TestCacheForgetsWhatIsDeleted(t *testing.T) {
 	}
 }
 
-// A Workload of Kueue is found by its owner's UID: names come back.
+// A Workload of Kueue is found by its owner's UID, because names are reused.
 func TestCacheFindsTheJobOfAKueueWorkload(t *testing.T) {
 	c, n, want := &Client{}, newCache(), key{"ml", "a1"}
 	its := kueue.Workload{ObjectMeta: metav1.ObjectMeta{Name: "job-kinetic-a1-f00", Namespace: "ml", UID: "1",

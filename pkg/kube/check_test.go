@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// A job that names a queue is told that nothing looks after it, and runs; without one
-// no one asks.
+// Without Kueue, a job that names a queue gets a warning and runs. A job without a queue
+// causes no request.
 func TestAQueueWithoutKueue(t *testing.T) {
 	const group = "/apis/kueue.x-k8s.io"
 	serves := func(versions ...string) map[string]any {

@@ -37,7 +37,7 @@ func theSet(args ...any) *unstructured.Unstructured {
 	return set
 }
 
-// keyFrom is how the manifests take the key of the hosts from a Secret.
+// keyFrom returns how the manifests take the key of the hosts from a Secret.
 func keyFrom(secret string) map[string]any {
 	ref := map[string]any{"name": secret, "key": api.EnvGroupKey, "optional": true}
 	return map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}}
@@ -53,8 +53,8 @@ func optionalKeys(t *testing.T, workload map[string]any) int {
 	return strings.Count(string(text), `"optional":true`)
 }
 
-// startSet makes a server that has LeaderWorkerSets, and a Submission of one; told is
-// what was said to who waits.
+// startSet makes a server that has LeaderWorkerSets, and a Submission of one; told are
+// the messages to the user.
 func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer, w *Submission, told *[]string) {
 	t.Helper()
 	s, told = &objectServer{objects: map[string]map[string]any{}}, new([]string)
@@ -74,7 +74,7 @@ func startSet(t *testing.T, more ...*unstructured.Unstructured) (s *objectServer
 	return s, New(client).Submission(append(objects, more...)), told
 }
 
-// What lets the leader end the set goes with the set.
+// The objects that allow the leader to end the set are removed with the set.
 func TestStartOfASet(t *testing.T) {
 	s, w, told := startSet(t)
 	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
@@ -124,7 +124,7 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 	}
 }
 
-// A user who has no LeaderWorkerSets is told what brings them, and what needs none.
+// Without LeaderWorkerSets, the error says how to install them, and what works without them.
 func TestAClusterWithoutSets(t *testing.T) {
 	for name, begin := range map[string]func(*Submission) error{
 		"before the upload": func(w *Submission) error { return w.Ready(t.Context()) },
@@ -144,8 +144,8 @@ func TestAClusterWithoutSets(t *testing.T) {
 	}
 }
 
-// A user who may not make Roles is told so once, and has a job; an overlay's own Role is
-// another matter, and so is another failure.
+// Without permission to create Roles, the user gets one warning, and the job starts. A
+// failure with an overlay's own Role, or for another reason, is an error.
 func TestStartWithoutRightsOnRoles(t *testing.T) {
 	for name, c := range map[string]struct {
 		code   int
@@ -184,8 +184,8 @@ func TestStartWithoutRightsOnRoles(t *testing.T) {
 	}
 }
 
-// A user who may not make Secrets has a job whose hosts lack their key, and is told so. A Secret with
-// values of the user's is another matter.
+// Without permission to create Secrets, the user gets a warning, and the job's hosts have no key.
+// If the Secret has values of the user, that is an error.
 func TestStartWithoutRightsOnSecrets(t *testing.T) {
 	for name, c := range map[string]struct {
 		secrets map[string]string
@@ -216,9 +216,9 @@ func TestStartWithoutRightsOnSecrets(t *testing.T) {
 	}
 }
 
-// A host that starts before the Secret is there waits for it: without the key it would be
-// refused by the others, which have it. Where no one may make the Secret, or can say so, no
-// host waits for what may never come.
+// A host that starts before the Secret exists waits for it: without the key, the hosts that
+// have it would refuse it. If the Secret can't be created, or it is not known whether it
+// can, no host waits.
 func TestHostsWaitForTheirKey(t *testing.T) {
 	type refusal func(w http.ResponseWriter, r *http.Request) bool
 	const invalid = http.StatusUnprocessableEntity
@@ -292,7 +292,7 @@ func TestHostsWaitForTheirKey(t *testing.T) {
 	}
 }
 
-// The hosts of an Indexed Job wait as well: it would fail with the first that leaves.
+// The hosts of an Indexed Job wait as well: the Job would fail with the first host that leaves.
 func TestHostsOfAJobWaitForTheirKey(t *testing.T) {
 	s, w := start(t)
 	worker := map[string]any{"name": api.ContainerName, "env": []any{keyFrom("kinetic-a1-env")}}
@@ -311,8 +311,7 @@ func TestHostsOfAJobWaitForTheirKey(t *testing.T) {
 	}
 }
 
-// Hosts of a job that was there before may have its key already: a submit that is repeated
-// leaves it.
+// The hosts of an existing job may have its key already, so a repeated submit keeps it.
 func TestStartLeavesTheKeyOfASet(t *testing.T) {
 	const secret = core + "secrets/kinetic-a1-env"
 	s, w, _ := startSet(t)
@@ -326,8 +325,8 @@ func TestStartLeavesTheKeyOfASet(t *testing.T) {
 	}
 }
 
-// A cluster without LeaderWorkerSets is found out before anything is made, by all
-// that would make one.
+// Every operation that would create a LeaderWorkerSet finds out before it creates
+// anything that the cluster has none.
 func TestSetsAreMissing(t *testing.T) {
 	for name, do := range map[string]func(*testing.T, *Submission) error{
 		"ready": func(t *testing.T, w *Submission) error { return w.Ready(t.Context()) },
@@ -353,7 +352,7 @@ func TestSetsAreMissing(t *testing.T) {
 	}
 }
 
-// A set that is there already is the same job, or another.
+// A set that exists already belongs to the same job, or to another.
 func TestStartFindsASet(t *testing.T) {
 	for name, c := range map[string]struct {
 		args   []any

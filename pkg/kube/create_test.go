@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// What is the job's own goes with the Job; the runner doesn't.
+// The job's own objects are removed with the Job; the runner isn't.
 func TestStartOwnsWhatIsTheJobs(t *testing.T) {
 	s, w := start(t, claimOf("1Gi"), object("networking.k8s.io/v1", "NetworkPolicy", "closed", nil))
 	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "hush"}); err != nil {
@@ -41,8 +41,8 @@ func TestStartOwnsWhatIsTheJobs(t *testing.T) {
 	}
 }
 
-// An object that is there already is shared with other jobs, left to who
-// made it, or in the way.
+// An object that exists already is shared with other jobs, left to its creator, or causes
+// an error.
 func TestStartFindsObjects(t *testing.T) {
 	const claim, secret = "persistentvolumeclaims/scratch", "secrets/token"
 	for name, tt := range map[string]struct {
@@ -75,8 +75,8 @@ func TestStartFindsObjects(t *testing.T) {
 	}
 }
 
-// A Job that has the name is left alone; if it runs our call, its records are ours,
-// and a submit that was cut off before the Secret was made is completed.
+// A Job of the same name is left alone. If it runs our call, the records belong to both,
+// and a Secret that an interrupted submit did not create is created.
 func TestStartLeavesAnotherJob(t *testing.T) {
 	for name, tt := range map[string]struct {
 		call   string
@@ -99,8 +99,8 @@ func TestStartLeavesAnotherJob(t *testing.T) {
 	}
 }
 
-// Submits of the same job that find a Secret which is left over take turns in
-// making it again; none is the end of the job.
+// Submits of the same job may replace a leftover Secret at the same time. None of them
+// fails because of that.
 func TestStartsThatMakeTheSameSecret(t *testing.T) {
 	const secrets = core + "secrets"
 	s, w := start(t)
@@ -122,7 +122,7 @@ func TestStartsThatMakeTheSameSecret(t *testing.T) {
 	}
 }
 
-// A namespace that doesn't exist has no Job of the name either; creating says so.
+// In a namespace that doesn't exist, no Job is found either. Creating one reports that.
 func TestPrepareMissesTheNamespace(t *testing.T) {
 	s, w := start(t)
 	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
@@ -142,8 +142,8 @@ func TestPrepareMissesTheNamespace(t *testing.T) {
 	}
 }
 
-// A refusal made nothing, so there is nothing to remove: least of all a Job of
-// that name that is someone else's.
+// After a refusal there is nothing to remove, least of all someone else's Job of that
+// name.
 func TestStartRemovesNothingAfterARefusal(t *testing.T) {
 	s, w := start(t)
 	s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
@@ -196,7 +196,7 @@ func TestRareKindsAreDiscovered(t *testing.T) {
 	}
 }
 
-// A dry-run keeps nothing, and shows the runner that is there.
+// A dry-run creates nothing, and shows the existing runner.
 func TestDryRun(t *testing.T) {
 	s, w := start(t, claimOf("1Gi"))
 	s.objects[runnerPath] = runnerMap().Object
@@ -217,12 +217,12 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// Every submit asks for the runner's ConfigMap, which is mostly there, beside the
-// quotas, and for a Job.
+// A submit makes few requests: for the runner's ConfigMap, which usually exists, the
+// quotas, and the Job.
 func TestStartAsksLittle(t *testing.T) {
 	s, w := start(t)
 	there := runnerMap()
-	there.SetCreationTimestamp(metav1.Now()) // so that no one removes it yet
+	there.SetCreationTimestamp(metav1.Now()) // so that no cleanup removes it yet
 	s.objects[runnerPath] = there.Object
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
@@ -234,8 +234,8 @@ func TestStartAsksLittle(t *testing.T) {
 	}
 }
 
-// A prepared job has a Secret that nothing owns, made again when it is repeated,
-// taken over by a start, and removed on its own.
+// Prepare creates a Secret without an owner. A repeated Prepare creates it again, a start
+// takes it over, and it can be removed on its own.
 func TestPrepare(t *testing.T) {
 	const secret = core + "secrets/kinetic-a1-env"
 	s, w := start(t)

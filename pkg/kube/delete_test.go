@@ -27,8 +27,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
-// What is removed is the Job that was looked at: one that has its name meanwhile
-// is another's.
+// Only the Job that was read is removed: another one may have its name by then.
 func TestDeleteRemovesTheJobItSaw(t *testing.T) {
 	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "kinetic-a1", Namespace: "ml", UID: "the-one-it-saw", Labels: map[string]string{api.LabelJobID: "a1"}}}
 	var removed []byte
@@ -87,7 +86,7 @@ func TestDeleteTimeout(t *testing.T) {
 	}
 }
 
-// A job of a namespace in which no one lets us see sets. Its pod is there.
+// clusterWithoutSets has a pod of a job, and denies permission to see LeaderWorkerSets.
 func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 	t.Helper()
 	p := theirPod(running(1))
@@ -104,7 +103,7 @@ func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 	}))
 }
 
-// A user who may not see LeaderWorkerSets can't tell that there is none.
+// Without permission to see LeaderWorkerSets, it is not known that there are none.
 func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	w := clusterWithoutSets(t)
 	_, watched := w.Watch(t.Context(), handleOf("a1"), func(s api.WorkloadStatus) { t.Errorf("it was told: %+v", s) })
@@ -119,7 +118,7 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	}
 }
 
-// One that is known to be a Job is missing all the same.
+// Without that permission, a job that is known to be a Job can still be missing.
 func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
 	w := clusterWithoutSets(t)
 	h := api.Handle{JobID: "a1", K8sName: api.JobNamePrefix + "a1"}
@@ -133,7 +132,7 @@ func TestAJobIsMissingForThoseWhoMayNotSeeSets(t *testing.T) {
 	}
 }
 
-// It does not matter for a Job.
+// A Job is seen without that permission.
 func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
 	w := clusterWithoutSets(t, listOfOneJob().Items[0])
 	if s, err := w.Status(t.Context(), handleOf("a1")); err != nil || s.State != api.Running {
@@ -141,7 +140,7 @@ func TestAJobIsSeenByThoseWhoMayNotSeeSets(t *testing.T) {
 	}
 }
 
-// Also when it goes faster than it can be looked at.
+// A Job is deleted without that permission, even if it disappears before it can be read.
 func TestDeleteOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 	gone := false
 	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
@@ -165,7 +164,7 @@ func TestDeleteOfAJobByThoseWhoMayNotSeeSets(t *testing.T) {
 	}
 }
 
-// A set that no one lets us see any more has not been deleted.
+// A set has not been deleted because the permission to see it was lost.
 func TestASetIsNotGoneBecauseTheRightToSeeItIs(t *testing.T) {
 	s := &oneSet{}
 	var others sync.WaitGroup // that have been read, and are watched

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// scripted is a resource whose replies are written down, one after the other.
+// scripted is a resource with prepared replies, which it gives one after the other.
 type scripted struct {
 	replies []reply
 	asked   []string // list, or watch and the version from which on
@@ -127,7 +127,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A version that is always too old is no reason to list without a pause.
+// If each version is already too old, there are still pauses between lists.
 func TestFollowOfWhatIsAlwaysTooOld(t *testing.T) {
 	const tooMany = 60
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestFollowOfWhatIsAlwaysTooOld(t *testing.T) {
 	})
 }
 
-// clientOf is a client whose requests a handler answers, with no network between.
+// clientOf returns a client whose requests a handler answers, without a network.
 func clientOf(t *testing.T, namespace string, handler http.HandlerFunc) *Client {
 	t.Helper()
 	c, err := NewClient(&rest.Config{Host: "http://api.example", QPS: -1, Transport: inProcess(handler)}, namespace, nil)

@@ -170,7 +170,7 @@ func TestListWithoutTheRightToReadEvents(t *testing.T) {
 	}
 }
 
-// Jobs are not missing without a word.
+// A list that may lack jobs says so.
 func TestListWithoutTheRightToReadSets(t *testing.T) {
 	told := ""
 	got, err := clusterOf(t, &server{forbid: "leaderworkersets"}, func(line string) { told += line }).List(t.Context(), api.ListStates)

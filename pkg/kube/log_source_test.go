@@ -162,7 +162,7 @@ func (f fixedPods) WatchPods(ctx context.Context, seen func(logs.Pods) bool) err
 	return ctx.Err()
 }
 
-// stopped is a terminal that takes nothing until it is let.
+// stopped is a terminal that accepts no output until it is released.
 type stopped struct {
 	let <-chan struct{}
 	strings.Builder
@@ -223,7 +223,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 	})
 }
 
-// storeOfAnEnd is a store that knows that the job cpu-f has ended.
+// storeOfAnEnd returns a store that has the end of the job cpu-f.
 func storeOfAnEnd(t *testing.T) store.Store {
 	t.Helper()
 	s, err := store.OpenFile("file://" + t.TempDir())
@@ -237,8 +237,8 @@ func storeOfAnEnd(t *testing.T) store.Store {
 	return s
 }
 
-// overPipes is a client whose requests a handler answers over HTTP/2, as the API
-// server does, but with no network between.
+// overPipes returns a client whose requests a handler answers over HTTP/2, as the API
+// server does, but without a network.
 func overPipes(t *testing.T, handler http.HandlerFunc) *Client {
 	t.Helper()
 	closed := make(chan struct{})

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// What the answer to a creation would have told is not asked of an object that is
-// the job's own.
+// If the answer to a creation was lost, the content of the job's own object is not
+// compared.
 func TestStartFindsItsOwnObjectAfterALostAnswer(t *testing.T) {
 	s, w := start(t, textOf("hush"))
 	s.losing(core+"secrets", 1)
@@ -43,7 +43,7 @@ func TestStartFindsItsOwnJobAfterALostAnswer(t *testing.T) {
 	}
 }
 
-// The Job was made, whatever came of the answer.
+// The Job was created, even if the answer can't be read.
 func TestStartWhoseAnswerCanNotBeRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer func(http.ResponseWriter)
@@ -93,7 +93,7 @@ func cutShort(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// A Job that no one can look at may be the one whose creation was not answered.
+// A Job that can't be read may be the one whose creation was not answered.
 func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lost, unread int // answers to creations and readings of the Job

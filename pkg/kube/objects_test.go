@@ -17,11 +17,11 @@ func at(second int) metav1.Time {
 	return metav1.NewTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC))
 }
 
-// pod is one attempt, made at a second, whose container is in a state. A
-// sidecar comes first, as on GKE with FUSE.
-// handleOf is a handle with an id alone.
+// handleOf returns a handle that only has an id.
 func handleOf(id string) api.Handle { return api.Handle{JobID: id} }
 
+// pod returns one attempt, created at a second, whose container is in a state. A
+// sidecar comes first, as on GKE with FUSE.
 func pod(name string, made int, state corev1.ContainerState) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: at(made)},

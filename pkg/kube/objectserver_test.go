@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// objectServer keeps objects as an API server does, by path. refuse, when set, answers
-// before it.
+// objectServer keeps objects by path, as an API server does. refuse, if set, answers
+// requests first.
 type objectServer struct {
 	mu      sync.Mutex
 	objects map[string]map[string]any
@@ -76,7 +76,7 @@ func (s *objectServer) merge(w http.ResponseWriter, r *http.Request) {
 	answerWith(w, http.StatusOK, merged)
 }
 
-// rewrite has an object say things as the server does.
+// rewrite changes values of an object to the form that the server returns.
 func rewrite(o map[string]any) {
 	if spec, ok := o["spec"].(map[string]any); ok && spec["size"] == "1024Mi" {
 		spec["size"] = "1Gi"
@@ -174,7 +174,7 @@ const (
 
 var a1 = api.Spec{ID: "a1", Namespace: "ml"}
 
-// ownersOf are the UIDs of an object's owners.
+// ownersOf returns the UIDs of an object's owners.
 func (s *objectServer) ownersOf(name string) []string {
 	o := unstructured.Unstructured{Object: s.objects[name]}
 	var owners []string

@@ -141,7 +141,7 @@ func until(t *testing.T, seen <-chan snapshot, wanted func(snapshot) bool) snaps
 	}
 }
 
-// observed is what an observer of the job sees until ctx is over, and the end of that.
+// observed returns what an observer of the job gets until ctx is done, and how that ended.
 func observed(ctx context.Context, w *Cluster) (seen <-chan snapshot, over <-chan error) {
 	snapshots, end := make(chan snapshot), make(chan error, 1)
 	go func() {
@@ -209,7 +209,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 	until(t, first, anything)
 	second, read := observed(reader, w)
 	until(t, second, anything)
-	stopWaiting() // who came first leaves first
+	stopWaiting() // the first reader leaves first
 	<-waited
 	go func() { s.pods <- theirPod(running(2)) }()
 	until(t, second, func(s snapshot) bool { return stateIn(s) == api.Running })
@@ -325,8 +325,8 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 	})
 }
 
-// A user who follows a job hears that waiting does not help as soon as that shows, though the
-// reason has the same words as before.
+// Watch reports at once that waiting does not help, even if the reason has the same text as
+// before.
 func TestWatchTellsWhenWaitingNoLongerHelps(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// What a workload owns goes with it; what has its name and no one owns is removed, if
-// it is the job's.
+// Objects that a workload owns are removed with it. An object of its name that has no
+// owner is removed if it is the job's.
 func TestRemovePrepared(t *testing.T) {
 	const service = core + "services/kinetic-a1"
 	role, binding := rbacPath+"roles/"+setName, rbacPath+"rolebindings/"+setName
@@ -81,8 +81,8 @@ func TestRemovePrepared(t *testing.T) {
 	}
 }
 
-// What lets the hosts of a job find each other and end stays as long as they do. The Secret goes
-// only where it is asked for, and where the job may have one.
+// The objects with which hosts find each other and end exist as long as the hosts. The Secret is
+// only removed on request, and only if the job may have one.
 func TestDeleteRemovesWhatCameWithAJobOnceThatIsStopped(t *testing.T) {
 	set := api.Handle{JobID: "x", Backend: api.BackendPathways, K8sName: "keras-pathways-x", Hosts: 2}
 	one := api.Handle{JobID: "x", Hosts: 1}

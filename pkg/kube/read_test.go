@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// pagesOf answers requests for a list with three objects, one a page, after the
-// codes, one a request, of which 200 is none.
+// pagesOf answers requests for a list with three objects, one a page. The first requests
+// get the codes; 200 stands for the next page.
 func pagesOf(codes []int, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		token := r.URL.Query().Get("continue")

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 )
 
-// Of a job that is gone nothing is asked that needs its object.
+// If a job is gone, no request is made that needs its object.
 func TestDisruptionsOfAJobThatIsGone(t *testing.T) {
 	w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
 		switch path.Base(r.URL.Path) {
@@ -73,8 +73,8 @@ func (s *selective) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A status is one read of each kind. Of a job that waits no more events are read, or followed,
-// than can say why.
+// Status reads each kind once. For a job that waits, only the events that can say why are read
+// or followed.
 func TestReasonsThatAreRead(t *testing.T) {
 	own := func(change func(*batchv1.Job)) batchv1.Job {
 		j := listOfOneJob().Items[0]

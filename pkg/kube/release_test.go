@@ -19,12 +19,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// oneSet is the cluster of a LeaderWorkerSet without pods, which goes when it is
+// oneSet is the cluster of a LeaderWorkerSet without pods, which disappears when it is
 // deleted.
 type oneSet struct {
 	gone  bool
 	asked []string
-	// refusal, if there is one, is the answer to every change.
+	// refusal, if not nil, is the answer to every change.
 	refusal *metav1.Status
 }
 
@@ -102,7 +102,7 @@ func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
 	}
 }
 
-// A set that was made again under the name of one that was seen is another job's.
+// A set that was created again under the name of a known set is another job's.
 func TestReleaseIsOfTheSetThatWasSeen(t *testing.T) {
 	status := func(code int32, reason metav1.StatusReason, field string) *metav1.Status {
 		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: code, Reason: reason,
@@ -149,7 +149,7 @@ func TestDeleteRemovesASetAndWaitsForItsPods(t *testing.T) {
 	}
 }
 
-// A list of all namespaces releases, too: the handle says where.
+// A client for all namespaces can release, too: the handle has the namespace.
 func TestReleaseFromAllNamespaces(t *testing.T) {
 	s, c := clusterOfOneSetIn(t, "")
 	h := handleOf("x")

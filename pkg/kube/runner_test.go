@@ -57,7 +57,7 @@ func TestTheRunnerThatIsThere(t *testing.T) {
 	}
 }
 
-// A cleanup that does not see the Job yet takes the runner away.
+// A cleanup that does not see the Job yet removes the runner. Start creates it again.
 func TestStartMakesARunnerAgainThatIsGone(t *testing.T) {
 	s, w := start(t)
 	s.objects[runnerPath] = runnerMap().Object
@@ -97,7 +97,7 @@ func mounting(name string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "scratch"}, {Name: "runner", VolumeSource: source}}}}
 }
 
-// preconditions are those of a request to delete.
+// preconditions returns the preconditions of a request to delete.
 func preconditions(t *testing.T, r *http.Request) *metav1.Preconditions {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -114,7 +114,7 @@ func preconditions(t *testing.T, r *http.Request) *metav1.Preconditions {
 	return o.(*metav1.DeleteOptions).Preconditions
 }
 
-// Only what no one mounts any more is removed, and only if it is still the same.
+// Only ConfigMaps that nothing mounts are removed, and only if they were not replaced.
 func TestRemoveRunners(t *testing.T) {
 	const month = 30 * 24 * time.Hour
 	lists := map[string]any{
