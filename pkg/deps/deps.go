@@ -38,6 +38,8 @@ type Wanted struct {
 	// Local are projects whose code is in the package root and travels with the job. What
 	// they need is among Requirements.
 	Local []Line
+	// Unread are packages that the file names in a way that is not read, without their versions.
+	Unread []Line
 	// Constraints limit versions of packages that are needed anyway.
 	Constraints []Line
 	// Options are options of pip, such as --index-url URL, in the order of the files. They
@@ -87,11 +89,17 @@ func Shown(lines []Line) []string {
 	return texts
 }
 
-// credentials are what a URL may have before the name of its host.
-var credentials = pattern.Lazy(`://[^/@\s]+@`)
+// credentials are what a URL may have before the name of its host, and query is what follows
+// its path, which may be a signature.
+var (
+	credentials = pattern.Lazy(`://[^/\s"]+@`)
+	query       = pattern.Lazy(`(://[^?\s"]*)\?[^#\s"]+`)
+)
 
-// hidden returns a text with the credentials in its URLs hidden.
-func hidden(text string) string { return credentials().ReplaceAllString(text, "://***@") }
+// hidden returns a text without the credentials in its URLs.
+func hidden(text string) string {
+	return query().ReplaceAllString(credentials().ReplaceAllString(text, "://***@"), "$1?***")
+}
 
 // wrong returns an error about a place in a file.
 func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, hidden(err.Error())) }

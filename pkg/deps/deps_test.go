@@ -1,6 +1,7 @@
 package deps
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ func TestFind(t *testing.T) {
 		},
 		"included files": {
 			archive: "-- requirements.txt --\na\n-r reqs/base.txt\n-creqs/limits.txt\n--constraint=reqs/limits.txt\n-- reqs/base.txt --\nb\n-r ../requirements.txt\n-- reqs/limits.txt --\nb<3\n-r more.txt\n-- reqs/more.txt --\nc<1\n",
-			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a", "b"}, Constraints: []string{"b<3", "c<1", "b<3", "c<1"}},
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a", "b"}, Constraints: []string{"b<3", "c<1"}},
 		},
 		"what jobs get anyway": {
 			archive: "-- requirements.txt --\njax[tpu]>=0.4\nJax == 0.5\nlibtpu_nightly\njaxlib==1 \\\n  --hash=sha256:aa \\\n  --hash sha256:bb\njaxtyping\nJAX_LIB\njax==0.4.25 # kn:keep\njax @ https://h/jax.whl\n# jax\n#kn:keep\nlibtpu #kn:keep\n",
@@ -130,6 +131,15 @@ func TestFind(t *testing.T) {
 			archive: "-- requirements.txt --\na\n-- x.py --\n#!/usr/bin/env python3\n# /// script\n# requires-python = \">=3.11\"\n# dependencies = [\n#   \"b\",\n#\n#   \"c>1\",\n# ]\n# ///\nprint()\n",
 			options: func(o *Options) { o.Script = filepath.Join(o.Root, "x.py") },
 			want:    want{Kind: Script, Source: "x.py", Requirements: []string{"b", "c>1"}, RequiresPython: ">=3.11"},
+		},
+		"metadata without an end": {
+			archive: "-- requirements.txt --\na\n-- x.py --\n# /// script\n# dependencies = []\n",
+			options: func(o *Options) { o.Script = filepath.Join(o.Root, "x.py") },
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a"}, Warnings: 1},
+		},
+		"several options on a line": {
+			archive: "-- requirements.txt --\n--index-url https://one --extra-index-url=https://two -r 'with blank.txt'\n-- with blank.txt --\na\n",
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a"}, Options: []string{"--index-url https://one", "--extra-index-url https://two"}},
 		},
 		"a script without metadata": {
 			archive: "-- requirements.txt --\na\n-- x.py --\n# /// other\n# ///\nprint('# /// script')\n",
@@ -192,7 +202,9 @@ func TestFindRejects(t *testing.T) {
 		"no version":            {"-- requirements.txt --\nnumpy=1\n", nil, `requirements.txt:1: column 6 of "numpy=1": "=1" can't follow the name numpy`},
 		"an unknown option":     {"-- requirements.txt --\n--requirment x\n", nil, "requirements.txt:1: --requirment is not an option of requirements files: did you mean"},
 		"an option's value":     {"-- requirements.txt --\n-r\n", nil, "requirements.txt:1: -r needs a value"},
-		"an unwanted value":     {"-- requirements.txt --\n--pre yes\n", nil, "--pre takes no value"},
+		"an unwanted value":     {"-- requirements.txt --\n--pre yes\n", nil, "yes is not an option"},
+		"a value after =":       {"-- requirements.txt --\n--pre=yes\n", nil, "--pre takes no value"},
+		"an open quote":         {"-- requirements.txt --\n-r 'x\n", nil, "requirements.txt:1: a closing ' is missing"},
 		"a wrong option behind": {"-- requirements.txt --\na --pre\n", nil, "--pre can't follow a requirement"},
 		"building":              {"-- requirements.txt --\na --config-settings x=y\n", nil, "for building packages"},
 		"another encoding":      {"-- requirements.txt --\na\n\xff\xfe\n", nil, "requirements.txt:2: not UTF-8"},
@@ -211,7 +223,6 @@ func TestFindRejects(t *testing.T) {
 		"another lock":                 {"-- poetry.lock --\n", func(o *Options) { o.File = "poetry.lock" }, "only lock files of uv"},
 		"a lock's TOML":                {"-- pylock.toml --\nx\n", nil, "pylock.toml:1:"},
 		"a lock's extra":               {"-- uv.lock --\n-- pyproject.toml --\n", func(o *Options) { o.Extras = []string{"x"} }, `no extra "x"`},
-		"open metadata":                {"-- x.py --\n# /// script\n# dependencies = []\n", script, "x.py:1: the metadata has no end"},
 		"metadata twice":               {"-- x.py --\n# /// script\n# ///\n\n# /// script\n# ///\n", script, "x.py:4: the script has metadata twice"},
 		"metadata":                     {"-- x.py --\n\n# /// script\n# x = \n# ///\n", script, "x.py:3:"},
 	} {
@@ -230,8 +241,8 @@ func TestFindRejects(t *testing.T) {
 func script(o *Options) { o.Script = filepath.Join(o.Root, "x.py") }
 
 func TestCredentialsAreHidden(t *testing.T) {
-	w, err := Find(at(project(t, "-- requirements.txt --\na @ https://user:secret@h/a.whl\ngit+https://secret@h/r\n"), ""))
-	want := []string{"a @ https://***@h/a.whl", "git+https://***@h/r"}
+	w, err := Find(at(project(t, "-- requirements.txt --\na @ https://user:secret@h/a.whl\ngit+https://secret@h/r\nb @ https://user:se@secret@h/b.whl\nc @ https://h/c.whl?X-Signature=secret#sha256=ab\n"), ""))
+	want := []string{"a @ https://***@h/a.whl", "git+https://***@h/r", "b @ https://***@h/b.whl", "c @ https://h/c.whl?***#sha256=ab"}
 	if diff := cmp.Diff(want, Shown(w.Requirements)); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
@@ -251,6 +262,37 @@ func TestWithModule(t *testing.T) {
 		if l, ok := w.WithModule(module); l.Name() != want || ok != (want != "") {
 			t.Errorf("%s: got %v, %v; want %s", module, l, ok, want)
 		}
+	}
+}
+
+// What was read before a mistake is still known.
+func TestMistakesHideNothing(t *testing.T) {
+	for name, archive := range map[string]string{
+		"a URL to include": "-- requirements.txt --\nflax\n-r https://h/r.txt\n",
+		"Poetry":           "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = '^3.9'\nflax = '^0.8'\n",
+		"open metadata":    "-- requirements.txt --\nflax\n-- x.py --\n# /// script\n",
+	} {
+		o := at(project(t, archive), "")
+		o.Script = filepath.Join(o.Root, "x.py")
+		if !isFile(o.Script) {
+			o.Script = ""
+		}
+		w, err := Find(o)
+		if l, ok := w.WithModule("flax"); !ok || l.File == "" {
+			t.Errorf("%s: got %+v, %v", name, w, err)
+		}
+	}
+}
+
+// Files that include each other many times are read once.
+func TestFilesThatAreIncludedOften(t *testing.T) {
+	archive := "-- requirements.txt --\n-r 1.txt\n-r 1.txt\n"
+	for i := 1; i < 40; i++ {
+		archive += fmt.Sprintf("-- %d.txt --\n-r %d.txt\n-r %d.txt\n", i, i+1, i+1)
+	}
+	w, err := Find(at(project(t, archive+"-- 40.txt --\na\n"), ""))
+	if diff := cmp.Diff([]string{"a"}, Shown(w.Requirements)); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
 

@@ -35,7 +35,8 @@ var names = []struct {
 
 // Find reads what the project needs. Without a file that the user named, the metadata of the
 // script counts, then the nearest file at or above EntryDir, up to the root of the repository
-// or the home directory. All its errors are mistakes in the input.
+// or the home directory. All its errors are mistakes in the input; what was read before one is
+// returned, too.
 func Find(o Options) (Wanted, error) {
 	r := newReader(o)
 	if o.File != "" {
@@ -116,7 +117,7 @@ type reader struct {
 	shown    string   // the first file's path as users know it, "" to compute it
 	trees    []string // what may be read
 	wanted   Wanted
-	reading  []string // the files that are being read, each included by the one before
+	files    []string // that were read, and whether for constraints
 	projects []string // directories, with extras, whose requirements are in wanted
 }
 
@@ -130,14 +131,13 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	if r.shown == "" {
 		r.shown = r.name(path)
 	}
-	r.wanted = Wanted{Kind: kind, Source: r.shown, Extras: r.Extras, Groups: r.Groups}
+	r.wanted = Wanted{Kind: kind, Source: r.shown, Extras: r.Extras, Groups: r.Groups, Warnings: r.wanted.Warnings}
 	var err error
 	switch kind {
 	case Requirements:
-		if err := r.unused(r.shown + " has none: only pyproject.toml and lock files do"); err != nil {
-			return Wanted{}, err
+		if err = r.unused(r.shown + " has none: only pyproject.toml and lock files do"); err == nil {
+			err = r.file(path, r.shown, false)
 		}
-		err = r.file(path, r.shown, false)
 	case Project:
 		err = r.project(filepath.Dir(path), r.shown, r.Extras, r.Groups)
 	case Script:
@@ -145,13 +145,10 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	case UVLock, PyLock:
 		err = r.lock(path, kind)
 	}
-	if err != nil {
-		return Wanted{}, err
-	}
 	if !kind.IsLock() { // which is complete as it is
 		r.filter()
 	}
-	return r.wanted, nil
+	return r.wanted, err
 }
 
 // unused returns an error if extras or groups are wanted that can't be.

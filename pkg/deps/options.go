@@ -44,41 +44,79 @@ var options = []option{
 	{"--use-feature", "", true, ignore},
 }
 
-// parseOption reads a line that begins with an option: --name VALUE, --name=VALUE, -nVALUE.
-func parseOption(line string) (option, string, error) {
-	word, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-	name, value, hasValue := strings.Cut(word, "=")
-	if !strings.HasPrefix(word, "--") && len(word) > 2 {
-		name, value, hasValue = word[:2], strings.TrimPrefix(word[2:], "="), true
-	}
-	i := slices.IndexFunc(options, func(o option) bool { return name == o.long || name == o.short })
-	if i < 0 {
-		return option{}, "", unknownOption(name)
-	}
-	o, rest := options[i], strings.TrimSpace(rest)
-	switch {
-	case !o.value && (hasValue || rest != ""):
-		return o, "", fmt.Errorf("%s takes no value", name)
-	case !o.value:
-		return o, "", nil
-	case hasValue && rest != "":
-		return o, "", fmt.Errorf("%q: only one option may stand on a line", line)
-	case !hasValue:
-		value = rest
-	}
-	value = unquoted(value)
-	if value == "" {
-		return o, "", fmt.Errorf("%s needs a value", name)
-	}
-	return o, value, nil
+// given is an option with its value.
+type given struct {
+	option
+	value string
 }
 
-// unquoted returns a value without the quotes around it.
-func unquoted(value string) string {
-	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
-		return value[1 : n-1]
+// parseOptions reads a line of options: --name VALUE, --name=VALUE, -nVALUE.
+func parseOptions(line string) ([]given, error) {
+	words, err := split(line)
+	if err != nil {
+		return nil, err
 	}
-	return value
+	var all []given
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		if !strings.HasPrefix(word, "-") {
+			return nil, unknownOption(word)
+		}
+		name, value, hasValue := strings.Cut(word, "=")
+		if !strings.HasPrefix(word, "--") && len(word) > 2 {
+			name, value, hasValue = word[:2], strings.TrimPrefix(word[2:], "="), true
+		}
+		i := slices.IndexFunc(options, func(o option) bool { return name == o.long || name == o.short && name != "" })
+		if i < 0 {
+			return nil, unknownOption(name)
+		}
+		o := options[i]
+		if o.value && !hasValue && len(words) > 0 {
+			value, words = words[0], words[1:]
+		}
+		if o.value && value == "" {
+			return nil, fmt.Errorf("%s needs a value", name)
+		}
+		if !o.value && hasValue {
+			return nil, fmt.Errorf("%s takes no value", name)
+		}
+		all = append(all, given{o, value})
+	}
+	return all, nil
+}
+
+// split returns the words of a line. Quotes keep blanks in a word.
+func split(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	inside, quote := false, rune(0)
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			inside, quote = true, c
+		case c == ' ' || c == '\t':
+			if inside {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			inside = false
+		default:
+			inside = true
+			word.WriteRune(c)
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("a closing %c is missing", quote)
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	return words, nil
 }
 
 func unknownOption(name string) error {

@@ -224,8 +224,11 @@ func (r *reader) warnUnread(p projectFile, name string) {
 		what = "its dependencies are dynamic"
 	case len(p.Tool.Poetry.Dependencies) > 0:
 		what = "its dependencies are Poetry's"
+		for _, dependency := range slices.Sorted(maps.Keys(p.Tool.Poetry.Dependencies)) {
+			r.wanted.Unread = append(r.wanted.Unread, Line{Text: dependency, File: name})
+		}
 	default:
 		return
 	}
-	r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: %s, which are not read, so nothing is installed: list them in [project].dependencies or requirements.txt", name, what))
+	r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: %s, which are not read: list them in [project].dependencies or requirements.txt", name, what))
 }

@@ -14,9 +14,11 @@ import (
 
 // file reads a requirements file, or one of constraints. name is its path as users know it.
 func (r *reader) file(path, name string, constraints bool) error {
-	if slices.Contains(r.reading, path) {
-		return nil // it includes itself: its lines are read already
+	visit := fmt.Sprint(path, constraints)
+	if slices.Contains(r.files, visit) {
+		return nil // its lines are read already
 	}
+	r.files = append(r.files, visit)
 	text, err := readText(path, name)
 	if err != nil {
 		return err
@@ -25,8 +27,6 @@ func (r *reader) file(path, name string, constraints bool) error {
 	if err != nil {
 		return err
 	}
-	r.reading = append(r.reading, path)
-	defer func() { r.reading = r.reading[:len(r.reading)-1] }()
 	for _, l := range lines {
 		if err := r.line(l, filepath.Dir(path), name, constraints); err != nil {
 			return err
@@ -39,9 +39,11 @@ func (r *reader) file(path, name string, constraints bool) error {
 func (r *reader) line(l logicalLine, dir, file string, constraint bool) error {
 	at := place(file, l.number)
 	if strings.HasPrefix(l.text, "-") {
-		o, value, err := parseOption(l.text)
-		if err == nil {
-			err = r.option(o, value, Line{Text: l.text, File: file, Number: l.number}, dir, constraint)
+		all, err := parseOptions(l.text)
+		for _, o := range all {
+			if err = r.option(o, Line{Text: l.text, File: file, Number: l.number}, dir, constraint); err != nil {
+				break
+			}
 		}
 		var inner *includedError
 		if err != nil && !errors.As(err, &inner) {
@@ -66,7 +68,8 @@ type includedError struct{ error }
 func (e *includedError) Unwrap() error { return e.error }
 
 // option does what an option says.
-func (r *reader) option(o option, value string, l Line, dir string, constraint bool) error {
+func (r *reader) option(o given, l Line, dir string, constraint bool) error {
+	value := o.value
 	switch o.effect {
 	case include, constrain:
 		if isURL(value) {

@@ -30,6 +30,9 @@ func (r *reader) script(path string) error {
 	}
 	if first == 0 {
 		r.wanted.Kind = None
+		if n := beginOf(string(text)); n > 0 { // PEP 723 ignores it
+			r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the metadata is ignored, because it has no end: a line \"# ///\" after lines that begin with \"# \"", place(name, n)))
+		}
 		return nil
 	}
 	if err := r.unused(name + " has none: only pyproject.toml and lock files do"); err != nil {
@@ -52,18 +55,19 @@ func (r *reader) script(path string) error {
 // comments ends it.
 var scriptForm = pattern.Lazy(`(?m)^# /// script$\n((?:^#(?:| .*)$\n)*)^# ///$`)
 
+// beginOf returns the number of the line with which metadata begins, 0 if there is none.
+func beginOf(text string) int {
+	return slices.Index(strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "# /// script") + 1
+}
+
 // scriptBlock returns the metadata of a script and the number of the line before it, 0 if there
 // is none.
 func scriptBlock(text, name string) (block string, number int, err error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	begin := slices.Index(strings.Split(text, "\n"), "# /// script") + 1
-	if begin == 0 {
-		return "", 0, nil
-	}
 	found := scriptForm().FindAllStringSubmatchIndex(text, 2)
 	switch len(found) {
 	case 0:
-		return "", 0, fmt.Errorf("%s: the metadata has no end: a line \"# ///\" after lines that begin with \"# \"", place(name, begin))
+		return "", 0, nil
 	case 2:
 		return "", 0, fmt.Errorf("%s: the script has metadata twice", place(name, 1+strings.Count(text[:found[1][0]], "\n")))
 	}

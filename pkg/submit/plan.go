@@ -42,7 +42,8 @@ type Planned struct {
 	// it that is run, "" if there is none.
 	Root, Entry string
 	Files       *pack.Plan
-	// Deps are the packages that the project says it needs.
+	// Deps are the packages that the project says it needs. Its warnings are not among Warnings:
+	// they matter to those who ask what would be installed.
 	Deps deps.Wanted
 	// Secrets are the values of Spec.SecretEnv.
 	Secrets map[string]string
@@ -217,14 +218,14 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if value := outerPath(m.PythonPath, m.Cwd, layout); p.Spec.Backend == api.BackendLocal && value != m.PythonPath && !p.sets(pythonPath) {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: pythonPath, Value: value})
 	}
-	var unchecked, unread []string
+	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		unchecked, err = p.check(ctx, c, in, layout.Root, m.CacheDir)
 		return err
 	})
 	g.Go(func() error {
-		p.Deps, unread = findDeps(layout.Root, t.EntryDir(), c, m)
+		p.Deps = findDeps(layout.Root, t.EntryDir(), c, m)
 		return nil
 	})
 	g.Go(func() (err error) {
@@ -239,24 +240,24 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		return err
 	}
 	p.Root, p.Entry, p.call = layout.Root, c.File, c
-	p.Warnings = slices.Concat(warnings, unchecked, unread, p.Files.Warnings)
+	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return errors.Join(err, checkCall(len(p.Call)))
 }
 
-// findDeps returns what the project needs, and warnings. A mistake in its files is only one, too,
+// findDeps returns what the project needs. A mistake in its files is one of its warnings,
 // because nothing is installed from them yet.
-func findDeps(root, entryDir string, c api.Call, m Machine) (deps.Wanted, []string) {
+func findDeps(root, entryDir string, c api.Call, m Machine) deps.Wanted {
 	o := deps.Options{Root: root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd}
 	if path.Ext(c.File) == ".py" {
 		o.Script = filepath.Join(root, filepath.FromSlash(c.File))
 	}
 	found, err := deps.Find(o)
 	if err != nil {
-		return found, []string{err.Error()}
+		found.Warnings = append(found.Warnings, err.Error())
 	}
-	return found, found.Warnings
+	return found
 }
 
 // pythonPath is the variable that names directories of modules.

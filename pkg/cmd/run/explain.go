@@ -143,7 +143,7 @@ func explain(p submit.Planned) explanation {
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
 		Deps:        explainDeps(p.Deps),
 		Job:         explainJob(s),
-		Warnings:    append([]string{}, p.Warnings...),
+		Warnings:    append(append([]string{}, p.Warnings...), p.Deps.Warnings...),
 	}
 	e.Bundle.Files = make([]explainedFile, 0, len(p.Files.Index.Files))
 	for _, f := range p.Files.Index.Files {
