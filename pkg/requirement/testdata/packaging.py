@@ -1,8 +1,8 @@
 """Answers questions about markers and versions with the library that pip uses.
 
-Reads one JSON list per line and writes one JSON value per line:
-["marker", TEXT, ENVIRONMENT], ["contains", SPECIFIER, VERSION] or ["order", VERSION, VERSION].
-An error is answered with the string "error".
+Reads one JSON list per line: ["marker", TEXT, ENVIRONMENT], ["contains", SPECIFIER, VERSION] or
+["order", VERSION, VERSION]. Writes one character for each: t for true, f for false, e for an
+error, and <, = or > for an order.
 """
 import json
 import sys
@@ -14,15 +14,15 @@ from pip._vendor.packaging.version import Version
 
 def answer(kind, a, b):
     if kind == "marker":
-        return Marker(a).evaluate(b)
+        return "t" if Marker(a).evaluate(b) else "f"
     if kind == "contains":
-        return Specifier(a).contains(b, prereleases=True)
+        return "t" if Specifier(a).contains(b, prereleases=True) else "f"
     a, b = Version(a), Version(b)
-    return (a > b) - (a < b)
+    return "<" if a < b else ">" if a > b else "="
 
 
 for line in sys.stdin:
     try:
-        print(json.dumps(answer(*json.loads(line))))
+        sys.stdout.write(answer(*json.loads(line)))
     except Exception:
-        print('"error"')
+        sys.stdout.write("e")
