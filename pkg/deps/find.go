@@ -177,9 +177,12 @@ func (r *reader) name(path string) string {
 
 // contains reports whether a path may be read. Links are followed.
 func (r *reader) contains(path string) bool {
-	return slices.ContainsFunc(r.trees, func(tree string) bool {
-		return isBelow(path, tree) && isBelow(resolved(path), resolved(tree))
-	})
+	return slices.ContainsFunc(r.trees, func(tree string) bool { return Contains(tree, path) })
+}
+
+// Contains reports whether a path is in a directory, also when links are followed.
+func Contains(dir, path string) bool {
+	return isBelow(path, dir) && isBelow(resolved(path), resolved(dir))
 }
 
 func isBelow(path, tree string) bool {

@@ -3,6 +3,7 @@
 package lock
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
@@ -108,23 +110,20 @@ type file struct {
 // sha256Form is the form of a hash.
 var sha256Form = pattern.Lazy(`^[0-9a-f]{64}$`)
 
+// name returns the file's name.
+func (f file) name() string { return cmp.Or(f.Name, f.Filename, lastPart(f.URL, f.Path)) }
+
 // checked returns the file with its name and its hash.
 func (f file) checked(o Options) (File, error) {
-	found := File{Name: f.Name, URL: f.URL, SHA256: f.Hashes["sha256"], Size: f.Size}
-	if found.Name == "" {
-		found.Name = f.Filename
-	}
+	found := File{Name: f.name(), URL: f.URL, SHA256: f.Hashes["sha256"], Size: f.Size}
 	if f.Path != "" {
 		found.URL, found.Path = "", filepath.FromSlash(f.Path)
 		if !filepath.IsAbs(found.Path) {
 			found.Path = filepath.Join(o.Dir, found.Path)
 		}
-		if !isBelow(found.Path, o.Root) && !isBelow(found.Path, o.Dir) {
+		if !deps.Contains(o.Root, found.Path) && !deps.Contains(o.Dir, found.Path) {
 			return found, fmt.Errorf("%s is outside the package root %s", found.Path, o.Root)
 		}
-	}
-	if found.Name == "" {
-		found.Name = lastPart(f.URL, f.Path)
 	}
 	if hash, ok := strings.CutPrefix(f.Hash, "sha256:"); ok {
 		found.SHA256 = hash
@@ -147,31 +146,18 @@ func lastPart(address, file string) string {
 	return path.Base(u.Path)
 }
 
-func isBelow(path, tree string) bool {
-	rel, err := filepath.Rel(tree, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // ErrNoWheel says that a package has no wheel at all.
 var ErrNoWheel = errors.New("it has no wheel")
 
 // choose sets the wheel of a package: of those that a lock names, the one that fits best.
 func (p *Package) choose(files []file, o Options) error {
 	var names []wheel.Name
-	var fitting []file
 	for _, f := range files {
-		name := f.Name
-		if name == "" {
-			name = f.Filename
-		}
-		if name == "" {
-			name = lastPart(f.URL, f.Path)
-		}
-		n, err := wheel.ParseName(name)
+		n, err := wheel.ParseName(f.name())
 		if err != nil {
 			return fmt.Errorf("package %s: %w", p.Name, err)
 		}
-		names, fitting = append(names, n), append(fitting, f)
+		names = append(names, n)
 	}
 	if len(names) == 0 {
 		p.Why = ErrNoWheel
@@ -186,7 +172,7 @@ func (p *Package) choose(files []file, o Options) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := fitting[best].checked(o)
+	chosen, err := files[best].checked(o)
 	if err != nil {
 		return fmt.Errorf("package %s: %w", p.Name, err)
 	}

@@ -71,6 +71,7 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 		return Lock{}, err
 	}
 	w := uvWalk{lock: f, options: o, env: o.environment(), visited: map[string]bool{}, chosen: map[string]bool{}}
+	w.env.Extras = slices.Clone(w.env.Extras)
 	// uv names conflicting extras and groups by the project that has them.
 	for _, extra := range o.Extras {
 		w.env.Extras = append(w.env.Extras, fmt.Sprintf("extra-%d-%s-%s", len(root.Name), root.Name, extra))
