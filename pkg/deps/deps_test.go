@@ -200,7 +200,7 @@ func TestFindRejects(t *testing.T) {
 		"a URL to include":      {"-- requirements.txt --\n-r https://h/r.txt\n", nil, "only files of the project are read"},
 		"a missing wheel":       {"-- requirements.txt --\n./a.whl\n", nil, `requirements.txt:1: "./a.whl": a.whl: no such file or directory`},
 		"no version":            {"-- requirements.txt --\nnumpy=1\n", nil, `requirements.txt:1: column 6 of "numpy=1": "=1" can't follow the name numpy`},
-		"an unknown option":     {"-- requirements.txt --\n--requirment x\n", nil, "requirements.txt:1: --requirment is not an option of requirements files: did you mean"},
+		"an unknown option":     {"-- requirements.txt --\n--requiremnt x\n", nil, "requirements.txt:1: --requiremnt is not an option of requirements files: did you mean"},
 		"an option's value":     {"-- requirements.txt --\n-r\n", nil, "requirements.txt:1: -r needs a value"},
 		"an unwanted value":     {"-- requirements.txt --\n--pre yes\n", nil, "yes is not an option"},
 		"a value after =":       {"-- requirements.txt --\n--pre=yes\n", nil, "--pre takes no value"},

@@ -60,7 +60,7 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	if r.wanted.RequiresPython == "" {
 		r.wanted.RequiresPython = p.Project.RequiresPython
 	}
-	t := table{reader: r, file: projectFile(p), name: name, dir: dir, text: text}
+	t := table{reader: r, file: p, name: name, dir: dir, text: text}
 	if err := t.add(p.Project.Dependencies); err != nil {
 		return err
 	}

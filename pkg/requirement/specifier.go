@@ -106,7 +106,8 @@ func (s specifier) contains(v Version) bool {
 	case "<":
 		return v.Compare(w) < 0 && (w.IsPrerelease() || !v.IsPrerelease() || !v.sameRelease(w))
 	case ">":
-		return v.Compare(w) > 0 && !(v.sameRelease(w) && (w.post < 0 && v.post >= 0 || v.local != ""))
+		laterOfSame := v.sameRelease(w) && (w.post < 0 && v.post >= 0 || v.local != "")
+		return v.Compare(w) > 0 && !laterOfSame
 	default: // ~=
 		return v.comparePublic(w) >= 0 && v.isIn(Version{epoch: w.epoch, release: padded(w.release, w.digits)[:w.digits-1], digits: w.digits - 1, post: -1, dev: -1})
 	}
