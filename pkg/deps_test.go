@@ -58,6 +58,7 @@ var mayImport = map[string]string{
 	"screen":      "",
 	"latest":      "",
 	"backoff":     "",
+	"image":       "backoff wheel",
 	"fanout":      "",
 	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs records screen store /runner",

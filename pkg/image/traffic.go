@@ -1,0 +1,48 @@
+package image
+
+import (
+	"io"
+	"net/http"
+	"sync/atomic"
+)
+
+// traffic counts what is sent to registries.
+type traffic struct {
+	base     http.RoundTripper
+	changed  func() // called after bytes were sent; by several goroutines
+	requests atomic.Int64
+	sent     atomic.Int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.requests.Add(1)
+	if r.Body == nil || r.Body == http.NoBody {
+		return t.base.RoundTrip(r)
+	}
+	counted := r.Clone(r.Context())
+	counted.Body = &sentBody{r.Body, t}
+	if r.GetBody != nil {
+		counted.GetBody = func() (io.ReadCloser, error) {
+			body, err := r.GetBody()
+			return &sentBody{body, t}, err
+		}
+	}
+	return t.base.RoundTrip(counted)
+}
+
+// sentBody counts the bytes of a request's body.
+type sentBody struct {
+	io.ReadCloser
+	traffic *traffic
+}
+
+// Read implements io.Reader.
+func (b *sentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.traffic.sent.Add(int64(n))
+		b.traffic.changed()
+	}
+	return n, err
+}
