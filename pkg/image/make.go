@@ -1,0 +1,237 @@
+package image
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// Options are how an image is made.
+type Options struct {
+	Compiler wheel.Compiler // for bytecode; there is none if its Python is ""
+	Verify   bool           // believe no note: convert every wheel here
+	Limit    int64          // the most bytes of wheels to convert and send; 0 is no limit
+	Progress func(Progress) // called for every change, not by several goroutines at once
+}
+
+// Progress is how far the making of an image is.
+type Progress struct {
+	Wheels int   // of the environment
+	Done   int   // wheels whose layer is in the registry
+	Sent   int64 // bytes, to registries
+}
+
+// Made is an image in a registry.
+type Made struct {
+	Image    string // "REPOSITORY@sha256:…"
+	Digest   string
+	There    bool // nothing had to be made
+	Layers   int  // that were made
+	Sent     int64
+	Requests int
+
+	Overlaps []wheel.Overlap // of the wheels that were converted
+	Warnings []string        // sentences for the user
+}
+
+// LimitError says that more would have to be sent than is allowed.
+type LimitError struct {
+	Bytes, Limit int64
+	Wheels       int
+}
+
+// Error says how much it is.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%d wheels with %d bytes would have to be converted and sent, more than the limit of %d", e.Wheels, e.Bytes, e.Limit)
+}
+
+// Make makes sure that a repository has the image of an environment, under its tag. It makes
+// what is missing. Clients may do so at the same time. Made is filled in as far as it is
+// known even if there is an error.
+func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) (made Made, err error) {
+	tag, err := e.Tag()
+	if err != nil {
+		return Made{}, err
+	}
+	repo, err := name.NewRepository(repository)
+	if err != nil {
+		return Made{}, fmt.Errorf("the repository for images: %w", err)
+	}
+	m := &maker{repo: repo, options: o, opened: map[string]*wheel.Wheel{}}
+	if m.env, err = e.check(); err != nil {
+		return Made{}, err
+	}
+	m.progress.Wheels = len(e.Wheels)
+	if m.session, err = c.connect(e.Arch, m.report); err != nil {
+		return Made{}, err
+	}
+	if m.dir, err = os.MkdirTemp(c.TempDir, "kinetic-image-"); err != nil {
+		return Made{}, fmt.Errorf("make a directory for wheels: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
+	m.fetcher = fetcher{cmp.Or(c.Wheels, http.DefaultClient), func() (*os.File, error) { return os.CreateTemp(m.dir, "wheel-") }}
+	err = m.run(ctx, repo.Tag(tag), &made)
+	made.Sent, made.Requests, made.Warnings = m.traffic.sent.Load(), int(m.traffic.requests.Load()), m.warnings
+	if made.Digest != "" {
+		made.Image = repo.Name() + "@" + made.Digest
+	}
+	return made, err
+}
+
+// A maker makes one image.
+type maker struct {
+	*session
+	repo    name.Repository
+	env     Env
+	options Options
+	dir     string
+	fetcher fetcher
+
+	mu       sync.Mutex
+	progress Progress
+	made     int
+	opened   map[string]*wheel.Wheel // the wheels that were converted, by SHA-256
+	warnings []string
+}
+
+func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
+	var err error
+	if made.Digest, err = m.digestOf(ctx, tag); err != nil || made.Digest != "" {
+		made.There = err == nil
+		return err
+	}
+	base, facts, err := m.base(ctx, m.env.Base, m.env.Arch)
+	if err != nil {
+		return err
+	}
+	if facts.Python != m.env.Layout.Python {
+		return &BaseError{m.env.Base, fmt.Errorf("it has Python %s, and the environment is for %s", facts.Python, m.env.Layout.Python)}
+	}
+	believe := !m.options.Verify
+	layers, err := m.attempt(ctx, tag, base, facts, believe, made)
+	if believe && lost(err) {
+		// A layer that a note speaks of is gone.
+		if err := m.forget(); err != nil {
+			return err
+		}
+		m.restart()
+		layers, err = m.attempt(ctx, tag, base, facts, false, made)
+	}
+	made.Layers, made.Overlaps = m.made, m.overlaps(layers)
+	return err
+}
+
+// attempt makes the image. It returns the wheels in the order of their layers.
+func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Facts, believe bool, made *Made) ([]Wheel, error) {
+	free, err := room(base)
+	if err != nil {
+		return nil, &BaseError{m.env.Base, err}
+	}
+	layers, order, err := m.layers(ctx, free, believe)
+	if err != nil {
+		return nil, err
+	}
+	venv, err := wheel.Venv(ctx, m.env.Layout, f.Interpreter, m.env.System)
+	if err != nil {
+		return nil, err
+	}
+	first, err := newLayer(venv)
+	if err != nil {
+		return nil, err
+	}
+	image, err := compose(base, m.env.Layout.Prefix, append([]layer{first}, layers...))
+	if err != nil {
+		return nil, &BaseError{m.env.Base, err}
+	}
+	made.Digest, err = m.put(ctx, tag, base, first, image)
+	return order, err
+}
+
+// put sends what an image consists of beside the wheels' layers, and at last its manifest.
+// If another client was faster, its image is the one: jobs may be using it.
+func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, venv layer, image v1.Image) (string, error) {
+	parts, err := base.Layers()
+	if err != nil {
+		return "", &BaseError{m.env.Base, err}
+	}
+	config, err := partial.ConfigLayer(image)
+	if err != nil {
+		return "", err
+	}
+	uploads, group := errgroup.WithContext(ctx)
+	uploads.SetLimit(makers)
+	for _, part := range append([]v1.Layer{venv, config}, parts...) {
+		uploads.Go(func() error { return m.push.Upload(group, m.repo, part) })
+	}
+	if err := uploads.Wait(); err != nil {
+		return "", failed(ctx, "send the base image "+m.env.Base+" to", m.repo, err)
+	}
+	if digest, err := m.digestOf(ctx, tag); digest != "" || err != nil {
+		return digest, err
+	}
+	if err := m.push.Put(ctx, tag, image); err != nil {
+		return "", failed(ctx, "put the image "+tag.TagStr()+" into", m.repo, err)
+	}
+	digest, err := image.Digest()
+	return digest.String(), err
+}
+
+// overlaps returns the paths that the converted wheels have in common, as far as they differ.
+func (m *maker) overlaps(order []Wheel) []wheel.Overlap {
+	var opened []*wheel.Wheel
+	for _, w := range order {
+		if o := m.opened[w.SHA256]; o != nil {
+			opened = append(opened, o)
+		}
+	}
+	return wheel.Overlaps(opened...)
+}
+
+// report tells the progress.
+func (m *maker) report() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.options.Progress != nil {
+		m.progress.Sent = m.traffic.sent.Load()
+		m.options.Progress(m.progress)
+	}
+}
+
+// done counts wheels whose layer is in the registry.
+func (m *maker) done(wheels int) {
+	m.mu.Lock()
+	m.progress.Done += wheels
+	m.mu.Unlock()
+	m.report()
+}
+
+// restart counts anew.
+func (m *maker) restart() {
+	m.mu.Lock()
+	m.progress.Done = 0
+	m.mu.Unlock()
+}
+
+// warn keeps a sentence for the user, once.
+func (m *maker) warn(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	for _, w := range m.warnings {
+		if w == text {
+			return
+		}
+	}
+	m.warnings = append(m.warnings, text)
+}
