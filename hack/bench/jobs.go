@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -129,6 +130,25 @@ func (c *cluster) list(ctx context.Context) error {
 	}
 	c.compare(fmt.Sprintf("jobs list / kubectl get jobs, of %d jobs with a pod each, which kubectl doesn't read", manyJobs), ours, kubectl, "<= 0.35x")
 	c.row("memory for that", mb(ours.rss), mb(kubectl.rss), fmt.Sprintf("%.2fx", float64(ours.rss)/float64(kubectl.rss)), "<= 0.50x")
+	return many.complete(ctx)
+}
+
+// complete: the ID of one of many jobs, through kubectl, as when Tab is pressed.
+func (c *cluster) complete(ctx context.Context) error {
+	onPath := append(slices.Clone(c.env), "PATH="+c.bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	offer := command(ctx, c.project(), onPath, "kubectl", "__complete", "kinetic", "jobs", "logs", "-n", c.namespace, "")
+	offered, err := offer().Output()
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(offered), "many-") { // completion is silent about what it can't do
+		return fmt.Errorf("no job was offered: %s", offered)
+	}
+	ours, kubectl, err := pair(runs, offer, c.kubectl(ctx, "__complete", "get", "jobs", "-n", c.namespace, ""))
+	if err != nil {
+		return err
+	}
+	c.compare(fmt.Sprintf("Tab: IDs of %d jobs / names of jobs for kubectl get", manyJobs), ours, kubectl, "<= 150 ms")
 	return nil
 }
 
