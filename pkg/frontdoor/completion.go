@@ -40,15 +40,27 @@ func (p Process) complete(words []string) int {
 	if len(words) > 1 {
 		c, known = findCommand(words[0])
 	}
+	answer := ""
 	if known && c.binary != "" {
-		if code, err := p.handOver(c.binary, append([]string{"__complete"}, words[1:]...)); err == nil {
-			return code
-		}
-		_ = write(p.Stdout, noFiles)
-		return exitOK
+		answer = p.askSibling(c.binary, words[1:])
+	} else {
+		answer = completions(words)
 	}
-	_ = write(p.Stdout, completions(words))
+	_ = write(p.Stdout, answer)
 	return exitOK
+}
+
+// askSibling returns the answer of a binary for the words after its name.
+func (p Process) askSibling(binary string, words []string) string {
+	path, err := p.find(binary)
+	if err != nil {
+		return noFiles
+	}
+	said, err := p.Output(path, append([]string{"__complete"}, words...))
+	if err != nil || said.Code != exitOK {
+		return noFiles
+	}
+	return said.Stdout
 }
 
 // completions returns the answer for the words that the front door knows itself.

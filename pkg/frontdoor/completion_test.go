@@ -42,6 +42,26 @@ func TestCompletesCommands(t *testing.T) {
 	}
 }
 
+func TestCompletesWithTheSibling(t *testing.T) {
+	for name, tt := range map[string]struct{ argv, want []string }{
+		"a command": {
+			[]string{"/b/kubectl_complete-kinetic", "jobs", "ta"},
+			[]string{"kubectl-kinetic_jobs", "__complete", "ta"},
+		},
+		"after a flag": {
+			[]string{"kubectl_complete-kinetic.exe", "run", "-a", "tpu", ""},
+			[]string{"kubectl-kinetic_run", "__complete", "-a", "tpu", ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := answer(t, tt.argv...)
+			if diff := cmp.Diff(outcome{Stdout: siblingSaid, Asked: tt.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestCompletesEveryCommandFromNothing(t *testing.T) {
 	for name, words := range map[string][]string{"no word": nil, "an empty word": {""}} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ package frontdoor
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -18,3 +19,16 @@ func writable(dir string) bool {
 	const writeAndSearch = 2 | 1
 	return syscall.Access(dir, writeAndSearch) == nil
 }
+
+// separate makes a program start a session of its own, which has no terminal, and a process
+// group. All of the group ends with the command's context.
+func separate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return killGroup(cmd) }
+}
+
+// endOthers ends what a program that is exiting has started. The exit code is settled by
+// then: the program itself doesn't notice.
+func endOthers(cmd *exec.Cmd) { _ = killGroup(cmd) }
+
+func killGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -27,3 +27,10 @@ func replace(path string, argv []string) (int, error) {
 
 // writable reports whether this user may create files in a directory.
 func writable(string) bool { return true } // there, users install programs below their home
+
+// separate leaves a program as it is: Windows has no sessions of terminals.
+func separate(*exec.Cmd) {}
+
+// endOthers leaves the programs that a program has started: Windows has no process groups
+// that can be ended.
+func endOthers(*exec.Cmd) {}

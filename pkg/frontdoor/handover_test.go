@@ -44,8 +44,8 @@ func TestFindsTheSiblingOfThePlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := answerIn(copied, "kubectl_complete-kinetic", "jobs", "")
-	if want := filepath.Join(store, "kubectl-kinetic_jobs"); len(got.Exec) == 0 || got.Exec[0] != want {
-		t.Errorf("it became %q, want %s", got.Exec, want)
+	if want := filepath.Join(store, "kubectl-kinetic_jobs"); len(got.Asked) == 0 || got.Asked[0] != want {
+		t.Errorf("it asked %q, want %s", got.Asked, want)
 	}
 }
 

@@ -17,6 +17,8 @@ const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
+	// exitInterrupted is that of a process which a signal ended.
+	exitInterrupted = 130
 )
 
 // Process is what the front door knows and uses of its process. Tests replace the parts
@@ -32,8 +34,8 @@ type Process struct {
 	// It returns an error if the program cannot be started. Where a process cannot be
 	// replaced, it returns the program's exit code.
 	Exec func(path string, argv []string) (int, error)
-	// Output runs the program at path until it exits. It returns an error if the program
-	// cannot be started.
+	// Output runs the program at path until it exits, without a terminal. It returns an error
+	// if the program cannot be started.
 	Output func(path string, args []string) (Answer, error)
 	// Symlink makes a symbolic link, as os.Symlink does.
 	Symlink func(target, link string) error
@@ -126,6 +128,9 @@ func (p Process) fail(err error) int {
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage
+	}
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted
 	}
 	return exitFailed
 }

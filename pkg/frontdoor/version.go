@@ -1,11 +1,9 @@
 package frontdoor
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -73,6 +71,9 @@ func (p Process) clusterVersion(o versionOptions, ours string) (string, int, err
 		args = append(args, "--output="+o.format)
 	}
 	said, err := p.Output(path, append(args, o.rest...))
+	if errors.Is(err, errInterrupted) {
+		return "", 0, err
+	}
 	if err != nil {
 		return o.clusterError(fmt.Errorf("starting %s: %w; %s", path, err, fix)), exitOK, nil
 	}
@@ -219,26 +220,4 @@ func (o versionOptions) check() error {
 		return usageError(fmt.Sprintf("version: --client asks no cluster: omit it, or %s", o.rest[0]))
 	}
 	return nil
-}
-
-// Answer is what a program printed, and its exit code.
-type Answer struct {
-	Stdout, Stderr string
-	Code           int
-}
-
-// output runs a program until it exits.
-func output(path string, args []string) (Answer, error) {
-	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = nil
-	}
-	if err != nil {
-		return Answer{}, err
-	}
-	return Answer{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, nil
 }

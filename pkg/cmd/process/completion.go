@@ -14,8 +14,9 @@ const completionTime = 900 * time.Millisecond
 // completes reports whether a command line asks for completions.
 func completes(args []string) bool { return len(args) > 0 && args[0] == cobra.ShellCompRequestCmd }
 
-// silence takes the terminal from this process and the programs that it starts, such as one
-// that gets credentials: they would write on the line that is being typed, or wait for input.
+// silence takes standard input and error from this process and the programs that it starts,
+// such as one that gets credentials: they would write on the line that is being typed, or wait
+// for input. The front door takes the terminal itself.
 func silence() {
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		os.Stdin, os.Stderr = null, null
