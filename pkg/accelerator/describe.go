@@ -21,6 +21,15 @@ func Text(a api.Accelerator) string {
 	return text
 }
 
+// TextByChips spells a shape by its number of chips: "v6e-8", "l4x2", "cpu". Parse reads it as
+// the usual shape with so many chips, which may be another one.
+func TextByChips(a api.Accelerator) string {
+	if f := builtin().byName[a.Name]; f != nil {
+		return f.spell(a.Chips)
+	}
+	return a.Short()
+}
+
 // Describe returns one line for people: `v6e 2x4: 8 chips on 1 host (ct6e-standard-8t),
 // spot`, without the machine type if that is empty. If Google Cloud has another name for a
 // TPU, the line has that too: `(ct5p-hightpu-4t; Google Cloud: v5p-16)`.

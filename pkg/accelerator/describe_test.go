@@ -52,6 +52,22 @@ func TestDescribeWithoutAMachineType(t *testing.T) {
 	}
 }
 
+func TestTextByChips(t *testing.T) {
+	known := map[string]bool{}
+	for _, a := range Catalogue() {
+		text := TextByChips(a)
+		known[text] = true
+		if got, err := Parse(text, Options{}); err != nil || got.Name != a.Name || got.Chips != a.Chips {
+			t.Errorf("%s of %+v: got %+v, %v", text, a, got, err)
+		}
+	}
+	for _, text := range []string{"cpu", "l4", "l4x2", "v6e-8", "v5p-8"} {
+		if !known[text] {
+			t.Errorf("no shape is spelled %s", text)
+		}
+	}
+}
+
 func TestPriceBasis(t *testing.T) {
 	tests := map[string]string{
 		"l4":          "us-central1, 2026-08",

@@ -37,19 +37,28 @@ func completeVariables(_ *cobra.Command, _ []string, word string) ([]string, cob
 }
 
 // completeAccelerator offers shapes in the spelling that the user began, with or without
-// tpu- and gpu-.
+// tpu- and gpu-, by their chips and by their topologies. After a whole name it offers spot.
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	var offers []string
-	offered := map[string]bool{} // a shape on one host comes before the same shape on several
-	for _, a := range accelerator.Catalogue() {
-		text := accelerator.Text(a)
-		if prefix := string(a.Kind) + "-"; strings.HasPrefix(word, prefix) {
-			text = prefix + text
-		}
-		if strings.HasPrefix(text, word) && !offered[text] {
+	offered := map[string]bool{} // several shapes have the same number of chips, or the same topology
+	offer := func(text string) {
+		a, err := accelerator.Parse(text, accelerator.Options{})
+		if err == nil && strings.HasPrefix(text, word) && !offered[text] {
 			offered[text] = true
 			offers = append(offers, text+"\t"+accelerator.Describe(a))
 		}
+	}
+	for _, a := range accelerator.Catalogue() {
+		prefix := string(a.Kind) + "-"
+		if !strings.HasPrefix(word, prefix) {
+			prefix = ""
+		}
+		offer(prefix + accelerator.TextByChips(a))
+		offer(prefix + accelerator.Text(a))
+	}
+	offer(word + ":spot")
+	if colon := strings.LastIndex(word, ":"); colon > 0 {
+		offer(word[:colon] + ":spot")
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
