@@ -78,7 +78,9 @@ func (p Process) parseInstall(args []string) (n installation, err error) {
 		return n, fmt.Errorf("installing completion: kubectl finds no %s: add its directory to the PATH first: %s", pluginName, filepath.Dir(p.Executable))
 	}
 	n.plugin = plugin
-	if n.dir == "" {
+	given := false
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "dir" })
+	if !given {
 		n.dir = chooseDirectory(filepath.Dir(plugin))
 		return n, nil
 	}

@@ -74,6 +74,7 @@ func TestInstallsCompletion(t *testing.T) {
 		"a link of someone else": {func(t *testing.T, _, bin string) { symlink(t, "/bin/true", bin+file) }, nil,
 			1, "installing completion: BIN" + file + " is not from this plugin, so it was left as it is: ", "/bin/true"},
 		"a directory that does not exist": {nil, []string{"--dir", "/gone/bin"}, 2, `--dir "/gone/bin": no such directory; the plugin is in BIN`, ""},
+		"a directory without a name":      {nil, []string{"--dir", ""}, 2, `--dir "": no such directory; the plugin is in BIN`, ""},
 		"a plugin that kubectl does not find": {func(t *testing.T, _, _ string) { t.Setenv("PATH", "/gone") }, nil,
 			1, "installing completion: kubectl finds no kubectl-kinetic: add its directory to the PATH first: STORE\n", ""},
 	}
