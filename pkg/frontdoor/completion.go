@@ -20,12 +20,17 @@ const (
 	onlyDirectories = ":16\n" // complete the names of directories
 )
 
+// clientFlag is the flag of version for this program alone.
+const (
+	clientFlag  = "--client"
+	clientOffer = clientFlag + "\tOnly this plugin, without the cluster\n"
+)
+
 // ownWords are the words that may follow those of the front door's own commands, each with
 // its description.
 var ownWords = map[string]string{
-	"version":                  "--client\tOnly this plugin, without the cluster\n-o\tOutput FORMAT: json or yaml\n",
+	"version":                  clientOffer + "-o\tOutput FORMAT: json or yaml\n",
 	"version --client":         "-o\tOutput FORMAT: json or yaml\n",
-	"version -o":               "json\nyaml\n",
 	"version --client -o":      "json\nyaml\n",
 	"completion":               "install\tPut the file that kubectl needs in place\n",
 	"completion install":       "--dir\tA directory of the PATH\n--dry-run\tOnly print what would be done\n",
@@ -36,18 +41,35 @@ var ownWords = map[string]string{
 // to be completed and may be empty. It never fails: the shell would show the error on the
 // line that is being typed, or offer files.
 func (p Process) complete(words []string) int {
-	c, known := command{}, false
-	if len(words) > 1 {
-		c, known = findCommand(words[0])
-	}
-	answer := ""
-	if known && c.binary != "" {
-		answer = p.askSibling(c.binary, words[1:])
-	} else {
-		answer = completions(words)
-	}
-	_ = write(p.Stdout, answer)
+	_ = write(p.Stdout, p.offers(words))
 	return exitOK
+}
+
+func (p Process) offers(words []string) string {
+	if len(words) < 2 {
+		return completions(words)
+	}
+	c, _ := findCommand(words[0])
+	switch {
+	case c.binary != "":
+		return p.askSibling(c.binary, words[1:])
+	case c.name == "version" && !slices.Contains(words[:len(words)-1], clientFlag):
+		return p.versionOffers(words)
+	}
+	return completions(words)
+}
+
+// versionOffers adds the front door's own words to those of the sibling, which knows the
+// flags that choose a cluster.
+func (p Process) versionOffers(words []string) string {
+	own := ""
+	switch word := words[len(words)-1]; {
+	case word == "" && len(words) == 2:
+		own = ownWords["version"]
+	case strings.HasPrefix(word, "-"):
+		own = matching(clientOffer, word)
+	}
+	return own + p.askSibling(clusterBinary, words)
 }
 
 // askSibling returns the answer of a binary for the words after its name.

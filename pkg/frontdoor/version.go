@@ -181,7 +181,7 @@ func parseVersion(args []string) (versionOptions, error) {
 		word := args[0]
 		args = args[1:]
 		switch {
-		case name == "--client":
+		case name == clientFlag:
 			client, err := strconv.ParseBool(value)
 			if given && err != nil {
 				return o, usageError(fmt.Sprintf("version: --client %q: expected true or false", value))

@@ -127,10 +127,19 @@ func prepare(root *cobra.Command) {
 			return err
 		}
 		if meant := MeantFlag(c, err); meant != "" {
-			return Usagef("%w; %s See %s --help", err, meant, c.CommandPath())
+			return Usagef("%w; %s See %s --help", err, meant, typedPath(c))
 		}
-		return Usagef("%w; see %s --help", err, c.CommandPath())
+		return Usagef("%w; see %s --help", err, typedPath(c))
 	})
+}
+
+// PathAnnotation is for a command that users don't type by its own path: it has the words
+// that they type.
+const PathAnnotation = "kinetic_path"
+
+// typedPath returns the words that users type for a command.
+func typedPath(c *cobra.Command) string {
+	return cmp.Or(c.Annotations[PathAnnotation], c.CommandPath())
 }
 
 // unquote removes the backquotes around value names from the usage texts of flags, because
@@ -175,7 +184,7 @@ func classify(ctx context.Context, cmd *cobra.Command, err error) error {
 		return err
 	}
 	if cmd != nil && cmd.Context().Value(startedKey{}) == nil {
-		return Usagef("%w; see %s --help", err, cmd.CommandPath())
+		return Usagef("%w; see %s --help", err, typedPath(cmd))
 	}
 	return err
 }

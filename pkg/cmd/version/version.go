@@ -38,10 +38,13 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
+	_ = own.Flags.MarkHidden("front-door") // fails if there is no such flag
+	own.Offer("output", "json", "yaml")
 	c := &cobra.Command{
 		Use:               "version",
 		Short:             "Print the versions of what the cluster has",
 		Hidden:            true,
+		Annotations:       map[string]string{process.PathAnnotation: "kubectl kinetic version"},
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: process.RunE(func(ctx context.Context, _ []string) error {
