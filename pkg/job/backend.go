@@ -17,8 +17,8 @@ type Backend interface {
 	// read. Store is empty if the workload doesn't name it.
 	List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error)
 	// Pick describes the jobs that choose picks, as List does with states. choose gets all
-	// jobs with only what is cheap to read: the ID, the age and, if the job has ended, the
-	// state. With an error, Pick may return the picked jobs as choose got them.
+	// jobs with only what is cheap to read: the ID, the age and, where the backend knows it
+	// without reading the job, the state of those that have ended. With an error, Pick may return the picked jobs as choose got them.
 	Pick(ctx context.Context, choose func(all []api.JobSummary) []api.JobSummary) ([]api.JobSummary, error)
 	// WatchList calls seen with all jobs, then with those that may have changed, until ctx is
 	// done, seen fails, or jobs can't be read. A job whose workload is gone is NotFound.

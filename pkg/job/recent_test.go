@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,60 @@ func TestRecent(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// glances is a Backend that only implements Pick. It knows the states only of what it has read.
+type glances struct {
+	Backend
+	jobs  []api.JobSummary
+	picks int
+}
+
+func (g *glances) Pick(_ context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	g.picks++
+	all, states := make([]api.JobSummary, len(g.jobs)), map[string]api.State{}
+	for i, e := range g.jobs {
+		all[i].ID, states[e.ID] = e.ID, e.State
+	}
+	picked := choose(all)
+	for i, e := range picked {
+		picked[i].State = states[e.ID]
+	}
+	return picked, nil
+}
+
+func TestRecentAmongManyThatHaveEnded(t *testing.T) {
+	const oldest = "a-train-20250101-000000-aaaaaaa"
+	tests := map[string]struct {
+		ended, running int // newer than the oldest, which runs; the ended ones are the newest
+		want           int
+		wantOldest     bool
+		wantPicks      int
+	}{
+		"few":                             {48, 0, 1, true, 1},
+		"more than are read at once":      {60, 0, 1, true, 2},
+		"a few of each":                   {30, 30, 31, true, 2},
+		"as many that run":                {0, maxRecent, maxRecent, false, 1},
+		"more than are read altogether":   {maxPicks * maxRecent, 0, 0, false, maxPicks},
+		"the last of those that it reads": {maxPicks*maxRecent - 1, 0, 1, true, maxPicks},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			backend := &glances{jobs: []api.JobSummary{{ID: oldest, State: api.Running}}}
+			for i := range tt.running + tt.ended {
+				state := api.Running
+				if i >= tt.running {
+					state = api.Failed
+				}
+				backend.jobs = append(backend.jobs, api.JobSummary{ID: fmt.Sprintf("%c-train-20260101-00%02d%02d-%07x", 'a'+i%2, i/60, i%60, i), State: state})
+			}
+			got := Registry{Backend: backend}.Recent(t.Context(), Beginning{Unended: true})
+			hasOldest := slices.ContainsFunc(got, func(e api.JobSummary) bool { return e.ID == oldest })
+			if len(got) != tt.want || hasOldest != tt.wantOldest || backend.picks != tt.wantPicks {
+				t.Errorf("%d jobs, the oldest %v, %d picks; want %d, %v, %d", len(got), hasOldest, backend.picks, tt.want, tt.wantOldest, tt.wantPicks)
 			}
 		})
 	}

@@ -20,7 +20,7 @@ func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, 
 }
 
 // Pick describes the jobs that choose picks, and reads only those: choose gets their IDs, and ages
-// where IDs don't tell.
+// where IDs don't tell, but no states: each takes several files to read.
 func (m *Machine) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
 	entries, err := m.folders()
 	all := make([]api.JobSummary, len(entries))
