@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,7 +44,7 @@ func (r reader) addOn(ctx context.Context, c controller) (*AddOn, error) {
 	version := make(chan string, 1)
 	go func() { version <- r.imageTag(ctx, c) }()
 	data, err := r.get(ctx, runtime.ContentTypeJSON, nil, "/apis", c.group)
-	if apierrors.IsNotFound(err) {
+	if isUnknown(err) {
 		return &AddOn{}, nil
 	}
 	if err != nil {
@@ -56,8 +57,21 @@ func (r reader) addOn(ctx context.Context, c controller) (*AddOn, error) {
 	return &AddOn{Installed: true, APIVersion: group.PreferredVersion.Version, Version: <-version}, nil
 }
 
-// imageTag returns the tag of a controller's image, "" if that can't be read.
+// isUnknown reports whether an API server says that it does not have a path. Anything else
+// that the address leads to may say 404, too.
+func isUnknown(err error) bool {
+	other, isOther := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	return apierrors.IsNotFound(err) && (!isOther || strings.TrimSpace(other.Message) == "404 page not found")
+}
+
+// imageTag returns the tag of a controller's image, "" if that can't be read. It leaves a
+// quarter of the time, so that what else is known of the controller is not lost.
 func (r reader) imageTag(ctx context.Context, c controller) string {
+	if end, isLimited := ctx.Deadline(); isLimited {
+		limited, cancel := context.WithDeadline(ctx, end.Add(-time.Until(end)/4))
+		defer cancel()
+		ctx = limited
+	}
 	data, err := r.get(ctx, runtime.ContentTypeJSON, nil, "/apis/apps/v1/namespaces", c.namespace, "deployments", c.deployment)
 	if err != nil {
 		return ""

@@ -1,48 +1,70 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	apiversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 )
 
-// server answers with the JSON of its paths, "hang" until the test ends, and 404 elsewhere.
+// server answers with the JSON of its paths, and elsewhere as an API server does for what it
+// does not have, or with the text of "elsewhere".
 type server map[string]string
 
-const hang = "hang"
+const (
+	hang      = "hang" // does not answer until the test ends
+	elsewhere = "elsewhere"
+	html      = "<html>not found</html>"
+)
 
 func (s server) start(t *testing.T) *rest.Config {
 	t.Helper()
 	over, end := context.WithCancel(t.Context())
-	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, found := s[r.URL.Path]
-		if text == hang {
-			<-over.Done()
-			return
-		}
-		if !found {
-			text = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
-		}
-		var status struct{ Code int }
-		if err := json.Unmarshal([]byte(text), &status); err != nil {
-			t.Errorf("%s: %v", r.URL.Path, err)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		if status.Code != 0 {
-			w.WriteHeader(status.Code)
-		}
-		_, _ = w.Write([]byte(text))
-	}))
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(over, t, w, r) }))
 	t.Cleanup(h.Close)
 	t.Cleanup(end)
 	return &rest.Config{Host: h.URL, QPS: -1}
+}
+
+func (s server) answer(over context.Context, t *testing.T, w http.ResponseWriter, r *http.Request) {
+	text, found := s[r.URL.Path]
+	if text == hang {
+		<-over.Done()
+		return
+	}
+	if !found {
+		http.Error(w, cmp.Or(s[elsewhere], "404 page not found"), http.StatusNotFound)
+		return
+	}
+	var status struct{ Code int }
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		t.Errorf("%s: %v", r.URL.Path, err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if status.Code != 0 {
+		w.WriteHeader(status.Code)
+	}
+	_, _ = w.Write([]byte(text))
+}
+
+// inMemory is a server without a network, so that a test can wait without taking time.
+type inMemory struct {
+	server
+	t *testing.T
+}
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	m.answer(r.Context(), m.t, w, r)
+	return w.Result(), r.Context().Err()
 }
 
 // forbidden is how an API server refuses a user without the right.
@@ -72,6 +94,7 @@ func TestRead(t *testing.T) {
 		{"kinetic-runner-new", "v0.3.0", Newer, at(3)},
 		{"kinetic-runner-old", "v0.1.0", Older, at(1)},
 	}
+	const notFound = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
 	const unauthorized = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401}`
 	tests := map[string]struct {
 		server server
@@ -84,6 +107,14 @@ func TestRead(t *testing.T) {
 		"a new namespace, and controllers that only others may see": {
 			server{"/version": `{"gitVersion":"v1.36.3"}`, lwsPath: lwsGroup, lwsDeployment: forbidden("get", "deployments"), configMapsPath: `{"items":[]}`},
 			Inventory{Server: kubernetes, LeaderWorkerSet: &AddOn{Installed: true, APIVersion: "v1"}, Kueue: &AddOn{}, Runners: []Runner{}, Errors: map[string]string{}},
+		},
+		"a server that says in JSON what it does not have": {
+			server{"/version": `{"gitVersion":"v1.36.3"}`, lwsPath: notFound, configMapsPath: `{"items":[]}`},
+			Inventory{Server: kubernetes, LeaderWorkerSet: &AddOn{}, Kueue: &AddOn{}, Runners: []Runner{}, Errors: map[string]string{}},
+		},
+		"not an API server": {
+			server{elsewhere: html},
+			Inventory{Error: `not a Kubernetes API server response: "` + html + `": check the address (kubectl cluster-info) and HTTPS_PROXY if there is a proxy`},
 		},
 		"without a right": {
 			server{"/version": `{"gitVersion":"v1.36.3"}`, configMapsPath: forbidden("list", "configmaps")},
@@ -98,7 +129,7 @@ func TestRead(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Read(t.Context(), tt.server.start(t), Options{"ml", Client{"v0.2.0", "ours"}, time.Hour})
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := gocmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -109,15 +140,28 @@ func TestAServerThatHangs(t *testing.T) {
 	all := server{"/version": hang, lwsPath: hang, lwsDeployment: hang, "/apis/kueue.x-k8s.io": hang, configMapsPath: hang}
 	const within = 10 * time.Millisecond
 	got := Read(t.Context(), all.start(t), Options{"ml", Client{}, within})
-	if diff := cmp.Diff(Inventory{Error: "no answer within 10ms"}, got); diff != "" {
+	if diff := gocmp.Diff(Inventory{Error: "no answer within 10ms"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+func TestAControllerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := server{"/version": `{}`, lwsPath: lwsGroup, lwsDeployment: hang, configMapsPath: `{"items":[]}`}
+		config := &rest.Config{Host: "http://api.example", QPS: -1, Transport: inMemory{s, t}}
+		got := Read(t.Context(), config, Options{"ml", Client{}, time.Second})
+		want := Inventory{Server: &apiversion.Info{}, LeaderWorkerSet: &AddOn{Installed: true, APIVersion: "v1"}, Kueue: &AddOn{},
+			Runners: []Runner{}, Errors: map[string]string{}}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestAServerThatIsGone(t *testing.T) {
 	got := Read(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"}, Options{"ml", Client{}, time.Hour})
 	want := Inventory{Error: "the API server can't be reached: nothing listens at 127.0.0.1:1: is the cluster running? check its address with kubectl config view --minify"}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
