@@ -99,16 +99,31 @@ func offered(answer string) string {
 }
 
 // No mistake on the line shows as an error while it is being typed.
+// Completion of a wrong line is no error: the shell would show it on the line that is being
+// typed. What is right on the line still counts.
 func TestCompletionOfWrongLines(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
-	for number, lines := range map[int][]string{
-		0: {"--nosuch x ", "--hosts many ", "x.py y.py --acc", "--context nosuch --namespace ", "-a nosuch "},
-		1: {"nosuch x ", "status --nosuch ", "logs --context nosuch ", "outputs nosuch cat ", "tail nosuch --host ", "list --limit x --", ""},
-	} {
-		for _, line := range lines {
-			if got := completed(t, number, strings.Split(line, " ")...); !strings.Contains(got, ":") {
-				t.Errorf("%q: got %q, without cobra's last line", line, got)
+	const target, unknown = "files", "files" // unknown is cobra's answer if it can't parse the line
+	for number, lines := range []map[string]string{{
+		"--nosuch x ":                   unknown,
+		"--hosts many ":                 unknown,
+		"x.py y.py --acc":               "--accelerator",
+		"--context nosuch --namespace ": "-",
+		"-a nosuch ":                    target,
+		"-a nosuch --backend ":          "auto gke pathways local",
+	}, {
+		"nosuch x ":              unknown,
+		"status --nosuch ":       unknown,
+		"logs --context nosuch ": "-",
+		"outputs nosuch cat ":    "-",
+		"tail nosuch --host ":    "-",
+		"list --limit x --stat":  unknown,
+		"logs nosuch --t":        "--tail --timestamps",
+	}} {
+		for line, want := range lines {
+			if got := offered(completed(t, number, strings.Split(line, " ")...)); got != want {
+				t.Errorf("%q: offered %q, want %q", line, got, want)
 			}
 		}
 	}
