@@ -33,6 +33,7 @@ const signature = "github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
 type installation struct {
 	dir    string
 	plugin string // the path of kubectl-kinetic where kubectl finds it, links not followed
+	goos   string
 	dryRun bool
 }
 
@@ -46,11 +47,7 @@ func installCompletion(p Process, args []string) error {
 	if err != nil {
 		return fmt.Errorf("installing completion: %w", err)
 	}
-	shell := filepath.Base(os.Getenv("SHELL"))
-	if runtime.GOOS == "windows" {
-		shell = "powershell"
-	}
-	if err := write(p.Stdout, fmt.Sprintf("%s\n\nIf kubectl's own completion is not enabled yet:\n\n%s", did, enabling(shell))); err != nil {
+	if err := write(p.Stdout, fmt.Sprintf("%s\n\nIf kubectl's own completion is not enabled yet:\n\n%s", did, enabling(n.shell()))); err != nil {
 		return err
 	}
 	if warning := n.hidden(); warning != "" && !n.dryRun {
@@ -60,6 +57,7 @@ func installCompletion(p Process, args []string) error {
 }
 
 func (p Process) parseInstall(args []string) (n installation, err error) {
+	n.goos = runtime.GOOS
 	flags := flag.NewFlagSet("install", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&n.dir, "dir", "", "")
@@ -81,7 +79,7 @@ func (p Process) parseInstall(args []string) (n installation, err error) {
 	given := false
 	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "dir" })
 	if !given {
-		n.dir = chooseDirectory(filepath.Dir(plugin))
+		n.dir = n.chooseDirectory(filepath.Dir(plugin))
 		return n, nil
 	}
 	if info, err := os.Stat(n.dir); err != nil || !info.IsDir() {
@@ -93,14 +91,14 @@ func (p Process) parseInstall(args []string) (n installation, err error) {
 
 // chooseDirectory returns the plugin's directory, or one of the user's own directories of the
 // PATH if it has no write permission there.
-func chooseDirectory(first string) string {
+func (n installation) chooseDirectory(first string) string {
 	home, _ := os.UserHomeDir()
 	var path []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		path = append(path, filepath.Clean(dir))
 	}
 	for _, dir := range []string{first, filepath.Join(home, ".local", "bin"), filepath.Join(home, "bin")} {
-		_, err := os.Lstat(filepath.Join(dir, fileName(completionName)))
+		_, err := os.Lstat(filepath.Join(dir, n.fileName()))
 		if exists := err == nil; slices.Contains(path, dir) && (exists || writable(dir)) {
 			return dir
 		}
@@ -108,15 +106,23 @@ func chooseDirectory(first string) string {
 	return first
 }
 
-// fileName returns the file name of a program on this system.
-func fileName(program string) string {
-	if runtime.GOOS == "windows" {
-		return program + ".exe"
+// fileName returns the name of the file for completion.
+func (n installation) fileName() string {
+	if n.goos == "windows" {
+		return completionName + ".exe"
 	}
-	return program
+	return completionName
 }
 
-func (n installation) file() string { return filepath.Join(n.dir, fileName(completionName)) }
+// shell returns the name of the user's shell, whose completion is to be enabled.
+func (n installation) shell() string {
+	if n.goos == "windows" {
+		return "powershell"
+	}
+	return filepath.Base(os.Getenv("SHELL"))
+}
+
+func (n installation) file() string { return filepath.Join(n.dir, n.fileName()) }
 
 // link returns what a link leads to: kubectl-kinetic on the PATH, not the file behind it, whose
 // directory krew replaces with each version.

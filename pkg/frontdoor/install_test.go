@@ -100,6 +100,30 @@ func TestInstallsCompletion(t *testing.T) {
 	}
 }
 
+func TestInstallsCompletionBySystem(t *testing.T) {
+	tests := map[string]struct{ file, plugin, shell string }{
+		"linux":   {"kubectl_complete-kinetic", "kubectl-kinetic", "zsh"},
+		"darwin":  {"kubectl_complete-kinetic", "kubectl-kinetic", "zsh"},
+		"windows": {"kubectl_complete-kinetic.exe", "kubectl-kinetic.exe", "powershell"},
+	}
+	for goos, want := range tests {
+		t.Run(goos, func(t *testing.T) {
+			_, bin := installed(t)
+			write644(t, filepath.Join(bin, "kubectl-kinetic.exe"), signature)
+			n := installation{dir: bin, plugin: filepath.Join(bin, want.plugin), goos: goos}
+			if _, err := n.install(os.Symlink); err != nil {
+				t.Fatal(err)
+			}
+			if link, err := os.Readlink(filepath.Join(bin, want.file)); err != nil || link != want.plugin {
+				t.Errorf("the link %s leads to %q, %v; want %q", want.file, link, err, want.plugin)
+			}
+			if got := n.shell(); got != want.shell {
+				t.Errorf("the shell is %q, want %q", got, want.shell)
+			}
+		})
+	}
+}
+
 // A link in another folder leads to the plugin on the PATH, not into the store of krew.
 func TestInstallsCompletionElsewhere(t *testing.T) {
 	store, bin := installed(t)
