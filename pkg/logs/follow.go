@@ -106,9 +106,13 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 	if err := g.Wait(); err == nil || r.options.Follow {
 		return err
 	}
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	// What all hosts have in common, such as an output that is closed, is told once.
-	return errors.Join(slices.CompactFunc(errs, func(a, b error) bool { return a.Error() == b.Error() })...)
+	told := map[string]bool{} // what hosts have in common, such as an output that is closed, is told once
+	return errors.Join(slices.DeleteFunc(errs, func(err error) (skip bool) {
+		if skip = err == nil || told[err.Error()]; !skip {
+			told[err.Error()] = true
+		}
+		return skip
+	})...)
 }
 
 // inTurn calls read once fewer than parallelReads such calls are running.

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -201,6 +202,16 @@ func TestALogWhoseBeginningIsGoneIsReadInTheStore(t *testing.T) {
 }
 
 // BenchmarkFollow reads one pod that has printed a lot, and many such pods.
+// What several hosts have in common is told once, however the hosts are numbered.
+func TestErrorsOfSeveralHosts(t *testing.T) {
+	errs := []error{errors.New("b"), errors.New("a"), nil, errors.New("b"), errors.New("a"), errEnded, errors.New("c")}
+	r := newReader(newFakeSource(nil), withoutLog(), Options{Tail: -1, Host: -1, Hosts: len(errs)}, newPodTracker(nil, false))
+	err := r.readHosts(t.Context(), screen.Both(io.Discard), func(_ context.Context, host int, _ *Decoder) error { return errs[host] })
+	if want := "b\na\nc"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func BenchmarkFollow(b *testing.B) {
 	for _, size := range []struct{ hosts, lines int }{{1, 1_000_000}, {16, 50_000}} {
 		b.Run(fmt.Sprintf("%d×%d", size.hosts, size.lines), func(b *testing.B) {
