@@ -151,7 +151,7 @@ func TestList(t *testing.T) {
 			for _, a := range s.asked {
 				kind, rest, _ := strings.Cut(a, " ")
 				kinds = append(kinds, kind)
-				if kind != "events" && rest != "app in (kinetic,kinetic-pathways),job-id limit=500" {
+				if kind != "events" && rest != "app in (kinetic,kinetic-pathways),job-id limit=2500" {
 					t.Errorf("asked for %s", a)
 				}
 			}
