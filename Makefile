@@ -17,7 +17,7 @@ TAGS := disable_grpc_modules
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: they are also tested with the race detector.
-RACE := $(wildcard pkg/cmd/backend pkg/cmd/process pkg/fanout pkg/inventory pkg/job pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/pack pkg/screen pkg/store pkg/ui pkg/wheel)
+RACE := $(wildcard pkg/cmd/backend pkg/cmd/process pkg/fanout pkg/image pkg/inventory pkg/job pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/pack pkg/screen pkg/store pkg/ui pkg/wheel)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 
@@ -83,6 +83,7 @@ clean: ## Remove what the targets above made
 GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test
 # The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
 # as for the cluster, so that one build serves both.
+REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
 # In the package's directory, go shows the tests' output, such as why one is skipped.
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
@@ -94,7 +95,7 @@ test: test-quick test-release build ## Run all tests: test-quick, test-release, 
 .PHONY: test-quick
 test-quick: prepare ## Run all tests but those on a cluster: Go, race detector, Python, command scripts
 	CGO_ENABLED=0 go vet ./...
-	$(GO_TEST) ./...
+	registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST) ./...
 	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
 

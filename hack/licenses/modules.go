@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// module is a module of which at least one package is linked.
+// module is a module with at least one package that is linked.
 type module struct {
 	path, version, dir string
 	packages           []string // directories, in dir

@@ -26,7 +26,7 @@ var errInterrupted = errors.New("interrupted")
 const drain = 200 * time.Millisecond
 
 // output runs a program until it exits. Where the system allows it, the program and those
-// that it starts have no terminal, and none of them goes on afterwards: one that gets
+// that it starts have no terminal, and all of them end with it: one that gets
 // credentials would ask for a password on the line that is being typed, and read the rest of
 // that line.
 func output(path string, args []string) (Answer, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
-// A fetcher brings wheels into temporary files. Nothing of a wheel is believed before all of
-// it has the expected SHA-256.
+// fetcher downloads wheels into temporary files. A wheel is used only after the SHA-256 of the
+// whole file was checked.
 type fetcher struct {
 	client *http.Client
 	create func() (*os.File, error) // makes a temporary file

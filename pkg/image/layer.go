@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
-// A layer is one of which all names are known. Its bytes are made each time that they are
-// sent. It implements v1.Layer; the layers of remote images would be downloaded to learn
-// their DiffID.
+// layer implements v1.Layer for a layer whose digests are known. Its bytes are made each time
+// they are sent. (A layer of a remote image would be downloaded to learn its DiffID.)
 type layer struct {
 	names names
 	open  func() (io.ReadCloser, error) // nil if it is known to be in the registry

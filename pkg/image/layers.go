@@ -105,8 +105,8 @@ func (m *maker) shared(ctx context.Context, wheels []Wheel, believe bool) (layer
 	return m.obtain(ctx, wheels, believe)
 }
 
-// obtain returns the layer of wheels, of which there is no note. If bytecode is wished and
-// cannot be made here, that is a layer without, which may be noted.
+// obtain returns the layer of wheels that have no note. If bytecode is wanted but can't be
+// compiled here, it returns the layer without bytecode, which may have a note.
 func (m *maker) obtain(ctx context.Context, wheels []Wheel, believe bool) (layer, error) {
 	k := keyOf(wheels, m.env.Layout, m.env.Bytecode)
 	if k.bytecode && m.options.Compiler.Python == "" {

@@ -216,7 +216,7 @@ func (m *maker) done(wheels int) {
 	m.report()
 }
 
-// restart counts anew.
+// restart sets the progress to zero.
 func (m *maker) restart() {
 	m.mu.Lock()
 	m.progress.Done = 0

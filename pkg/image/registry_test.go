@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -41,9 +42,9 @@ func onEachRegistry(t *testing.T, test func(t *testing.T, s *server)) {
 		t.Parallel()
 		test(t, inProcess(t))
 	})
-	t.Run("docker-registry", func(t *testing.T) {
+	t.Run("distribution", func(t *testing.T) {
 		t.Parallel()
-		test(t, newServer(t, debian(t)))
+		test(t, newServer(t, distribution(t)))
 	})
 }
 
@@ -99,15 +100,15 @@ func complete(registry http.Handler) http.Handler {
 	})
 }
 
-// listening finds the address that a docker-registry says it has.
+// listening finds the address in the log of the registry.
 var listening = regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
 
-// debian starts the docker-registry of Debian.
-func debian(t *testing.T) http.Handler {
+// distribution starts the CNCF's registry, which make test builds.
+func distribution(t *testing.T) http.Handler {
 	t.Helper()
-	program, err := exec.LookPath("docker-registry")
-	if err != nil {
-		t.Skip("there is no docker-registry on PATH: apt-get install docker-registry")
+	program := os.Getenv("KINETIC_TEST_REGISTRY")
+	if program == "" {
+		t.Skip("KINETIC_TEST_REGISTRY is not set: make test builds the registry and sets it")
 	}
 	config := filepath.Join(t.TempDir(), "config.yml")
 	put(t, config, fmt.Appendf(nil, "version: 0.1\nstorage: {filesystem: {rootdirectory: %q}, delete: {enabled: true}}\nhttp: {addr: '127.0.0.1:0', relativeurls: true}\n", t.TempDir()))
@@ -127,7 +128,7 @@ func debian(t *testing.T) http.Handler {
 	address := ""
 	for address == "" {
 		if !lines.Scan() {
-			t.Fatalf("docker-registry does not start: %v", lines.Err())
+			t.Fatalf("the registry does not start: %v", lines.Err())
 		}
 		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 			address = m[1]

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
-// Pin is a package of which the version and the hashes of its files are known, but not where
-// they are.
+// Pin is a package with a known version and known hashes of its files. Where the files are is
+// not known.
 type Pin struct {
 	Name    string // normalized
 	Version string

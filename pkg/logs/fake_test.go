@@ -176,7 +176,7 @@ func choosePart(log string, o OpenOptions) string {
 }
 
 // lastEntries returns the last entries of a log. The container runtime cuts a long line into
-// several, and each has a stamp, of which a kubelet sends only the first.
+// several, each with a stamp; a kubelet sends only the first stamp.
 func lastEntries(log string, n int) string {
 	var entries, stamps []string
 	for line := range strings.Lines(log) {
