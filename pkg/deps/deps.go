@@ -30,6 +30,9 @@ type Wanted struct {
 	Kind Kind
 	// Source is the path of the file, as users know it.
 	Source string
+	// Dir is the absolute directory of the file, and Project the name of the project that it, or
+	// the pyproject.toml next to a uv.lock, describes; "" if there is none.
+	Dir, Project string
 	// Requirements are those that remain after the filter, in the order of the files.
 	Requirements []Line
 	// Dropped are requirements that the filter left out: jobs get JAX in a version that fits
@@ -100,6 +103,10 @@ var (
 func hidden(text string) string {
 	return query().ReplaceAllString(credentials().ReplaceAllString(text, "://***@"), "$1?***")
 }
+
+// WithoutUsers returns a text without the users and passwords in its URLs: with others it still
+// means the same.
+func WithoutUsers(text string) string { return credentials().ReplaceAllString(text, "://") }
 
 // wrong returns an error about a place in a file.
 func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, hidden(err.Error())) }

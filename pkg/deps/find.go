@@ -131,7 +131,7 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	if r.shown == "" {
 		r.shown = r.name(path)
 	}
-	r.wanted = Wanted{Kind: kind, Source: r.shown, Extras: r.Extras, Groups: r.Groups, Warnings: r.wanted.Warnings}
+	r.wanted = Wanted{Kind: kind, Source: r.shown, Dir: filepath.Dir(path), Extras: r.Extras, Groups: r.Groups, Warnings: r.wanted.Warnings}
 	var err error
 	switch kind {
 	case Requirements:
