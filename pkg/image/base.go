@@ -94,14 +94,14 @@ func (s *session) facts(ctx context.Context, image v1.Image, arch string) (Facts
 		return Facts{}, err
 	}
 	f, key := Facts{}, "base "+digest.String()
-	if s.memory.load(key, &f) && f.Digest == digest.String() && f.Arch == arch {
+	if s.memory.Load(key, &f) && f.Digest == digest.String() && f.Arch == arch {
 		return f, nil
 	}
 	if f, err = inspect(ctx, image, arch); err != nil {
 		return Facts{}, err
 	}
 	f.Digest = digest.String()
-	s.memory.save(key, f)
+	s.memory.Save(key, f)
 	return f, nil
 }
 

@@ -18,8 +18,8 @@ type remembered struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// load reads what was kept under a key. What cannot be read was not kept.
-func (m Memory) load(key string, value any) bool {
+// Load reads what was kept under a key. What cannot be read was not kept.
+func (m Memory) Load(key string, value any) bool {
 	if m.Dir == "" {
 		return false
 	}
@@ -31,8 +31,8 @@ func (m Memory) load(key string, value any) bool {
 	return json.Unmarshal(text, &r) == nil && r.Key == key && json.Unmarshal(r.Value, value) == nil
 }
 
-// save keeps a value. What cannot be kept is found out again next time.
-func (m Memory) save(key string, value any) {
+// Save keeps a value. What cannot be kept is found out again next time.
+func (m Memory) Save(key string, value any) {
 	if m.Dir == "" {
 		return
 	}

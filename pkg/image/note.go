@@ -104,7 +104,7 @@ func (m *maker) recall(ctx context.Context, k key) (layer, bool, error) {
 		return layer{}, false, nil
 	}
 	known := names{}
-	if m.memory.load("note "+tag.Name(), &known) && known != n {
+	if m.memory.Load("note "+tag.Name(), &known) && known != n {
 		m.warn("%s says that its layer is %s, and this machine made %s: the note is replaced; find out who may write to the repository", tag.Name(), n.Digest, known.Digest)
 		return layer{}, false, nil
 	}
@@ -132,7 +132,7 @@ func (m *maker) send(ctx context.Context, k key, l layer, wheels []Wheel) error 
 	if err := m.push.Put(ctx, tag, note); err != nil {
 		return failed(ctx, "note the layer of "+describe(wheels)+" in", m.repo, err)
 	}
-	m.memory.save("note "+tag.Name(), l.names)
+	m.memory.Save("note "+tag.Name(), l.names)
 	return nil
 }
 
