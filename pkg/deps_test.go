@@ -74,7 +74,8 @@ var mayImport = map[string]string{
 	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
-	"submit":      "accelerator api bundle call deps homedir job nearest pack pattern records render store target version /runner",
+	"environment": "api deps image lock nearest requirement wheel",
+	"submit":      "accelerator api bundle call deps environment homedir job nearest pack pattern records render store target version /runner",
 
 	"forward": "",
 
@@ -94,7 +95,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call deps errno fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call deps environment errno fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

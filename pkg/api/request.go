@@ -21,6 +21,8 @@ type Request struct {
 	Reservation, ComputeClass string
 
 	Execution
+	// Images says where the job's packages come from. The image itself is in Placement.
+	Images Images
 	// Name replaces the middle of the job id, JobID the whole id.
 	Name, JobID string
 	// Secrets are values that are kept out of the Spec.
@@ -39,4 +41,27 @@ type Invocation struct {
 	Args []string
 	// KWArgs are the values of --arg, NAME=VALUE, in the order given.
 	KWArgs []string
+}
+
+// Images says which packages a job gets, and how its image is made. Empty fields mean the default.
+type Images struct {
+	// BaseImage is the image that others are made on. BaseImageRepo is a repository that has the
+	// images of build-image. ImageRepo is where images go.
+	BaseImage, BaseImageRepo, ImageRepo string
+	// Requirements is the file that says what the project needs, Extras and Groups what of it.
+	Requirements   string
+	Extras, Groups []string
+	// NoDeps installs nothing of the project's, RefreshDeps resolves its requirements again.
+	NoDeps, RefreshDeps bool
+	// Runtime is auto, jax or none.
+	Runtime string
+	// Python is the version of Python, X.Y.
+	Python string
+	// Builder is auto, client or cloudbuild.
+	Builder string
+	// UploadLimit is how many bytes may be sent for an image, 0 for the default.
+	UploadLimit int64
+	// NoImageCheck doesn't look whether the user's own image exists. VerifyLayers believes no layer
+	// that someone else made.
+	NoImageCheck, VerifyLayers bool
 }

@@ -36,6 +36,11 @@ type Machine struct {
 	Exclude []string
 	// Origin returns who submits which commit of the package root; nil means nobody.
 	Origin func(ctx context.Context, root string) api.Origin
+	// PyenvVersion is PYENV_VERSION, by which a shim chooses a Python.
+	PyenvVersion string
+	// Unwritable returns why images can't be sent to a repository, as far as it is remembered, ""
+	// if they can; nil remembers nothing.
+	Unwritable func(repository string) string
 	// Outputs are the files that standard output and standard error go to, if known. They
 	// change from run to run, so they are not packaged if they are in the project.
 	Outputs []fs.FileInfo
@@ -54,6 +59,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		Cwd: cwd, Home: homeDir(getenv), Stdin: stdin,
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PackageRootFrom: "KINETIC_PACKAGE_ROOT", PythonPath: getenv(pythonPath),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
+		PyenvVersion:      getenv("PYENV_VERSION"),
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		Origin:            findOrigin,
 		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), homedir.Dir(getenv)),

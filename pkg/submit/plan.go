@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
@@ -45,6 +46,8 @@ type Planned struct {
 	// Deps are the packages that the project says it needs. Its warnings are not among Warnings:
 	// they matter to those who ask what would be installed.
 	Deps deps.Wanted
+	// Environment says where those packages come from.
+	Environment environment.Plan
 	// Secrets are the values of Spec.SecretEnv.
 	Secrets map[string]string
 	Overlay render.Overlay
@@ -58,6 +61,8 @@ type Planned struct {
 	textual []string                                          // arguments that the function declares as strings
 	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
 	inputs  inputs                                            // of Spec.Map
+
+	pythonHere string // the version of this machine's Python, X.Y, if it matters
 }
 
 // Plan decides everything about a job. It reads files, asks the local python3 about the
@@ -107,6 +112,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		p.Spec.Retries = mapRetries
 	}
 	if err := p.capture(ctx, t, p.inputs.Inputs, m); err != nil {
+		return p, err
+	}
+	if err := p.chooseEnvironment(r, m); err != nil {
 		return p, err
 	}
 	if p.Spec.Backend == api.BackendLocal && p.Python == "" {
@@ -224,8 +232,14 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		unchecked, err = p.check(ctx, c, in, layout.Root, m.CacheDir)
 		return err
 	})
+	g.Go(func() (err error) {
+		p.Deps, err = p.findDeps(layout.Root, t.EntryDir(), c, m)
+		return err
+	})
 	g.Go(func() error {
-		p.Deps = findDeps(layout.Root, t.EntryDir(), c, m)
+		if p.needsPython() {
+			p.pythonHere = pythonVersion(ctx, pythonOn(runtime.GOOS), m)
+		}
 		return nil
 	})
 	g.Go(func() (err error) {
@@ -244,20 +258,6 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return errors.Join(err, checkCall(len(p.Call)))
-}
-
-// findDeps returns what the project needs. A mistake in its files is one of its warnings,
-// because nothing is installed from them yet.
-func findDeps(root, entryDir string, c api.Call, m Machine) deps.Wanted {
-	o := deps.Options{Root: root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd}
-	if path.Ext(c.File) == ".py" {
-		o.Script = filepath.Join(root, filepath.FromSlash(c.File))
-	}
-	found, err := deps.Find(o)
-	if err != nil {
-		found.Warnings = append(found.Warnings, err.Error())
-	}
-	return found
 }
 
 // pythonPath is the variable that names directories of modules.

@@ -254,9 +254,6 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	case s.Capacity.Kind != api.CapacityClass:
 		s.CPU, s.Memory = cmp.Or(s.CPU, strconv.Itoa(share.CPUs)), cmp.Or(s.Memory, strconv.Itoa(share.GiB)+"Gi")
 	}
-	if s.Image == "" {
-		return s, errors.New("--image or KINETIC_IMAGE required: the image to run in, such as python:3.12-slim")
-	}
 	return s, nil
 }
 

@@ -152,9 +152,6 @@ func TestNewSpecDefaults(t *testing.T) {
 	if err != nil || s.Retries != 0 {
 		t.Errorf("--retries 0 with spot: %+v, %v", s, err)
 	}
-	if _, err = newSpec(api.Request{}, where, cpu); err == nil || !strings.Contains(err.Error(), "--image") {
-		t.Errorf("without an image: %v", err)
-	}
 	s, err = newSpec(api.Request{Placement: api.Placement{Backend: api.BackendLocal, Image: "i"}}, where, cpu)
 	if err != nil || s.Namespace != "" || s.Image != "" || s.CPU != "" {
 		t.Errorf("a local job has no place in a cluster: %+v, %v", s, err)

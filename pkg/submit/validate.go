@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -34,6 +36,7 @@ func validate(r api.Request) error {
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),
 		validateImage(r.Image),
+		validateImages(r),
 		validateDebug(r),
 		validateMap(r),
 	)
@@ -185,20 +188,42 @@ func validateMaxRuntime(r api.Request) error {
 	return nil
 }
 
-// later are image modes that this version doesn't support.
-var later = []string{"bundled", "prebuilt"}
-
 func validateImage(image string) error {
-	if slices.Contains(later, image) {
-		return fmt.Errorf("--image %s: building images is not supported yet: use an image URI such as python:3.12-slim", image)
+	modes := []string{string(environment.Bundled), string(environment.Prebuilt)}
+	if image == "" || slices.Contains(modes, image) {
+		return nil
 	}
-	if image == "" || isImage(image) {
+	if hint := nearest.Sentence(image, modes); len(image) > 4 && hint != "" && !strings.ContainsAny(image, "/:.@") {
+		return fmt.Errorf("--image %s: %s", image, hint)
+	}
+	if isImage(image) {
 		return nil
 	}
 	if isImage(strings.ToLower(image)) {
 		return fmt.Errorf("--image %q: only an image's tag may contain capitals", image)
 	}
 	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", image)
+}
+
+// validateImages rejects flags that say how an image is made, and can't be meant so.
+func validateImages(r api.Request) error {
+	i := r.Images
+	for flag, repository := range map[string]string{"--image-repo": i.ImageRepo, "--base-image-repo": i.BaseImageRepo} {
+		last := repository[strings.LastIndex(repository, "/")+1:]
+		if repository != "" && (!isImage(repository) || strings.ContainsAny(last, ":@")) {
+			return fmt.Errorf("%s %q: not a repository without a tag, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env", flag, repository)
+		}
+	}
+	if i.BaseImage != "" && !isImage(i.BaseImage) {
+		return fmt.Errorf("--base-image %q: not the name of an image, such as python:3.12-slim", i.BaseImage)
+	}
+	if i.BaseImage != "" && i.BaseImageRepo != "" {
+		return fmt.Errorf("--base-image %s and --base-image-repo %s: use one of them", i.BaseImage, i.BaseImageRepo)
+	}
+	if i.NoDeps && (i.Requirements != "" || len(i.Extras)+len(i.Groups) > 0) {
+		return errors.New("--no-deps cannot be combined with --requirements, --extra or --group, which say what to install")
+	}
+	return nil
 }
 
 // The maximum lengths of the parts of an image's name: the name without tag and digest,

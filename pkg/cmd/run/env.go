@@ -23,8 +23,8 @@ type envFlags struct {
 	Local bool
 }
 
-// environment is what goes into a job's environment.
-type environment struct {
+// variables are what goes into a job's environment.
+type variables struct {
 	Env []api.EnvVar
 	// Secrets are kept out of manifests, handles and logs.
 	Secrets map[string]string
@@ -57,7 +57,7 @@ func describesMachine(name string) bool {
 
 // readEnvironment decides what to copy, from flags and the environment of this process
 // (NAME=VALUE strings).
-func readEnvironment(f envFlags, environ []string) (environment, error) {
+func readEnvironment(f envFlags, environ []string) (variables, error) {
 	r := envReader{noManifest: f.Local, local: map[string]string{}, seen: map[string]string{}}
 	for _, kv := range environ {
 		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
@@ -66,17 +66,17 @@ func readEnvironment(f envFlags, environ []string) (environment, error) {
 	}
 	for _, s := range f.Set {
 		if err := r.set(s); err != nil {
-			return environment{}, err
+			return variables{}, err
 		}
 	}
 	for _, s := range f.Secret {
 		if err := r.secret(s); err != nil {
-			return environment{}, err
+			return variables{}, err
 		}
 	}
 	for _, s := range f.Capture {
 		if err := r.capture(s); err != nil {
-			return environment{}, err
+			return variables{}, err
 		}
 	}
 	r.note()
@@ -89,7 +89,7 @@ type envReader struct {
 	seen       map[string]string // name → the flag that set it
 	copied     []string
 	skipped    []string
-	out        environment
+	out        variables
 }
 
 func (r *envReader) claim(flag, name string) error {
@@ -203,7 +203,7 @@ func (r *envReader) note() {
 	}
 }
 
-func (e environment) secretNames() []string {
+func (e variables) secretNames() []string {
 	names := make([]string, 0, len(e.Secrets))
 	for name := range e.Secrets {
 		names = append(names, name)

@@ -14,64 +14,64 @@ func TestReadEnvironment(t *testing.T) {
 	tests := map[string]struct {
 		flags   envFlags
 		environ []string // nil for the usual one
-		want    environment
+		want    variables
 		err     string
 	}{
 		"literal values in the order given": {
 			flags: envFlags{Set: []string{"B=2", "A=1=1", "E="}},
-			want:  environment{Env: []api.EnvVar{{Name: "B", Value: "2"}, {Name: "A", Value: "1=1"}, {Name: "E", Value: ""}}},
+			want:  variables{Env: []api.EnvVar{{Name: "B", Value: "2"}, {Name: "A", Value: "1=1"}, {Name: "E", Value: ""}}},
 		},
 		"a name alone is copied": {
 			flags: envFlags{Set: []string{"LANG", "EMPTY"}},
-			want: environment{Env: []api.EnvVar{{Name: "LANG", Value: "C.UTF-8"}, {Name: "EMPTY", Value: ""}},
+			want: variables{Env: []api.EnvVar{{Name: "LANG", Value: "C.UTF-8"}, {Name: "EMPTY", Value: ""}},
 				Notes: []string{"copied from this shell: LANG, EMPTY"}},
 		},
 		"a copied name that looks secret is one": {
 			flags: envFlags{Set: []string{"HF_TOKEN"}},
-			want: environment{Secrets: map[string]string{"HF_TOKEN": "hf_secret"},
+			want: variables{Secrets: map[string]string{"HF_TOKEN": "hf_secret"},
 				Notes: []string{"passed as a Secret: HF_TOKEN"}},
 		},
 		"a name that only has such a word is none": {
 			flags: envFlags{Set: []string{"TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=5"}},
-			want:  environment{Env: []api.EnvVar{{Name: "TOKENIZERS_PARALLELISM", Value: "false"}, {Name: "MAX_TOKENS", Value: "5"}}},
+			want:  variables{Env: []api.EnvVar{{Name: "TOKENIZERS_PARALLELISM", Value: "false"}, {Name: "MAX_TOKENS", Value: "5"}}},
 		},
 		"a literal that looks secret is said": {
 			flags: envFlags{Set: []string{"API_KEY=abc"}},
-			want: environment{Env: []api.EnvVar{{Name: "API_KEY", Value: "abc"}},
+			want: variables{Env: []api.EnvVar{{Name: "API_KEY", Value: "abc"}},
 				Notes: []string{"the value of API_KEY, which looks like a secret, will be visible in the manifest; use --secret-env API_KEY"}},
 		},
 		"a pattern takes what matches, secrets apart": {
 			flags: envFlags{Capture: []string{"AWS_*"}},
-			want: environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "eu"}}, Secrets: map[string]string{"AWS_SECRET_ACCESS_KEY": "s3"},
+			want: variables{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "eu"}}, Secrets: map[string]string{"AWS_SECRET_ACCESS_KEY": "s3"},
 				Notes: []string{"copied from this shell: AWS_REGION", "passed as a Secret: AWS_SECRET_ACCESS_KEY"}},
 		},
 		"a pattern leaves this machine's own alone": {
 			flags: envFlags{Capture: []string{"PA*", "KINETIC_*"}},
-			want:  environment{Notes: []string{"not copied, because they describe this machine: PATH, KINETIC_HOST"}},
+			want:  variables{Notes: []string{"not copied, because they describe this machine: PATH, KINETIC_HOST"}},
 		},
 		"a pattern leaves devices and credentials alone": {
 			flags: envFlags{Capture: []string{"*"}, Set: []string{"LANG"}},
 			environ: []string{"LANG=C", "GOOGLE_APPLICATION_CREDENTIALS=/home/me/key.json", "STORAGE_EMULATOR_HOST=http://x", "TPU_WORKER_ID=0", "LWS_GROUP_SIZE=1",
 				"CUDA_VISIBLE_DEVICES=0", "NVIDIA_VISIBLE_DEVICES=0", "JAX_PLATFORMS=cpu", "KUBERNETES_SERVICE_PORT=1", "SSL_CERT_FILE=x", "REQUESTS_CA_BUNDLE=x",
 				"XDG_CACHE_HOME=x", "PYENV_ROOT=x", "CLOUDSDK_CONFIG=x", "KINETIC_STORE=x", "KINETIC_GROUP_KEY=x", "MEGASCALE_NUM_SLICES=2", "JOB_COMPLETION_INDEX=1", "MINE=1"},
-			want: environment{Env: []api.EnvVar{{Name: "LANG", Value: "C"}, {Name: "MINE", Value: "1"}},
+			want: variables{Env: []api.EnvVar{{Name: "LANG", Value: "C"}, {Name: "MINE", Value: "1"}},
 				Notes: []string{"copied from this shell: LANG, MINE",
 					"not copied, because they describe this machine: CLOUDSDK_CONFIG, CUDA_VISIBLE_DEVICES, GOOGLE_APPLICATION_CREDENTIALS, JAX_PLATFORMS, JOB_COMPLETION_INDEX, KINETIC_GROUP_KEY, KINETIC_STORE, KUBERNETES_SERVICE_PORT, LWS_GROUP_SIZE, MEGASCALE_NUM_SLICES, NVIDIA_VISIBLE_DEVICES, PYENV_ROOT, REQUESTS_CA_BUNDLE, SSL_CERT_FILE, STORAGE_EMULATOR_HOST, TPU_WORKER_ID, XDG_CACHE_HOME"}},
 		},
 		"the key of the hosts": {flags: envFlags{Set: []string{"KINETIC_GROUP_KEY=x"}}, err: "the runner sets this variable"},
 		"a pattern that names one exactly takes it": {
 			flags: envFlags{Capture: []string{"PATH"}},
-			want:  environment{Env: []api.EnvVar{{Name: "PATH", Value: "/bin"}}, Notes: []string{"copied from this shell: PATH"}},
+			want:  variables{Env: []api.EnvVar{{Name: "PATH", Value: "/bin"}}, Notes: []string{"copied from this shell: PATH"}},
 		},
 		"a pattern skips what is given already": {
 			flags: envFlags{Set: []string{"AWS_REGION=us"}, Capture: []string{"AWS_R*"}},
-			want:  environment{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "us"}}},
+			want:  variables{Env: []api.EnvVar{{Name: "AWS_REGION", Value: "us"}}},
 		},
 		"a pattern that matches nothing is said": {flags: envFlags{Capture: []string{"NOPE_*"}},
-			want: environment{Notes: []string{"--capture-env NOPE_* matches no variable of this shell"}}},
+			want: variables{Notes: []string{"--capture-env NOPE_* matches no variable of this shell"}}},
 		"any name can be a secret": {
 			flags: envFlags{Secret: []string{"LANG"}},
-			want: environment{Secrets: map[string]string{"LANG": "C.UTF-8"},
+			want: variables{Secrets: map[string]string{"LANG": "C.UTF-8"},
 				Notes: []string{"passed as a Secret: LANG"}},
 		},
 		"bad name":              {flags: envFlags{Set: []string{"1A=x"}}, err: `--env "1A"`},

@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 )
 
@@ -27,6 +29,7 @@ type flags struct {
 	request api.Request
 	module  string
 
+	uploadLimit         string
 	packageRoot         string
 	backend             string
 	local               bool
@@ -60,16 +63,20 @@ func (f *flags) sections() []process.Section {
 	placement := process.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
 	completePlacement(placement)
+	packages := process.NewSection("Packages and image")
+	f.addPackages(packages)
 	outcome := process.NewSection("Output")
 	f.addOutcome(outcome)
-	f.own = []*pflag.FlagSet{call.Flags, placement.Flags, outcome.Flags}
-	placement.Flags.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains(alsoLocal, flag.Name) {
-			f.podOnly = append(f.podOnly, flag.Name)
-		}
-	})
+	f.own = []*pflag.FlagSet{call.Flags, packages.Flags, placement.Flags, outcome.Flags}
+	for _, fs := range []*pflag.FlagSet{packages.Flags, placement.Flags} {
+		fs.VisitAll(func(flag *pflag.Flag) {
+			if !slices.Contains(alsoLocal, flag.Name) {
+				f.podOnly = append(f.podOnly, flag.Name)
+			}
+		})
+	}
 	f.podOnly = append(f.podOnly, "chunk", "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
-	return []process.Section{call, placement, outcome, f.connection.Section()}
+	return []process.Section{call, packages, placement, outcome, f.connection.Section()}
 }
 
 // alsoLocal are the flags of addPlacement that also apply to a local job.
@@ -101,9 +108,6 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	process.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process on this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", "auto", "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
-	fs.StringVar(&r.Image, "image", "", "Run in the container image `URI`, which needs only python3 3.9 or newer. Default: KINETIC_IMAGE.")
-	fs.StringVar(&r.Image, "container-image", "", "Same as --image.")
-	_ = fs.MarkHidden("container-image")
 	fs.StringVar(&r.Name, "name", "", "Use `NAME` in the job ID instead of the function's or script's name.")
 	fs.StringVar(&r.JobID, "job-id", "", "Use `ID` as the job ID.")
 	fs.StringVar(&r.CPU, "cpu", "", "Request `QUANTITY` CPUs per host, such as 4 or 500m. Default: 1 for cpu jobs, half of the machine with an accelerator.")
@@ -126,6 +130,32 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	process.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
 }
 
+func (f *flags) addPackages(s process.Section) {
+	r, fs := &f.request, s.Flags
+	i := &r.Images
+	fs.StringVar(&r.Image, "image", "", "Run in the container image `URI`, which needs only python3 3.9 or newer and gets no packages; or choose how the job gets its packages: bundled (in an image made for them; the default) or prebuilt (installed by the pod). Default: KINETIC_IMAGE.")
+	s.Offer("image", string(environment.Bundled), string(environment.Prebuilt))
+	fs.StringVar(&r.Image, "container-image", "", "Same as --image.")
+	_ = fs.MarkHidden("container-image")
+	fs.StringVar(&i.Requirements, "requirements", "", "Install what `FILE` lists: requirements.txt, pyproject.toml, uv.lock, pylock.toml or a script. Default: the script's own metadata, else the nearest such file at or above the code.")
+	fs.StringSliceVar(&i.Extras, "extra", nil, "Install the optional dependencies `NAME` of pyproject.toml, too.")
+	fs.StringSliceVar(&i.Groups, "group", nil, "Install the dependency group `NAME` of pyproject.toml, too.")
+	fs.BoolVar(&i.NoDeps, "no-deps", false, "Install nothing of what the project lists.")
+	fs.BoolVar(&i.RefreshDeps, "refresh-deps", false, "Look for newer versions of packages that the project doesn't pin.")
+	fs.StringVar(&i.Runtime, "runtime", "", "Add JAX and Keras by `RUNTIME`: auto (on TPUs, and on GPUs if the project lists neither torch nor tensorflow; the default), jax (always) or none.")
+	s.Offer("runtime", environment.Runtimes()...)
+	fs.StringVar(&i.Python, "python", "", "Use Python `X.Y` in the job. Default: the version of this machine's python3.")
+	s.Offer("python", environment.Pythons()...)
+	fs.StringVar(&i.BaseImage, "base-image", "", "Install packages on the image `URI`, beside its own. Default: KINETIC_BASE_IMAGE, else Docker's python:X.Y-slim.")
+	fs.StringVar(&i.BaseImageRepo, "base-image-repo", "", "Install packages on the images that build-image made in `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO.")
+	fs.StringVar(&i.ImageRepo, "image-repo", "", "Put images into `REPOSITORY`. Default: KINETIC_IMAGE_REPO, else that of the cluster in Artifact Registry.")
+	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
+	s.Offer("builder", environment.Builders()...)
+	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages from this machine. Default: 256Mi.")
+	fs.BoolVar(&i.NoImageCheck, "no-image-check", false, "Don't check whether an image of your own exists and fits the machine.")
+	fs.BoolVar(&i.VerifyLayers, "verify-layers", false, "Make all layers again instead of using those that others made.")
+}
+
 func (f *flags) addOutcome(s process.Section) {
 	r, fs := &f.request, s.Flags
 	fs.StringVar(&f.dryRun, "dry-run", "none", "Print the manifests without applying them: `client` contacts nothing, server has the API server check them.")
@@ -144,7 +174,7 @@ func (f *flags) addOutcome(s process.Section) {
 }
 
 // toRequest turns the flags into a Request, without looking at anything else.
-func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, getenv func(string) string) (r api.Request, env environment, err error) {
+func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, getenv func(string) string) (r api.Request, env variables, err error) {
 	if err := f.checkEmpty(); err != nil {
 		return r, env, err
 	}
@@ -169,9 +199,43 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	if r.RetryOn, err = chooseRetryOn(f.retryOn); err != nil {
 		return r, env, err
 	}
-	r.Image = cmp.Or(r.Image, getenv("KINETIC_IMAGE"))
+	if err := f.readImages(&r, getenv); err != nil {
+		return r, env, err
+	}
 	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))
 	return r, env, f.target(c, args, &r)
+}
+
+// readImages completes what the flags say about images.
+func (f *flags) readImages(r *api.Request, getenv func(string) string) error {
+	i := &r.Images
+	r.Image = cmp.Or(r.Image, getenv("KINETIC_IMAGE"))
+	i.ImageRepo = cmp.Or(i.ImageRepo, getenv("KINETIC_IMAGE_REPO"))
+	if i.BaseImage == "" && i.BaseImageRepo == "" {
+		i.BaseImage = getenv("KINETIC_BASE_IMAGE")
+		if i.BaseImage == "" {
+			i.BaseImageRepo = getenv("KINETIC_BASE_IMAGE_REPO")
+		}
+	}
+	if i.Runtime != "" {
+		if err := process.OneOf("--runtime", i.Runtime, environment.Runtimes()); err != nil {
+			return err
+		}
+	}
+	if i.Builder != "" {
+		if err := process.OneOf("--builder", i.Builder, environment.Builders()); err != nil {
+			return err
+		}
+	}
+	if f.uploadLimit == "" {
+		return nil
+	}
+	limit, err := resource.ParseQuantity(f.uploadLimit)
+	if err != nil || limit.Sign() <= 0 {
+		return fmt.Errorf("--image-upload-limit %q: expected a size such as 256Mi or 2Gi", f.uploadLimit)
+	}
+	i.UploadLimit = limit.Value()
+	return nil
 }
 
 // checkEmpty rejects flags with an empty text, for example from an unset shell variable:

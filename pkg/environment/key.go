@@ -1,0 +1,155 @@
+package environment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// format is the version of the keys. Raise it with every change after which the same wishes give
+// another environment.
+const format = 1
+
+// prefix is where environments are in images.
+const prefix = "opt/kinetic/env"
+
+// Layout returns where an environment is in an image.
+func Layout(python string) wheel.Layout { return wheel.Layout{Prefix: prefix, Python: python} }
+
+// key returns the hash of everything that is wished for. Neither comments and the order of
+// requirements change it, nor credentials, nor what the filter drops.
+func (p *Plan) key() (string, error) {
+	requirements, err := lines(p.Wanted.Requirements)
+	if err != nil {
+		return "", err
+	}
+	constraints, err := lines(p.Wanted.Constraints)
+	if err != nil {
+		return "", err
+	}
+	project := ""
+	if p.Wanted.Kind.IsLock() { // the text says all
+		requirements, constraints, project = nil, nil, p.Wanted.Project
+	}
+	options := make([]string, 0, len(p.Wanted.Options))
+	for _, o := range p.Wanted.Options {
+		name, value, _ := strings.Cut(deps.WithoutUsers(o), " ")
+		if rel, err := filepath.Rel(p.Root, value); err == nil && filepath.IsLocal(rel) {
+			value = filepath.ToSlash(rel)
+		}
+		options = append(options, strings.TrimSpace(name+" "+value))
+	}
+	text, err := json.Marshal([]any{
+		format, wheel.Format, p.Base.Ref, p.Arch, p.System, p.Added, p.AddedOptions, requirements, constraints, options,
+		sorted(p.Wanted.Extras), sorted(p.Wanted.Groups), digest(p.Wanted.Lock), project,
+	})
+	if err != nil {
+		return "", err
+	}
+	return digest(text), nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func sorted(words []string) []string { return slices.Sorted(slices.Values(words)) }
+
+// lines returns requirements as keys have them: sorted, with the content of files instead of their
+// names.
+func lines(all []deps.Line) ([]string, error) {
+	texts := make([]string, 0, len(all))
+	for _, l := range all {
+		text := strings.Join(append([]string{deps.WithoutUsers(l.Text)}, sorted(l.Hashes)...), " ")
+		if l.Path != "" {
+			sum, err := fileSum(l.Path)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", l.Place(), l.Text, err)
+			}
+			text = filepath.Base(l.Path) + " sha256:" + sum
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts), nil
+}
+
+func fileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// tagDigits is how many digits of a key are in a name.
+const tagDigits = 40
+
+// tag returns the name of the image in its repository: e-… for one that the input determines, r-…
+// for one that resolving does.
+func (p *Plan) tag() (string, error) {
+	if p.Wanted.Kind.IsLock() {
+		if p.Base.Known {
+			if tag, ok, err := p.lockedTag(); ok || err != nil {
+				return tag, err
+			}
+		}
+		return "e-" + p.Key[:tagDigits], nil
+	}
+	return "r-" + p.Key[:tagDigits], nil
+}
+
+// lockedTag returns the name of the image with the wheels of a lock; false if a package has to be
+// built, or what the base has is not known.
+func (p *Plan) lockedTag() (tag string, ok bool, err error) {
+	o := lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), Patch: p.Base.Patch,
+		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups}
+	var l lock.Lock
+	if p.Wanted.Kind == deps.UVLock {
+		l, err = lock.ReadUV(p.Wanted.Lock, p.Wanted.Project, o)
+	} else {
+		l, err = lock.ReadPyLock(p.Wanted.Lock, o)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	wheels, whole := Wheels(l.Packages)
+	if !whole {
+		return "", false, nil
+	}
+	tag, err = p.Env(p.Base.Python, wheels).Tag()
+	return tag, true, err
+}
+
+// Wheels returns the wheels of packages, and whether every package has one.
+func Wheels(packages []lock.Package) (wheels []image.Wheel, whole bool) {
+	for _, p := range packages {
+		if p.Wheel == nil {
+			return nil, false
+		}
+		wheels = append(wheels, image.Wheel{File: p.Wheel.Name, SHA256: p.Wheel.SHA256, URL: p.Wheel.URL, Path: p.Wheel.Path, Size: p.Wheel.Size})
+	}
+	return wheels, true
+}
+
+// Env returns what the image consists of, given the base's Python and the wheels.
+func (p *Plan) Env(python string, wheels []image.Wheel) image.Env {
+	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: Layout(python), System: p.System, Bytecode: true, Wheels: wheels}
+}

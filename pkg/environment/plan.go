@@ -1,0 +1,198 @@
+package environment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+)
+
+// Mode is how a job gets its packages.
+type Mode string
+
+// The modes.
+const (
+	Bundled  Mode = "bundled"  // they are in an image that is made for them
+	Prebuilt Mode = "prebuilt" // the pod installs them on a base image
+	Custom   Mode = "custom"   // the user's image has them
+)
+
+// Builder is what makes images.
+type Builder string
+
+// The builders.
+const (
+	BuilderAuto       Builder = "auto" // this machine if it can, else Cloud Build
+	BuilderClient     Builder = "client"
+	BuilderCloudBuild Builder = "cloudbuild"
+)
+
+// Builders returns the valid values, the default first.
+func Builders() []string {
+	return []string{string(BuilderAuto), string(BuilderClient), string(BuilderCloudBuild)}
+}
+
+// Input is what decides about a job's environment.
+type Input struct {
+	api.Images
+	// Image is the mode or the image that was named, "" for none.
+	Image       string
+	Wanted      deps.Wanted
+	Root        string // the package root, absolute
+	Accelerator api.Accelerator
+	// Repository is where images go if nobody says, "" if there is no such place.
+	Repository string
+	// Python is the version of this machine's Python, X.Y, "" if it has none.
+	Python string
+	// Version is that of this program, which names the images of build-image.
+	Version string
+	// Unwritable returns why images can't be sent to a repository, as far as an earlier run found
+	// out; "" if they can.
+	Unwritable func(repository string) string
+}
+
+// Plan is what was decided.
+type Plan struct {
+	Mode Mode
+	// Asked means that the mode was named, so that there is no other way.
+	Asked bool
+	// Why says why this mode is not the default one, "" if it is or was named.
+	Why string
+	// Image is what the pods run.
+	Image string
+	// Repository and Tag name the image that is to be made; "" if there is nothing to install, or
+	// the pod installs it.
+	Repository, Tag string
+	Base            Base
+	Arch            string
+	// System means that packages of the base can be imported, too.
+	System bool
+	Root   string
+	Wanted deps.Wanted
+	// Added and AddedOptions are the requirements of the runtime.
+	Added, AddedOptions []string
+	// Key is the hash of everything that is wished for.
+	Key string
+	// Settings are the flags that say how an image is made.
+	Settings api.Images
+	// Warnings are sentences for the user.
+	Warnings []string
+}
+
+// New decides about a job's environment. All its errors are mistakes in the input.
+func New(in Input) (Plan, error) {
+	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), Settings: in.Images}
+	switch in.Image {
+	case "":
+		p.Mode = Bundled
+	case string(Bundled), string(Prebuilt):
+		p.Mode, p.Asked = Mode(in.Image), true
+	default:
+		p.Mode, p.Asked, p.Image = Custom, true, in.Image
+		return p, nil
+	}
+	if err := p.chooseBase(in); err != nil {
+		return p, err
+	}
+	if in.NoDeps {
+		p.Wanted = deps.Wanted{}
+	}
+	p.addRuntime(cmp.Or(Runtime(in.Runtime), RuntimeAuto), in.Accelerator.Kind)
+	if p.Empty() {
+		p.Image = p.Base.Ref
+		return p, nil
+	}
+	var err error
+	if p.Key, err = p.key(); err != nil {
+		return p, err
+	}
+	return p, p.choosePlace(in)
+}
+
+// Empty reports whether there is nothing to install.
+func (p *Plan) Empty() bool { return p.Mode != Custom && len(p.Wanted.Requirements)+len(p.Added) == 0 }
+
+// choosePlace decides where the packages are installed.
+func (p *Plan) choosePlace(in Input) (err error) {
+	repository := cmp.Or(in.ImageRepo, in.Repository)
+	switch {
+	case p.Mode == Prebuilt:
+	case repository == "" && p.Asked:
+		return errors.New("--image bundled needs a place for the image: name a repository with --image-repo or KINETIC_IMAGE_REPO, or the cluster's project with --project")
+	case repository == "":
+		p.Mode, p.Why = Prebuilt, "no repository for images is known (--image-repo)"
+	case !p.Asked && in.Unwritable != nil && in.Unwritable(repository) != "":
+		p.Mode, p.Why = Prebuilt, in.Unwritable(repository)
+	default:
+		if p.Tag, err = p.tag(); err != nil {
+			return err
+		}
+		p.Repository, p.Image = repository, repository+":"+p.Tag
+		return nil
+	}
+	p.Image = p.Base.Ref
+	return nil
+}
+
+// chooseBase finds the base image.
+func (p *Plan) chooseBase(in Input) error {
+	custom := in.BaseImage
+	if custom == "" && in.BaseImageRepo != "" {
+		custom = fmt.Sprintf("%s/base-%s:%s", strings.TrimSuffix(in.BaseImageRepo, "/"), strings.ToLower(string(in.Accelerator.Kind)), in.Version)
+	}
+	if custom != "" {
+		if in.Images.Python != "" {
+			return fmt.Errorf("--python %s cannot be combined with a base image of your own, %s, which has its Python", in.Images.Python, custom)
+		}
+		p.Base, p.System = Base{Ref: custom}, true
+		return nil
+	}
+	python := in.Images.Python
+	if python != "" && !slices.Contains(Pythons(), python) {
+		return unknownPython(python)
+	}
+	if python == "" {
+		python = allowed(cmp.Or(in.Python, newest()), in.Wanted.RequiresPython)
+	}
+	p.Base = baseFor(python)
+	return nil
+}
+
+func unknownPython(python string) error {
+	if hint := nearest.Sentence(python, Pythons()); hint != "" {
+		return fmt.Errorf("--python %s: %s; there are base images for %s", python, hint, strings.Join(Pythons(), ", "))
+	}
+	return fmt.Errorf("--python %s: there are base images for %s; name another with --base-image", python, strings.Join(Pythons(), ", "))
+}
+
+func newest() string { return Pythons()[len(Pythons())-1] }
+
+// allowed returns a version of Python, or the newest one if the project excludes it.
+func allowed(python, requires string) string {
+	conditions, err := requirement.ParseSpecifiers(requires)
+	if requires == "" || err != nil { // whoever resolves reports the mistake
+		return python
+	}
+	fits := func(b Base) bool {
+		v, err := requirement.ParseVersion(fmt.Sprintf("%s.%d", b.Python, b.Patch))
+		return err == nil && conditions.Contain(v)
+	}
+	if fits(baseFor(python)) {
+		return python
+	}
+	for _, b := range slices.Backward(Bases()) {
+		if fits(b) {
+			return b.Python
+		}
+	}
+	return python
+}
+
+// Patch returns the patch version to assume for a version of Python.
+func Patch(python string) int { return patchOf(python) }

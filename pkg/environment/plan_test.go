@@ -1,0 +1,295 @@
+package environment
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+)
+
+const repository = "us-docker.pkg.dev/acme/kn-c/env"
+
+// project writes files into a directory and returns what the project in it wants.
+func project(t *testing.T, files map[string]string) (string, deps.Wanted) {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := deps.Find(deps.Options{Root: root, EntryDir: root, Cwd: root, Home: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root, w
+}
+
+func input(t *testing.T, files map[string]string) Input {
+	t.Helper()
+	root, w := project(t, files)
+	return Input{Wanted: w, Root: root, Accelerator: api.Accelerator{Kind: api.CPU}, Repository: repository, Python: "3.12", Version: "v1"}
+}
+
+func requirements(text string) map[string]string { return map[string]string{"requirements.txt": text} }
+
+func TestModes(t *testing.T) {
+	const made = repository + ":r-"
+	tests := map[string]struct {
+		files   map[string]string
+		change  func(*Input)
+		mode    Mode
+		image   string // its beginning
+		err     string
+		warning string
+	}{
+		"nothing to install":                 {nil, nil, Bundled, "python:3.12-slim-bookworm", "", ""},
+		"nothing to install, named":          {nil, func(i *Input) { i.Image = "bundled" }, Bundled, "python:3.12-slim-bookworm", "", ""},
+		"nothing to install, by the pod":     {nil, func(i *Input) { i.Image = "prebuilt" }, Prebuilt, "python:3.12-slim-bookworm", "", ""},
+		"no requirements wanted":             {requirements("six"), func(i *Input) { i.NoDeps = true }, Bundled, "python:3.12-slim-bookworm", "", ""},
+		"requirements":                       {requirements("six"), nil, Bundled, made, "", ""},
+		"requirements, by the pod":           {requirements("six"), func(i *Input) { i.Image = "prebuilt" }, Prebuilt, "python:3.12-slim-bookworm", "", ""},
+		"an image":                           {requirements("six"), func(i *Input) { i.Image = "me/mine:1" }, Custom, "me/mine:1", "", ""},
+		"a TPU":                              {nil, func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", ""},
+		"a TPU without a runtime":            {nil, func(i *Input) { i.Accelerator.Kind, i.Runtime = api.TPU, "none" }, Bundled, "python:3.12-slim", "", ""},
+		"no repository":                      {requirements("six"), func(i *Input) { i.Repository = "" }, Prebuilt, "python:3.12-slim", "", ""},
+		"no repository, named":               {requirements("six"), func(i *Input) { i.Repository, i.Image = "", "bundled" }, "", "", "--image-repo", ""},
+		"another repository":                 {requirements("six"), func(i *Input) { i.ImageRepo = "10.0.0.1:5000/x/env" }, Bundled, "10.0.0.1:5000/x/env:r-", "", ""},
+		"a repository that can't be written": {requirements("six"), func(i *Input) { i.Unwritable = func(string) string { return "no" } }, Prebuilt, "python:3.12-slim", "", ""},
+		"the same, named": {requirements("six"), func(i *Input) {
+			i.Image, i.Unwritable = "bundled", func(string) string { return "no" }
+		}, Bundled, made, "", ""},
+		"another Python":                          {nil, func(i *Input) { i.Images.Python = "3.10" }, Bundled, "python:3.10-slim-bookworm", "", ""},
+		"an unknown Python":                       {nil, func(i *Input) { i.Images.Python = "3.7" }, "", "", "--python 3.7", ""},
+		"a newer Python here":                     {nil, func(i *Input) { i.Python = "3.99" }, Bundled, "python:3.14-slim-bookworm", "", ""},
+		"an older Python here":                    {nil, func(i *Input) { i.Python = "3.9" }, Bundled, "python:3.10-slim-bookworm", "", ""},
+		"no Python here":                          {nil, func(i *Input) { i.Python = "" }, Bundled, "python:3.14-slim-bookworm", "", ""},
+		"a project that excludes the Python here": {map[string]string{"pyproject.toml": "[project]\nname = \"p\"\nrequires-python = \"<3.12\"\n"}, nil, Bundled, "python:3.11-slim-bookworm", "", ""},
+		"a base":               {requirements("six"), func(i *Input) { i.BaseImage, i.Image = "me/base:1", "prebuilt" }, Prebuilt, "me/base:1", "", ""},
+		"a base and a Python":  {nil, func(i *Input) { i.BaseImage, i.Images.Python = "me/base:1", "3.12" }, "", "", "--python 3.12", ""},
+		"bases of build-image": {nil, func(i *Input) { i.BaseImageRepo, i.Accelerator.Kind = "me/", api.GPU; i.Image = "prebuilt" }, Prebuilt, "me/base-gpu:v1", "", ""},
+		"JAX on a TPU":         {requirements("jax==0.4\nsix"), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax[tpu]>=0.4.6"},
+		"JAX on cpu":           {requirements("jax==0.4\nsix"), nil, Bundled, made, "", "--runtime jax"},
+		"a lock for a TPU":     {requirements("six==1 --hash=sha256:" + strings.Repeat("0", 64)), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "no libtpu"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, tt.files)
+			if tt.change != nil {
+				tt.change(&in)
+			}
+			p, err := New(in)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("error %v, want one with %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || p.Mode != tt.mode || !strings.HasPrefix(p.Image, tt.image) {
+				t.Errorf("%s with %s, want %s with %s…; %v", p.Mode, p.Image, tt.mode, tt.image, err)
+			}
+			if got := strings.Join(p.Warnings, "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
+				t.Errorf("warnings %q, want %q", got, tt.warning)
+			}
+			if (p.Why != "") != (p.Mode == Prebuilt && !p.Asked) {
+				t.Errorf("why %q", p.Why)
+			}
+		})
+	}
+}
+
+// TestRuntime tests what a job gets beside what its project wants.
+func TestRuntime(t *testing.T) {
+	tests := map[string]struct {
+		kind    api.AcceleratorKind
+		runtime string
+		text    string
+		want    string
+	}{
+		"cpu":                 {api.CPU, "", "", ""},
+		"cpu, asked":          {api.CPU, "jax", "", "jax keras"},
+		"tpu":                 {api.TPU, "", "", "jax[tpu]>=0.4.6 keras"},
+		"tpu, torch":          {api.TPU, "", "torch\n", "jax[tpu]>=0.4.6 keras"},
+		"tpu, none":           {api.TPU, "none", "", ""},
+		"gpu":                 {api.GPU, "", "six\n", "jax[cuda12] keras"},
+		"gpu, torch":          {api.GPU, "", "Torch>=2\n", ""},
+		"gpu, tensorflow":     {api.GPU, "auto", "tensorflow\n", ""},
+		"gpu, torch and jax":  {api.GPU, "jax", "torch\n", "jax[cuda12] keras"},
+		"gpu, what is locked": {api.GPU, "", "six==1 --hash=sha256:" + strings.Repeat("a", 64) + "\n", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, requirements(tt.text))
+			in.Accelerator.Kind, in.Runtime = tt.kind, tt.runtime
+			p, err := New(in)
+			if got := strings.Join(p.Added, " "); err != nil || got != tt.want {
+				t.Errorf("added %q, want %q; %v", got, tt.want, err)
+			}
+			if (len(p.AddedOptions) > 0) != (tt.kind == api.TPU && tt.want != "") {
+				t.Errorf("options %q", p.AddedOptions)
+			}
+		})
+	}
+}
+
+// TestRuntimeNoneKeepsJAX: without a runtime, a job gets exactly what its project lists.
+func TestRuntimeNoneKeepsJAX(t *testing.T) {
+	in := input(t, requirements("jax==0.4\nsix\n"))
+	in.Runtime = "none"
+	p, err := New(in)
+	if err != nil || !p.requires("jax") || len(p.Wanted.Dropped) > 0 {
+		t.Errorf("requirements %+v, dropped %+v, %v", p.Wanted.Requirements, p.Wanted.Dropped, err)
+	}
+}
+
+// TestNames tests what changes the name of an image, and what does not.
+func TestNames(t *testing.T) {
+	name := func(files map[string]string, change ...func(*Input)) string {
+		t.Helper()
+		in := input(t, files)
+		for _, c := range change {
+			c(&in)
+		}
+		p, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Image
+	}
+	tpu := func(i *Input) { i.Accelerator.Kind = api.TPU }
+	first := name(requirements("six>=1\nattrs\n"))
+	if !regexp.MustCompile(`^` + repository + `:r-[0-9a-f]{40}$`).MatchString(first) {
+		t.Errorf("name %s", first)
+	}
+	same := map[string]string{
+		"order":           name(requirements("attrs\nsix>=1\n")),
+		"comments":        name(requirements("# what\nattrs # why\n\n\nsix>=1\n")),
+		"twice":           name(requirements("attrs\nattrs\nsix>=1\n")),
+		"what is dropped": name(requirements("attrs\nsix>=1\njax==0.3\n")),
+		"pyproject.toml":  name(map[string]string{"pyproject.toml": "[project]\nname = \"p\"\ndependencies = [\"six>=1\", \"attrs\"]\n"}),
+	}
+	for what, got := range same {
+		if got != first {
+			t.Errorf("%s changes the name from %s to %s", what, first, got)
+		}
+	}
+	index := "--index-url https://%sindex.example/simple\nsix\n"
+	if a, b := name(requirements(strings.ReplaceAll(index, "%s", "me:secret@"))), name(requirements(strings.ReplaceAll(index, "%s", "you:other@"))); a != b {
+		t.Errorf("credentials change the name from %s to %s", a, b)
+	}
+	names := map[string]string{first: "the first"}
+	for what, got := range map[string]string{
+		"a version":        name(requirements("six>=2\nattrs\n")),
+		"an index":         name(requirements("six>=1\nattrs\n--index-url https://index.example/simple\n")),
+		"the index's path": name(requirements("six>=1\nattrs\n--index-url https://index.example/other\n")),
+		"a constraint":     name(map[string]string{"requirements.txt": "six>=1\nattrs\n-c c.txt\n", "c.txt": "six<2\n"}),
+		"Python":           name(requirements("six>=1\nattrs\n"), func(i *Input) { i.Images.Python = "3.11" }),
+		"the architecture": name(requirements("six>=1\nattrs\n"), func(i *Input) { i.Accelerator.Arch = "arm64" }),
+		"the base":         name(requirements("six>=1\nattrs\n"), func(i *Input) { i.BaseImage = "me/base:1" }),
+		"the accelerator":  name(requirements("six>=1\nattrs\n"), tpu),
+		"what is kept":     name(requirements("six>=1\nattrs\njax==0.3 # kn:keep\n")),
+	} {
+		if other, twice := names[got]; twice {
+			t.Errorf("%s and %s give the same name %s", what, other, got)
+		}
+		names[got] = what
+	}
+}
+
+// TestNamesOfFiles: a file's content decides, not its place.
+func TestNamesOfFiles(t *testing.T) {
+	name := func(content string) string {
+		p, err := New(input(t, map[string]string{"requirements.txt": "./x-1-py3-none-any.whl\n", "x-1-py3-none-any.whl": content}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Tag
+	}
+	if a, b := name("1"), name("1"); a != b {
+		t.Errorf("the same file in another directory changes the name from %s to %s", a, b)
+	}
+	if a, b := name("1"), name("2"); a == b {
+		t.Errorf("another file gives the same name %s", a)
+	}
+}
+
+const pylock = `lock-version = "1.0"
+[[packages]]
+name = "six"
+version = "1"
+wheels = [{url = "https://x.example/six-1-py3-none-any.whl", hashes = {sha256 = "HASH"}}]
+`
+
+// TestNamesOfLocks: the wheels decide, not the text of the lock.
+func TestNamesOfLocks(t *testing.T) {
+	name := func(text string, change ...func(*Input)) string {
+		t.Helper()
+		in := input(t, map[string]string{"pylock.toml": text})
+		for _, c := range change {
+			c(&in)
+		}
+		p, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Tag
+	}
+	lock := func(digit string) string { return strings.Replace(pylock, "HASH", strings.Repeat(digit, 64), 1) }
+	first := name(lock("a"))
+	if !regexp.MustCompile(`^e-[0-9a-f]{40}$`).MatchString(first) {
+		t.Errorf("tag %s", first)
+	}
+	if got := name("# a comment\n" + lock("a")); got != first {
+		t.Errorf("a comment changes the tag to %s", got)
+	}
+	if got := name(lock("b")); got == first {
+		t.Errorf("another wheel gives the same tag %s", got)
+	}
+	other := func(i *Input) { i.BaseImage = "me/base:1" }
+	if got := name(lock("a"), other); got == first || !strings.HasPrefix(got, "e-") {
+		t.Errorf("tag %s with a base that isn't in the table", got)
+	}
+	sdist := strings.Replace(lock("a"), "wheels = [", `sdist = {url = "https://x.example/six-1.tar.gz", hashes = {sha256 = "`+strings.Repeat("c", 64)+`"}} # wheels = [`, 1)
+	if got := name(sdist); got == first || !strings.HasPrefix(got, "e-") {
+		t.Errorf("tag %s of a lock without a wheel", got)
+	}
+	if _, err := New(input(t, map[string]string{"pylock.toml": "lock-version = \"2.0\"\n[[packages]]\nname = \"six\"\n"})); err == nil {
+		t.Error("a lock of another version was read")
+	}
+}
+
+func TestBases(t *testing.T) {
+	bases := Bases()
+	if len(bases) < 5 {
+		t.Fatalf("%d bases", len(bases))
+	}
+	for i, b := range bases {
+		if _, err := b.Facts("amd64").Target().Tags(); err != nil || b.Ref == "" || !b.Known {
+			t.Errorf("base %+v: %v", b, err)
+		}
+		if i > 0 && comparePythons(bases[i-1].Python, b.Python) >= 0 {
+			t.Errorf("%s comes after %s", b.Python, bases[i-1].Python)
+		}
+	}
+}
+
+func TestRepository(t *testing.T) {
+	for zone, want := range map[string]string{
+		"europe-west4-b": "europe-docker.pkg.dev/p/kn-c/env", "us-central1-a": "us-docker.pkg.dev/p/kn-c/env", "": "us-docker.pkg.dev/p/kn-c/env",
+		"me-west1-a": "me-west1-docker.pkg.dev/p/kn-c/env", "asia-east1-c": "asia-docker.pkg.dev/p/kn-c/env", "odd": "us-docker.pkg.dev/p/kn-c/env",
+	} {
+		if got := Repository("p", zone, "c"); got != want {
+			t.Errorf("in %q: %s, want %s", zone, got, want)
+		}
+	}
+	if got := Repository("", "us-central1-a", "c") + Repository("p", "us-central1-a", ""); got != "" {
+		t.Errorf("an unknown place: %s", got)
+	}
+	if got := Repository("example.com:p", "us-central1-a", "c"); got != "us-docker.pkg.dev/example.com/p/kn-c/env" {
+		t.Errorf("a project of a domain: %s", got)
+	}
+}

@@ -1,0 +1,140 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
+)
+
+// installs reports whether the job gets its packages from us, and not from the user's own image
+// or machine.
+func (p *Planned) installs() bool {
+	image := p.request.Image
+	isMode := image == "" || image == string(environment.Bundled) || image == string(environment.Prebuilt)
+	return isMode && p.Spec.Backend != api.BackendLocal
+}
+
+// needsPython reports whether the version of this machine's Python decides about the image.
+func (p *Planned) needsPython() bool {
+	i := p.request.Images
+	return p.installs() && i.Python == "" && i.BaseImage == "" && i.BaseImageRepo == ""
+}
+
+// findDeps returns what the project needs. If nothing is installed, a mistake in its files is one
+// of its warnings.
+func (p *Planned) findDeps(root, entryDir string, c api.Call, m Machine) (deps.Wanted, error) {
+	i := p.request.Images
+	if i.NoDeps {
+		return deps.Wanted{}, nil
+	}
+	o := deps.Options{Root: root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd, File: i.Requirements, Extras: i.Extras, Groups: i.Groups}
+	if path.Ext(c.File) == ".py" {
+		o.Script = filepath.Join(root, filepath.FromSlash(c.File))
+	}
+	found, err := deps.Find(o)
+	if err != nil && !p.installs() && i.Requirements == "" {
+		found.Warnings = append(found.Warnings, err.Error())
+		return found, nil
+	}
+	return found, err
+}
+
+// chooseEnvironment decides where the job's packages come from.
+func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
+	if p.Spec.Backend == api.BackendLocal {
+		return nil
+	}
+	if err := p.checkUnused(r); err != nil {
+		return err
+	}
+	where := p.Target.Known()
+	p.Environment, err = environment.New(environment.Input{
+		Images: r.Images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
+		Repository: environment.Repository(where.Project, where.Zone, where.Cluster),
+		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable,
+	})
+	if err != nil {
+		return err
+	}
+	p.Spec.Image = p.Environment.Image
+	if p.Environment.Mode == environment.Custom {
+		return nil
+	}
+	p.Warnings = append(p.Warnings, p.Deps.Warnings...)
+	p.Warnings = append(p.Warnings, p.Environment.Warnings...)
+	if len(p.Environment.Added) > 0 && !p.sets(kerasBackend) {
+		p.Spec.Env = append(p.Spec.Env[:len(p.Spec.Env):len(p.Spec.Env)], api.EnvVar{Name: kerasBackend, Value: "jax"})
+	}
+	return nil
+}
+
+// kerasBackend is the variable that tells Keras what computes.
+const kerasBackend = "KERAS_BACKEND"
+
+// checkUnused rejects flags about packages that the user's own image makes meaningless.
+func (p *Planned) checkUnused(r api.Request) error {
+	if p.installs() {
+		return nil
+	}
+	for _, f := range []struct {
+		flag string
+		set  bool
+	}{
+		{"--requirements", r.Images.Requirements != ""}, {"--extra", len(r.Images.Extras) > 0}, {"--group", len(r.Images.Groups) > 0},
+		{"--runtime", r.Images.Runtime != ""}, {"--python", r.Images.Python != ""}, {"--refresh-deps", r.Images.RefreshDeps},
+		{"--builder", r.Images.Builder != ""}, {"--verify-layers", r.Images.VerifyLayers},
+	} {
+		if f.set {
+			return fmt.Errorf("%s cannot be combined with --image %s (or KINETIC_IMAGE): nothing is installed in an image of your own; use --image bundled or prebuilt", f.flag, r.Image)
+		}
+	}
+	return nil
+}
+
+// pythonTime limits how long this machine's Python may take to say its version.
+const pythonTime = 5 * time.Second
+
+var minorVersion = pattern.Lazy(`^3\.[0-9]+$`)
+
+// pythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
+// takes longer than the rest of a dry-run, so the answer is remembered.
+func pythonVersion(ctx context.Context, python string, m Machine) string {
+	found, err := exec.LookPath(python)
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(found)
+	if err != nil {
+		return ""
+	}
+	// What a shim runs depends on where it is run.
+	question := fmt.Sprintf("%q %d %d %q %q", found, info.Size(), info.ModTime().UnixNano(), m.Cwd, m.PyenvVersion)
+	memory := filepath.Join(m.CacheDir, "python-"+sha256Hex([]byte(question))[:24])
+	if m.CacheDir != "" {
+		if text, err := os.ReadFile(memory); err == nil && minorVersion().Match(text) {
+			return string(text)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, pythonTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, found, "-I", "-S", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").Output()
+	answer := strings.TrimSpace(string(out))
+	if err != nil || !minorVersion().MatchString(answer) {
+		return ""
+	}
+	if m.CacheDir != "" && os.MkdirAll(m.CacheDir, 0o700) == nil {
+		_ = os.WriteFile(memory, []byte(answer), 0o600)
+	}
+	return answer
+}
