@@ -48,8 +48,13 @@ type Wanted struct {
 	// Options are options of pip, such as --index-url URL, in the order of the files. They
 	// may hold credentials.
 	Options []string
+	// IndexNames are the names that uv's settings give to indexes, by their URL. Variables with
+	// credentials have these names in theirs.
+	IndexNames map[string]string
 	// Lock is the text of a lock file.
 	Lock []byte
+	// ProjectName is the name of the project that pyproject.toml describes, "" if there is none.
+	ProjectName string
 	// Extras and Groups are those that were asked for.
 	Extras, Groups []string
 	// RequiresPython is the project's condition on Python's version, "" for none.

@@ -345,12 +345,25 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// BenchmarkFind reads 5,000 lines.
+// BenchmarkFind reads 5,000 requirements, with and without the hashes of two files each.
 func BenchmarkFind(b *testing.B) {
-	dir := project(b, "-- requirements.txt --\n"+strings.Repeat("package-name[extra]>=1.2.3,<2 ; python_version >= '3.9'  # comment\n", 5000))
-	for b.Loop() {
-		if _, err := Find(at(dir, "")); err != nil {
-			b.Fatal(err)
-		}
+	const lines = 5000
+	for name, hashes := range map[string]string{
+		"plain":  "",
+		"hashed": " \\\n    --hash=sha256:" + strings.Repeat("a", 64) + " \\\n    --hash=sha256:" + strings.Repeat("b", 64),
+	} {
+		b.Run(name, func(b *testing.B) {
+			var text strings.Builder
+			for i := range lines {
+				fmt.Fprintf(&text, "package-%d[extra]==1.%d.3 ; python_version >= '3.9'%s\n", i, i%50, hashes)
+			}
+			dir := project(b, "-- requirements.txt --\n"+text.String())
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				if w, err := Find(at(dir, "")); err != nil || len(w.Requirements) != lines {
+					b.Fatal(len(w.Requirements), err)
+				}
+			}
+		})
 	}
 }

@@ -34,8 +34,8 @@ type projectFile struct {
 // uvTable is what is read of the settings of uv.
 type uvTable struct {
 	Index []struct {
-		URL     string
-		Default bool
+		Name, URL string
+		Default   bool
 	}
 	IndexURL      string   `toml:"index-url"`
 	ExtraIndexURL []string `toml:"extra-index-url"`
@@ -62,6 +62,9 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	}
 	if r.wanted.RequiresPython == "" {
 		r.wanted.RequiresPython = p.Project.RequiresPython
+	}
+	if r.wanted.ProjectName == "" && len(r.projects) == 1 {
+		r.wanted.ProjectName = p.Project.Name
 	}
 	t := table{reader: r, file: p, name: name, dir: dir, text: text}
 	if err := t.add(p.Project.Dependencies); err != nil {
@@ -198,8 +201,15 @@ func (r *reader) settings(uv uvTable, dir string) {
 		}
 	}
 	for _, i := range uv.Index {
-		if i.URL != "" {
-			index(i.URL, i.Default)
+		if i.URL == "" {
+			continue
+		}
+		index(i.URL, i.Default)
+		if i.Name != "" {
+			if r.wanted.IndexNames == nil {
+				r.wanted.IndexNames = map[string]string{}
+			}
+			r.wanted.IndexNames[i.URL] = i.Name
 		}
 	}
 	if uv.IndexURL != "" {

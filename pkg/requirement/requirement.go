@@ -21,11 +21,23 @@ type Requirement struct {
 	Marker Marker
 }
 
-// separators are what names may have between their words.
-var separators = pattern.Lazy(`[-_.]+`)
-
 // Normalize returns the form of a name that equals that of all its spellings (PEP 503).
-func Normalize(name string) string { return strings.ToLower(separators().ReplaceAllString(name, "-")) }
+func Normalize(name string) string {
+	var b strings.Builder
+	b.Grow(len(name))
+	inside := false // a row of separators, which is one
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c != '-' && c != '_' && c != '.':
+			b.WriteByte(c)
+			inside = false
+		case !inside:
+			b.WriteByte('-')
+			inside = true
+		}
+	}
+	return strings.ToLower(b.String())
+}
 
 // nameForm is the form of a name, and of an extra's.
 var nameForm = pattern.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)

@@ -122,6 +122,9 @@ func (v Version) devRank() int {
 	return v.dev
 }
 
+// separators are what the parts of a local version may have between them.
+var separators = pattern.Lazy(`[-_.]+`)
+
 // compareLocal compares the parts behind the plus sign of two versions.
 func compareLocal(a, b string) int {
 	if a == "" || b == "" {
