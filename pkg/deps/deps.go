@@ -30,9 +30,8 @@ type Wanted struct {
 	Kind Kind
 	// Source is the path of the file, as users know it.
 	Source string
-	// Dir is the absolute directory of the file, and Project the name of the project that it, or
-	// the pyproject.toml next to a uv.lock, describes; "" if there is none.
-	Dir, Project string
+	// Dir is the absolute directory of the file.
+	Dir string
 	// Requirements are those that remain after the filter, in the order of the files.
 	Requirements []Line
 	// Dropped are requirements that the filter left out: jobs get JAX in a version that fits

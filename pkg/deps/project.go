@@ -57,9 +57,6 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	if err := tomlfile.Decode(text, name, &p); err != nil {
 		return err
 	}
-	if len(r.projects) == 1 { // else it is one that the first needs
-		r.wanted.Project = p.Project.Name
-	}
 	if r.wanted.RequiresPython == "" {
 		r.wanted.RequiresPython = p.Project.RequiresPython
 	}

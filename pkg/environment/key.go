@@ -40,7 +40,7 @@ func (p *Plan) key() (string, error) {
 	}
 	project := ""
 	if p.Wanted.Kind.IsLock() { // the text says all
-		requirements, constraints, project = nil, nil, p.Wanted.Project
+		requirements, constraints, project = nil, nil, p.Wanted.ProjectName
 	}
 	options := make([]string, 0, len(p.Wanted.Options))
 	for _, o := range p.Wanted.Options {
@@ -123,7 +123,7 @@ func (p *Plan) lockedTag() (tag string, ok bool, err error) {
 		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups}
 	var l lock.Lock
 	if p.Wanted.Kind == deps.UVLock {
-		l, err = lock.ReadUV(p.Wanted.Lock, p.Wanted.Project, o)
+		l, err = lock.ReadUV(p.Wanted.Lock, p.Wanted.ProjectName, o)
 	} else {
 		l, err = lock.ReadPyLock(p.Wanted.Lock, o)
 	}
