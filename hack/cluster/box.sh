@@ -25,12 +25,17 @@ api=127.0.0.1:6443
 api_for_pods=10.96.0.1
 store_url=http://$host:4443
 registry=$host:5000
+image_repo=$registry/kinetic/env
 
 bucket=kinetic
-image=localhost/python:3
 pause=localhost/pause:1
 
 export KUBECONFIG=$KUBEBOX_DIR/kubeconfig KUBECACHEDIR=$KUBEBOX_DIR/discovery
+
+# The nodes' image, which is also the base of those that clients make. It has one name,
+# since a kubelet of 1.36 that has pulled an image asks the registry again before it uses
+# another name of it. The tag is the version of its Python, X.Y.
+python_image() { echo "$registry/kinetic/python:$(<"$cache/python")"; }
 
 fail() { echo "cluster: $*" >&2; exit 1; }
 

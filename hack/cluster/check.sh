@@ -28,6 +28,7 @@ greeting="hello from the bucket"
 tidy
 kubectl create namespace "$namespace" >/dev/null
 curl -sSf --data "$greeting" "$store_url/upload/storage/v1/b/$bucket/o?uploadType=media&name=check/greeting" >/dev/null
+image=$(python_image)
 sed "s|IMAGE|$image|; s|STORE_URL|$store_url|; s|BUCKET|$bucket|" "$here/manifests/check.yaml" | in_check apply -f - >/dev/null
 
 step "every node is ready, and has what it pretends to have"
@@ -40,6 +41,10 @@ done
 step "a Job completes, having read a bucket's object; its log can be read"
 in_check wait --for=condition=Complete job/reads --timeout=120s >/dev/null
 expect "^$greeting\$" in_check logs job/reads
+
+step "the base of clients' images can be pulled, and has the Python that its tag says"
+in_check wait --for=condition=Complete job/pulled --timeout=120s >/dev/null
+expect "^${image##*:}\$" in_check logs job/pulled
 
 step "the hosts of a LeaderWorkerSet get chips and find each other"
 in_check wait --for=condition=Available lws/pair --timeout=120s >/dev/null

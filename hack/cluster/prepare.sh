@@ -47,7 +47,9 @@ make_images() {
 	[[ -e $cache/images.tar ]] && return
 	echo "making the images" >&2
 	"$here/image/rootfs.sh" "$cache/rootfs.tar"
-	"$here/image/oci.py" "$cache/rootfs.tar" "$cache/images.tar" "$image=python3" "$pause=sleep infinity"
+	tar -tf "$cache/rootfs.tar" | sed -nE 's|^\./usr/bin/python(3\.[0-9]+)$|\1|p' >"$cache/python"
+	[[ -s $cache/python ]] || fail "the image that was made has no /usr/bin/python3.Y"
+	"$here/image/oci.py" "$cache/rootfs.tar" "$cache/images.tar" "$(python_image)=python3" "$pause=sleep infinity"
 	rm "$cache/rootfs.tar"
 }
 

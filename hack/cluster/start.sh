@@ -21,6 +21,7 @@ for pid in "${parallel[@]}"; do
 	wait "$pid" || failed=true # to the end: who takes the cluster down must not race with one that still starts things
 done
 if $failed; then exit 1; fi
+"$here/base.sh"
 
 # The service account that jobs use unless told otherwise.
 kubectl create serviceaccount kinetic --dry-run=client -o yaml | kubectl apply -f - >/dev/null

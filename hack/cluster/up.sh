@@ -27,5 +27,8 @@ if ! "$here/start.sh"; then
 	"$here/start.sh"
 fi
 touch "$KUBEBOX_DIR/whole"
+has=$(<"$cache/python")
+mine=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+[[ $has == "$mine" ]] || echo "its image has Python $has, from this machine's packages, and python3 here is $mine" >&2
 # shellcheck disable=SC2016 # to be typed as it stands
 echo 'the cluster is up: eval "$(make -s cluster-env)" makes this shell use it' >&2
