@@ -1,5 +1,5 @@
 // Package e2e runs the commands on the real cluster of `make cluster`. Each script in
-// testdata has a namespace and a bucket of its own.
+// testdata has a namespace, a bucket and a repository for images of its own.
 package e2e
 
 import (
@@ -82,7 +82,7 @@ func (c cluster) params(p testscript.Params) testscript.Params {
 }
 
 // setup creates a namespace, with the service account that jobs use, and a bucket for a
-// script.
+// script. Its repository for images is made by the first push.
 func (c cluster) setup(e *testscript.Env) error {
 	name := "e2e-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	if err := c.kubectl("create", "namespace", name); err != nil {
@@ -98,18 +98,19 @@ func (c cluster) setup(e *testscript.Env) error {
 		return err
 	}
 	for key, value := range map[string]string{
-		"HOME":              home,
-		"PATH":              c.bin + string(filepath.ListSeparator) + e.Getenv("PATH"),
-		"NAMESPACE":         name,
-		"KINETIC_NAMESPACE": name,
-		"KINETIC_STORE":     "gs://" + name,
-		"SCRIPTS":           c.scripts,
-		"SIGNAL":            c.signal,
-		"CLUSTER_HOME":      os.Getenv("HOME"), // where its binaries are
+		"HOME":               home,
+		"PATH":               c.bin + string(filepath.ListSeparator) + e.Getenv("PATH"),
+		"NAMESPACE":          name,
+		"KINETIC_NAMESPACE":  name,
+		"KINETIC_STORE":      "gs://" + name,
+		"KINETIC_IMAGE_REPO": os.Getenv("KINETIC_IMAGE_REPO") + "/" + name,
+		"SCRIPTS":            c.scripts,
+		"SIGNAL":             c.signal,
+		"CLUSTER_HOME":       os.Getenv("HOME"), // where its binaries are
 	} {
 		e.Setenv(key, value)
 	}
-	for _, key := range []string{"KUBECONFIG", "KINETIC_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
+	for _, key := range []string{"KUBECONFIG", "KINETIC_IMAGE", "KINETIC_BASE_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
 		e.Setenv(key, os.Getenv(key))
 	}
 	e.Values[faultsKey{}] = &faults{backend: c.storage}
