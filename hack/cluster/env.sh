@@ -9,8 +9,9 @@ kubebox=$(readlink "/proc/$(cat "$KUBEBOX_DIR/pid/apiserver")/exe")
 [[ -x $kubebox && $kubebox == */"${cache##*/}"/bin/kubebox ]] || fail "the cluster that is running here was made by another version of these scripts: make cluster replaces it"
 cache=${kubebox%/bin/kubebox}
 
-# Where the shell's settings for other clusters would count before the kubeconfig's.
-echo "unset KINETIC_PROJECT KINETIC_ZONE KINETIC_CLUSTER KINETIC_NAMESPACE KINETIC_PROFILE"
+# The shell's settings for other clusters: they would count before the kubeconfig's, or
+# name a Secret that is not there.
+echo "unset KINETIC_PROJECT KINETIC_ZONE KINETIC_CLUSTER KINETIC_NAMESPACE KINETIC_PROFILE KINETIC_STORE_CREDENTIALS"
 cat <<SH
 export KUBECONFIG='$KUBECONFIG'
 export KINETIC_PROFILES_FILE='$KUBEBOX_DIR/profiles.json'
