@@ -32,6 +32,14 @@ pause=localhost/pause:1
 
 export KUBECONFIG=$KUBEBOX_DIR/kubeconfig KUBECACHEDIR=$KUBEBOX_DIR/discovery
 
+# A proxy can't reach what is on this machine. Some programs read one name, some the other.
+direct=127.0.0.1,$host,$pods
+if [[ ,${NO_PROXY:-} != *",$direct" ]]; then
+	NO_PROXY=${NO_PROXY:-${no_proxy:-}}
+	export NO_PROXY=${NO_PROXY:+$NO_PROXY,}$direct
+	export no_proxy=$NO_PROXY
+fi
+
 # The nodes' image, which is also the base of those that clients make. It has one name,
 # since a kubelet of 1.36 that has pulled an image asks the registry again before it uses
 # another name of it. The tag is the version of its Python, X.Y.

@@ -20,6 +20,7 @@ export STORAGE_EMULATOR_HOST='$store_url'
 export KINETIC_IMAGE='$(python_image)'
 export KINETIC_BASE_IMAGE='$(python_image)'
 export KINETIC_IMAGE_REPO='$image_repo'
+export NO_PROXY='$NO_PROXY' no_proxy='$NO_PROXY'
 export KUBEBOX='$kubebox'
 export KUBEBOX_DIR='$KUBEBOX_DIR'
 SH
