@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -63,7 +64,7 @@ func (p Process) parseInstall(args []string) (n installation, err error) {
 	flags.StringVar(&n.dir, "dir", "", "")
 	flags.BoolVar(&n.dryRun, "dry-run", false, "")
 	if err := flags.Parse(args); err != nil {
-		return n, usageError(fmt.Sprintf("completion install: %v; the flags are --dir DIR and --dry-run", err))
+		return n, usageError(fmt.Sprintf("completion install: %s; the flags are --dir DIR and --dry-run", asTyped(err, args)))
 	}
 	if flags.NArg() > 0 {
 		return n, usageError(fmt.Sprintf("completion install takes no argument, got %q; for a directory use --dir", flags.Arg(0)))
@@ -87,6 +88,17 @@ func (p Process) parseInstall(args []string) (n installation, err error) {
 	}
 	n.dir, err = filepath.Abs(n.dir)
 	return n, err
+}
+
+// asTyped returns the text of an error about flags. Package flag writes them all with one dash.
+func asTyped(err error, args []string) string {
+	text := err.Error()
+	for _, arg := range args {
+		if name, _, _ := strings.Cut(arg, "="); len(name) > 2 && strings.HasPrefix(name, "--") {
+			text = strings.Replace(text, " "+name[1:], " "+name, 1)
+		}
+	}
+	return text
 }
 
 // chooseDirectory returns the plugin's directory, or one of the user's own directories of the
