@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,5 +127,34 @@ func TestCompletionOfWrongLines(t *testing.T) {
 				t.Errorf("%q: offered %q, want %q", line, got, want)
 			}
 		}
+	}
+}
+
+// Each shape is offered once, in the first of its spellings that begins with what is typed.
+func TestAcceleratorsAreOfferedOnce(t *testing.T) {
+	for word, want := range map[string][]string{
+		"":           {"cpu", "l4", "l4x2", "tpu-v6e-8", "tpu-v6e-256", "tpu7x-8"},
+		"gpu-l4":     {"gpu-l4", "gpu-l4x2", "gpu-l4:spot"},
+		"tpu-v6e-2":  {"tpu-v6e-2x2", "tpu-v6e-2x4", "tpu-v6e-256"},
+		"v6e-2":      {"v6e-2x2", "v6e-2x4", "v6e-256"},
+		"v6e-8":      {"v6e-8", "v6e-8x8", "v6e-8:spot"},
+		"tpu-v6e-2x": {"tpu-v6e-2x2", "tpu-v6e-2x4"},
+	} {
+		t.Run(word, func(t *testing.T) {
+			names := map[string]string{} // by what they describe
+			for line := range strings.Lines(completed(t, 0, "-a", word)) {
+				name, description, _ := strings.Cut(line, "\t")
+				if other := names[description]; other != "" {
+					t.Errorf("%s and %s are both %s", other, name, description)
+				}
+				names[description] = name
+			}
+			all := slices.Collect(maps.Values(names))
+			for _, name := range want {
+				if !slices.Contains(all, name) {
+					t.Errorf("%s is not among %q", name, all)
+				}
+			}
+		})
 	}
 }
