@@ -99,22 +99,29 @@ func offered(answer string) string {
 	return "-"
 }
 
-// No mistake on the line shows as an error while it is being typed.
 // Completion of a wrong line is no error: the shell would show it on the line that is being
-// typed. What is right on the line still counts.
+// typed. What is right on the line still counts, and files are not offered for what is wrong.
 func TestCompletionOfWrongLines(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
-	const target, unknown = "files", "files" // unknown is cobra's answer if it can't parse the line
+	const target, unknown = "files", "-" // unknown is what cobra can't parse
 	for number, lines := range []map[string]string{{
 		"--nosuch x ":                   unknown,
 		"--hosts many ":                 unknown,
+		"--nosuch":                      unknown,
+		"--dry-run=nosuch ":             target,
+		"--kubeconfig ":                 "files",
+		"--nosuch --kubeconfig ":        unknown,
+		"--hosts many --kubeconfig=":    unknown,
 		"x.py y.py --acc":               "--accelerator",
 		"--context nosuch --namespace ": "-",
 		"-a nosuch ":                    target,
 		"-a nosuch --backend ":          "auto gke pathways local",
 	}, {
 		"nosuch x ":              unknown,
+		"nosuch ":                unknown,
+		"outputs x cp a ":        "files",
+		"outputs x cp --tail ":   unknown,
 		"status --nosuch ":       unknown,
 		"logs --context nosuch ": "-",
 		"outputs nosuch cat ":    "-",

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -21,6 +22,24 @@ func silence() {
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		os.Stdin, os.Stderr = null, null
 	}
+}
+
+// corrected returns cobra's answer for some words. If cobra can't parse them it answers that
+// files fit, but nothing does.
+func corrected(answer []byte, root *cobra.Command, words []string) []byte {
+	if string(answer) != fmt.Sprintf(":%d\n", cobra.ShellCompDirectiveDefault) || parses(root, words) {
+		return answer
+	}
+	return fmt.Appendf(nil, ":%d\n", cobra.ShellCompDirectiveNoFileComp)
+}
+
+// parses reports whether words are a command and its flags and arguments.
+func parses(root *cobra.Command, words []string) bool {
+	c, rest, err := root.Find(words)
+	if err != nil || c.ParseFlags(rest) != nil {
+		return false
+	}
+	return !c.HasAvailableSubCommands() || c.Flags().NArg() == 0
 }
 
 // Promptly returns what find finds for a completion. If that takes too long it returns an

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -90,8 +91,15 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	root.SetIn(streams.In)
 	help := &helpWriter{Writer: streams.Out}
 	root.SetOut(help)
+	var answer bytes.Buffer
+	if completing {
+		root.SetOut(&answer)
+	}
 	root.SetErr(streams.ErrOut)
 	cmd, err := root.ExecuteContextC(ctx)
+	if completing {
+		_, _ = help.Write(corrected(answer.Bytes(), root, args[1:]))
+	}
 	err = cmp.Or(help.err, classify(ctx, cmd, err))
 	report(streams.ErrOut, err)
 	if completing {
