@@ -22,7 +22,7 @@ type Beginning struct {
 	Unended, Maps bool
 }
 
-func (b Beginning) wants(e api.JobSummary) bool {
+func (b Beginning) wants(e *api.JobSummary) bool {
 	return strings.HasPrefix(e.ID, b.Prefix) && !slices.Contains(b.Except, e.ID) &&
 		(!b.Unended || !e.State.Ended()) && (!b.Maps || e.Map && e.State.Ended())
 }
@@ -90,28 +90,34 @@ func (reg Registry) pick(ctx context.Context, b Beginning) (found []api.JobSumma
 // last one so that the IDs have no longer common prefix than those of all chosen jobs: shells
 // insert the common prefix.
 func (b Beginning) newest(all []api.JobSummary, limit int) []api.JobSummary {
-	chosen := slices.DeleteFunc(slices.Clone(all), func(e api.JobSummary) bool { return !b.wants(e) })
-	at := make(map[string]time.Time, len(chosen)) // reading an ID for each comparison would take long
-	for _, e := range chosen {
-		at[e.ID] = submitted(e)
+	type aged struct { // sorting thousands of summaries would take longer than to read them
+		job *api.JobSummary
+		at  time.Time
 	}
-	slices.SortFunc(chosen, func(a, b api.JobSummary) int {
-		return cmp.Or(at[b.ID].Compare(at[a.ID]), cmp.Compare(a.ID, b.ID))
-	})
-	if len(chosen) <= limit {
-		return chosen
+	var chosen []aged
+	for i := range all {
+		if e := &all[i]; b.wants(e) {
+			chosen = append(chosen, aged{e, submitted(e)})
+		}
 	}
-	first, rest := chosen[:limit], chosen[limit:]
-	common := func(e api.JobSummary) int { return commonBeginning(first[0].ID, e.ID) }
-	byCommon := func(a, b api.JobSummary) int { return cmp.Compare(common(a), common(b)) }
-	if other := slices.MinFunc(rest, byCommon); common(other) < common(slices.MinFunc(first, byCommon)) {
-		first[limit-1] = other
+	slices.SortFunc(chosen, func(a, b aged) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.job.ID, b.job.ID)) })
+	if len(chosen) > limit {
+		common := func(e aged) int { return commonBeginning(chosen[0].job.ID, e.job.ID) }
+		byCommon := func(a, b aged) int { return cmp.Compare(common(a), common(b)) }
+		other := slices.MinFunc(chosen[limit:], byCommon)
+		if chosen = chosen[:limit]; common(other) < common(slices.MinFunc(chosen, byCommon)) {
+			chosen[limit-1] = other
+		}
 	}
-	return first
+	newest := make([]api.JobSummary, len(chosen))
+	for i, e := range chosen {
+		newest[i] = *e.job
+	}
+	return newest
 }
 
 // submitted returns when a job was submitted, which most IDs say to the second.
-func submitted(e api.JobSummary) time.Time {
+func submitted(e *api.JobSummary) time.Time {
 	if t := store.TimeOf(e.ID); !t.IsZero() {
 		return t
 	}

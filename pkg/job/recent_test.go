@@ -152,3 +152,18 @@ func TestNewestOfMany(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkNewest chooses among 5,000 jobs.
+func BenchmarkNewest(b *testing.B) {
+	var all []api.JobSummary
+	for i := range 5000 {
+		at := i * 7919 % 5000 // in no order
+		all = append(all, api.JobSummary{ID: fmt.Sprintf("cpu-train-20260101-%02d%02d%02d-%07x", at/3600, at/60%60, at%60, i)})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := (Beginning{Prefix: "cpu-"}).newest(all, maxRecent); len(got) != maxRecent {
+			b.Fatalf("got %d", len(got))
+		}
+	}
+}

@@ -140,11 +140,12 @@ func WithoutTime(id string) string { return idTail().ReplaceAllString(id, "") }
 
 // TimeOf returns the time in an ID that this program made, zero for any other ID.
 func TimeOf(id string) time.Time {
-	tail := idTail().FindString(id)
-	if tail == "" {
+	const layout, unique = "-20060102-150405", "-abc1234"
+	tail := id[max(0, len(id)-len(layout+unique)):]
+	if !idTail().MatchString(tail) { // searching all of thousands of IDs takes long
 		return time.Time{}
 	}
-	t, err := time.Parse("-20060102-150405", tail[:len("-20060102-150405")])
+	t, err := time.Parse(layout, tail[:len(layout)])
 	if err != nil {
 		return time.Time{}
 	}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -53,6 +54,25 @@ func TestCheckID(t *testing.T) {
 		err := store.CheckID(id)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("CheckID(%q) = %v, want %q", id, err, want)
+		}
+	}
+}
+
+func TestTimeOf(t *testing.T) {
+	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for id, want := range map[string]time.Time{
+		"cpu-train-20260102-030405-abc1234": made,
+		"-20260102-030405-abc1234":          made,
+		"20260102-030405-abc1234":           {},
+		"cpu-train-20260102-030405-ABC1234": {},
+		"cpu-train-20260102-030405-abc123":  {},
+		"cpu-20260102-030405-abc1234-again": {},
+		"cpu-train-20261302-030405-abc1234": {},
+		"job-0a1b2c3d":                      {},
+		"":                                  {},
+	} {
+		if got := store.TimeOf(id); !got.Equal(want) {
+			t.Errorf("%q is of %v, want %v", id, got, want)
 		}
 	}
 }
