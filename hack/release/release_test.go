@@ -81,7 +81,14 @@ func TestArchivesAreSmall(t *testing.T) {
 	}
 }
 
-// krew installs an archive with a wrong mode without complaint, and refuses links.
+// entry is a file in an archive.
+type entry struct {
+	Name string
+	Mode fs.FileMode
+}
+
+// krew installs an archive with a wrong mode without complaint, and refuses links. In another
+// order the same files are another archive.
 func TestArchivesHoldPlainFilesThatCanBeRun(t *testing.T) {
 	for _, archive := range readMade(t).first.archives(t) {
 		t.Run(filepath.Base(archive), func(t *testing.T) {
@@ -89,9 +96,9 @@ func TestArchivesHoldPlainFilesThatCanBeRun(t *testing.T) {
 			if strings.HasSuffix(archive, ".zip") {
 				read, suffix = readZip, ".exe"
 			}
-			want := map[string]fs.FileMode{"LICENSE": 0o644, "THIRD_PARTY_LICENSES": 0o644}
+			want := []entry{{"LICENSE", 0o644}, {"THIRD_PARTY_LICENSES", 0o644}}
 			for _, build := range readConfiguration(t).Builds {
-				want[build.Binary+suffix] = 0o755
+				want = append(want, entry{build.Binary + suffix, 0o755})
 			}
 			got, err := read(archive)
 			if err != nil {
@@ -104,7 +111,7 @@ func TestArchivesHoldPlainFilesThatCanBeRun(t *testing.T) {
 	}
 }
 
-func readTar(file string) (map[string]fs.FileMode, error) {
+func readTar(file string) ([]entry, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -114,30 +121,30 @@ func readTar(file string) (map[string]fs.FileMode, error) {
 	if err != nil {
 		return nil, err
 	}
-	modes := map[string]fs.FileMode{}
-	for entries := tar.NewReader(zipped); ; {
-		entry, err := entries.Next()
+	var all []entry
+	for headers := tar.NewReader(zipped); ; {
+		header, err := headers.Next()
 		if errors.Is(err, io.EOF) {
-			return modes, nil
+			return all, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		modes[entry.Name] = entry.FileInfo().Mode()
+		all = append(all, entry{header.Name, header.FileInfo().Mode()})
 	}
 }
 
-func readZip(file string) (map[string]fs.FileMode, error) {
-	entries, err := zip.OpenReader(file)
+func readZip(file string) ([]entry, error) {
+	archive, err := zip.OpenReader(file)
 	if err != nil {
 		return nil, err
 	}
-	defer entries.Close()
-	modes := map[string]fs.FileMode{}
-	for _, entry := range entries.File {
-		modes[entry.Name] = entry.Mode()
+	defer archive.Close()
+	var all []entry
+	for _, file := range archive.File {
+		all = append(all, entry{file.Name, file.Mode()})
 	}
-	return modes, nil
+	return all, nil
 }
 
 // TestInstall runs the scripts, each in an empty home, with a PATH that has nothing but

@@ -27,6 +27,8 @@ if ! git remote get-url origin >/dev/null 2>&1; then
 fi
 
 # BUILD_CACHE is for the binaries of the snapshot alone, not for goreleaser itself.
+# In archives, goreleaser keeps the order in which builds ended: one at a time, it is always
+# the same. Go itself still compiles in parallel.
 goreleaser=$(CGO_ENABLED=0 go tool -n -modfile=hack/tools/goreleaser/go.mod goreleaser)
-config | GOCACHE=${BUILD_CACHE:-$(go env GOCACHE)} "$goreleaser" release --config=- --snapshot --clean --skip=sbom,sign "${@:3}"
+config | GOCACHE=${BUILD_CACHE:-$(go env GOCACHE)} "$goreleaser" release --config=- --parallelism=1 --snapshot --clean --skip=sbom,sign "${@:3}"
 go run ./hack/release "$folder"
