@@ -3,10 +3,11 @@
 package table
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"time"
 )
@@ -18,46 +19,106 @@ const (
 	NoObject    = "None"
 )
 
-// Table is a list.
-type Table struct {
-	Kind    string                  `json:"kind"`
-	Columns []struct{ Name string } `json:"columnDefinitions"`
-	Lines   []struct{ Cells []any } `json:"rows"`
+// Read reads the answer of an API server, and calls each with the text of some columns of each
+// row as soon as that has come. The text of a column that the table lacks is empty. The slice is
+// valid only during the call. Any other answer than a table is an error.
+func Read(r io.Reader, columns []string, each func(row []string)) error {
+	t := reader{json: json.NewDecoder(r), columns: columns, each: each}
+	err := t.read()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("reading a table: %w", err)
+	}
+	return nil
 }
 
-// Read reads the answer of an API server. Any other answer than a table is an error.
-func Read(r io.Reader) (Table, error) {
-	var t Table
-	if err := json.NewDecoder(r).Decode(&t); err != nil {
-		return t, fmt.Errorf("reading a table: %w", err)
-	}
-	if t.Kind != "Table" {
-		return t, fmt.Errorf("expected a table, the server sent kind %q", t.Kind)
-	}
-	return t, nil
+// reader reads one table. Decoding thousands of rows at once would take twice as long, and could
+// only begin when the last one has come.
+type reader struct {
+	json    *json.Decoder
+	columns []string
+	at      []int // the places of the columns in a row, -1 for one that the table lacks
+	each    func([]string)
 }
 
-// Rows yields some columns of each row. The text of a column that the table lacks is empty. Each
-// row is valid only until the next one.
-func (t Table) Rows(columns ...string) iter.Seq[[]string] {
-	at := make([]int, len(columns))
-	for i, name := range columns {
-		at[i] = slices.IndexFunc(t.Columns, func(c struct{ Name string }) bool { return c.Name == name })
+func (t *reader) read() error {
+	if _, err := t.json.Token(); err != nil { // {
+		return err
 	}
-	return func(yield func([]string) bool) {
-		row := make([]string, len(columns))
-		for _, line := range t.Lines {
-			for i, k := range at {
-				row[i] = ""
-				if k >= 0 && k < len(line.Cells) {
-					row[i], _ = line.Cells[k].(string)
-				}
-			}
-			if !yield(row) {
-				return
-			}
+	kind := ""
+	for t.json.More() {
+		name, err := t.json.Token()
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "kind":
+			err = t.json.Decode(&kind)
+		case "columnDefinitions":
+			err = t.readColumns()
+		case "rows":
+			err = t.readRows()
+		default:
+			err = t.json.Decode(new(json.RawMessage))
+		}
+		if err != nil {
+			return err
 		}
 	}
+	if kind != "Table" {
+		return fmt.Errorf("the server sent kind %q", kind)
+	}
+	_, err := t.json.Token() // }
+	return err
+}
+
+func (t *reader) readColumns() error {
+	var definitions []struct{ Name string }
+	if err := t.json.Decode(&definitions); err != nil {
+		return err
+	}
+	for _, name := range t.columns {
+		t.at = append(t.at, slices.IndexFunc(definitions, func(c struct{ Name string }) bool { return c.Name == name }))
+	}
+	return nil
+}
+
+func (t *reader) readRows() error {
+	if start, err := t.json.Token(); err != nil || start == nil { // [ or null
+		return err
+	}
+	var line struct{ Cells []json.RawMessage }
+	row := make([]string, len(t.columns))
+	for t.json.More() {
+		line.Cells = line.Cells[:0]
+		if err := t.json.Decode(&line); err != nil {
+			return err
+		}
+		for i, k := range t.at {
+			row[i] = ""
+			if k >= 0 && k < len(line.Cells) {
+				row[i] = text(line.Cells[k])
+			}
+		}
+		t.each(row)
+	}
+	_, err := t.json.Token() // ]
+	return err
+}
+
+// text returns the text of a cell, "" if the cell is no text.
+func text(cell json.RawMessage) string {
+	if len(cell) < 2 || cell[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(cell, '\\') < 0 {
+		return string(cell[1 : len(cell)-1])
+	}
+	var s string
+	_ = json.Unmarshal(cell, &s) // the decoder has found no mistake in it
+	return s
 }
 
 // Age returns the duration that a column AGE shows, such as 3d4h. Any other text means nothing.

@@ -94,13 +94,7 @@ func (c *Flags) namespaces(ctx context.Context) ([]string, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, errors.New("listing namespaces: " + answer.Status)
 	}
-	list, err := table.Read(answer.Body)
-	if err != nil {
-		return nil, err
-	}
 	var names []string
-	for row := range list.Rows("Name") {
-		names = append(names, row[0])
-	}
-	return names, nil
+	err = table.Read(answer.Body, []string{"Name"}, func(row []string) { names = append(names, row[0]) })
+	return names, err
 }
