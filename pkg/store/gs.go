@@ -22,6 +22,7 @@ const BucketScheme = "gs://"
 type gsStore struct {
 	bucket string
 	prefix string // "", or ends in a slash
+	create string // how to create the bucket, for messages
 	// batchWithin limits the time for one batch of calls, including its answer.
 	batchWithin time.Duration
 
@@ -42,7 +43,8 @@ func openBucket(rawURL string) (Store, error) {
 		}
 		prefix += "/"
 	}
-	return &gsStore{bucket: bucket, prefix: prefix, batchWithin: answerWithin}, nil
+	create := fmt.Sprintf("create it with: gcloud storage buckets create gs://%s, or name another with --store or KINETIC_STORE", bucket)
+	return &gsStore{bucket: bucket, prefix: prefix, create: create, batchWithin: answerWithin}, nil
 }
 
 func (s *gsStore) URL() string {

@@ -31,10 +31,7 @@ var (
 	toRenew = need{"renewing", "storage.objects.delete"}
 )
 
-const (
-	login       = "log in with: gcloud auth application-default login"
-	anotherName = "or name another with --store or KINETIC_STORE"
-)
+const login = "log in with: gcloud auth application-default login"
 
 // unusableError is an error in our words that is also an ErrUnusable.
 type unusableError struct{ transport.Explained }
@@ -129,7 +126,7 @@ func (r *request) reason(answer *googleapi.Error) string {
 	bucket := r.store.bucket
 	switch answer.Code {
 	case http.StatusNotFound:
-		return fmt.Sprintf("there is no bucket %s%s; create it with: gcloud storage buckets create gs://%s, %s", bucket, asked(who), bucket, anotherName)
+		return fmt.Sprintf("there is no bucket %s%s; %s", bucket, asked(who), r.store.create)
 	case http.StatusUnauthorized:
 		return fmt.Sprintf("the credentials were refused: %s; %s", text, login)
 	case http.StatusForbidden:
