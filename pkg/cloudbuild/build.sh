@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Builds the image of the Dockerfile in this directory, and pushes it.
+#   IMAGE    its name, with a tag
+#   CACHE    the name of an image that keeps stages for later builds, or empty
+#   REUSED   what it keeps: nothing, tools (the stage of that name), all
+#   NETRC    credentials for package indexes, if the build has any
+set -euo pipefail
+
+# Docker's own builder cannot write a cache to a registry.
+docker buildx create --use --driver docker-container >/dev/null
+
+build=(docker buildx build --progress=plain --platform=linux/amd64 --provenance=false)
+if [[ -v NETRC ]]; then build+=('--secret=id=netrc,env=NETRC'); fi
+keep=("--cache-to=type=registry,ref=$CACHE,mode=max,image-manifest=true,ignore-error=true")
+
+if [[ -n $CACHE && $REUSED != nothing ]]; then
+	build+=("--cache-from=type=registry,ref=$CACHE")
+	if [[ $REUSED == tools ]]; then
+		# The environment is not kept: whoever needs the same has the image itself.
+		"${build[@]}" "${keep[@]}" --target=tools --output=type=cacheonly .
+	else
+		build+=("${keep[@]}")
+	fi
+fi
+"${build[@]}" --output="type=image,name=$IMAGE,push=true,compression=gzip,oci-mediatypes=true" --metadata-file=/tmp/image.json .
+
+# The client reads the digest in the results of the build.
+if [[ -v BUILDER_OUTPUT ]]; then
+	sed -n 's/.*"containerimage\.digest": *"\(sha256:[0-9a-f]*\)".*/\1/p' /tmp/image.json | head -n 1 >"$BUILDER_OUTPUT/output"
+fi
