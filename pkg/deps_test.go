@@ -59,7 +59,7 @@ var mayImport = map[string]string{
 	"latest":      "",
 	"backoff":     "",
 	"image":       "backoff wheel",
-	"cloudbuild":  "pattern wheel",
+	"cloudbuild":  "pattern store transport wheel",
 	"fanout":      "",
 	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs records screen store /runner",
