@@ -58,7 +58,8 @@ func packed() time.Time { return time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // newSource packs files. The order in which they come doesn't matter.
 func newSource(reused Reused, files []File) (Source, error) {
-	files = slices.SortedFunc(slices.Values(files), func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
 	var data bytes.Buffer
 	zip := gzip.NewWriter(&data)
 	archive := tar.NewWriter(zip)
