@@ -60,8 +60,8 @@ type File struct {
 	Size   int64  // in bytes, 0 if it is not known
 }
 
-// environment returns what markers are evaluated for.
-func (o Options) environment() requirement.Environment {
+// Environment returns what markers are evaluated for.
+func (o Options) Environment() requirement.Environment {
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[o.Target.Arch]
 	return requirement.Environment{Python: o.Target.Python, FullPython: fmt.Sprintf("%s.%d", o.Target.Python, o.Patch), Machine: machine,
 		Extras: o.Extras, Groups: o.Groups}
@@ -76,8 +76,9 @@ func (o Options) holds(marker string, env requirement.Environment) (bool, error)
 	return m.Holds(env)
 }
 
-// checkPython returns an error if the target's Python is not one that the file is for.
-func (o Options) checkPython(requires string) error {
+// CheckPython returns an error if the target's Python is not one that a project requires, as
+// requires-python says it.
+func (o Options) CheckPython(requires string) error {
 	if requires == "" {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (o Options) checkPython(requires string) error {
 	if err != nil {
 		return fmt.Errorf("requires-python: %w", err)
 	}
-	full := o.environment().FullPython
+	full := o.Environment().FullPython
 	v, err := requirement.ParseVersion(full)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func Pins(lines []deps.Line, o Options) (pins []Pin, complete bool, err error) {
 		if !pinned || r.URL != "" {
 			return nil, false, nil
 		}
-		wanted, err := r.Marker.Holds(o.environment())
+		wanted, err := r.Marker.Holds(o.Environment())
 		if err != nil {
 			return nil, false, fmt.Errorf("%s: %w", l.Place(), err)
 		}

@@ -55,7 +55,7 @@ func (f pylock) read(o Options) (l Lock, err error) {
 		return l, err
 	}
 	o.Groups = slices.Concat(o.Groups, f.DefaultGroups)
-	if err := o.checkPython(f.RequiresPython); err != nil {
+	if err := o.CheckPython(f.RequiresPython); err != nil {
 		return l, err
 	}
 	if err := f.checkEnvironment(o); err != nil {
@@ -63,7 +63,7 @@ func (f pylock) read(o Options) (l Lock, err error) {
 	}
 	seen := map[string]string{}
 	for _, p := range f.Packages {
-		wanted, err := o.holds(p.Marker, o.environment())
+		wanted, err := o.holds(p.Marker, o.Environment())
 		if err != nil {
 			return l, fmt.Errorf("package %s: %w", p.Name, err)
 		}
@@ -91,7 +91,7 @@ func (f pylock) read(o Options) (l Lock, err error) {
 // checkEnvironment returns an error if the file is for other environments.
 func (f pylock) checkEnvironment(o Options) error {
 	for _, marker := range f.Environments {
-		ok, err := o.holds(marker, o.environment())
+		ok, err := o.holds(marker, o.Environment())
 		if ok || err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (o Options) known(extras, groups []string) error {
 // chosen returns the package with the wheel that fits.
 func (p pylockPackage) chosen(o Options) (Package, error) {
 	chosen := Package{Name: requirement.Normalize(p.Name), Version: p.Version}
-	if err := o.checkPython(p.RequiresPython); err != nil {
+	if err := o.CheckPython(p.RequiresPython); err != nil {
 		return chosen, fmt.Errorf("package %s: %w", p.Name, err)
 	}
 	files := p.Wheels

@@ -60,7 +60,7 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 	if f.Version != 1 {
 		return Lock{}, fmt.Errorf("its version is %d: only 1 can be read", f.Version)
 	}
-	if err := o.checkPython(f.RequiresPython); err != nil {
+	if err := o.CheckPython(f.RequiresPython); err != nil {
 		return Lock{}, err
 	}
 	root, err := f.project(project)
@@ -70,7 +70,7 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 	if err := o.known(slices.Sorted(maps.Keys(root.Optional)), slices.Sorted(maps.Keys(root.Dev))); err != nil {
 		return Lock{}, err
 	}
-	w := uvWalk{lock: f, options: o, env: o.environment(), visited: map[string]bool{}, chosen: map[string]bool{}}
+	w := uvWalk{lock: f, options: o, env: o.Environment(), visited: map[string]bool{}, chosen: map[string]bool{}}
 	w.env.Extras = slices.Clone(w.env.Extras)
 	// uv names conflicting extras and groups by the project that has them.
 	for _, extra := range o.Extras {
