@@ -45,7 +45,7 @@ var mayImport = map[string]string{
 	"accelerator": "api nearest",
 	"deps":        "nearest pattern requirement tomlfile",
 	"lock":        "deps pattern requirement tomlfile wheel",
-	"index":       "lock requirement wheel",
+	"index":       "lock pattern requirement wheel",
 	"call":        "api nearest pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",

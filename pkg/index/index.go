@@ -66,7 +66,7 @@ func (c Client) Files(ctx context.Context, base, project string) ([]File, error)
 
 func (c Client) files(ctx context.Context, base, project string) ([]File, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Host == "" && u.Scheme != "file" {
 		return nil, errors.New("its address is not a URL")
 	}
 	login := u.User
@@ -82,7 +82,11 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 	if client == nil {
 		client = http.DefaultClient
 	}
-	answer, err := client.Do(request)
+	do := client.Do
+	if u.Scheme == "file" {
+		do = open
+	}
+	answer, err := do(request)
 	if err != nil {
 		var inner *url.Error // which repeats the URL
 		if errors.As(err, &inner) {

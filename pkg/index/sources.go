@@ -1,0 +1,243 @@
+package index
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// Sources are where packages come from, as options of pip and variables of pip and uv say it.
+type Sources struct {
+	// Indexes and Links are those of options, the one that replaces PyPI first.
+	Indexes, Links []Source
+	// Others are the indexes of variables, and PyPI unless one of all is there in its place.
+	Others []Source
+	// NoIndex says that only links count.
+	NoIndex bool
+}
+
+// Source is an index, or a page or directory of links.
+type Source struct {
+	// Option is the one that names it, such as --index-url.
+	Option string
+	// Dir is the absolute path of one that is on this machine.
+	Dir string
+
+	url   *url.URL // without credentials; nil for a directory
+	login *url.Userinfo
+}
+
+// The options that name sources.
+const (
+	optionIndex = "--index-url"
+	optionExtra = "--extra-index-url"
+	optionLinks = "--find-links"
+)
+
+// Address returns the URL of a source with its credentials, or its directory.
+func (s Source) Address() string {
+	if s.url == nil {
+		return s.Dir
+	}
+	u := *s.url
+	u.User = s.login
+	return u.String()
+}
+
+// Password returns the password for a source, "" if there is none.
+func (s Source) Password() string {
+	if s.login == nil {
+		return ""
+	}
+	password, _ := s.login.Password()
+	return password
+}
+
+// All returns the sources of options.
+func (s Sources) All() []Source { return slices.Concat(s.Indexes, s.Links) }
+
+// Bases returns the addresses of all indexes, for Client, in the order in which they are asked.
+func (s Sources) Bases() []string {
+	if s.NoIndex {
+		return nil
+	}
+	var bases []string
+	for _, i := range slices.Concat(s.Indexes, s.Others) {
+		if i.Dir != "" {
+			bases = append(bases, FileURL(i.Dir))
+			continue
+		}
+		bases = append(bases, i.Address())
+	}
+	return bases
+}
+
+// Dirs returns the directories of links.
+func (s Sources) Dirs() []string {
+	var dirs []string
+	for _, l := range s.Links {
+		if l.Dir != "" {
+			dirs = append(dirs, l.Dir)
+		}
+	}
+	return dirs
+}
+
+// add adds an index. As with pip, the last --index-url counts.
+func add(all []Source, s Source) []Source {
+	if s.Option != optionIndex {
+		return append(all, s)
+	}
+	all = slices.DeleteFunc(all, func(o Source) bool { return o.Option == optionIndex })
+	return slices.Insert(all, 0, s)
+}
+
+// Sources reads options of pip. names are those that uv's settings give to indexes, by their URL.
+// Variables in options are replaced. Other options are ignored.
+func (a Access) Sources(options []string, names map[string]string) (Sources, error) {
+	var all Sources
+	for _, option := range options {
+		name, value, _ := strings.Cut(option, " ")
+		if name == "--no-index" {
+			all.NoIndex = true
+		}
+		if name != optionIndex && name != optionExtra && name != optionLinks {
+			continue
+		}
+		s, err := a.source(name, strings.TrimSpace(value), names[value])
+		switch {
+		case err != nil:
+			return all, fmt.Errorf("%s: %w", name, err)
+		case name == optionLinks:
+			all.Links = append(all.Links, s)
+		default:
+			all.Indexes = add(all.Indexes, s)
+		}
+	}
+	if err := a.addVariables(&all); err != nil {
+		return all, err
+	}
+	return all, nil
+}
+
+// addVariables adds the indexes that variables name: the hash decides what is taken, so those of
+// pip and uv count alike. An --index-url of the project comes before those.
+func (a Access) addVariables(all *Sources) error {
+	for _, v := range []struct{ name, option string }{
+		{"UV_INDEX_URL", optionIndex}, {"UV_DEFAULT_INDEX", optionIndex}, {"PIP_INDEX_URL", optionIndex}, // the last counts
+		{"PIP_EXTRA_INDEX_URL", optionExtra}, {"UV_INDEX", optionExtra}, {"UV_EXTRA_INDEX_URL", optionExtra},
+	} {
+		for _, value := range strings.Fields(a.getenv(v.name)) {
+			name, address, named := strings.Cut(value, "=") // uv's NAME=URL
+			if !named || strings.Contains(name, ":") {
+				name, address = "", value
+			}
+			s, err := a.source(v.option, address, name)
+			if err != nil {
+				return fmt.Errorf("the variable %s: %w", v.name, err)
+			}
+			all.Others = add(all.Others, s)
+		}
+	}
+	replaced := slices.ContainsFunc(all.Indexes, func(s Source) bool { return s.Option == optionIndex })
+	if replaced {
+		all.Others = slices.DeleteFunc(all.Others, func(s Source) bool { return s.Option == optionIndex })
+		return nil
+	}
+	if len(all.Others) == 0 || all.Others[0].Option != optionIndex {
+		pypi, err := a.source(optionIndex, PyPI, "")
+		all.Others = add(all.Others, pypi)
+		return err
+	}
+	return nil
+}
+
+// source reads the value of an option.
+func (a Access) source(option, value, name string) (Source, error) {
+	s := Source{Option: option}
+	value, err := a.expand(value)
+	if err != nil {
+		return s, err
+	}
+	if filepath.IsAbs(value) {
+		s.Dir = value
+		return s, nil
+	}
+	u, err := url.Parse(value)
+	switch {
+	case err != nil || u.Scheme == "":
+		return s, fmt.Errorf("%s is not a URL such as %s", Shown(value), PyPI)
+	case u.Scheme == "file":
+		s.Dir = LocalFile(u)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return s, fmt.Errorf("%s has a scheme other than https, http and file", Shown(value))
+	}
+	s.login, u.User = u.User, nil
+	if s.url = u; option == optionLinks && s.Dir != "" {
+		s.url = nil
+	}
+	if s.login == nil && name != "" {
+		s.login = a.named(name)
+	}
+	return s, nil
+}
+
+// variable is the form of a variable in requirements files.
+var variable = pattern.Lazy(`\$\{[A-Z0-9_]+\}`)
+
+// expand replaces variables as pip and uv do.
+func (a Access) expand(text string) (string, error) {
+	var missing error
+	text = variable().ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		value := a.getenv(name)
+		if value == "" {
+			missing = fmt.Errorf("the variable %s is not set", name)
+		}
+		return value
+	})
+	return text, missing
+}
+
+// HasSecret reports whether the URLs in a text have credentials, other than variables and the users of Git
+// over SSH.
+func HasSecret(text string) bool {
+	for _, m := range userinfo().FindAllStringSubmatch(text, -1) {
+		secret, password, _ := strings.Cut(m[2], ":")
+		if password != "" { // else the user is a token
+			secret = password
+		}
+		if !strings.HasSuffix(m[1], "ssh") && variable().ReplaceAllString(secret, "") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// userinfo matches the scheme and the credentials of a URL.
+var userinfo = pattern.Lazy(`([a-z+]+)://([^/\s"@]+)@`)
+
+// LocalFile returns the path that a file: URL names.
+func LocalFile(u *url.URL) string {
+	path := u.Path
+	if drive.MatchString(path) {
+		path = path[1:] // /C:/…
+	}
+	return filepath.FromSlash(path)
+}
+
+var drive = regexp.MustCompile(`^/[A-Za-z]:/`)
+
+// FileURL returns the URL of an absolute path.
+func FileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
