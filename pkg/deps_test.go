@@ -46,6 +46,7 @@ var mayImport = map[string]string{
 	"deps":        "nearest pattern requirement tomlfile",
 	"lock":        "deps pattern requirement tomlfile wheel",
 	"index":       "lock pattern requirement wheel",
+	"subprocess":  "",
 	"call":        "api nearest pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",
