@@ -47,6 +47,7 @@ var mayImport = map[string]string{
 	"lock":        "deps pattern requirement tomlfile wheel",
 	"index":       "lock pattern requirement wheel",
 	"subprocess":  "",
+	"resolver":    "deps index lock pattern requirement subprocess wheel",
 	"call":        "api nearest pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",

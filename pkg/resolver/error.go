@@ -1,0 +1,99 @@
+package resolver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// NotHereError says that nothing on this machine can resolve for a target.
+type NotHereError struct {
+	Target wheel.Target
+	Why    string
+}
+
+// Error says what would help.
+func (e *NotHereError) Error() string {
+	return fmt.Sprintf("the requirements can't be resolved here for %s: %s: install uv, or lock the project", e.Target, e.Why)
+}
+
+// NeedsBuildError says that packages have to be built, which is not done on this machine.
+type NeedsBuildError struct{ Packages []lock.Package }
+
+// Error names the packages, and what each has to be built from.
+func (e *NeedsBuildError) Error() string {
+	var all []string
+	for _, p := range e.Packages {
+		text := strings.TrimSpace(p.Name + " " + p.Version)
+		if p.Source != "" {
+			text = strings.TrimSpace(text + " from " + hide(p.Source))
+		}
+		if p.Why != nil {
+			text += " (" + hide(p.Why.Error()) + ")"
+		}
+		all = append(all, text)
+	}
+	return "packages have to be built, because they have no wheel that fits: " + strings.Join(all, ", ")
+}
+
+// ConflictError says that requirements can't be met together.
+type ConflictError struct {
+	By Way
+	// Lines are the requirements that the resolver names.
+	Lines []deps.Line
+	// Output are its last lines, without credentials.
+	Output string
+}
+
+// Error names the requirements with their places, and what the resolver says.
+func (e *ConflictError) Error() string {
+	var all []string
+	for _, l := range e.Lines {
+		all = append(all, fmt.Sprintf("%s (%s)", hide(l.Text), l.Place()))
+	}
+	whose := "the requirements"
+	if len(all) > 0 {
+		whose = strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s can't be met together: change a version; %s says:\n%s", whose, e.By, e.Output)
+}
+
+// FailedError says that a resolver failed.
+type FailedError struct {
+	By Way
+	// Lines are the requirements that the resolver names.
+	Lines []deps.Line
+	// Output are its last lines, without credentials.
+	Output string
+	err    error
+}
+
+// Error has the resolver's last lines.
+func (e *FailedError) Error() string {
+	at := ""
+	if len(e.Lines) > 0 {
+		at = " at " + e.Lines[0].Place()
+	}
+	if e.Output == "" {
+		return fmt.Sprintf("%s could not resolve the requirements%s: %v", e.By, at, e.err)
+	}
+	return fmt.Sprintf("%s could not resolve the requirements%s (%v):\n%s", e.By, at, e.err, e.Output)
+}
+
+// Unwrap returns how the program ended.
+func (e *FailedError) Unwrap() error { return e.err }
+
+// inURL and signature are what is hidden in URLs.
+var (
+	inURL     = pattern.Lazy(`://[^/\s"'@]+@`)
+	signature = pattern.Lazy(`(https?://[^?\s"']*)\?[^#\s"']+`)
+)
+
+// hide returns a text without the credentials in its URLs.
+func hide(text string) string {
+	return signature().ReplaceAllString(inURL().ReplaceAllString(text, "://***@"), "$1?***")
+}

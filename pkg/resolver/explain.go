@@ -1,0 +1,150 @@
+package resolver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/index"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/subprocess"
+)
+
+// What the tools say when no version of a package has a wheel that fits.
+var (
+	pipMissing = pattern.Lazy(`(?m)^ERROR: No matching distribution found for (.+?)(?: \(from .*)?$`)
+	uvMissing  = pattern.Lazy("Wheels are required for `([^`]+)`|([A-Za-z0-9][\\w.-]*?)(?:[=<>!~]=?[^\\s]+)? ha(?:s|ve) no (?:\\S+ )?wheels")
+	conflict   = pattern.Lazy(`ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable`)
+	// tooOld is what uv says of options that it does not have.
+	tooOld = pattern.Lazy(`unexpected argument|invalid value`)
+	// collecting is what pip was doing.
+	collecting = pattern.Lazy(`(?m)^\s*(?:Collecting|Processing) (\S+)`)
+)
+
+// explain returns why a tool failed.
+func (j *job) explain(ctx context.Context, output string, failed error) error {
+	by := j.tool.way()
+	if strings.Contains(output, refused) {
+		p := lock.Package{Name: "a package", Why: lock.ErrNoWheel}
+		if all := collecting().FindAllStringSubmatch(output, -1); len(all) > 0 {
+			p.Source = all[len(all)-1][1]
+		}
+		return &NeedsBuildError{Packages: []lock.Package{p}}
+	}
+	if r, ok := missing(output); ok {
+		if err := j.why(ctx, r); err != nil {
+			return err
+		}
+	}
+	said := important(output)
+	lines := j.named(said)
+	if conflict().MatchString(said) {
+		return &ConflictError{By: by, Lines: lines, Output: said}
+	}
+	if by == UV && tooOld().MatchString(said) {
+		failed = fmt.Errorf("%w: this uv may be older than 0.6.15, which is needed: update it", failed)
+	}
+	return &FailedError{By: by, Lines: lines, Output: said, err: failed}
+}
+
+// missing returns the requirement of which the tool says that no wheel fits.
+func missing(output string) (requirement.Requirement, bool) {
+	text := ""
+	if m := pipMissing().FindStringSubmatch(output); m != nil {
+		text = m[1]
+	} else if m := uvMissing().FindStringSubmatch(joined(output)); m != nil {
+		text = cmp.Or(m[1], m[2])
+	}
+	r, err := requirement.Parse(text)
+	return r, err == nil
+}
+
+// joined returns a message of uv on one line, without what it draws.
+func joined(output string) string {
+	return strings.Join(strings.FieldsFunc(output, func(r rune) bool { return strings.ContainsRune(" \t\r\n×│╰─▶├", r) }), " ")
+}
+
+// mostLines is how many lines of a tool's output are shown.
+const mostLines = 12
+
+// important returns the lines from the first error on.
+func important(output string) string {
+	if i := strings.Index("\n"+output, "\nERROR:"); i >= 0 {
+		output = output[i:]
+	}
+	if before, _, found := strings.Cut(output, "\nTo fix this you could try to:"); found {
+		output = before // advice about the package set, which our own sentence has
+	}
+	return subprocess.LastLines(output, mostLines)
+}
+
+// fileLine is how pip names a line of a file.
+var fileLine = regexp.MustCompile(`-r \S+ \(line (\d+)\)`)
+
+// clean returns a tool's output without credentials, and with the places of requirements instead
+// of the lines of our own file.
+func (j *job) clean(output string) string {
+	for _, p := range j.sources.All() {
+		const shortest = 4 // of what is replaced: shorter ones would hide words
+		if password := p.Password(); len(password) >= shortest {
+			output = strings.ReplaceAll(output, password, "***")
+		}
+	}
+	lines := j.wish.lines() // with which our file begins
+	output = fileLine.ReplaceAllStringFunc(output, func(found string) string {
+		n, err := strconv.Atoi(fileLine.FindStringSubmatch(found)[1])
+		if err != nil || n < 1 || n > len(lines) {
+			return found
+		}
+		return lines[n-1].Place()
+	})
+	return hide(strings.ReplaceAll(output, j.dir+string(os.PathSeparator), ""))
+}
+
+// word matches the names of packages in a text.
+var word = pattern.Lazy(`[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)
+
+// named returns the requirements and constraints of packages that a text names.
+func (j *job) named(text string) []deps.Line {
+	names := map[string]bool{}
+	for _, name := range word().FindAllString(text, -1) {
+		names[requirement.Normalize(name)] = true
+	}
+	var lines []deps.Line
+	for _, l := range slices.Concat(j.wish.lines(), j.wish.Constraints) {
+		if name := l.Name(); name != "" && names[requirement.Normalize(name)] {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// why asks the indexes why no wheel of a requirement fits: it returns a *NeedsBuildError if there
+// is a source archive, a *wheel.NoFitError if all wheels are for other targets, and nil if the
+// reason is another one.
+func (j *job) why(ctx context.Context, r requirement.Requirement) error {
+	lines := j.named(r.Name)
+	for _, l := range lines {
+		if own, err := requirement.Parse(l.Text); err == nil {
+			r.Specifiers = append(r.Specifiers, own.Specifiers...)
+		}
+	}
+	p, ok := index.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
+	switch {
+	case !ok:
+		return nil
+	case p.Source != "":
+		return &NeedsBuildError{Packages: []lock.Package{p}}
+	case len(lines) > 0:
+		return fmt.Errorf("%s: %w", lines[0].Place(), p.Why)
+	}
+	return p.Why
+}

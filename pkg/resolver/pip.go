@@ -1,0 +1,203 @@
+package resolver
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/subprocess"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// pip is the interpreter whose pip resolves. Pip evaluates markers for the interpreter that it
+// runs in, so only one of the target's own minor version and processor fits.
+type pip struct{ python string }
+
+func (pip) way() Way { return Pip }
+
+// probe prints what an interpreter is. It runs isolated, as pip does then: neither variables nor
+// modules of the project have an effect.
+const probe = `import sys, json, platform
+try:
+    from importlib.metadata import version
+    pip = version("pip")
+except Exception:
+    pip = ""
+print(json.dumps({"executable": sys.executable, "python": "%d.%d" % sys.version_info[:2], "implementation": sys.implementation.name, "system": sys.platform, "machine": platform.machine(), "pip": pip}))`
+
+// guard runs pip, whose wheels may require packages that have to be built. No program can be
+// started, so that nothing of these is executed.
+const guard = `import sys, runpy
+def refuse(event, args):
+    if event in ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.startfile"):
+        raise PermissionError("programs can't be started while requirements are resolved")
+sys.addaudithook(refuse)
+sys.argv[0] = "pip"
+runpy.run_module("pip", run_name="__main__", alter_sys=True)`
+
+// refused is in pip's output if the guard did something.
+const refused = "programs can't be started while requirements are resolved"
+
+// interpreter is what probe prints.
+type interpreter struct{ Executable, Python, Implementation, System, Machine, Pip string }
+
+// minPip is the oldest version of pip that has --dry-run and --report.
+const minPip = "22.2"
+
+// misfit says why pip of an interpreter can't resolve for a target, "" if it can.
+func (i interpreter) misfit(t wheel.Target) string {
+	switch {
+	case i.System != "linux" || i.Machine != machineOf(t):
+		return fmt.Sprintf("pip resolves only for its own platform, which is %s on %s", i.System, i.Machine)
+	case i.Implementation != "cpython":
+		return "it is " + i.Implementation
+	case i.Python != t.Python:
+		return "pip resolves only for its own Python, which is " + i.Python
+	case i.Pip == "":
+		return "it has no pip"
+	}
+	v, err := requirement.ParseVersion(i.Pip)
+	if oldest, oldErr := requirement.ParseVersion(minPip); err != nil || oldErr != nil || v.Compare(oldest) < 0 {
+		return fmt.Sprintf("its pip is %s, and %s is needed", i.Pip, minPip)
+	}
+	return ""
+}
+
+// pythons returns the paths of the interpreters that may fit.
+func (r Resolver) pythons(t wheel.Target) (paths []string) {
+	for _, name := range []string{cmp.Or(r.Python, "python3"), "python" + t.Python} {
+		if path, err := r.lookPath(name); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// minorName is the end of the name of an interpreter, which tells its version.
+var minorName = pattern.Lazy(`python(3\.\d+)$`)
+
+// pipOrPod is Way for what uv does not resolve. Interpreters have their versions in their names.
+func (r Resolver) pipOrPod(t wheel.Target) (Way, string) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != t.Arch {
+		return Pod, fmt.Sprintf("there is no uv, and pip resolves only for its own platform, which is %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	why := "there is neither uv nor python3"
+	for _, path := range r.pythons(t) {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			real = path
+		}
+		m := minorName().FindStringSubmatch(real)
+		if m == nil || m[1] == t.Python {
+			return Pip, fmt.Sprintf("there is no uv, and %s is of this platform", path)
+		}
+		why = fmt.Sprintf("there is no uv, and pip resolves only for its own Python, which is %s", m[1])
+	}
+	return Pod, why
+}
+
+// fittingPip returns the pip that can resolve for the target. The error is a *NotHereError if there is none.
+func (r Resolver) fittingPip(ctx context.Context, w Wish) (tool, error) {
+	way, why := r.pipOrPod(w.Target)
+	if way == Pod {
+		return nil, &NotHereError{Target: w.Target, Why: why}
+	}
+	for _, path := range r.pythons(w.Target) {
+		i, err := r.ask(ctx, path, w.Root)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%s did not answer: %w", path, context.Cause(ctx))
+		}
+		if err != nil {
+			why = fmt.Sprintf("%s does not say what it is: %v", path, err)
+			continue
+		}
+		if why = i.misfit(w.Target); why == "" {
+			return pip{i.Executable}, nil
+		}
+		why = path + ": " + why
+	}
+	return nil, &NotHereError{Target: w.Target, Why: "there is no uv; " + why}
+}
+
+// ask asks an interpreter what it is. The directory decides which one a version manager takes.
+func (r Resolver) ask(ctx context.Context, path, dir string) (i interpreter, err error) {
+	output, err := subprocess.Run(ctx, subprocess.Command{Path: path, Args: []string{"-I", "-c", probe}, Dir: dir, Environ: r.environ()})
+	if err != nil {
+		return i, fmt.Errorf("%w: %s", err, subprocess.LastLines(output, 1))
+	}
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &i); err != nil || i.Executable == "" {
+		return i, fmt.Errorf("it answers %q", subprocess.LastLines(output, 1))
+	}
+	return i, nil
+}
+
+func (p pip) command(j *job) (string, []string) {
+	args := []string{
+		"-I", "-c", guard, "install", "--dry-run", "--ignore-installed", "--report", j.result, "--only-binary", ":all:", "--no-input",
+		"--disable-pip-version-check", "--no-color", "--progress-bar", "off", "-r", j.requires,
+		// Nothing is installed, but pip takes platforms only with a target. They make it choose
+		// the wheels of the target's libc instead of its own.
+		"--target", filepath.Join(j.dir, "target"),
+	}
+	if tags, err := j.wish.Target.Tags(); err == nil {
+		first, _, _ := strings.Cut(tags[0], "-")
+		for _, tag := range tags {
+			if platform, ok := strings.CutPrefix(tag, first+"-"+first+"-"); ok {
+				args = append(args, "--platform", platform)
+			}
+		}
+	}
+	if j.limits != "" {
+		args = append(args, "-c", j.limits)
+	}
+	return p.python, args
+}
+
+// report is what pip writes with --report.
+type report struct {
+	Install []struct {
+		Metadata struct{ Name, Version string }
+		Download struct {
+			URL     string
+			Archive *struct {
+				Hash   string // sha256=…, before pip 23
+				Hashes map[string]string
+			} `json:"archive_info"`
+		} `json:"download_info"`
+	}
+}
+
+func (pip) read(j *job) ([]lock.Package, error) {
+	text, err := readResult(j)
+	if err != nil {
+		return nil, err
+	}
+	var found report
+	if err := json.Unmarshal(text, &found); err != nil {
+		return nil, fmt.Errorf("its report: %w", err)
+	}
+	packages := make([]lock.Package, 0, len(found.Install))
+	for _, i := range found.Install {
+		p := lock.Package{Name: requirement.Normalize(i.Metadata.Name), Version: i.Metadata.Version}
+		if i.Download.Archive == nil || !isWheel(i.Download.URL) {
+			p.Source, p.Why = hide(i.Download.URL), lock.ErrNoWheel
+			packages = append(packages, p)
+			continue
+		}
+		p.Wheel = &lock.File{Name: path.Base(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
+		if hash, ok := strings.CutPrefix(i.Download.Archive.Hash, "sha256="); ok && p.Wheel.SHA256 == "" {
+			p.Wheel.SHA256 = hash
+		}
+		packages = append(packages, p)
+	}
+	return packages, nil
+}

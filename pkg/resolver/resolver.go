@@ -1,0 +1,300 @@
+// Package resolver turns what a project requires into a list of wheels for a target. It asks
+// indexes, and lets uv or pip choose versions. Nothing of a package is executed.
+//
+// The options of the project's files count for all. uv and pip add their own variables and
+// configuration files, and ignore those of the other. For requirements with hashes, which we look
+// up ourselves, the variables of both count, because the hash decides; files such as pip.conf are
+// not read. Credentials that wheels are fetched with come from URLs, from variables, from .netrc or
+// from Google, never from those files or a keyring.
+package resolver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/index"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// Wish is what has to be resolved.
+type Wish struct {
+	// Wanted is what the project's files say.
+	deps.Wanted
+	// Added are requirements of the job's runtime, such as jax[tpu]>=0.4.6, and AddedOptions are
+	// options of pip for them, such as --find-links URL. A lock is complete: it gets neither.
+	Added, AddedOptions []string
+	// Root is the package root, and Dir the directory of the file in Wanted. Both are absolute.
+	Root, Dir string
+	Target    wheel.Target
+	// Patch is the patch version of the target's Python, such as 7 of 3.12.7.
+	Patch int
+}
+
+// lockOptions returns the options for reading a lock, which has a name.
+func (w Wish) lockOptions(name string) lock.Options {
+	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, Patch: w.Patch, Extras: w.Extras, Groups: w.Groups}
+}
+
+// lines returns all requirements. Those of the runtime have its name instead of a file's.
+func (w Wish) lines() []deps.Line {
+	all := slices.Clone(w.Requirements)
+	for _, text := range w.Added {
+		all = append(all, deps.Line{Text: text, File: "--runtime"})
+	}
+	return all
+}
+
+// Env is a resolved environment.
+type Env struct {
+	// Packages are to be installed, sorted by name. Those without a wheel have to be built.
+	Packages []lock.Package
+	// By is how they were found.
+	By Way
+	// Warnings are sentences for the user.
+	Warnings []string
+}
+
+// NeedsBuild returns a *NeedsBuildError if packages have no wheel, else nil.
+func (e Env) NeedsBuild() error {
+	var missing []lock.Package
+	for _, p := range e.Packages {
+		if p.Wheel == nil {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &NeedsBuildError{Packages: missing}
+}
+
+// Way is a way to resolve.
+type Way string
+
+// The ways to resolve, in the order in which they are tried. Pod means that none of them works
+// here: the job has to resolve when it starts.
+const (
+	Nothing Way = ""
+	UVLock  Way = Way(deps.UVLock)
+	PyLock  Way = Way(deps.PyLock)
+	Hashes  Way = "hashes"
+	UV      Way = "uv"
+	Pip     Way = "pip"
+	Pod     Way = "pod"
+)
+
+// Resolver resolves. The zero value uses the process's environment, and has no credentials but
+// those in URLs and in variables.
+type Resolver struct {
+	// HTTP makes the requests, nil means http.DefaultClient.
+	HTTP *http.Client
+	// Environ are variables as in os.Environ, which nil means. Resolvers get all of them.
+	Environ []string
+	// LookPath finds programs, nil means exec.LookPath.
+	LookPath func(name string) (string, error)
+	// Home is where .netrc is, "" for none.
+	Home string
+	// Token returns an access token for the indexes of Google's Artifact Registry, nil for none.
+	Token func(context.Context) (string, error)
+	// TempDir is where private files are kept for a moment, "" means os.TempDir.
+	TempDir string
+	// Python is the interpreter whose pip may resolve, "" means python3 on PATH.
+	Python string
+}
+
+// getenv returns a variable, "" if it is not set.
+func (r Resolver) getenv(name string) string {
+	environ := r.environ()
+	for i := len(environ) - 1; i >= 0; i-- { // the last one counts
+		if value, ok := strings.CutPrefix(environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func (r Resolver) environ() []string {
+	if r.Environ == nil {
+		return os.Environ()
+	}
+	return r.Environ
+}
+
+func (r Resolver) lookPath(name string) (string, error) {
+	if r.LookPath == nil {
+		return exec.LookPath(name)
+	}
+	return r.LookPath(name)
+}
+
+// access returns what gives credentials for indexes.
+func (r Resolver) access() index.Access {
+	return index.Access{Getenv: r.getenv, Home: r.Home, Token: r.Token}
+}
+
+// Client returns a client that fetches the wheels of a wish: it adds the credentials that belong
+// to the host of a URL, also after a redirect, and no others.
+func (r Resolver) Client(w Wish) (*http.Client, error) {
+	s, err := r.sources(w)
+	return r.access().Client(r.HTTP, s), err
+}
+
+// sources returns where the packages of a wish come from.
+func (r Resolver) sources(w Wish) (index.Sources, error) {
+	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)
+	if err != nil && w.Source != "" {
+		return s, fmt.Errorf("%s: %w", w.Source, err)
+	}
+	return s, err
+}
+
+// Way returns how a wish would be resolved, and why so. It contacts and runs nothing, so pip may
+// turn out not to fit.
+func (r Resolver) Way(w Wish) (way Way, why string) {
+	switch {
+	case w.Kind.IsLock():
+		return Way(w.Kind), "it names every wheel"
+	case len(w.Requirements)+len(w.Added) == 0:
+		return Nothing, "nothing is required"
+	}
+	if _, ok, err := w.pins(); ok || err != nil {
+		return Hashes, "every requirement has a version and hashes"
+	}
+	if err := w.checkBuilds(); err != nil {
+		return Pod, err.Error()
+	}
+	if path, err := r.lookPath("uv"); err == nil {
+		return UV, path + " resolves for any platform"
+	}
+	return r.pipOrPod(w.Target)
+}
+
+// Resolve returns the packages that a wish needs.
+func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
+	way, _ := r.Way(w)
+	env := Env{By: way}
+	err := w.lockOptions("").CheckPython(w.RequiresPython)
+	if err != nil && !w.Kind.IsLock() { // locks say themselves what they are for
+		return env, fmt.Errorf("%s: %w", w.Source, err)
+	}
+	switch way {
+	case Nothing:
+		return env, nil
+	case UVLock, PyLock:
+		env.Packages, err = r.locked(w, way)
+		env.Warnings = w.incomplete(env.Packages)
+	case Hashes:
+		env.Packages, err = r.pinned(ctx, w)
+	default:
+		env.Packages, env.By, err = r.resolve(ctx, w)
+	}
+	if err != nil {
+		return env, err
+	}
+	env.Warnings = append(env.Warnings, w.exposed()...)
+	slices.SortFunc(env.Packages, func(a, b lock.Package) int { return strings.Compare(a.Name, b.Name) })
+	for _, p := range env.Packages {
+		if p.Wheel == nil && p.Source == "" {
+			return env, fmt.Errorf("package %s of %s can't be installed: %w", p.Name, w.Source, p.Why)
+		}
+	}
+	return env, nil
+}
+
+// exposed returns a warning for every file that has credentials in it.
+func (w Wish) exposed() (warnings []string) {
+	var files []string
+	lines := slices.Concat(w.Requirements, w.Constraints)
+	for _, option := range w.Options {
+		lines = append(lines, deps.Line{Text: option, File: strings.Replace(w.Source, string(deps.UVLock), string(deps.Project), 1)})
+	}
+	for _, l := range lines {
+		if index.HasSecret(l.Text) {
+			files = append(files, l.File)
+		}
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		warnings = append(warnings, file+" has credentials in a URL, which everyone with the file can read: put them into ~/.netrc, or into variables, such as https://${USER}:${PASSWORD}@HOST")
+	}
+	return warnings
+}
+
+// resolve lets uv or pip resolve.
+func (r Resolver) resolve(ctx context.Context, w Wish) ([]lock.Package, Way, error) {
+	if err := w.checkBuilds(); err != nil {
+		return nil, Pod, err
+	}
+	var t tool
+	if path, err := r.lookPath("uv"); err == nil {
+		t = uv{path}
+	} else if t, err = r.fittingPip(ctx, w); err != nil {
+		return nil, Pod, err
+	}
+	sources, err := r.sources(w)
+	if err == nil {
+		err = r.access().Authorize(ctx, &sources)
+	}
+	if err != nil {
+		return nil, t.way(), err
+	}
+	j := job{Resolver: r, wish: w, sources: sources, tool: t}
+	packages, err := j.run(ctx)
+	return packages, t.way(), err
+}
+
+// tool is a program that resolves.
+type tool interface {
+	way() Way
+	// command returns the program's path and its arguments.
+	command(j *job) (path string, args []string)
+	// read reads what it has written.
+	read(j *job) ([]lock.Package, error)
+}
+
+// checkBuilds returns a *NeedsBuildError if requirements can't come as wheels, whatever an index has.
+func (w Wish) checkBuilds() error {
+	var builds []lock.Package
+	for _, l := range w.lines() {
+		p := lock.Package{Name: requirement.Normalize(l.Name()), Source: l.Path, Why: fmt.Errorf("%s: %w", l.Place(), lock.ErrNoWheel)}
+		if l.Path == "" {
+			r, err := requirement.Parse(l.Text)
+			if err != nil { // it is only a URL
+				r.URL = l.Text
+			}
+			if wanted, err := r.Marker.Holds(w.lockOptions("").Environment()); err == nil && !wanted {
+				continue
+			}
+			p.Source = r.URL
+		}
+		if p.Source != "" && !isWheel(p.Source) {
+			builds = append(builds, p)
+		}
+	}
+	for _, option := range w.Options {
+		if name, ok := strings.CutPrefix(option, "--no-binary "); ok && name != ":none:" {
+			builds = append(builds, lock.Package{Name: name, Why: errors.New("--no-binary: its wheels are not wanted")})
+		}
+	}
+	if len(builds) == 0 {
+		return nil
+	}
+	return &NeedsBuildError{Packages: builds}
+}
+
+// isWheel reports whether a path or URL is that of a wheel.
+func isWheel(source string) bool {
+	if i := strings.IndexAny(source, "#?;[ "); i >= 0 {
+		source = source[:i]
+	}
+	return strings.HasSuffix(source, ".whl")
+}
