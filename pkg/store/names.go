@@ -12,16 +12,17 @@ import (
 // This is the only file with the names of all objects of a store, relative to its URL.
 // The runner has the same table.
 const (
-	blobPrefix    = "blobs/sha256/"
-	handleName    = "handle.json"
-	callName      = "call.json"
-	resultName    = "result.json"
-	endName       = "end.json"
-	collectedName = "collected.json"
-	attemptsDir   = "attempts/"
-	resultsDir    = "results/"
-	logsDir       = "logs/"
-	outputsDir    = "outputs/"
+	blobPrefix      = "blobs/sha256/"
+	handleName      = "handle.json"
+	callName        = "call.json"
+	resultName      = "result.json"
+	endName         = "end.json"
+	collectedName   = "collected.json"
+	environmentName = "environment.json"
+	attemptsDir     = "attempts/"
+	resultsDir      = "results/"
+	logsDir         = "logs/"
+	outputsDir      = "outputs/"
 	// The Python tool's jobs are in the same place, with these names instead.
 	pythonResultName = "result.pkl"
 	pythonOutputsDir = "outputs/"
@@ -59,6 +60,10 @@ func End(id string) string { return path.Join(id, endName) }
 // deleted.
 func Collected(id string) string { return path.Join(id, collectedName) }
 
+// Environment returns the name of the list of wheels that the job's requirements resulted
+// in, if a pod resolved them.
+func Environment(id string) string { return path.Join(id, environmentName) }
+
 // Attempts returns the prefix of the records of all starts.
 func Attempts(id string) string { return id + "/" + attemptsDir }
 
@@ -93,7 +98,7 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // The records of a job, relative to its directory: all that it stores except its outputs.
 var (
-	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected|environment)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
 	// tracePattern matches the records that hardly anything but a job has.
 	tracePattern        = pattern.Lazy(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
 	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)

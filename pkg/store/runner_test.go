@@ -17,6 +17,7 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 		"job_name('j', 'call.json')":               Call("j"),
 		"job_name('j', 'end.json')":                End("j"),
 		"job_name('j', 'result.json')":             Result("j"),
+		"environment_name('j')":                    Environment("j"),
 		"job_name('j', 'result-2.pkl')":            Pickle("j", "result-2.pkl"),
 		"log_part_name('j', 3, 1, 2)":              LogPart("j", 3, 1, 2),
 		"result_name('j')":                         Results("j"),

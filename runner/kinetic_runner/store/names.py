@@ -13,6 +13,11 @@ def job_name(job, name):
     return f"{job}/{name}"
 
 
+def environment_name(job):
+    """Return the name of the list of wheels that the job's requirements resulted in."""
+    return job_name(job, "environment.json")
+
+
 def log_part_name(job, host, attempt, part):
     """Return the name of a part of a host's log. Parts count from 1."""
     return f"{job}/logs/{host}/{attempt}-{part}.log"
