@@ -5,7 +5,7 @@
 import os
 import sys
 
-from .environment import WORK, at_start
+from .environment import NETRC_VARIABLE, WORK, at_start
 from .process import Child, interpreter
 
 
@@ -42,6 +42,7 @@ def start(workspace):
     if differs_later(workspace, os.environ):
         return None
     environ = dict(os.environ, **at_start(os.environ))
+    environ.pop(NETRC_VARIABLE, None)
     try:
         os.makedirs(workspace, exist_ok=True)
         return Child(interpreter("function", workspace, environ))

@@ -5,6 +5,7 @@
 import functools
 import os
 
+from .environment import NETRC_VARIABLE
 from .errors import RunnerError, Stopped
 from .options import parse_options, usage
 from .outcome import EXIT_RUNNER, EXIT_TERMINATED
@@ -24,6 +25,7 @@ def main(argv, early_signals=(), child=None):
     try:
         signals.install(early_signals)
         options = parse_options(argv[1:])
+        options.netrc = os.environ.pop(NETRC_VARIABLE, "")
         return runner(options, child)(options, signals)
     except Stopped:
         return EXIT_TERMINATED  # nothing has started that could be published

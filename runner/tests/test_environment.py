@@ -1,14 +1,16 @@
-"""What the runner adds to the environment of a call."""
+"""What the runner adds to the environment of a call, and what it takes away."""
 
+import json
 import os
 import shutil
-import sys
 import tempfile
 import unittest
 from unittest import mock
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from fixture import command, function, script
+from group import GroupCase
 from kinetic_runner import environment
+from test_map import MapCase
 
 
 class Case(unittest.TestCase):
@@ -94,6 +96,34 @@ class TemporaryDirectory(Case):
         want = {"TMPDIR": os.path.join(self.root, "tmp")}
         for _ in range(2):
             self.assertEqual(environment.temporary_directory({}, self.root, ()), want)
+
+
+class Credentials(MapCase):
+    """Credentials for package indexes are the runner's alone, with and without packages."""
+
+    SHOW = "import os\ndef f(*_): return os.environ.get('KINETIC_NETRC')"
+
+    def test_calls(self):
+        for name, call in {"function": function(), "command": command("sh", "-c", "echo ${KINETIC_NETRC-none}"), "script": script()}.items():
+            with self.subTest(name):
+                self.setUp()
+                ran = self.run_call(call, {"train.py": self.SHOW + "\nprint(f() or 'none')"}, env={"KINETIC_NETRC": "secret"})
+                self.assertEqual((ran.code, ran.stdout), (0, "none\n"), ran.err)
+                self.assertNotIn("secret", json.dumps(ran.result))
+
+    def test_map(self):
+        self.environment["KINETIC_NETRC"] = "secret"
+        self.chunk(self.SHOW, [1])
+        self.assertEqual(self.values(1), [None])
+
+
+class CredentialsOfHosts(GroupCase):
+    HOSTS = 2
+
+    def test_calls(self):
+        source = "import os\ndef f(): print(os.environ.get('KINETIC_NETRC'))"
+        self.parked(*self.hosts(function(), {"train.py": source}, env={"KINETIC_NETRC": "secret"}))
+        self.assertEqual([self.lines(0), self.lines(1)], [["None"]] * 2)
 
 
 if __name__ == "__main__":
