@@ -6,6 +6,7 @@
     main                      chooses what this process does
     single, hosts/, maps/     a job on one host, a job on several hosts, and a chunk of a map, from start to end
     attempt                   the steps that they share: count, fetch, run, judge
+    packages/                 the packages of --environment, installed before the call
     publish, losses, judge    the outcome of an attempt, and how it is stored
     supervisor, place         one child: its output, signals and time limits
     errands, spool, log       the log, on its way to stdout and to the store

@@ -34,6 +34,16 @@ def python_defaults(environ):
     return {name: "1" for name in ("PYTHONUNBUFFERED", "PYTHONFAULTHANDLER") if name not in environ}
 
 
+def venv_bin(venv):
+    """Return the directory of a virtual environment's programs."""
+    return os.path.join(venv, "bin")
+
+
+def activated(environ, venv):
+    """Return what activates a virtual environment."""
+    return {"PATH": venv_bin(venv) + os.pathsep + (environ.get("PATH") or os.defpath), "VIRTUAL_ENV": venv}
+
+
 def temporary_directory(environ, scratch, system=TEMPORARY_DIRECTORIES):
     """Return TMPDIR, a new directory below scratch, if no other is writable: the image's root may be read-only."""
     named = (environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))

@@ -19,6 +19,18 @@ class AlreadyExists(RunnerError):
     """The object already exists and was not changed."""
 
 
+class Mismatch(RunnerError):
+    """The object does not have the hash by which it was named."""
+
+
+class BadEnvironment(RunnerError):
+    """The packages of the job cannot be installed, and a retry would not change that. details are for the log alone."""
+
+    def __init__(self, message, details=""):
+        super().__init__(message)
+        self.details = details
+
+
 class Unreachable(RunnerError):
     """The store did not answer within the time that the runner waits for it."""
 
