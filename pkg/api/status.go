@@ -45,6 +45,7 @@ const (
 	Cancelled        Reason = "Cancelled"        // 143: by `jobs cancel` or `run`
 	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
 	NoProgram        Reason = "NoProgram"        // 1: the command could not be started
+	BadEnvironment   Reason = "BadEnvironment"   // 1: the packages of the job could not be installed, and a retry would not help
 )
 
 // Exit codes of the runner that are not the call's own.

@@ -77,11 +77,11 @@ func (j *Job) command(verb string) string {
 	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.LocationFlags())
 }
 
-// failedByItself reports whether the call itself has failed, not what it ran on. Its log
-// then says why.
+// failedByItself reports whether the call itself or its packages have failed, not what it
+// ran on. Its log then says why.
 func failedByItself(r api.Reason) bool {
 	switch r {
-	case api.Exception, api.ExitCode, api.BadResult, api.NoProgram:
+	case api.Exception, api.ExitCode, api.BadResult, api.NoProgram, api.BadEnvironment:
 		return true
 	default:
 		return false

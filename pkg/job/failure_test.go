@@ -87,6 +87,7 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 		api.ExitCode:         again,
 		api.NoProgram:        again,
 		api.BadResult:        again,
+		api.BadEnvironment:   again,
 		api.Killed:           "kubectl kinetic jobs describe a1 -n ml",
 		api.DeadlineExceeded: "kubectl kinetic jobs describe a1 -n ml",
 		"":                   "kubectl kinetic jobs describe a1 -n ml",

@@ -10,12 +10,15 @@ from .bundle import empty_directory, fetch_bundle, read_index
 from .call import CALL_LIMIT, Call, unlimited_integers
 from .documents import parse_document
 from .errands import Errands
-from .errors import NotFound, RunnerError, Stopped, Unreachable, explain, text_of
+from .errors import BadEnvironment, NotFound, RunnerError, Stopped, Unreachable, explain, text_of
 from .judge import Told, judge
 from .log import STDERR_MARK, Log
-from .outcome import DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome
+from .outcome import (
+    BAD_ENVIRONMENT, DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED,
+    Outcome,
+)  # fmt: skip
 from .place import Place, program_command, start_function
-from .process import Child
+from .process import PYTHON, Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
 from .store import directory_of, open_store, read_verified
@@ -76,6 +79,9 @@ class Attempt:
         except Unreachable as exc:
             self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
             return self.failure(text_of(exc))
+        except BadEnvironment as exc:
+            self.say("\n".join(filter(None, (exc.details, text_of(exc)))))
+            return Outcome(BAD_ENVIRONMENT, 1, text_of(exc))
         except (RunnerError, OSError) as exc:
             return self.failure(explain(exc))
         except NoCall:
@@ -163,7 +169,7 @@ class Attempt:
             self.log = Log(Spool(os.path.join(self.scratch, "log"), keep=False), 1, PIECE_SECONDS)
 
     def fetch(self):
-        """Read the call and unpack the package into the workspace."""
+        """Read the call, unpack the package into the workspace and install the environment."""
         options, store = self.options, self.store
         empty_directory(self.workspace)
         name = job_name(options.job, "call.json")
@@ -173,14 +179,24 @@ class Attempt:
         if options.function and call.kind != "function":
             raise RunnerError(f"{store.url(name)} has a {call.kind} call, but --function needs a function call")
         index = read_index(store, options.bundle)
-        fetch_bundle(store, index, self.scratch, self.workspace)
+        more = self.provide(lambda: fetch_bundle(store, index, self.scratch, self.workspace))
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
+        self.needed += more
         # Without the records, the count would start again.
         self.needed += [self.records.name(number + 1) for number in range(self.number)]
         return call
+
+    def provide(self, fetch_package):
+        """Fetch the package and install the environment, if any. Return the objects that the environment needs."""
+        if self.options.environment:
+            from .packages.install import provide
+
+            return provide(self, fetch_package)
+        fetch_package()
+        return []
 
     def place(self, variables=()):
         """Return the place where the call runs, with its environment."""
@@ -197,9 +213,13 @@ class Attempt:
             KINETIC_HOSTS=str(self.hosts),
             KINETIC_ATTEMPT=str(self.number),
         )
+        python = PYTHON
+        if options.environment:
+            environ.update(environment.activated(environ, options.venv))
+            python = os.path.join(environment.venv_bin(options.venv), "python")
         environ.update(environment.at_start(environ))
         environ.update(environment.temporary_directory(environ, self.scratch))
-        return Place(self.workspace, self.scratch, environ)
+        return Place(self.workspace, self.scratch, environ, python)
 
     def errands(self):
         """Return the errands to run while the call runs."""

@@ -59,6 +59,7 @@ FLAGS = {  # the parser of the value, the default, the value's name in the help,
     "--store": (str, REQUIRED, "URL", "store of the job: gs://BUCKET[/PREFIX] or file:///DIR"),
     "--call": (sha256_hex, REQUIRED, "SHA256", "hash of the job's call.json"),
     "--bundle": (sha256_hex, REQUIRED, "SHA256", "hash of the package index"),
+    "--environment": (sha256_hex, "", "SHA256", "hash of the list of wheels, or of the requirements, to install; default: none"),
     "--function": (None, False, "", "start the interpreter of a function call while the rest is fetched"),
     "--output-dir": (str, "", "DIR", "directory or gs:// URL for KINETIC_OUTPUT_DIR; default: the job's outputs in the store"),
     "--emulator": (str, "", "URL", "Cloud Storage emulator to use, without credentials"),
@@ -75,7 +76,7 @@ FLAGS = {  # the parser of the value, the default, the value's name in the help,
     "--release": (str, "", "NAMESPACE/NAME", "LeaderWorkerSet that host 0 scales to zero when the job ends"),
     "--chips": (str, "", "KIND:N", "chips of each of several hosts, such as gpu:8 or tpu:4; default: none"),
     "--grace": (seconds, 25.0, "SECONDS", "time from SIGTERM to SIGKILL; default 25"),
-    "--work": (os.path.abspath, WORK, "DIR", f"parent directory of workspace/ and scratch/; default {WORK}"),
+    "--work": (os.path.abspath, WORK, "DIR", f"parent directory of workspace/, scratch/ and env/; default {WORK}"),
     "--log-file": (str, "", "PATH", "file to write the log to instead of printing it"),
     "--termination-log": (str, TERMINATION_LOG, "PATH", f'file for the termination message, "" for none; default {TERMINATION_LOG}'),
     "--final": (None, False, "", "treat this attempt as the last one, however it ends"),
@@ -108,5 +109,5 @@ def parse_options(argv):
     if missing:
         raise RunnerError(f"missing flags: {', '.join(missing)}")
     options = types.SimpleNamespace(**{name[2:].replace("-", "_"): value for name, value in values.items()})
-    options.workspace, options.scratch = (os.path.join(options.work, name) for name in ("workspace", "scratch"))
+    options.workspace, options.scratch, options.venv = (os.path.join(options.work, name) for name in ("workspace", "scratch", "env"))
     return options

@@ -9,10 +9,10 @@ from .process import PROGRAM, PYTHON, Child, Command, interpreter
 
 
 class Place:
-    """Where a call runs, and its whole environment."""
+    """Where a call runs, its interpreter, and all variables of its environment."""
 
-    def __init__(self, workspace, scratch, environ):
-        self.workspace, self.scratch, self.environ = workspace, scratch, environ
+    def __init__(self, workspace, scratch, environ, python=PYTHON):
+        self.workspace, self.scratch, self.environ, self.python = workspace, scratch, environ, python
 
     def path(self, relative):
         """Return the absolute path of a path relative to the package root."""
@@ -30,7 +30,7 @@ def program_command(call, place):
     what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
     if environ.pop("KINETIC_DEBUG", ""):
         what[:0] = [PROGRAM, "debugged"]
-    return Command([PYTHON, "-u"] + what + call.args, place.path(call.cwd), environ)
+    return Command([place.python, "-u"] + what + call.args, place.path(call.cwd), environ)
 
 
 def start_function(call, place, role, credit_fd=-1, child=None, **more):
@@ -40,7 +40,7 @@ def start_function(call, place, role, credit_fd=-1, child=None, **more):
     """
     cwd = place.path(call.cwd)
     if child is None:
-        child = Child(interpreter(role, cwd, place.environ, credit_fd))
+        child = Child(interpreter(role, cwd, place.environ, credit_fd, place.python))
     paths = dict(workspace=place.workspace, scratch=place.scratch, cwd=cwd, environ=place.environ)
     child.send(marshal.dumps(dict(vars(call), title=call.title, **paths, **more)))
     return child

@@ -33,9 +33,9 @@ class Command:
         self.ours, self.credit_fd = ours, credit_fd
 
 
-def interpreter(role, cwd, environ, credit_fd=-1):
+def interpreter(role, cwd, environ, credit_fd=-1, python=PYTHON):
     """Return the command of an interpreter that waits for a call."""
-    return Command([PYTHON, "-u", PROGRAM, role], cwd, environ, True, credit_fd)
+    return Command([python, "-u", PROGRAM, role], cwd, environ, True, credit_fd)
 
 
 class Child:

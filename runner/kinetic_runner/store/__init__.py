@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 
-from ..errors import RunnerError
+from ..errors import Mismatch, RunnerError
 from ..text import BLOCK
 
 # Advice in several messages.
@@ -70,11 +70,11 @@ def copy_verified(store, name, sha256, limit, sink):
         while block := source.read(BLOCK):
             size += len(block)
             if size > limit:
-                raise RunnerError(f"{store.url(name)} is larger than {limit} bytes: it was changed; {RESUBMIT}")
+                raise Mismatch(f"{store.url(name)} is larger than {limit} bytes: it was changed; {RESUBMIT}")
             digest.update(block)
             sink(block)
     if digest.hexdigest() != sha256:
-        raise RunnerError(
+        raise Mismatch(
             f"{store.url(name)} has SHA-256 {digest.hexdigest()}, expected {sha256}: it was changed or truncated; {RESUBMIT}"
         )
     return size
