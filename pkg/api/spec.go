@@ -50,6 +50,8 @@ type Spec struct {
 	CallText string
 	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
 	CallSHA256, BundleSHA256 string
+	// EnvironmentSHA256 names the environment that the runner installs, "" for none.
+	EnvironmentSHA256 string
 	// Map is nil for a job with a single call.
 	Map *Map
 

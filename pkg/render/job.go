@@ -117,6 +117,9 @@ func arguments(s api.Spec) []string {
 
 func runnerArguments(s api.Spec) []string {
 	args := []string{"--job", s.ID, "--store", s.Store, "--call", s.CallSHA256, "--bundle", s.BundleSHA256}
+	if s.EnvironmentSHA256 != "" {
+		args = append(args, "--environment", s.EnvironmentSHA256)
+	}
 	if s.CallKind == api.CallFunction && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil {
 		args = append(args, "--function")
 	}

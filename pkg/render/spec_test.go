@@ -95,6 +95,10 @@ func slice(name, label, topology string, hosts int) api.Accelerator {
 	return a
 }
 
+func prebuilt(s *api.Spec) {
+	s.EnvironmentSHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+}
+
 func everything(s *api.Spec) {
 	s.Env = []api.EnvVar{{Name: "LR", Value: "0.1"}, {Name: "KERAS_BACKEND", Value: "torch"}, {Name: "EMPTY"}}
 	s.SecretEnv = []string{"HF_TOKEN", "WANDB_API_KEY"}
@@ -128,6 +132,7 @@ var (
 		"cpu-debug":        testSpec(cpu, func(s *api.Spec) { s.Debug, s.StoreCredentials = true, "keys" }),
 		"cpu-retry-on":     testSpec(cpu, func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
 		"cpu-everything":   testSpec(cpu, spot, everything),
+		"cpu-environment":  testSpec(cpu, prebuilt),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),
 		"l4x4":             testSpec(gpu("l4", "nvidia-l4", 4)),
