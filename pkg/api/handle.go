@@ -14,17 +14,21 @@ const HandleVersion = 1
 // that can read the store. It holds names, never secret values. Keys that the Python
 // package also writes have the same names.
 type Handle struct {
-	Version      int               `json:"version"`
-	JobID        string            `json:"job_id"`
-	Backend      Backend           `json:"backend"`
-	Project      string            `json:"project,omitempty"`
-	ClusterName  string            `json:"cluster_name,omitempty"` // empty if only guessed
-	ClusterID    string            `json:"cluster_id,omitempty"`   // distinguishes clusters without a ClusterName
-	Server       string            `json:"server,omitempty"`       // URL of the cluster's API server at submission, for people
-	Zone         string            `json:"zone,omitempty"`
-	Namespace    string            `json:"namespace,omitempty"`
-	K8sName      string            `json:"k8s_name,omitempty"`
-	ImageURI     string            `json:"image_uri,omitempty"`
+	Version     int     `json:"version"`
+	JobID       string  `json:"job_id"`
+	Backend     Backend `json:"backend"`
+	Project     string  `json:"project,omitempty"`
+	ClusterName string  `json:"cluster_name,omitempty"` // empty if only guessed
+	ClusterID   string  `json:"cluster_id,omitempty"`   // distinguishes clusters without a ClusterName
+	Server      string  `json:"server,omitempty"`       // URL of the cluster's API server at submission, for people
+	Zone        string  `json:"zone,omitempty"`
+	Namespace   string  `json:"namespace,omitempty"`
+	K8sName     string  `json:"k8s_name,omitempty"`
+	ImageURI    string  `json:"image_uri,omitempty"`
+	// ImageDigests are those that ImageURI had at submission: of an index and of the image in it.
+	ImageDigests []string `json:"image_digests,omitempty"`
+	// Packages are what was installed for the job, as far as the client knew.
+	Packages     []Package         `json:"packages,omitempty"`
 	Accelerator  string            `json:"accelerator"`
 	FuncName     string            `json:"func_name"`
 	CreatedAt    time.Time         `json:"created_at"`
@@ -48,6 +52,12 @@ type Handle struct {
 	SecretEnv    []string          `json:"secret_env,omitempty"`
 	Client       string            `json:"client"`
 	Origin
+}
+
+// Package is a wheel that is installed for a job.
+type Package struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
 }
 
 // Origin is where a job was submitted from. Only the handle has it, so that the same input

@@ -96,6 +96,8 @@ type Status struct {
 	Next string `json:"next,omitempty"`
 	// Unrecoverable means that a pending job will never start.
 	Unrecoverable bool `json:"unrecoverable,omitempty"`
+	// ImageDigest is the digest of the image that the job's first pod runs, "" until it is known.
+	ImageDigest string `json:"imageDigest,omitempty"`
 	// UnreleasedHosts is what the job still holds although it has ended, or may have: its
 	// workload could not be released.
 	UnreleasedHosts string `json:"unreleasedHosts,omitempty"`

@@ -134,6 +134,7 @@ func (p *Plan) lockedTag() (tag string, ok bool, err error) {
 	if !whole {
 		return "", false, nil
 	}
+	p.Locked = wheels
 	tag, err = p.Env(p.Base.Python, wheels).Tag()
 	return tag, true, err
 }
@@ -150,6 +151,6 @@ func Wheels(packages []lock.Package) (wheels []image.Wheel, whole bool) {
 }
 
 // Env returns what the image consists of, given the base's Python and the wheels.
-func (p *Plan) Env(python string, wheels []image.Wheel) image.Env {
+func (p Plan) Env(python string, wheels []image.Wheel) image.Env {
 	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: Layout(python), System: p.System, Bytecode: true, Wheels: wheels}
 }

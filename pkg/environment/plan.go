@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
@@ -79,6 +80,8 @@ type Plan struct {
 	Added, AddedOptions []string
 	// Key is the hash of everything that is wished for.
 	Key string
+	// Locked are the wheels of a lock, as far as they are known without asking a registry.
+	Locked []image.Wheel
 	// Settings are the flags that say how an image is made.
 	Settings api.Images
 	// Warnings are sentences for the user.
@@ -116,7 +119,7 @@ func New(in Input) (Plan, error) {
 }
 
 // Empty reports whether there is nothing to install.
-func (p *Plan) Empty() bool { return p.Mode != Custom && len(p.Wanted.Requirements)+len(p.Added) == 0 }
+func (p Plan) Empty() bool { return p.Mode != Custom && len(p.Wanted.Requirements)+len(p.Added) == 0 }
 
 // choosePlace decides where the packages are installed.
 func (p *Plan) choosePlace(in Input) (err error) {
@@ -138,6 +141,13 @@ func (p *Plan) choosePlace(in Input) (err error) {
 	}
 	p.Image = p.Base.Ref
 	return nil
+}
+
+// AsPrebuilt returns the plan by which the pod installs the packages, because they can't be in an
+// image.
+func (p Plan) AsPrebuilt(why string) Plan {
+	p.Mode, p.Why, p.Image, p.Repository, p.Tag = Prebuilt, why, p.Base.Ref, "", ""
+	return p
 }
 
 // chooseBase finds the base image.

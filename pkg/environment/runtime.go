@@ -44,7 +44,7 @@ func jaxFor(kind api.AcceleratorKind) string {
 // without.
 func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	switch {
-	case p.isLock(): // complete as it is
+	case p.IsLock(): // complete as it is
 		p.warnWithoutLibtpu(kind)
 		return
 	case r == RuntimeNone: // exactly what the project lists
@@ -65,8 +65,8 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	}
 }
 
-// isLock reports whether the project's file names every package with its hash.
-func (p *Plan) isLock() bool {
+// IsLock reports whether the project's file names every package with its hash.
+func (p Plan) IsLock() bool {
 	if p.Wanted.Kind.IsLock() {
 		return true
 	}

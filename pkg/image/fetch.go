@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,16 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
+
+// Fetch returns a temporary file with a wheel, whose hash was checked. The caller closes and
+// removes it.
+func (c *Client) Fetch(ctx context.Context, w Wheel) (*os.File, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	create := func() (*os.File, error) { return os.CreateTemp(c.TempDir, "kinetic-wheel-") }
+	return fetcher{cmp.Or(c.Wheels, http.DefaultClient), create}.fetch(ctx, w)
+}
 
 // fetcher downloads wheels into temporary files. A wheel is used only after the SHA-256 of the
 // whole file was checked.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
@@ -51,6 +52,27 @@ func (c *Client) Alias(ctx context.Context, repository, tag, digest, arch string
 	return nil
 }
 
+// CheckPush returns an error if this user may not put images into a repository. It leaves nothing
+// there.
+func (c *Client) CheckPush(ctx context.Context, repository, arch string) error {
+	repo, err := name.NewRepository(repository)
+	if err != nil {
+		return fmt.Errorf("the repository for images: %w", err)
+	}
+	s, err := c.connect(arch, func() {})
+	if err != nil {
+		return err
+	}
+	keys := c.Keys
+	if keys == nil {
+		keys = authn.NewMultiKeychain()
+	}
+	if err := remote.CheckPushPermission(repo.Tag("check"), keys, s.traffic); err != nil {
+		return failed(ctx, "put images into", repo, err)
+	}
+	return nil
+}
+
 // checkedFor is how long an image that was found counts as found.
 const checkedFor = 24 * time.Hour
 
@@ -66,48 +88,61 @@ func (e *UnusableError) Error() string { return fmt.Sprintf("the image %s: %v", 
 // Unwrap returns the reason.
 func (e *UnusableError) Unwrap() error { return e.Err }
 
-// Check returns an UnusableError if an image certainly does not exist, or has nothing for an
-// architecture. If the registry can't be asked, by this user or from here, only the nodes of
-// the cluster can tell: then there is no error. now is when an image was found, for the memory.
-func (c *Client) Check(ctx context.Context, ref, arch string, now time.Time) error {
+// Check returns the digests that an image's name stands for: of an index, and of the image for an
+// architecture. It returns an UnusableError if the image certainly does not exist, or has nothing
+// for the architecture. If the registry can't be asked, by this user or from here, only the nodes
+// of the cluster can tell: then there is neither. An image that was found a short time before now
+// is not looked for again.
+func (c *Client) Check(ctx context.Context, ref, arch string, now time.Time) ([]string, error) {
 	key, found := "checked "+arch+" "+ref, time.Time{}
-	if c.Memory.Load(key, &found) && now.Sub(found) < checkedFor && now.After(found) {
-		return nil
+	if c.Memory.Load(key, &found) && now.Sub(found) < checkedFor && !now.Before(found) {
+		return nil, nil
 	}
 	parsed, err := name.ParseReference(ref)
 	if err != nil {
-		return &UnusableError{ref, err}
+		return nil, &UnusableError{ref, err}
 	}
 	s, err := c.connect(arch, func() {})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, err := s.pull.Get(ctx, parsed)
 	switch {
 	case missing(err):
-		return &UnusableError{ref, errors.New("there is no such image; check its name")}
+		return nil, &UnusableError{ref, errors.New("there is no such image; check its name")}
 	case err != nil:
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	if err := fits(d, arch); err != nil {
-		return &UnusableError{ref, err}
+	digests, err := digestsFor(d, arch)
+	if err != nil {
+		return nil, &UnusableError{ref, err}
 	}
 	c.Memory.Save(key, now)
-	return nil
+	return digests, nil
 }
 
-// fits returns an error if an image, or all images of an index, are of another architecture.
-func fits(d *remote.Descriptor, arch string) error {
+// digestsFor returns the digests of an image and of the index that it is in. It returns an error if
+// there is only one for other architectures.
+func digestsFor(d *remote.Descriptor, arch string) ([]string, error) {
+	digests := []string{d.Digest.String()}
 	if d.MediaType.IsIndex() {
-		return hasPlatform(d, arch)
+		if err := hasPlatform(d, arch); err != nil {
+			return nil, err
+		}
+		image, err := d.Image()
+		if err != nil {
+			return nil, err
+		}
+		digest, err := image.Digest()
+		return append(digests, digest.String()), err
 	}
 	image, err := d.Image()
 	if err != nil {
-		return nil //nolint:nilerr // an old manifest, which containerd may know
+		return digests, nil //nolint:nilerr // an old manifest, which containerd may know
 	}
 	config, err := image.ConfigFile()
 	if err == nil && config.Architecture != "" && config.Architecture != arch {
-		return noPlatform(arch, []string{config.OS + "/" + config.Architecture})
+		return nil, noPlatform(arch, []string{config.OS + "/" + config.Architecture})
 	}
-	return nil
+	return digests, nil
 }

@@ -58,6 +58,15 @@ func (s Source) Password() string {
 	return password
 }
 
+// Login returns the host of a source and the credentials for it, all "" if it has none.
+func (s Source) Login() (host, user, password string) {
+	if s.url == nil || s.login == nil {
+		return "", "", ""
+	}
+	password, _ = s.login.Password()
+	return s.url.Hostname(), s.login.Username(), password
+}
+
 // All returns the sources of options.
 func (s Sources) All() []Source { return slices.Concat(s.Indexes, s.Links) }
 

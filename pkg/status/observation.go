@@ -2,6 +2,7 @@ package status
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,11 +31,23 @@ func (s Observation) meta() *metav1.ObjectMeta { return s.Workload.meta }
 // Status returns the job's state and, if it waits in whole or in part, the reason.
 func (s Observation) Status() api.WorkloadStatus {
 	status := s.Workload.State(s.Pods)
+	status.ImageDigest = imageDigest(s.Pods)
 	if s.Workload.Waits(status.Status, s.Pods) {
 		s.Explain().addTo(&status)
 		status.Ending = s.isEnding()
 	}
 	return status
+}
+
+// imageDigest returns the digest of the image of the oldest pod that has one. A node that did not
+// pull the image from a registry knows none.
+func imageDigest(pods []corev1.Pod) string {
+	for _, p := range byAge(pods) {
+		if _, digest, found := strings.Cut(WorkerOf(p).ImageID, "@"); found {
+			return digest
+		}
+	}
+	return ""
 }
 
 // addTo adds to a status why the job, or a part of it, waits: running hosts wait for the

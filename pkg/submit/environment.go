@@ -3,10 +3,12 @@ package submit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,22 @@ func (p *Planned) installs() bool {
 	image := p.request.Image
 	isMode := image == "" || image == string(environment.Bundled) || image == string(environment.Prebuilt)
 	return isMode && p.Spec.Backend != api.BackendLocal
+}
+
+// WithEnvironment returns the plan of a job that uses the packages that were provided for it.
+func (p Planned) WithEnvironment(e environment.Provided) Planned {
+	p.Environment, p.provided = e.Plan, e
+	p.Spec.Image, p.Spec.EnvironmentSHA256 = e.Image, e.SHA256
+	p.Warnings = append(slices.Clip(p.Warnings), e.Warnings...)
+	if e.Netrc != "" {
+		p.Secrets = maps.Clone(p.Secrets)
+		if p.Secrets == nil {
+			p.Secrets = map[string]string{}
+		}
+		p.Secrets[api.EnvNetrc] = e.Netrc
+		p.Spec.SecretEnv = slices.Sorted(maps.Keys(p.Secrets))
+	}
+	return p
 }
 
 // needsPython reports whether the version of this machine's Python decides about the image.

@@ -62,6 +62,8 @@ type Planned struct {
 	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
 	inputs  inputs                                            // of Spec.Map
 
+	provided environment.Provided // once it is
+
 	pythonHere string // the version of this machine's Python, X.Y, if it matters
 }
 

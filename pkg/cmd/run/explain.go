@@ -6,6 +6,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -94,10 +96,43 @@ func explainDeps(w deps.Wanted) *explainedDeps {
 	return &explainedDeps{Source: w.Source, Requirements: deps.Shown(w.Requirements), Dropped: deps.Shown(w.Dropped), Local: deps.Shown(w.Local)}
 }
 
-// explainedImage is what the container runs.
+// explainedImage is what the container runs, and how its packages get there.
 type explainedImage struct {
 	Mode string `json:"mode"`
 	Ref  string `json:"ref"`
+	// Base is the image that packages are installed on, null if there is nothing to install.
+	Base *string `json:"base"`
+	// Added are the requirements of the runtime.
+	Added []string `json:"added"`
+	// Resolved is what chooses the versions of packages, null if there is nothing to choose.
+	Resolved *string `json:"resolved"`
+	// Packages is how many there are, and Bytes how large they are together; null if that is only
+	// known once they are resolved.
+	Packages *int   `json:"packages"`
+	Bytes    *int64 `json:"bytes"`
+	// How says how the packages get to the job, null if there is nothing to install.
+	How *string `json:"how"`
+	why string
+}
+
+func explainImage(p submit.Planned, o provider.Outlook) *explainedImage {
+	plan := p.Environment
+	e := &explainedImage{Mode: string(plan.Mode), Ref: p.Spec.Image, Added: append([]string{}, plan.Added...),
+		Resolved: maybe(o.Resolved), How: maybe(o.How), why: o.Why}
+	if plan.Why != "" && o.How != "" {
+		how := o.How + ": " + plan.Why
+		e.How = &how
+	}
+	if e.How != nil {
+		e.Base = &plan.Base.Ref
+	}
+	if o.Wheels > 0 {
+		e.Packages = &o.Wheels
+	}
+	if o.Bytes > 0 {
+		e.Bytes = &o.Bytes
+	}
+	return e
 }
 
 // explainedJob is the job's name, and what each of its hosts gets.
@@ -134,7 +169,7 @@ type explainedJob struct {
 }
 
 // explain describes what carrying out the plan would do.
-func explain(p submit.Planned) explanation {
+func explain(p submit.Planned, o provider.Outlook) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
 	e := explanation{
@@ -143,17 +178,20 @@ func explain(p submit.Planned) explanation {
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
 		Deps:        explainDeps(p.Deps),
 		Job:         explainJob(s),
-		Warnings:    append(append([]string{}, p.Warnings...), p.Deps.Warnings...),
+		Warnings:    append([]string{}, p.Warnings...),
 	}
 	e.Bundle.Files = make([]explainedFile, 0, len(p.Files.Index.Files))
 	for _, f := range p.Files.Index.Files {
 		e.Bundle.Files = append(e.Bundle.Files, explainedFile{Path: f.Path, Size: f.Size})
 	}
+	if local || p.Environment.Mode == environment.Custom { // else they are among the plan's
+		e.Warnings = append(e.Warnings, p.Deps.Warnings...)
+	}
 	if local {
 		return e
 	}
 	e.Target = explainTarget(p)
-	e.Image = &explainedImage{Mode: "custom", Ref: s.Image}
+	e.Image = explainImage(p, o)
 	name := s.JobName()
 	e.Job.Name = &name
 	return e

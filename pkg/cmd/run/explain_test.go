@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
@@ -76,7 +77,7 @@ func TestSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := explain(p).sentences(size, count)
+			got := explain(p, provider.Outlook{}).sentences(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -94,13 +95,13 @@ func TestSentences(t *testing.T) {
 	} {
 		p := elsewhere()
 		tt.change(&p.Spec)
-		if got := explain(p).sentences(size, count); strings.Contains(got, tt.not) {
+		if got := explain(p, provider.Outlook{}).sentences(size, count); strings.Contains(got, tt.not) {
 			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
 		}
 	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := explain(bare).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := explain(bare, provider.Outlook{}).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -56,19 +57,49 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	if n := e.Deps.count(); n > 0 {
 		line("requires", "%s", e.requires(count(n, "package")))
 	}
+	if installed := e.installed(size, count); installed != "" {
+		line("packages", "%s", installed)
+	}
 	for _, w := range e.Warnings {
 		line("warning", "%s", w)
 	}
 	return b.String()
 }
 
-// requires says what the project needs, and that nobody installs it.
+// requires says what the project needs, and who installs it.
 func (e explanation) requires(packages string) string {
 	text := packages + " of " + e.Deps.Source
-	if e.Job.Backend == api.BackendLocal {
+	switch {
+	case e.Job.Backend == api.BackendLocal:
 		return text + ", which python3 on this machine must have"
+	case e.Image.Mode == string(environment.Custom):
+		return text + ", which the image must have"
+	case len(e.Deps.Dropped) > 0:
+		return text + ", without " + strings.Join(e.Deps.Dropped, ", ")
 	}
-	return text + ", which the image must have"
+	return text
+}
+
+// installed says what is installed for the job and how, "" for nothing.
+func (e explanation) installed(size func(int64) string, count func(n int, noun string) string) string {
+	if e.Image == nil || e.Image.How == nil {
+		return ""
+	}
+	i := e.Image
+	text := "resolved by " + *i.Resolved
+	if i.why != "" {
+		text += " (" + i.why + ")"
+	}
+	if i.Packages != nil {
+		text = count(*i.Packages, "package") + ", " + text
+		if i.Bytes != nil {
+			text += ", " + size(*i.Bytes)
+		}
+	}
+	if len(i.Added) > 0 {
+		text += ", with " + strings.Join(i.Added, " and ") + " added"
+	}
+	return fmt.Sprintf("%s; %s; on %s", text, *i.How, *i.Base)
 }
 
 func (t explainedTarget) cluster() string {

@@ -19,7 +19,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -115,7 +116,7 @@ type options struct {
 	machine      submit.Machine
 	connection   *connect.Flags
 	wait         waiting
-	deps         deps.Wanted // once known
+	planned      submit.Planned // once known
 }
 
 // mode is what the command does with a plan.
@@ -160,7 +161,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		}()
 	}
 	f.connection.SetNotices(streams.ErrOut)
-	machine, err := f.machine(streams)
+	machine, err := f.machine(streams, now)
 	if err != nil {
 		return nil, err
 	}
@@ -206,9 +207,12 @@ func (f *flags) resolve(m mode, local bool) (target.Target, error) {
 }
 
 // machine returns what a plan needs to know about this machine.
-func (f *flags) machine(streams genericiooptions.IOStreams) (submit.Machine, error) {
+func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClock) (submit.Machine, error) {
 	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
+	m.Unwritable = func(repository string) string {
+		return provider.Unwritable(imageMemory(m.CacheDir), repository, now.Now())
+	}
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
 	}
@@ -341,16 +345,14 @@ func (o *options) run(ctx context.Context) error {
 		o.warn(planned.Warnings)
 	}
 	var to destination
-	if o.mode.submits() {
+	if o.mode.contacts() {
 		if to, err = o.destination(planned); err != nil {
 			return err
 		}
 		defer to.registry.Store.Close()
-		warned := len(planned.Warnings)
-		if planned, err = submit.Resolve(ctx, planned, to.registry); err != nil {
-			return submitError(err)
+		if planned, err = o.resolve(ctx, planned, to.registry); err != nil {
+			return err
 		}
-		o.warn(planned.Warnings[warned:])
 	}
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
@@ -366,12 +368,35 @@ func (o *options) run(ctx context.Context) error {
 	case modeDryRun:
 		return o.print(rendered, o.output, " created (dry run)")
 	case modeExplain:
-		return o.explain(planned)
+		return o.explain(ctx, planned)
 	case modeWriteOverlay:
 		return o.overlay(planned)
 	default:
 		return o.submit(ctx, planned, rendered, to)
 	}
+}
+
+// resolve looks up what the plan leaves open, and makes sure that the job's packages are there.
+func (o *options) resolve(ctx context.Context, p submit.Planned, registry job.Registry) (submit.Planned, error) {
+	warned := len(p.Warnings)
+	if o.mode.submits() {
+		resolved, err := submit.Resolve(ctx, p, registry)
+		if err != nil {
+			return p, submitError(err)
+		}
+		if p = resolved; p.Complete() {
+			return p, nil
+		}
+	}
+	if p.Spec.Backend != api.BackendLocal {
+		provided, err := o.provide(ctx, p, registry.Store)
+		if err != nil {
+			return p, err
+		}
+		p = provided
+	}
+	o.warn(p.Warnings[warned:])
+	return p, nil
 }
 
 func (o *options) warn(warnings []string) {

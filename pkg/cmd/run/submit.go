@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -60,7 +61,7 @@ func (o *options) destination(p submit.Planned) (to destination, err error) {
 
 // submit starts the job and, unless it is detached, waits for its result.
 func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
-	o.deps = p.Deps
+	o.planned = p
 	if p.Complete() {
 		return o.again(ctx, p.From)
 	}
@@ -191,15 +192,24 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			announce(states, j, s)
-			if last = s; s.Unrecoverable {
+			switch last = s; {
+			case s.Unrecoverable:
 				cancel(errUnrecoverable)
+			case imageMoved(j.Handle, s):
+				cancel(errImageMoved)
 			}
 		})
 	}()
 	select {
 	case end := <-done:
-		if errors.Is(context.Cause(following), errUnrecoverable) {
+		cause := context.Cause(following)
+		switch moved := imageMoved(j.Handle, last); {
+		case errors.Is(cause, errUnrecoverable):
 			return o.giveUp(ctx, j, last)
+		case moved && last.State.Ended():
+			o.ui.Warn(movedText(j.Handle, last) + ": the result may be that of other packages")
+		case errors.Is(cause, errImageMoved):
+			return o.giveUpMoved(ctx, j, last)
 		}
 		return o.settle(ctx, j, end)
 	case <-ctx.Done():
@@ -242,6 +252,27 @@ func announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
 	if j.Handle.Map == nil { // a map shows its progress instead
 		t.Running(s)
 	}
+}
+
+// errImageMoved ends the waiting for a job that runs another image than the one it was given.
+var errImageMoved = errors.New("the image was changed")
+
+// imageMoved reports whether the job runs another image than its name stood for at submission.
+func imageMoved(h api.Handle, s api.Status) bool {
+	return s.ImageDigest != "" && len(h.ImageDigests) > 0 && !slices.Contains(h.ImageDigests, s.ImageDigest)
+}
+
+func movedText(h api.Handle, s api.Status) string {
+	return fmt.Sprintf("the image %s was %s at submission, and the job's pod has %s", h.ImageURI, h.ImageDigests[len(h.ImageDigests)-1], s.ImageDigest)
+}
+
+// giveUpMoved cancels a job whose image was replaced after its submission.
+func (o *options) giveUpMoved(ctx context.Context, j *job.Job, s api.Status) error {
+	text := movedText(j.Handle, s)
+	if _, err := j.Cancel(ctx, 0, o.clock.Now(), text); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: the job was cancelled; run it again, and find out who replaced the image", text)
 }
 
 // giveUp deletes a job that would wait forever.
@@ -305,19 +336,6 @@ func failedMapWarnings(m mapresults.Outcome) *report.WarningLog {
 		_, _ = fmt.Fprintf(warnings, "%s: %s\n", f.Error.Type, f.Error.Message)
 	}
 	return warnings
-}
-
-// noteUninstalled says where to install a missing package that the project requires.
-func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
-	l, required := o.deps.WithModule(warnings.MissingModule())
-	if !required {
-		return
-	}
-	do := "use an --image that has it"
-	if j.Handle.Backend == api.BackendLocal {
-		do = "install it for python3 on this machine"
-	}
-	o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: %s", l.Name(), l.File, do))
 }
 
 // logs returns the writer for the call's standard output. Ours is reserved for a function's

@@ -1,0 +1,32 @@
+package resolver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Netrc returns the credentials for the indexes of a wish in the form of a netrc file, "" if there
+// are none: another machine that resolves the wish needs them. Google's token is not among them: it
+// may do more than read packages.
+func (r Resolver) Netrc(ctx context.Context, w Wish) (string, error) {
+	s, err := r.sources(w)
+	if err != nil {
+		return "", err
+	}
+	r.Token = nil
+	if err := r.access().Authorize(ctx, &s); err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	seen := map[string]bool{}
+	for _, source := range s.All() {
+		host, user, password := source.Login()
+		if host == "" || seen[host] {
+			continue
+		}
+		seen[host] = true
+		fmt.Fprintf(&text, "machine %s login %s password %s\n", host, user, password)
+	}
+	return text.String(), nil
+}
