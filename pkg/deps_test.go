@@ -78,6 +78,7 @@ var mayImport = map[string]string{
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
 	"environment": "api deps image lock nearest requirement wheel",
+	"provider":    "api cloudbuild deps environment image records resolver store wheel",
 	"submit":      "accelerator api bundle call deps environment homedir job nearest pack pattern records render store target version /runner",
 
 	"forward": "",
@@ -87,7 +88,7 @@ var mayImport = map[string]string{
 	"cmd/process": "errno nearest",
 	"cmd/connect": "cmd/process profile shell table target ui version",
 	"cmd/report":  "api cmd/process errno job mapresults screen store ui",
-	"cmd/backend": "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
+	"cmd/backend": "api cloudbuild cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
 	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
 	"cmd/choice":  "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
 	"cmd/version": "cmd/process cmd/connect inventory target ui version /runner",
@@ -98,7 +99,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call deps environment errno fanout job kube local logs mapresults nearest outputs pack pattern profile render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call deps environment errno fanout homedir image job kube local logs mapresults nearest outputs pack pattern profile provider render resolver screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

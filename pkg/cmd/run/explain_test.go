@@ -119,7 +119,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
 	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
-	data, err := json.Marshal(explain(p))
+	data, err := json.Marshal(explain(p, provider.Outlook{}))
 	if err != nil {
 		t.Fatal(err)
 	}

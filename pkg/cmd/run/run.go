@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -374,29 +373,6 @@ func (o *options) run(ctx context.Context) error {
 	default:
 		return o.submit(ctx, planned, rendered, to)
 	}
-}
-
-// resolve looks up what the plan leaves open, and makes sure that the job's packages are there.
-func (o *options) resolve(ctx context.Context, p submit.Planned, registry job.Registry) (submit.Planned, error) {
-	warned := len(p.Warnings)
-	if o.mode.submits() {
-		resolved, err := submit.Resolve(ctx, p, registry)
-		if err != nil {
-			return p, submitError(err)
-		}
-		if p = resolved; p.Complete() {
-			return p, nil
-		}
-	}
-	if p.Spec.Backend != api.BackendLocal {
-		provided, err := o.provide(ctx, p, registry.Store)
-		if err != nil {
-			return p, err
-		}
-		p = provided
-	}
-	o.warn(p.Warnings[warned:])
-	return p, nil
 }
 
 func (o *options) warn(warnings []string) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -252,27 +251,6 @@ func announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
 	if j.Handle.Map == nil { // a map shows its progress instead
 		t.Running(s)
 	}
-}
-
-// errImageMoved ends the waiting for a job that runs another image than the one it was given.
-var errImageMoved = errors.New("the image was changed")
-
-// imageMoved reports whether the job runs another image than its name stood for at submission.
-func imageMoved(h api.Handle, s api.Status) bool {
-	return s.ImageDigest != "" && len(h.ImageDigests) > 0 && !slices.Contains(h.ImageDigests, s.ImageDigest)
-}
-
-func movedText(h api.Handle, s api.Status) string {
-	return fmt.Sprintf("the image %s was %s at submission, and the job's pod has %s", h.ImageURI, h.ImageDigests[len(h.ImageDigests)-1], s.ImageDigest)
-}
-
-// giveUpMoved cancels a job whose image was replaced after its submission.
-func (o *options) giveUpMoved(ctx context.Context, j *job.Job, s api.Status) error {
-	text := movedText(j.Handle, s)
-	if _, err := j.Cancel(ctx, 0, o.clock.Now(), text); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: the job was cancelled; run it again, and find out who replaced the image", text)
 }
 
 // giveUp deletes a job that would wait forever.

@@ -1,0 +1,49 @@
+package backend
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+)
+
+// googleScope lets a token be used for all services that the account may use.
+const googleScope = "https://www.googleapis.com/auth/cloud-platform"
+
+// GoogleToken returns a function that returns access tokens of the application default
+// credentials. It looks for them when it is called first.
+func GoogleToken() func(context.Context) (string, error) {
+	find := sync.OnceValues(func() (*auth.Credentials, error) {
+		return credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{googleScope}})
+	})
+	return func(ctx context.Context) (string, error) {
+		found, err := find()
+		if err != nil {
+			return "", err
+		}
+		token, err := found.Token(ctx)
+		if err != nil {
+			return "", err
+		}
+		return token.Value, nil
+	}
+}
+
+// CloudBuild returns a function that opens Cloud Build where the images of a cluster are built, nil
+// if the cluster is not in a project.
+func CloudBuild(project, zone, cluster string) func(context.Context) (*cloudbuild.Client, error) {
+	if project == "" || cluster == "" {
+		return nil
+	}
+	region := zone
+	if end := strings.LastIndex(zone, "-"); strings.Count(zone, "-") > 1 {
+		region = zone[:end]
+	}
+	return func(ctx context.Context) (*cloudbuild.Client, error) {
+		return cloudbuild.New(ctx, cloudbuild.PlaceOf(project, region, cluster))
+	}
+}

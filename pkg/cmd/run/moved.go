@@ -1,0 +1,32 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// errImageMoved ends the waiting for a job that runs another image than the one it was given.
+var errImageMoved = errors.New("the image was changed")
+
+// imageMoved reports whether the job runs another image than its name stood for at submission.
+func imageMoved(h api.Handle, s api.Status) bool {
+	return s.ImageDigest != "" && len(h.ImageDigests) > 0 && !slices.Contains(h.ImageDigests, s.ImageDigest)
+}
+
+func movedText(h api.Handle, s api.Status) string {
+	return fmt.Sprintf("the image %s was %s at submission, and the job's pod has %s", h.ImageURI, h.ImageDigests[len(h.ImageDigests)-1], s.ImageDigest)
+}
+
+// giveUpMoved cancels a job whose image was replaced after its submission.
+func (o *options) giveUpMoved(ctx context.Context, j *job.Job, s api.Status) error {
+	text := movedText(j.Handle, s)
+	if _, err := j.Cancel(ctx, 0, o.clock.Now(), text); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: the job was cancelled; run it again, and find out who replaced the image", text)
+}

@@ -1,0 +1,155 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
+)
+
+// memoryDir is where what is known of images is remembered, below the directory of caches.
+const memoryDir = "images"
+
+// imageMemory returns what is remembered of images.
+func imageMemory(cacheDir string) image.Memory {
+	if cacheDir == "" {
+		return image.Memory{}
+	}
+	return image.Memory{Dir: filepath.Join(cacheDir, memoryDir)}
+}
+
+// resolve looks up what the plan leaves open, and makes sure that the job's packages are there.
+func (o *options) resolve(ctx context.Context, p submit.Planned, registry job.Registry) (submit.Planned, error) {
+	warned := len(p.Warnings)
+	if o.mode.submits() {
+		resolved, err := submit.Resolve(ctx, p, registry)
+		if err != nil {
+			return p, submitError(err)
+		}
+		if p = resolved; p.Complete() {
+			return p, nil
+		}
+	}
+	if p.Spec.Backend != api.BackendLocal {
+		provided, err := o.provide(ctx, p, registry.Store)
+		if err != nil {
+			return p, err
+		}
+		p = provided
+	}
+	o.warn(p.Warnings[warned:])
+	return p, nil
+}
+
+// provider returns what provides the packages of a job, without a store. It contacts nothing.
+func (o *options) provider(ctx context.Context, p submit.Planned) *provider.Provider {
+	token := backend.GoogleToken()
+	return &provider.Provider{
+		Images: &image.Client{Keys: image.Keychain(ctx, token, authn.DefaultKeychain), UserAgent: "kubectl-kinetic/" + version.String(),
+			Memory: imageMemory(o.machine.CacheDir)},
+		Resolver: resolver.Resolver{Home: homedir.Dir(os.Getenv), Token: token},
+		Python:   pythonHere(), Now: o.clock.Now,
+		Cloud: backend.CloudBuild(p.Spec.Project, p.Spec.Zone, p.Spec.Cluster),
+	}
+}
+
+// provide makes sure that a job's packages are there, and shows what is done for it.
+func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store) (submit.Planned, error) {
+	var bar *ui.Progress
+	show := func(text string) {
+		if bar == nil {
+			bar = o.ui.ProgressText("packages", text)
+		}
+		bar.Show(text)
+	}
+	maker := o.provider(ctx, p)
+	maker.Store, maker.Look = to, !o.mode.submits()
+	maker.Show = provider.Show{
+		Step: show,
+		Making: func(m image.Progress) {
+			show(fmt.Sprintf("%d of %s, %s sent", m.Done, ui.Count(m.Wheels, "package"), ui.Bytes(m.Sent)))
+		},
+		Log: o.ui.Above(o.streams.ErrOut),
+	}
+	provided, err := maker.Provide(ctx, p.Environment, p.Spec.ID)
+	if bar != nil {
+		bar.Done()
+	}
+	if err != nil {
+		return p, providerError(ctx, err)
+	}
+	if why := provided.Plan.Why; why != "" {
+		o.ui.Note("the pod installs the packages: " + why)
+	}
+	if provided.Phase != "" && o.mode.submits() {
+		o.ui.Phase(provided.Phase, provided.Detail)
+	}
+	return p.WithEnvironment(provided), nil
+}
+
+// pythonHere returns the interpreter of this machine, "" if there is none.
+func pythonHere() string {
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// providerError gives mistakes in what is to be installed exit code 2: nothing was created.
+func providerError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return process.Exit(process.ExitInterrupted)
+	}
+	var registry *image.RegistryError
+	if errors.As(err, &registry) && !registry.Denied() {
+		return err
+	}
+	return process.Usage(err)
+}
+
+// jaxModules are the modules that a runtime brings.
+var jaxModules = map[string]bool{"jax": true, "jaxlib": true, "keras": true, "libtpu": true}
+
+// noteUninstalled says what would have a module that the job did not find.
+func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
+	module := warnings.MissingModule()
+	if module == "" || o.planned.Files == nil {
+		return
+	}
+	p := o.planned
+	l, required := p.Deps.WithModule(module)
+	isLocal, custom := j.Handle.Backend == api.BackendLocal, p.Environment.Mode == environment.Custom
+	switch {
+	case required && isLocal:
+		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: install it for python3 on this machine", l.Name(), l.File))
+	case required && custom:
+		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed in an image of your own: use --image bundled or prebuilt, or an image that has it", l.Name(), l.File))
+	case isLocal || custom:
+	case jaxModules[module] && len(p.Environment.Added) == 0:
+		o.ui.Note(fmt.Sprintf("%s is not installed: --runtime jax adds it", module))
+	case required: // for another platform, or under another name
+	default:
+		o.ui.Note(fmt.Sprintf("no package of %s has the module %s: add the one that does", cmp.Or(p.Deps.Source, "the project (it has no requirements.txt or pyproject.toml)"), module))
+	}
+}

@@ -1,0 +1,198 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// bundled makes sure that the registry has the image.
+func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	if !plan.Settings.RefreshDeps || plan.IsLock() {
+		digest, err := p.Images.Digest(ctx, plan.Image, plan.Arch)
+		if err != nil {
+			return done, err
+		}
+		if digest != "" {
+			done.Digests = []string{digest}
+			if found, ok := p.pinned(plan); ok {
+				done.Wheels = found.Wheels
+			}
+			return done, nil
+		}
+	}
+	if p.Look {
+		return done, p.Images.CheckPush(ctx, plan.Repository, plan.Arch)
+	}
+	if plan.Settings.Builder == string(environment.BuilderCloudBuild) {
+		return p.build(ctx, plan, nil)
+	}
+	made, err := p.make(ctx, plan)
+	var limit *image.LimitError
+	var resolve *resolver.NotHereError
+	var build *resolver.NeedsBuildError
+	if !errors.As(err, &limit) && !errors.As(err, &resolve) && !errors.As(err, &build) {
+		return made, err
+	}
+	if plan.Settings.Builder == string(environment.BuilderClient) || !p.buildable(plan) {
+		return made, err
+	}
+	return p.build(ctx, plan, err)
+}
+
+// make makes the image on this machine.
+func (p *Provider) make(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	began := p.Now()
+	facts, err := p.facts(ctx, plan)
+	if err != nil {
+		return done, err
+	}
+	resolved, err := p.resolve(ctx, plan, facts)
+	if err != nil {
+		return done, err
+	}
+	done.Wheels, done.Warnings = resolved.Wheels, resolved.warnings
+	env := plan.Env(facts.Python, resolved.Wheels)
+	client, err := p.client(plan, facts)
+	if err != nil {
+		return done, err
+	}
+	p.Show.Step("making the image")
+	made, err := client.Make(ctx, plan.Repository, env, image.Options{
+		Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
+	})
+	done.Warnings = append(done.Warnings, made.Warnings...)
+	for _, o := range made.Overlaps {
+		done.Warnings = append(done.Warnings, overlap(o))
+	}
+	if err != nil {
+		return done, err
+	}
+	if tag, err := env.Tag(); err != nil || tag != plan.Tag {
+		if err == nil {
+			err = p.Images.Alias(ctx, plan.Repository, plan.Tag, made.Digest, plan.Arch)
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	done.Digests = []string{made.Digest}
+	done.Phase = "image"
+	done.Detail = fmt.Sprintf("%d packages (%s), %d new layers, %s sent, %s", len(resolved.Wheels), resolved.By, made.Layers, size(made.Sent), p.Now().Sub(began).Round(100*1e6))
+	if made.There {
+		done.Detail = fmt.Sprintf("%d packages (%s), the image was there", len(resolved.Wheels), resolved.By)
+	}
+	return done, nil
+}
+
+// size formats bytes.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+	default:
+		return fmt.Sprintf("%.0f KB", float64(bytes)/(1<<10))
+	}
+}
+
+// defaultLimit is how much is sent from this machine if nobody says.
+const defaultLimit = 256 << 20
+
+func limit(plan environment.Plan) int64 {
+	if plan.Settings.UploadLimit > 0 {
+		return plan.Settings.UploadLimit
+	}
+	return defaultLimit
+}
+
+func overlap(o wheel.Overlap) string {
+	return fmt.Sprintf("%s is in %s, and in another form: the last one counts", o.Path, strings.Join(o.Wheels, " and "))
+}
+
+// facts returns what the base of a plan has.
+func (p *Provider) facts(ctx context.Context, plan environment.Plan) (image.Facts, error) {
+	if plan.Base.Known {
+		return plan.Base.Facts(plan.Arch), nil
+	}
+	return p.Images.Inspect(ctx, plan.Base.Ref, plan.Arch)
+}
+
+// compiler returns an interpreter of the same version here, if there is one. Its bytecode is what
+// the image's would make.
+func (p *Provider) compiler(ctx context.Context, python string) wheel.Compiler {
+	for _, name := range []string{p.Python, "python" + python} {
+		if name == "" {
+			continue
+		}
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, path, "-I", "-S", "-c", "import sys; print('%d.%d' % sys.version_info[:2], sys.implementation.name)").Output()
+		if err == nil && strings.TrimSpace(string(out)) == python+" cpython" {
+			return wheel.Compiler{Python: path}
+		}
+	}
+	return wheel.Compiler{}
+}
+
+// resolved are the wheels of an environment.
+type resolved struct {
+	pins
+	warnings []string
+}
+
+// resolve returns the wheels that a plan needs. What was resolved before stays as it is, until
+// newer versions are asked for.
+func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts image.Facts) (resolved, error) {
+	if found, ok := p.pinned(plan); ok && found.Python == facts.Python && !found.Stored {
+		r := resolved{pins: found}
+		if age := p.Now().Sub(found.When); age > old && !plan.IsLock() {
+			r.warnings = []string{fmt.Sprintf("the versions of packages are %d days old: --refresh-deps looks for newer ones", int(age.Hours()/24))}
+		}
+		return r, nil
+	}
+	wish := p.wish(plan, facts)
+	if way, _ := p.Resolver.Way(wish); way == resolver.UV || way == resolver.Pip {
+		p.Show.Step("resolving with " + string(way))
+	}
+	env, err := p.Resolver.Resolve(ctx, wish)
+	if err != nil {
+		return resolved{}, err
+	}
+	if err := env.NeedsBuild(); err != nil {
+		return resolved{}, err
+	}
+	wheels, _ := environment.Wheels(env.Packages)
+	r := resolved{pins{Python: facts.Python, By: string(env.By), When: p.Now(), Wheels: wheels}, env.Warnings}
+	if !plan.Wanted.Kind.IsLock() { // which is read as fast
+		p.Images.Memory.Save(pinsKey(plan, ""), r.pins)
+	}
+	return r, nil
+}
+
+// wish returns what the resolver is asked for.
+func (p *Provider) wish(plan environment.Plan, facts image.Facts) resolver.Wish {
+	return resolver.Wish{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root, Dir: plan.Wanted.Dir,
+		Target: facts.Target(), Patch: environment.Patch(facts.Python)}
+}
+
+// client returns the client with the credentials for the plan's indexes.
+func (p *Provider) client(plan environment.Plan, facts image.Facts) (*image.Client, error) {
+	wheels, err := p.Resolver.Client(p.wish(plan, facts))
+	if err != nil {
+		return nil, err
+	}
+	c := *p.Images
+	c.Wheels = wheels
+	return &c, nil
+}

@@ -1,0 +1,63 @@
+package provider
+
+import (
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+)
+
+// unwritableFor is how long a registry that refused images is left alone.
+const unwritableFor = 7 * 24 * time.Hour
+
+// refusal is what is remembered of a registry that refused images.
+type refusal struct {
+	Why  string    `json:"why"`
+	When time.Time `json:"when"`
+}
+
+func remember(m image.Memory, repository, why string, now time.Time) {
+	m.Save("refused "+repository, refusal{why, now})
+}
+
+// Unwritable returns why images can't be sent to a repository, "" if they can as far as is
+// remembered.
+func Unwritable(m image.Memory, repository string, now time.Time) string {
+	var r refusal
+	if !m.Load("refused "+repository, &r) || now.Sub(r.When) > unwritableFor || now.Before(r.When) {
+		return ""
+	}
+	return r.Why
+}
+
+// pins is what is remembered of a wish that was resolved.
+type pins struct {
+	Python string        `json:"python"`
+	By     string        `json:"by"`
+	When   time.Time     `json:"when"`
+	Wheels []image.Wheel `json:"wheels"`
+	// Stored means that only the store is known to have the wheels.
+	Stored bool `json:"stored"`
+}
+
+// old is the age of pins about which the user is told.
+const old = 30 * 24 * time.Hour
+
+func pinsKey(plan environment.Plan, store string) string { return "pins " + plan.Key + " " + store }
+
+// resolvingKey is for the ID of the last job whose pod resolves a wish.
+func resolvingKey(plan environment.Plan, store string) string {
+	return "resolving " + plan.Key + " " + store
+}
+
+// pinned returns what a wish was resolved to.
+func (p *Provider) pinned(plan environment.Plan) (pins, bool) {
+	var found pins
+	if plan.Settings.RefreshDeps {
+		return found, false
+	}
+	if p.Images.Memory.Load(pinsKey(plan, ""), &found) {
+		return found, true
+	}
+	return found, p.Store != nil && p.Images.Memory.Load(pinsKey(plan, p.Store.URL()), &found)
+}

@@ -1,0 +1,61 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+)
+
+// Outlook says what providing an environment would take.
+type Outlook struct {
+	// Resolved says what chooses the versions: "uv.lock", "uv", "the pod", "an earlier run".
+	Resolved string
+	// Why says why so.
+	Why string
+	// Wheels are how many packages there are, and Bytes what they have together, as far as that is
+	// known; 0 if it is not.
+	Wheels int
+	Bytes  int64
+	// How says how the packages get to the job.
+	How string
+}
+
+// Outlook says what Provide would do. It contacts and runs nothing.
+func (p *Provider) Outlook(plan environment.Plan) Outlook {
+	if plan.Mode == environment.Custom || plan.Empty() {
+		return Outlook{}
+	}
+	facts := image.Facts{}
+	if plan.Base.Known {
+		facts = plan.Base.Facts(plan.Arch)
+	}
+	way, why := p.Resolver.Way(p.wish(plan, facts))
+	o := Outlook{Resolved: string(way), Why: why}
+	switch way {
+	case resolver.Pod:
+		o.Resolved = "the pod"
+	case resolver.Hashes:
+		o.Resolved = plan.Wanted.Source
+	}
+	wheels := plan.Locked
+	if found, ok := p.pinned(plan); ok && !plan.IsLock() {
+		wheels, o.Resolved, o.Why = found.Wheels, "an earlier run", "they stay until --refresh-deps"
+	}
+	for _, w := range wheels {
+		o.Wheels++
+		o.Bytes += w.Size
+	}
+	switch cloud := p.buildable(plan) && plan.Settings.Builder != string(environment.BuilderClient); {
+	case plan.Mode == environment.Prebuilt:
+		o.How = "the pod installs them"
+	case plan.Settings.Builder == string(environment.BuilderCloudBuild), way == resolver.Pod && len(wheels) == 0 && cloud:
+		o.How = "Cloud Build makes the image, unless it is there"
+	case way == resolver.Pod && len(wheels) == 0:
+		o.How = "the pod installs them, unless the image is there"
+	default:
+		o.How = fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", size(limit(plan)))
+	}
+	return o
+}

@@ -1,0 +1,289 @@
+package provider
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// document is what the runner reads: the wheels to install, or what pip has to resolve.
+type document struct {
+	Version      int        `json:"version"`
+	Python       string     `json:"python,omitempty"`
+	Wheels       []docWheel `json:"wheels,omitempty"`
+	Requirements []string   `json:"requirements,omitempty"`
+	Constraints  []string   `json:"constraints,omitempty"`
+	Options      []string   `json:"options,omitempty"`
+}
+
+type docWheel struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+	URL    string `json:"url,omitempty"`
+}
+
+// documentVersion is the version of document.
+const documentVersion = 1
+
+// prebuilt puts into the store what the pod installs.
+func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id string) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	facts, err := p.facts(ctx, plan)
+	var registry *image.RegistryError
+	if errors.As(err, &registry) {
+		return p.unpinned(ctx, plan, id, done) // only the nodes know the base
+	}
+	if err != nil {
+		return done, err
+	}
+	found, pinned := p.pinned(plan)
+	if !pinned {
+		found, pinned = p.adopt(ctx, plan)
+	}
+	r := resolved{pins: found}
+	if !pinned || found.Python != facts.Python {
+		r, err = p.resolve(ctx, plan, facts)
+	}
+	var notHere *resolver.NotHereError
+	var build *resolver.NeedsBuildError
+	if errors.As(err, &notHere) || errors.As(err, &build) {
+		return p.unpinned(ctx, plan, id, done)
+	}
+	if err != nil {
+		return done, err
+	}
+	done.Wheels, done.Warnings = r.Wheels, r.warnings
+	return p.list(ctx, plan, facts, r, done)
+}
+
+// list stores the wheels that the pod installs, and their list.
+func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.Facts, r resolved, done environment.Provided) (environment.Provided, error) {
+	d := document{Version: documentVersion, Python: facts.Python}
+	missing, total := p.missing(ctx, r)
+	remote := total > limit(plan)
+	for _, w := range r.Wheels {
+		entry := docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size}
+		if remote && missing[w.SHA256] && w.Path == "" {
+			entry.URL = deps.WithoutUsers(w.URL)
+			delete(missing, w.SHA256)
+		}
+		d.Wheels = append(d.Wheels, entry)
+	}
+	client, err := p.client(plan, facts)
+	if err != nil {
+		return done, err
+	}
+	sent, err := p.storeWheels(ctx, client, r.Wheels, missing)
+	if err != nil {
+		return done, err
+	}
+	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
+		return done, err
+	}
+	if sent > 0 {
+		done.Phase, done.Detail = "packages", fmt.Sprintf("%d (%s), %s sent; the pod installs them", len(r.Wheels), r.By, size(sent))
+	}
+	return done, nil
+}
+
+// missing returns which wheels the store lacks, by their SHA-256, and the sum of their sizes as far
+// as they are known.
+func (p *Provider) missing(ctx context.Context, r resolved) (missing map[string]bool, total int64) {
+	var blobs []api.IndexBlob
+	for _, w := range r.Wheels {
+		blobs = append(blobs, api.IndexBlob{SHA256: w.SHA256, Size: w.Size})
+	}
+	has := p.Store.HasBlobs(ctx, blobs)
+	missing = map[string]bool{}
+	for _, w := range r.Wheels {
+		if !has[w.SHA256] && !r.Stored {
+			missing[w.SHA256] = true
+			total += w.Size
+		}
+	}
+	return missing, total
+}
+
+// parallel is how many wheels are sent at a time.
+const parallel = 8
+
+// storeWheels sends wheels to the store.
+func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []image.Wheel, missing map[string]bool) (sent int64, err error) {
+	if p.Look || len(missing) == 0 {
+		return 0, nil
+	}
+	p.Show.Step("storing packages")
+	counted := make(chan int64, len(wheels))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for _, w := range wheels {
+		if !missing[w.SHA256] {
+			continue
+		}
+		g.Go(func() error {
+			n, err := p.storeWheel(ctx, c, w)
+			counted <- n
+			return err
+		})
+	}
+	err = g.Wait()
+	close(counted)
+	for n := range counted {
+		sent += n
+	}
+	return sent, err
+}
+
+// storeWheel sends a wheel unless the store has it. It is fetched only then, if its size is known.
+func (p *Provider) storeWheel(ctx context.Context, c *image.Client, w image.Wheel) (sent int64, err error) {
+	var f *os.File
+	fetch := func() (io.ReadCloser, error) {
+		if f == nil {
+			if f, err = c.Fetch(ctx, w); err != nil {
+				return nil, err
+			}
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		w.Size = info.Size()
+		return io.NopCloser(io.NewSectionReader(f, 0, w.Size)), nil
+	}
+	defer func() {
+		if f != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}()
+	if w.Size == 0 {
+		if _, err := fetch(); err != nil {
+			return 0, err
+		}
+	}
+	written, err := p.Store.PutBlob(ctx, w.SHA256, w.Size, fetch)
+	if err != nil {
+		return 0, fmt.Errorf("storing %s: %w", w.File, err)
+	}
+	if written {
+		sent = w.Size
+	}
+	return sent, nil
+}
+
+// storeDocument stores a document and returns its hash.
+func (p *Provider) storeDocument(ctx context.Context, d document) (string, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return "", err
+	}
+	text = append(text, '\n')
+	sum := sha256.Sum256(text)
+	name := hex.EncodeToString(sum[:])
+	if p.Look {
+		return name, nil
+	}
+	_, err = p.Store.PutBlob(ctx, name, int64(len(text)), func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(string(text))), nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("storing the list of packages: %w", err)
+	}
+	return name, nil
+}
+
+// unpinned has the pod resolve the requirements.
+func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id string, done environment.Provided) (environment.Provided, error) {
+	d, err := wishDocument(plan)
+	if err != nil {
+		return done, err
+	}
+	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
+		return done, err
+	}
+	if done.Netrc, err = p.Resolver.Netrc(ctx, p.wish(plan, image.Facts{})); err != nil {
+		return done, err
+	}
+	if !p.Look {
+		p.Images.Memory.Save(resolvingKey(plan, p.Store.URL()), id)
+	}
+	done.Phase, done.Detail = "packages", "the pod resolves them this time; the next job gets the same ones"
+	return done, nil
+}
+
+// wishDocument returns the document of a plan that is not resolved.
+func wishDocument(plan environment.Plan) (document, error) {
+	w := plan.Wanted
+	d := document{Version: documentVersion}
+	hashed := plan.IsLock()
+	for _, l := range w.Requirements {
+		text := deps.WithoutUsers(l.Text)
+		if l.Path != "" {
+			rel, err := filepath.Rel(plan.Root, l.Path)
+			if err != nil || !filepath.IsLocal(rel) {
+				return d, fmt.Errorf("%s: %q: the pod has only the files of %s: move it there", l.Place(), l.Text, plan.Root)
+			}
+			text = "./" + filepath.ToSlash(rel)
+		}
+		if hashed {
+			for _, hash := range l.Hashes {
+				text += " --hash=" + hash
+			}
+		}
+		d.Requirements = append(d.Requirements, text)
+	}
+	d.Requirements = append(d.Requirements, plan.Added...)
+	for _, l := range w.Constraints {
+		d.Constraints = append(d.Constraints, deps.WithoutUsers(l.Text))
+	}
+	for _, o := range append(append([]string{}, w.Options...), plan.AddedOptions...) {
+		name, value, _ := strings.Cut(o, " ")
+		if filepath.IsAbs(value) {
+			return d, fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)
+		}
+		d.Options = append(d.Options, deps.WithoutUsers(o))
+	}
+	return d, nil
+}
+
+// adopt returns the packages that the pod of an earlier job of the same wish has chosen, if there
+// was one, so that this job gets the same ones. They count for that job's user and store alone.
+func (p *Provider) adopt(ctx context.Context, plan environment.Plan) (pins, bool) {
+	id := ""
+	if plan.Settings.RefreshDeps || !p.Images.Memory.Load(resolvingKey(plan, p.Store.URL()), &id) {
+		return pins{}, false
+	}
+	text, err := records.ReadBytes(ctx, p.Store, store.Environment(id))
+	if err != nil {
+		return pins{}, false // it did not get that far, or was deleted: the pod resolves again
+	}
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil || d.Version != documentVersion || len(d.Wheels) == 0 {
+		return pins{}, false
+	}
+	found := pins{Python: d.Python, By: "job " + id, When: p.Now(), Stored: true}
+	for _, w := range d.Wheels {
+		found.Wheels = append(found.Wheels, image.Wheel{File: w.File, SHA256: w.SHA256, Size: w.Size})
+	}
+	if !p.Look {
+		p.Images.Memory.Save(pinsKey(plan, p.Store.URL()), found)
+	}
+	return found, true
+}

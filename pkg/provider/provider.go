@@ -1,0 +1,108 @@
+// Package provider provides the environment that a plan names: it makes the image, or puts the
+// list of what the pod installs into the store.
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Provider provides environments.
+type Provider struct {
+	Images   *image.Client
+	Resolver resolver.Resolver
+	Store    store.Store
+	// Python is the interpreter that compiles modules, "" for none.
+	Python string
+	// Cloud opens Cloud Build; nil where the job has no project.
+	Cloud func(context.Context) (*cloudbuild.Client, error)
+	Now   func() time.Time
+	Show  Show
+	// Look means to find out what would be done, and to do nothing.
+	Look bool
+}
+
+// Show tells the user what happens. No field is nil.
+type Show struct {
+	// Step begins a step, such as "resolving 12 requirements with uv".
+	Step func(what string)
+	// Making tells how far the image is.
+	Making func(image.Progress)
+	// Log gets the log of a build.
+	Log io.Writer
+}
+
+// Provide makes sure that the environment of a plan can be used.
+//
+// id is the job's, for the next one, which gets the packages that its pod chooses.
+func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string) (environment.Provided, error) {
+	switch {
+	case plan.Mode == environment.Custom:
+		return p.custom(ctx, plan)
+	case plan.Empty():
+		return environment.Provided{Plan: plan, Image: plan.Image}, nil
+	case plan.Mode == environment.Prebuilt:
+		return p.prebuilt(ctx, plan, id)
+	}
+	made, err := p.bundled(ctx, plan)
+	why := notHere(err)
+	if plan.Asked || why == "" {
+		return made, err
+	}
+	if unwritable(err) {
+		remember(p.Images.Memory, plan.Repository, why, p.Now())
+	}
+	return p.prebuilt(ctx, plan.AsPrebuilt(why), id)
+}
+
+// checkTime limits how long a look at the user's own image may take.
+const checkTime = 5 * time.Second
+
+// custom checks that an image exists.
+func (p *Provider) custom(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	if plan.Settings.NoImageCheck {
+		return done, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	var err error
+	done.Digests, err = p.Images.Check(limited, plan.Image, plan.Arch, p.Now())
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = nil // only the nodes can tell
+	}
+	return done, err
+}
+
+// notHere returns why an image can't be made here or in Cloud Build, "" if the error is another
+// one, which another way would have, too.
+func notHere(err error) string {
+	var registry *image.RegistryError
+	var limit *image.LimitError
+	var resolve *resolver.NotHereError
+	var build *resolver.NeedsBuildError
+	switch {
+	case errors.As(err, &registry) && (registry.Denied() || registry.Status() == 0):
+		return fmt.Sprintf("images can't be sent to %s", registry.Repository)
+	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build), errors.Is(err, cloudbuild.ErrUnusable):
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return first
+	}
+	return ""
+}
+
+// unwritable reports whether a registry refused an image, and will again.
+func unwritable(err error) bool {
+	var registry *image.RegistryError
+	return errors.As(err, &registry) && registry.Denied()
+}

@@ -1,0 +1,225 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+func TestBundled(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "y = 1")))
+	first := w.mustProvide(plan)
+	if first.Image != plan.Image || len(first.Digests) != 1 || len(first.Wheels) != 2 || first.SHA256 != "" {
+		t.Errorf("provided %+v", first)
+	}
+	ref, err := name.ParseReference(first.Image)
+	w.must(err)
+	made, err := remote.Image(ref)
+	w.must(err)
+	if digest, err := made.Digest(); err != nil || digest.String() != first.Digests[0] {
+		t.Errorf("the tag has %s, want %s; %v", digest, first.Digests[0], err)
+	}
+
+	again := w.mustProvide(plan)
+	if got := w.did(""); len(got) != 1 || !strings.HasPrefix(got[0], "HEAD ") {
+		t.Errorf("an image that is there takes %q, want one HEAD", got)
+	}
+	if !slices.Equal(again.Digests, first.Digests) || again.Phase != "" {
+		t.Errorf("provided %+v", again)
+	}
+
+	changed := w.plan(w.locked(w.wheel("six", "1.1", "x = 2"), w.wheel("attrs", "2.0", "y = 1")))
+	w.mustProvide(changed)
+	if got := w.did("index/files/"); !slices.Equal(got, []string{"GET index/files/six-1.1-py3-none-any.whl"}) {
+		t.Errorf("a changed package fetches %q", got)
+	}
+}
+
+// TestFallback: where images can't be sent, the pod installs the packages; where that was not
+// wanted, it is an error.
+func TestFallback(t *testing.T) {
+	w := newWorld(t)
+	text := w.locked(w.wheel("six", "1.0", "x = 1"))
+	w.deny = func(r *http.Request) int {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return http.StatusForbidden
+		}
+		return 0
+	}
+	if _, err := w.provide(w.plan(text, bundled)); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("bundled, where nothing may be sent: %v", err)
+	}
+	memory := image.Memory{Dir: w.memory}
+	repository := w.host() + "/acme/env"
+	if why := provider.Unwritable(memory, repository, w.now); why != "" {
+		t.Errorf("remembered before it mattered: %s", why)
+	}
+	done := w.mustProvide(w.plan(text))
+	if done.Plan.Mode != environment.Prebuilt || done.Image != w.base() || done.SHA256 == "" || !strings.Contains(done.Plan.Why, repository) {
+		t.Errorf("provided %+v", done)
+	}
+	if why := provider.Unwritable(memory, repository, w.now.Add(6*24*time.Hour)); why == "" {
+		t.Error("forgotten within a week")
+	}
+	if why := provider.Unwritable(memory, repository, w.now.Add(8*24*time.Hour)); why != "" {
+		t.Errorf("remembered after a week: %s", why)
+	}
+}
+
+// TestARegistryThatFails: an error that passes is no reason for another way.
+func TestARegistryThatFails(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1")))
+	w.deny = func(*http.Request) int { return http.StatusInternalServerError }
+	var registry *image.RegistryError
+	if done, err := w.provide(plan); !errors.As(err, &registry) {
+		t.Errorf("provided %+v, %v", done, err)
+	}
+}
+
+func TestPrebuilt(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "y = 1")), prebuilt)
+	first := w.mustProvide(plan)
+	if first.Image != w.base() || len(w.did("PUT")) > 0 {
+		t.Errorf("provided %+v with %q", first, w.did("PUT"))
+	}
+	d := w.document(first.SHA256)
+	if d.Python != "3.12" || len(d.Wheels) != 2 || len(d.Requirements) != 0 {
+		t.Errorf("document %+v", d)
+	}
+	for _, wheel := range d.Wheels {
+		r, err := w.store.Open(context.Background(), store.Blob(wheel.SHA256))
+		w.must(err)
+		data, err := io.ReadAll(r)
+		w.must(errors.Join(err, r.Close()))
+		if !bytes.Equal(data, w.files[wheel.File]) || wheel.URL != "" {
+			t.Errorf("%+v has %d bytes, want %d", wheel, len(data), len(w.files[wheel.File]))
+		}
+	}
+	again := w.mustProvide(plan)
+	if again.SHA256 != first.SHA256 || len(w.did("index/files/")) > 0 || again.Phase != "" {
+		t.Errorf("again: %+v with %q", again, w.did("index"))
+	}
+	limited := w.plan(w.locked(w.wheel("big", "1.0", "z = 1")), prebuilt, func(in *environment.Input) { in.UploadLimit = 1 })
+	d = w.document(w.mustProvide(limited).SHA256)
+	if len(d.Wheels) != 1 || d.Wheels[0].URL != w.index.URL+"/files/big-1.0-py3-none-any.whl" || len(w.did("index/files/")) > 0 {
+		t.Errorf("what is more than the limit: %+v with %q", d, w.did("index"))
+	}
+}
+
+// TestUnpinned: without a resolver here the pod resolves, and later jobs get what it chose.
+func TestUnpinned(t *testing.T) {
+	w := newWorld(t)
+	text := "six>=1\n--index-url " + strings.Replace(w.index.URL, "://", "://me:secret@", 1) + "/simple\n"
+	plan := w.plan(text)
+	first := w.mustProvide(plan)
+	d := w.document(first.SHA256)
+	if first.Plan.Mode != environment.Prebuilt || len(d.Wheels) != 0 || !slices.Equal(d.Requirements, []string{"six>=1"}) || !slices.Equal(d.Options, []string{"--index-url " + w.index.URL + "/simple"}) {
+		t.Errorf("provided %+v, document %+v", first, d)
+	}
+	if !strings.Contains(first.Netrc, "login me") || !strings.Contains(first.Netrc, "password secret") {
+		t.Errorf("the pod gets the credentials %q", first.Netrc)
+	}
+	if second := w.mustProvide(plan); second.SHA256 != first.SHA256 {
+		t.Errorf("before the pod has chosen: %+v", second)
+	}
+	chosen := fmt.Sprintf(`{"version":1,"python":"3.12","wheels":[{"file":"six-1.0-py3-none-any.whl","sha256":%q,"size":7}]}`, strings.Repeat("a", 64))
+	w.must(w.store.Create(context.Background(), store.Environment("job-1"), strings.NewReader(chosen), nil))
+	third := w.mustProvide(plan)
+	if d = w.document(third.SHA256); len(d.Wheels) != 1 || d.Wheels[0].SHA256 != strings.Repeat("a", 64) || third.Netrc != "" {
+		t.Errorf("after the pod has chosen: %+v", d)
+	}
+	w.must(w.store.Delete(context.Background(), store.Environment("job-1")))
+	if fourth := w.mustProvide(plan); fourth.SHA256 != third.SHA256 {
+		t.Errorf("after the job was deleted: %+v", fourth)
+	}
+	refreshed := w.plan(text, func(in *environment.Input) { in.RefreshDeps = true })
+	if fifth := w.mustProvide(refreshed); fifth.SHA256 != first.SHA256 {
+		t.Errorf("with --refresh-deps: %+v", w.document(fifth.SHA256))
+	}
+	if _, err := w.provide(w.plan(text, bundled)); err == nil || !strings.Contains(err.Error(), "uv") {
+		t.Errorf("bundled, without a resolver: %v", err)
+	}
+}
+
+func TestNothingToInstall(t *testing.T) {
+	w := newWorld(t)
+	if done := w.mustProvide(w.plan("")); done.Image != w.base() || done.SHA256 != "" || len(w.did("")) > 0 {
+		t.Errorf("provided %+v with %q", done, w.did(""))
+	}
+}
+
+func TestCustom(t *testing.T) {
+	w := newWorld(t)
+	custom := func(image string, change ...func(*environment.Input)) environment.Plan {
+		return w.plan("six\n", append(change, func(in *environment.Input) { in.Image = image })...)
+	}
+	if done := w.mustProvide(custom(w.base())); done.Image != w.base() {
+		t.Errorf("provided %+v", done)
+	}
+	if w.mustProvide(custom(w.base())); len(w.did("")) > 0 {
+		t.Errorf("an image that was found is looked for again: %q", w.did(""))
+	}
+	var unusable *image.UnusableError
+	if _, err := w.provide(custom(w.host() + "/none:1")); !errors.As(err, &unusable) {
+		t.Errorf("an image that does not exist: %v", err)
+	}
+	w.mustProvide(custom(w.host()+"/none:1", func(in *environment.Input) { in.NoImageCheck = true }))
+	if len(w.did("")) > 0 {
+		t.Errorf("checked in spite of --no-image-check: %q", w.did(""))
+	}
+	arm := func(in *environment.Input) { in.Accelerator.Arch = "arm64" }
+	if _, err := w.provide(custom(w.base(), arm)); !errors.As(err, &unusable) || !strings.Contains(err.Error(), "linux/arm64") {
+		t.Errorf("an image for another machine: %v", err)
+	}
+	w.deny = func(*http.Request) int { return http.StatusForbidden }
+	if _, err := w.provide(custom(w.host() + "/private:1")); err != nil {
+		t.Errorf("an image that only the nodes may read: %v", err)
+	}
+}
+
+// TestLook: a dry-run decides as a run does, and leaves nothing.
+func TestLook(t *testing.T) {
+	w := newWorld(t)
+	w.look = true
+	text := w.locked(w.wheel("six", "1.0", "x = 1"))
+	plan := w.plan(text)
+	if done := w.mustProvide(plan); done.Image != plan.Image {
+		t.Errorf("provided %+v", done)
+	}
+	ref, err := name.ParseReference(plan.Image)
+	w.must(err)
+	if _, err := remote.Head(ref); err == nil {
+		t.Error("a look made the image")
+	}
+	sha256 := w.mustProvide(w.plan(text, prebuilt)).SHA256
+	if _, err := w.store.Open(context.Background(), store.Blob(sha256)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a look stored the list: %v", err)
+	}
+	w.deny = func(r *http.Request) int {
+		if r.Method == http.MethodPost {
+			return http.StatusForbidden
+		}
+		return 0
+	}
+	if done := w.mustProvide(plan); done.Plan.Mode != environment.Prebuilt || done.SHA256 != sha256 {
+		t.Errorf("provided %+v, want the list %s", done, sha256)
+	}
+}
