@@ -11,23 +11,26 @@ import (
 )
 
 // Explain returns the newest version of a project that a requirement allows, with the reason why
-// none of its wheels fits a target. ok is false if one does, or if no source has such a version.
-func (c Client) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p lock.Package, ok bool) {
+// none of its wheels fits a target. Why is nil if one does, or if no source has such a version. The
+// error says which indexes can't be asked.
+func (c Client) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p lock.Package, err error) {
 	var files []File
+	var failures []error
 	for _, base := range s.Bases() {
 		found, err := c.Files(ctx, base, r.Name)
-		if err == nil { // else a resolver tells
-			files = append(files, found...)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			failures = append(failures, err)
 		}
+		files = append(files, found...)
 	}
 	for _, dir := range s.Dirs() {
 		files = append(files, InDir(dir, r.Name)...)
 	}
 	newest, version := newestOf(files, r)
 	if version == "" {
-		return p, false
+		return p, errors.Join(failures...)
 	}
-	p = lock.Package{Name: requirement.Normalize(r.Name), Version: version, Why: lock.ErrNoWheel}
+	p = lock.Package{Name: requirement.Normalize(r.Name), Version: version}
 	var wheels []wheel.Name
 	for _, f := range newest {
 		if n, err := wheel.ParseName(f.Name); err == nil {
@@ -37,12 +40,11 @@ func (c Client) Explain(ctx context.Context, s Sources, r requirement.Requiremen
 		}
 	}
 	if len(wheels) == 0 {
-		return p, true
+		p.Why = lock.ErrNoWheel
+		return p, nil
 	}
-	_, err := wheel.Best(wheels, target)
-	var noFit *wheel.NoFitError
-	p.Why = err
-	return p, errors.As(err, &noFit)
+	_, p.Why = wheel.Best(wheels, target)
+	return p, nil
 }
 
 // newestOf returns the files of the newest version that a requirement allows, other than prereleases.

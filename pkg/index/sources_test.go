@@ -78,9 +78,9 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, ok := Client{}.Explain(t.Context(), sources, r, target)
-		if ok != (want != "") || ok && (p.Version != want || p.Why == nil || p.Source == "") {
-			t.Errorf("%s: got %+v, %v; want %q", text, p, ok, want)
+		p, err := Client{}.Explain(t.Context(), sources, r, target)
+		if err != nil || (p.Why != nil) != (want != "") || p.Why != nil && (p.Version != want || p.Source == "") {
+			t.Errorf("%s: got %+v, %v; want %q", text, p, err, want)
 		}
 	}
 }
@@ -91,4 +91,24 @@ func TestLocateRejects(t *testing.T) {
 			t.Errorf("%+v: got %+v", f, got)
 		}
 	}
+}
+
+func FuzzSources(f *testing.F) {
+	f.Add("--index-url https://me:pass@h/simple")
+	f.Add("--find-links file:///a%20b")
+	f.Add("--extra-index-url https://${A}@[::1]:80/x?y#z")
+	f.Fuzz(func(t *testing.T, option string) {
+		s, err := Access{Getenv: func(string) string { return "v" }}.Sources([]string{option}, nil)
+		if err != nil {
+			return
+		}
+		for _, source := range s.All() {
+			if source.url == nil && source.Dir == "" {
+				t.Errorf("%q is nowhere", option)
+			}
+			if source.url != nil && source.url.User != nil {
+				t.Errorf("%q: the credentials are in the URL twice", option)
+			}
+		}
+	})
 }

@@ -22,6 +22,7 @@ import (
 var (
 	pipMissing = pattern.Lazy(`(?m)^ERROR: No matching distribution found for (.+?)(?: \(from .*)?$`)
 	uvMissing  = pattern.Lazy("Wheels are required for `([^`]+)`|([A-Za-z0-9][\\w.-]*?)(?:[=<>!~]=?[^\\s]+)? ha(?:s|ve) no (?:\\S+ )?wheels")
+	uvAbsent   = pattern.Lazy(`([A-Za-z0-9][\w.-]*) was not found in|there (?:is|are) no versions? of ([A-Za-z0-9][\w.-]*)`)
 	conflict   = pattern.Lazy(`ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable`)
 	// tooOld is what uv says of options that it does not have.
 	tooOld = pattern.Lazy(`unexpected argument|invalid value`)
@@ -46,7 +47,7 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 	}
 	said := important(output)
 	lines := j.named(said)
-	if conflict().MatchString(said) {
+	if conflict().MatchString(said) && !uvAbsent().MatchString(joined(said)) {
 		return &ConflictError{By: by, Lines: lines, Output: said}
 	}
 	if by == UV && tooOld().MatchString(said) {
@@ -60,8 +61,11 @@ func missing(output string) (requirement.Requirement, bool) {
 	text := ""
 	if m := pipMissing().FindStringSubmatch(output); m != nil {
 		text = m[1]
-	} else if m := uvMissing().FindStringSubmatch(joined(output)); m != nil {
-		text = cmp.Or(m[1], m[2])
+	}
+	for _, form := range []*regexp.Regexp{uvMissing(), uvAbsent()} {
+		if m := form.FindStringSubmatch(joined(output)); m != nil && text == "" {
+			text = cmp.Or(m[1], m[2])
+		}
 	}
 	r, err := requirement.Parse(text)
 	return r, err == nil
@@ -128,8 +132,8 @@ func (j *job) named(text string) []deps.Line {
 }
 
 // why asks the indexes why no wheel of a requirement fits: it returns a *NeedsBuildError if there
-// is a source archive, a *wheel.NoFitError if all wheels are for other targets, and nil if the
-// reason is another one.
+// is a source archive, a *wheel.NoFitError if all wheels are for other targets, what is wrong with
+// an index, or nil if the reason is another one.
 func (j *job) why(ctx context.Context, r requirement.Requirement) error {
 	lines := j.named(r.Name)
 	for _, l := range lines {
@@ -137,10 +141,10 @@ func (j *job) why(ctx context.Context, r requirement.Requirement) error {
 			r.Specifiers = append(r.Specifiers, own.Specifiers...)
 		}
 	}
-	p, ok := index.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
+	p, err := index.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
 	switch {
-	case !ok:
-		return nil
+	case p.Why == nil:
+		return err
 	case p.Source != "":
 		return &NeedsBuildError{Packages: []lock.Package{p}}
 	case len(lines) > 0:

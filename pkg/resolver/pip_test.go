@@ -59,7 +59,8 @@ func machine(target wheel.Target) string {
 
 func TestPipResolves(t *testing.T) {
 	t.Parallel()
-	r, target := pip(t, "INDEX_USER=me", "INDEX_PASSWORD="+secret)
+	r, target := pip(t, "INDEX_USER=me", "INDEX_PASSWORD="+secret,
+		"PIP_USER=1", "PIP_REQUIRE_VIRTUALENV=1", "PIP_TARGET=/nowhere", "PIP_NO_BINARY=:all:", "PYTHONPATH=/nowhere") // which must not matter
 	old, tooNew := "native-2.0-py3-none-manylinux_2_17_"+machine(target)+".whl", "native-2.0-py3-none-manylinux_2_35_"+machine(target)+".whl"
 	s := newServer(t, map[string][]byte{
 		"top-1.0-py3-none-any.whl":       wheelOf(t, "top-1.0-py3-none-any.whl", "native>=2", "under_score; python_version>='3'", "never; sys_platform=='win32'"),
@@ -148,6 +149,12 @@ func TestPipFails(t *testing.T) {
 		"nowhere": {
 			lines: []string{"nowhere==4"}, want: []string{"pip could not resolve the requirements at requirements.txt:2", "No matching distribution found for nowhere==4"}, check: is[*resolver.FailedError],
 		},
+		"wrong credentials": {
+			lines: []string{"--index-url " + s.withLogin("me", "wr0ng-pass"), "b"}, want: []string{"asking the index " + s.URL + "/simple for b: it does not accept the credentials"}, check: isAny,
+		},
+		"no credentials": {
+			lines: []string{"--index-url " + s.URL + "/simple", "b"}, want: []string{"for b: it requires credentials"}, check: isAny,
+		},
 		"repository": {
 			lines: []string{"x @ git+https://user:" + secret + "@example.com/x"}, want: []string{"x from git+https://***@example.com/x", "requirements.txt:2"}, check: is[*resolver.NeedsBuildError],
 		},
@@ -172,7 +179,7 @@ func TestPipFails(t *testing.T) {
 					t.Errorf("%q is missing in:\n%v", want, err)
 				}
 			}
-			for _, never := range []string{secret, r.TempDir} {
+			for _, never := range []string{secret, "wr0ng-pass", r.TempDir} {
 				if strings.Contains(err.Error(), never) {
 					t.Errorf("%q is in:\n%v", never, err)
 				}
@@ -181,6 +188,8 @@ func TestPipFails(t *testing.T) {
 		})
 	}
 }
+
+func isAny(error) bool { return true }
 
 func is[E error](err error) bool {
 	var e E

@@ -180,6 +180,16 @@ exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (--runtime) can't be met
 		"wheel for others": {
 			`echo "  ╰─▶ Because foreign==1 has no wheels with a matching Python version tag" >&2; exit 1`, []string{"no wheel of foreign 1 fits Python 3.12"}, is[*wheel.NoFitError],
 		},
+		"nowhere": {
+			`echo "  × No solution found when resolving dependencies:
+  ╰─▶ Because gone was not found in the package registry and you require gone>5, we can
+      conclude that your requirements are unsatisfiable." >&2; exit 1`,
+			[]string{"uv could not resolve the requirements (exit status 1):", "Because gone was not found"}, is[*resolver.FailedError],
+		},
+		"no such version": {
+			`echo "  ╰─▶ Because there is no version of foreign>1 and you require it, we can conclude that your requirements are unsatisfiable" >&2; exit 1`,
+			[]string{"no wheel of foreign 1 fits"}, is[*wheel.NoFitError],
+		},
 		"credentials in its words": {
 			`echo "error: https://me:` + secret + `@index.example/simple?sig=` + secret + ` says no, ` + secret + `" >&2; exit 2`,
 			[]string{"error: https://***@index.example/simple?*** says no, ***", "exit status 2", "uv could not resolve the requirements"}, is[*resolver.FailedError],
@@ -234,8 +244,6 @@ END`, []string{"a 1 from https://x/a-1.tar.gz"}, is[*resolver.NeedsBuildError],
 		})
 	}
 }
-
-func isAny(error) bool { return true }
 
 // What the tool has started ends with it.
 func TestUVHangs(t *testing.T) {
