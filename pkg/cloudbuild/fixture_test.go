@@ -37,7 +37,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// unpack returns the files of a source.
+// unpack returns the files of a source. Nothing in it depends on when and by whom it is packed.
 func unpack(t *testing.T, data []byte) map[string]string {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(data))
@@ -52,6 +52,9 @@ func unpack(t *testing.T, data []byte) map[string]string {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if header.ModTime.UTC().Year() != 1980 || header.Uid != 0 || header.Uname != "" {
+			t.Errorf("%s is of %s, and belongs to %d %s", header.Name, header.ModTime, header.Uid, header.Uname)
 		}
 		text, err := io.ReadAll(archive)
 		if err != nil {

@@ -216,13 +216,24 @@ func TestFailures(t *testing.T) {
 
 // An hour of log is not held in memory, and its end explains all the same.
 func TestLongLog(t *testing.T) {
-	c := newCloud(t, logs(strings.Repeat("noise\n", 5000)+strings.Repeat("x", 1<<20)+"\n"), logs("ERROR: No matching distribution found for nonesuch==1.0\n"), ends(cloudbuildpb.Build_FAILURE))
-	_, log, err := follow(t, c)
-	var failed *cloudbuild.FailedError
-	if !errors.As(err, &failed) || len(failed.Lines) != 1 || failed.Lines[0] != "ERROR: No matching distribution found for nonesuch==1.0" {
-		t.Errorf("error %v", err)
-	}
-	if len(log) < 1<<20 {
-		t.Errorf("%d bytes of log", len(log))
+	const why = "ERROR: No matching distribution found for nonesuch==1.0"
+	noise := func(n int) string { return strings.Repeat("noise\n", n) }
+	long := strings.Repeat("x", 1<<20)
+	for name, tt := range map[string]struct{ log, want string }{
+		"near the end": {noise(9000) + why + "\n" + noise(500), why},
+		"a long line":  {noise(10) + long + "\n" + why + "\n", why},
+		"no cause":     {noise(9000) + long, long[:2000]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCloud(t, logs(tt.log), ends(cloudbuildpb.Build_FAILURE))
+			_, log, err := follow(t, c)
+			var failed *cloudbuild.FailedError
+			if !errors.As(err, &failed) || len(failed.Lines) == 0 || failed.Lines[len(failed.Lines)-1] != tt.want {
+				t.Errorf("error %.3000v", err)
+			}
+			if log != tt.log {
+				t.Errorf("%d bytes of log, want %d", len(log), len(tt.log))
+			}
+		})
 	}
 }
