@@ -30,6 +30,10 @@ func parse(data []byte) (File, error) {
 			Zone      string  `json:"zone"`
 			Cluster   string  `json:"cluster"`
 			Namespace *string `json:"namespace"`
+
+			ImageRepo     string `json:"image_repo"`
+			BaseImage     string `json:"base_image"`
+			BaseImageRepo string `json:"base_image_repo"`
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -41,7 +45,8 @@ func parse(data []byte) (File, error) {
 		if p.Namespace != nil {
 			namespace = *p.Namespace
 		}
-		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace}
+		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
+			ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo}
 		if err := profile.check(); err != nil {
 			return File{}, err
 		}

@@ -20,6 +20,9 @@ import (
 type Profile struct {
 	Name                              string
 	Project, Zone, Cluster, Namespace string
+	// ImageRepo, BaseImage and BaseImageRepo are the defaults of the flags of these names, ""
+	// for none. The Python package ignores them.
+	ImageRepo, BaseImage, BaseImageRepo string
 }
 
 // File is what the profiles file holds.

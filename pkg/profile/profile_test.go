@@ -39,18 +39,20 @@ const two = `{
 `
 
 func TestRead(t *testing.T) {
-	dev := Profile{"dev", "acme-ml", "us-central1-a", "main", "research"}
-	prod := Profile{"prod_2", "acme-ml", "europe-west4-b", "big", "default"}
+	dev := Profile{Name: "dev", Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "research"}
+	prod := Profile{Name: "prod_2", Project: "acme-ml", Zone: "europe-west4-b", Cluster: "big", Namespace: "default"}
 	tests := map[string]struct {
 		text    string
 		current string
 		want    []Profile
 	}{
 		"two, one without a namespace": {two, "dev", []Profile{dev, prod}},
-		"no current":                   {strings.Replace(two, `"dev",`, "null,", 1), "", []Profile{dev, prod}},
-		"a current that is gone":       {strings.Replace(two, `"dev",`, `"old",`, 1), "", []Profile{dev, prod}},
-		"none":                         {`{"current": null, "profiles": {}}`, "", nil},
-		"an empty object":              {`{}`, "", nil},
+		"images": {`{"profiles": {"dev": {"project": "acme-ml", "zone": "us-central1-a", "cluster": "main", "namespace": "research", "image_repo": "r/env", "base_image": "b:1", "base_image_repo": "bases"}}}`, "",
+			[]Profile{{Name: "dev", Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "research", ImageRepo: "r/env", BaseImage: "b:1", BaseImageRepo: "bases"}}},
+		"no current":             {strings.Replace(two, `"dev",`, "null,", 1), "", []Profile{dev, prod}},
+		"a current that is gone": {strings.Replace(two, `"dev",`, `"old",`, 1), "", []Profile{dev, prod}},
+		"none":                   {`{"current": null, "profiles": {}}`, "", nil},
+		"an empty object":        {`{}`, "", nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

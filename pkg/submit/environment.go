@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
@@ -45,7 +47,7 @@ func (p Planned) WithEnvironment(e environment.Provided) Planned {
 
 // needsPython reports whether the version of this machine's Python decides about the image.
 func (p *Planned) needsPython() bool {
-	i := p.request.Images
+	i := withProfile(p.request.Images, p.Target)
 	return p.installs() && i.Python == "" && i.BaseImage == "" && i.BaseImageRepo == ""
 }
 
@@ -78,7 +80,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	}
 	where := p.Target.Known()
 	p.Environment, err = environment.New(environment.Input{
-		Images: r.Images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
+		Images: withProfile(r.Images, where), Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
 		Repository: environment.Repository(where.Project, where.Zone, where.Cluster),
 		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable,
 	})
@@ -95,6 +97,15 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 		p.Spec.Env = append(p.Spec.Env[:len(p.Spec.Env):len(p.Spec.Env)], api.EnvVar{Name: kerasBackend, Value: "jax"})
 	}
 	return nil
+}
+
+// withProfile completes what flags and variables say about images with what the profile says.
+func withProfile(i api.Images, t target.Target) api.Images {
+	i.ImageRepo = cmp.Or(i.ImageRepo, t.ImageRepo)
+	if i.BaseImage == "" && i.BaseImageRepo == "" && i.Python == "" {
+		i.BaseImage, i.BaseImageRepo = t.BaseImage, t.BaseImageRepo
+	}
+	return i
 }
 
 // kerasBackend is the variable that tells Keras what computes.

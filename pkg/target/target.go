@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 )
 
 // Flags are the values of the command line; "" means not given.
@@ -55,6 +57,8 @@ type Target struct {
 	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash; "" if none
 	// is known and none is needed.
 	Store string
+	// ImageRepo, BaseImage and BaseImageRepo are what the profile of the cluster says about images.
+	ImageRepo, BaseImage, BaseImageRepo string
 	// From says where each value comes from.
 	From Sources
 }
@@ -138,7 +142,12 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	if err != nil && (!need.Jobs || !errors.Is(err, ErrNoStore)) {
 		return Target{}, err
 	}
+	var images profile.Profile
+	if placeOfProfile(o.profile).is(where) { // else it is about another cluster
+		images = o.profile
+	}
 	return Target{
+		ImageRepo: images.ImageRepo, BaseImage: images.BaseImage, BaseImageRepo: images.BaseImageRepo,
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{
