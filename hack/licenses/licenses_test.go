@@ -66,6 +66,7 @@ func TestTexts(t *testing.T) {
 		"of packages that are linked": {map[string]string{"LICENSE": isc, "a/LICENSE": isc, "b/LICENSE": isc}, []string{"b"}, []string{"LICENSE", "b/LICENSE"}},
 		"each once":                   {map[string]string{"LICENSE": isc, "a/b/c.go": ""}, []string{".", "a", "a/b"}, []string{"LICENSE"}},
 		"notices":                     {map[string]string{"LICENSE": isc, "NOTICE.txt": "x", "PATENTS": "y"}, []string{"."}, []string{"LICENSE", "NOTICE.txt", "PATENTS"}},
+		"not that of documentation":   {map[string]string{"LICENSE": isc, "LICENSE.docs": "CC-BY"}, []string{"."}, []string{"LICENSE"}},
 		"no programs, no directories": {map[string]string{"LICENSE": isc, "license.go": "x", "licenses/a": "x"}, []string{"."}, []string{"LICENSE"}},
 	}
 	for name, tc := range tests {

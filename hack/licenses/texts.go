@@ -32,6 +32,8 @@ var (
 	licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([.-].*)?$`)
 	noticeName  = regexp.MustCompile(`(?i)^(notice|patents|copyright)([.-].*)?$`)
 	programName = regexp.MustCompile(`(?i)\.(go|py|sh|json|ya?ml)$`)
+	// docsName matches the license of a module's documentation, which is not shipped.
+	docsName = regexp.MustCompile(`(?i)\.docs$`)
 )
 
 // texts returns the licenses and notices of what is linked of a module: those in the
@@ -72,7 +74,7 @@ func (m module) textsIn(dir string) ([]text, error) {
 	var problems []error
 	for _, entry := range entries {
 		isLicense := licenseName.MatchString(entry.Name())
-		if entry.IsDir() || programName.MatchString(entry.Name()) || !isLicense && !noticeName.MatchString(entry.Name()) {
+		if entry.IsDir() || programName.MatchString(entry.Name()) || docsName.MatchString(entry.Name()) || !isLicense && !noticeName.MatchString(entry.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
