@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
@@ -33,9 +34,9 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		return done, p.Images.CheckPush(ctx, plan.Repository, plan.Arch)
 	}
 	if plan.Settings.Builder == string(environment.BuilderCloudBuild) {
-		return p.build(ctx, plan, nil)
+		return p.build(ctx, plan, nil, nil)
 	}
-	made, err := p.make(ctx, plan)
+	made, packages, err := p.make(ctx, plan)
 	var limit *image.LimitError
 	var resolve *resolver.NotHereError
 	var build *resolver.NeedsBuildError
@@ -45,21 +46,28 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 	if plan.Settings.Builder == string(environment.BuilderClient) || !p.buildable(plan) {
 		return made, err
 	}
-	return p.build(ctx, plan, err)
+	return p.build(ctx, plan, packages, err)
 }
 
-// make makes the image on this machine.
-func (p *Provider) make(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
-	done := environment.Provided{Plan: plan, Image: plan.Image}
-	began := p.Now()
+// make makes the image on this machine. It also returns the packages that were resolved, for
+// another way if it fails.
+func (p *Provider) make(ctx context.Context, plan environment.Plan) (environment.Provided, []lock.Package, error) {
 	facts, err := p.facts(ctx, plan)
 	if err != nil {
-		return done, err
+		return environment.Provided{Plan: plan}, nil, err
 	}
-	resolved, err := p.resolve(ctx, plan, facts)
+	r, err := p.resolve(ctx, plan, facts)
 	if err != nil {
-		return done, err
+		return environment.Provided{Plan: plan}, r.packages, err
 	}
+	done, err := p.assemble(ctx, plan, facts, r)
+	return done, r.packages, err
+}
+
+// assemble puts the layers of resolved packages on the base.
+func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts image.Facts, resolved resolved) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	began := p.Now()
 	done.Wheels, done.Warnings = resolved.Wheels, resolved.warnings
 	env := plan.Env(facts.Python, resolved.Wheels)
 	client, err := p.client(plan, facts)
@@ -145,9 +153,10 @@ func (p *Provider) compiler(ctx context.Context, python string) wheel.Compiler {
 	return wheel.Compiler{}
 }
 
-// resolved are the wheels of an environment.
+// resolved are the packages of an environment. If some have no wheel, there are no wheels at all.
 type resolved struct {
 	pins
+	packages []lock.Package
 	warnings []string
 }
 
@@ -169,11 +178,11 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 	if err != nil {
 		return resolved{}, err
 	}
+	r := resolved{pins: pins{Python: facts.Python, By: string(env.By), When: p.Now()}, packages: env.Packages, warnings: env.Warnings}
 	if err := env.NeedsBuild(); err != nil {
-		return resolved{}, err
+		return r, err
 	}
-	wheels, _ := environment.Wheels(env.Packages)
-	r := resolved{pins{Python: facts.Python, By: string(env.By), When: p.Now(), Wheels: wheels}, env.Warnings}
+	r.Wheels, _ = environment.Wheels(env.Packages)
 	if !plan.Wanted.Kind.IsLock() { // which is read as fast
 		p.Images.Memory.Save(pinsKey(plan, ""), r.pins)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 )
 
 // buildable reports whether Cloud Build can be asked: it pushes to Artifact Registry only.
@@ -17,9 +18,9 @@ func (p *Provider) buildable(plan environment.Plan) bool {
 	return p.Cloud != nil && strings.HasSuffix(host, ".pkg.dev")
 }
 
-// build has Cloud Build make the image. because says why this machine does not, nil if that was
+// build has Cloud Build make the image. packages are those that were resolved here, if any; because says why this machine does not, nil if that was
 // asked for.
-func (p *Provider) build(ctx context.Context, plan environment.Plan, because error) (done environment.Provided, err error) {
+func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (done environment.Provided, err error) {
 	done = environment.Provided{Plan: plan, Image: plan.Image}
 	if !p.buildable(plan) {
 		return done, fmt.Errorf("--builder cloudbuild: Cloud Build is for images in Artifact Registry of the cluster's project, not for %s", plan.Repository)
@@ -33,7 +34,7 @@ func (p *Provider) build(ctx context.Context, plan environment.Plan, because err
 		return done, errors.Join(because, err)
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	d, err := wishDocument(plan)
+	d, err := wishDocument(plan, packages)
 	if err != nil {
 		return done, err
 	}

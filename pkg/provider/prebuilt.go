@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -49,7 +50,7 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 	facts, err := p.facts(ctx, plan)
 	var registry *image.RegistryError
 	if errors.As(err, &registry) {
-		return p.unpinned(ctx, plan, id, done) // only the nodes know the base
+		return p.unpinned(ctx, plan, id, nil, done) // only the nodes know the base
 	}
 	if err != nil {
 		return done, err
@@ -65,7 +66,7 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 	var notHere *resolver.NotHereError
 	var build *resolver.NeedsBuildError
 	if errors.As(err, &notHere) || errors.As(err, &build) {
-		return p.unpinned(ctx, plan, id, done)
+		return p.unpinned(ctx, plan, id, r.packages, done)
 	}
 	if err != nil {
 		return done, err
@@ -210,8 +211,8 @@ func (p *Provider) storeDocument(ctx context.Context, d document) (string, error
 }
 
 // unpinned has the pod resolve the requirements.
-func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id string, done environment.Provided) (environment.Provided, error) {
-	d, err := wishDocument(plan)
+func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id string, packages []lock.Package, done environment.Provided) (environment.Provided, error) {
+	d, err := wishDocument(plan, packages)
 	if err != nil {
 		return done, err
 	}
@@ -228,12 +229,20 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 	return done, nil
 }
 
-// wishDocument returns the document of a plan that is not resolved.
-func wishDocument(plan environment.Plan) (document, error) {
+// wishDocument returns the document of a plan whose packages are not all wheels. packages are those
+// of a lock.
+func wishDocument(plan environment.Plan, packages []lock.Package) (document, error) {
 	w := plan.Wanted
 	d := document{Version: documentVersion}
+	wanted := w.Requirements
+	if w.Kind.IsLock() && len(packages) > 0 { // the requirements are the project's, without versions
+		wanted = nil
+		for _, p := range packages {
+			d.Requirements = append(d.Requirements, exactly(p))
+		}
+	}
 	hashed := plan.IsLock()
-	for _, l := range w.Requirements {
+	for _, l := range wanted {
 		text := deps.WithoutUsers(l.Text)
 		if l.Path != "" {
 			rel, err := filepath.Rel(plan.Root, l.Path)
@@ -261,6 +270,18 @@ func wishDocument(plan environment.Plan) (document, error) {
 		d.Options = append(d.Options, deps.WithoutUsers(o))
 	}
 	return d, nil
+}
+
+// exactly returns the requirement of a package that a lock names.
+func exactly(p lock.Package) string {
+	switch {
+	case p.Wheel == nil && p.Source != "":
+		return p.Name + " @ " + deps.WithoutUsers(p.Source)
+	case p.Version == "" && p.Wheel != nil:
+		return p.Name + " @ " + deps.WithoutUsers(p.Wheel.URL)
+	default:
+		return p.Name + "==" + p.Version
+	}
 }
 
 // adopt returns the packages that the pod of an earlier job of the same wish has chosen, if there

@@ -159,6 +159,38 @@ func TestUnpinned(t *testing.T) {
 	}
 }
 
+// TestALockThatHasToBeBuilt: what a lock names exactly is built exactly so.
+func TestALockThatHasToBeBuilt(t *testing.T) {
+	w := newWorld(t)
+	w.wheel("six", "1.0", "x = 1")
+	text := fmt.Sprintf(`lock-version = "1.0"
+[[packages]]
+name = "six"
+version = "1.0"
+wheels = [{name = "six-1.0-py3-none-any.whl", url = "%s/files/six-1.0-py3-none-any.whl", hashes = {sha256 = "%s"}}]
+[[packages]]
+name = "ours"
+vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id = "abc"}
+`, w.index.URL, sum(w.files["six-1.0-py3-none-any.whl"]))
+	plan := w.planOf("pylock.toml", text)
+	done := w.mustProvide(plan)
+	d := w.document(done.SHA256)
+	if want := []string{"ours @ git+https://git.example/ours.git@abc", "six==1.0"}; !slices.Equal(d.Requirements, want) || done.Plan.Mode != environment.Prebuilt {
+		t.Errorf("the pod gets %q, want %q", d.Requirements, want)
+	}
+	if !strings.Contains(done.Plan.Why, "ours") {
+		t.Errorf("why: %s", done.Plan.Why)
+	}
+	asked := w.planOf("pylock.toml", text, bundled)
+	if _, err := w.provide(asked); err == nil || !strings.Contains(err.Error(), "ours") {
+		t.Errorf("bundled: %v", err)
+	}
+	inCloud := w.planOf("pylock.toml", text, bundled, func(in *environment.Input) { in.Builder = "cloudbuild" })
+	if _, err := w.provide(inCloud); err == nil || !strings.Contains(err.Error(), "Artifact Registry") {
+		t.Errorf("--builder cloudbuild, without a project: %v", err)
+	}
+}
+
 func TestNothingToInstall(t *testing.T) {
 	w := newWorld(t)
 	if done := w.mustProvide(w.plan("")); done.Image != w.base() || done.SHA256 != "" || len(w.did("")) > 0 {

@@ -191,8 +191,14 @@ func (w *world) locked(lines ...string) string {
 // plan returns the plan of a project with a requirements file.
 func (w *world) plan(requirements string, change ...func(*environment.Input)) environment.Plan {
 	w.t.Helper()
+	return w.planOf("requirements.txt", requirements, change...)
+}
+
+// planOf returns the plan of a project with a file.
+func (w *world) planOf(file, text string, change ...func(*environment.Input)) environment.Plan {
+	w.t.Helper()
 	root := w.t.TempDir()
-	w.must(os.WriteFile(filepath.Join(root, "requirements.txt"), []byte(requirements), 0o600))
+	w.must(os.WriteFile(filepath.Join(root, file), []byte(text), 0o600))
 	wanted, err := deps.Find(deps.Options{Root: root, EntryDir: root, Cwd: root, Home: root})
 	w.must(err)
 	in := environment.Input{Wanted: wanted, Root: root, Accelerator: api.Accelerator{Kind: api.CPU},
