@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 	"shell":       "",
 	"tomlfile":    "",
 	"transport":   "errno",
-	"wheel":       "requirement",
+	"wheel":       "pattern requirement",
 	"/manifests":  "",
 	"/runner":     "",
 
@@ -60,7 +60,7 @@ var mayImport = map[string]string{
 	"screen":      "",
 	"latest":      "",
 	"backoff":     "",
-	"image":       "backoff wheel",
+	"image":       "backoff pattern wheel",
 	"cloudbuild":  "pattern store transport wheel",
 	"fanout":      "",
 	"logs":        "api backoff latest records screen store",

@@ -181,7 +181,7 @@ func official(c v1.Config) string {
 	major, rest, _ := strings.Cut(variable(c.Env, "PYTHON_VERSION"), ".")
 	minor, _, ok := strings.Cut(rest, ".")
 	signed := variable(c.Env, "PYTHON_SHA256") != "" || variable(c.Env, "GPG_KEY") != ""
-	if version := major + "." + minor; ok && signed && versioned.MatchString("python"+version) && pathOf(c)[0] == "/usr/local/bin" {
+	if version := major + "." + minor; ok && signed && versioned().MatchString("python"+version) && pathOf(c)[0] == "/usr/local/bin" {
 		return version
 	}
 	return ""

@@ -7,19 +7,20 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 var (
-	versioned = regexp.MustCompile(`^python(3\.\d+)$`)
-	glibcFile = regexp.MustCompile(`^/(usr/)?lib(64)?/([a-z0-9_]+-linux-gnu/)?libc(\.so\.6|-2\.\d+\.so)$`)
-	muslFile  = regexp.MustCompile(`^/(usr/)?lib/ld-musl-[a-z0-9_]+\.so\.1$`)
+	versioned = pattern.Lazy(`^python(3\.\d+)$`)
+	glibcFile = pattern.Lazy(`^/(usr/)?lib(64)?/([a-z0-9_]+-linux-gnu/)?libc(\.so\.6|-2\.\d+\.so)$`)
+	muslFile  = pattern.Lazy(`^/(usr/)?lib/ld-musl-[a-z0-9_]+\.so\.1$`)
 
-	glibcVersion = regexp.MustCompile(`GNU C Library [^\n]*release version (\d+\.\d+)`)
-	muslVersion  = regexp.MustCompile(`\x00(1\.\d+)\.\d+[^\x00]*\x00`)
+	glibcVersion = pattern.Lazy(`GNU C Library [^\n]*release version (\d+\.\d+)`)
+	muslVersion  = pattern.Lazy(`\x00(1\.\d+)\.\d+[^\x00]*\x00`)
 )
 
 // findings are what the layers of an image were found to have.
@@ -83,16 +84,16 @@ func (f *findings) entry(h *tar.Header, content io.Reader) error {
 		if _, known := f.files[name]; !known {
 			f.files[name] = target(name, h)
 		}
-	case regular && f.glibc == "" && glibcFile.MatchString(name):
+	case regular && f.glibc == "" && glibcFile().MatchString(name):
 		text, err := io.ReadAll(io.LimitReader(content, 16<<20))
-		if m := glibcVersion.FindSubmatch(text); m != nil {
+		if m := glibcVersion().FindSubmatch(text); m != nil {
 			f.glibc = string(m[1])
 		}
 		return err
-	case regular && f.musl == "" && muslFile.MatchString(name):
+	case regular && f.musl == "" && muslFile().MatchString(name):
 		text, err := io.ReadAll(io.LimitReader(content, 16<<20))
-		if f.musl = "?"; muslVersion.Match(text) {
-			f.musl = string(muslVersion.FindSubmatch(text)[1])
+		if f.musl = "?"; muslVersion().Match(text) {
+			f.musl = string(muslVersion().FindSubmatch(text)[1])
 		}
 		return err
 	}
@@ -137,7 +138,7 @@ func (f *findings) find(dir string) (string, string, error) {
 			name = to
 			continue
 		}
-		m := versioned.FindStringSubmatch(path.Base(name))
+		m := versioned().FindStringSubmatch(path.Base(name))
 		if m == nil {
 			return "", "", fmt.Errorf("the version of its Python is unknown: %s/python3 is %s, not pythonX.Y; name an image that has CPython, such as python:3.12-slim", dir, name)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -234,13 +233,13 @@ var userinfo = pattern.Lazy(`([a-z+]+)://([^/\s"@]+)@`)
 // LocalFile returns the path that a file: URL names.
 func LocalFile(u *url.URL) string {
 	path := u.Path
-	if drive.MatchString(path) {
+	if drive().MatchString(path) {
 		path = path[1:] // /C:/…
 	}
 	return filepath.FromSlash(path)
 }
 
-var drive = regexp.MustCompile(`^/[A-Za-z]:/`)
+var drive = pattern.Lazy(`^/[A-Za-z]:/`)
 
 // FileURL returns the URL of an absolute path.
 func FileURL(path string) string {

@@ -91,7 +91,7 @@ func important(output string) string {
 }
 
 // fileLine is how pip names a line of a file.
-var fileLine = regexp.MustCompile(`-r \S+ \(line (\d+)\)`)
+var fileLine = pattern.Lazy(`-r \S+ \(line (\d+)\)`)
 
 // clean returns a tool's output without credentials, and with the places of requirements instead
 // of the lines of our own file.
@@ -103,8 +103,8 @@ func (j *job) clean(output string) string {
 		}
 	}
 	lines := j.wish.lines() // with which our file begins
-	output = fileLine.ReplaceAllStringFunc(output, func(found string) string {
-		n, err := strconv.Atoi(fileLine.FindStringSubmatch(found)[1])
+	output = fileLine().ReplaceAllStringFunc(output, func(found string) string {
+		n, err := strconv.Atoi(fileLine().FindStringSubmatch(found)[1])
 		if err != nil || n < 1 || n > len(lines) {
 			return found
 		}

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // Best returns the index of the wheel that pip would install on the target: the one with
@@ -90,7 +91,7 @@ func (e *NoFitError) reason() string {
 	return "its wheels for this Python are for " + list(platforms)
 }
 
-var libcTag = regexp.MustCompile(`^(many|musl)linux_(\d+)_(\d{1,3})_(\w+)$`)
+var libcTag = pattern.Lazy(`^(many|musl)linux_(\d+)_(\d{1,3})_(\w+)$`)
 
 // newerLibc returns the oldest version of the target's libc that one of the platforms needs,
 // "" if all are for other machines.
@@ -103,7 +104,7 @@ func (e *NoFitError) newerLibc(platforms map[string]bool) string {
 	libc, _, _ := strings.Cut(e.Target.Libc, " ")
 	oldest, version := 0, ""
 	for platform := range platforms {
-		m := libcTag.FindStringSubmatch(platform)
+		m := libcTag().FindStringSubmatch(platform)
 		if m == nil || m[4] != machine || (m[1] == "musl") != (libc == "musl") {
 			continue
 		}

@@ -2,8 +2,9 @@ package wheel
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // A command is an entry point that becomes a script: a function of a module.
@@ -12,8 +13,8 @@ type command struct{ module, object string }
 // entryPoint matches "name = module:object.attribute [extra]". The extras are ignored, as the
 // standard asks for.
 var (
-	entryPoint  = regexp.MustCompile(`^([^=]+?)\s*=\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*:\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*(?:\[[^\]]*\])?$`)
-	commandName = regexp.MustCompile(`^[\pL\pN_.+-]+$`)
+	entryPoint  = pattern.Lazy(`^([^=]+?)\s*=\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*:\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*(?:\[[^\]]*\])?$`)
+	commandName = pattern.Lazy(`^[\pL\pN_.+-]+$`)
 )
 
 // parseEntryPoints returns the commands that an entry_points.txt declares, by name. A window
@@ -34,11 +35,11 @@ func parseEntryPoints(text []byte) (map[string]command, error) {
 		if section != "console_scripts" && section != "gui_scripts" {
 			continue
 		}
-		m := entryPoint.FindStringSubmatch(line)
+		m := entryPoint().FindStringSubmatch(line)
 		if m == nil {
 			return nil, fmt.Errorf("entry_points.txt: line %d: %q is not of the form name = module:function", number, line)
 		}
-		if name := m[1]; !commandName.MatchString(name) || name == "." || name == ".." {
+		if name := m[1]; !commandName().MatchString(name) || name == "." || name == ".." {
 			return nil, fmt.Errorf("entry_points.txt: line %d: %q is not the name of a command", number, name)
 		}
 		commands[m[1]] = command{module: m[2], object: m[3]}

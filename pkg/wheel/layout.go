@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // Layout is where an environment stands in every image. It is the same for all layers of
@@ -25,14 +26,14 @@ const (
 // maxPrefix keeps the first line of scripts below the 127 bytes that older kernels read.
 const maxPrefix = 100
 
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
+var plainPath = pattern.Lazy(`^[A-Za-z0-9._/+-]+$`)
 
 // check reports what makes the layout unusable.
 func (l Layout) check() error {
 	if _, err := minorVersion(l.Python); err != nil {
 		return err
 	}
-	if checkPath(l.Prefix) != nil || !plainPath.MatchString(l.Prefix) || len(l.Prefix) > maxPrefix {
+	if checkPath(l.Prefix) != nil || !plainPath().MatchString(l.Prefix) || len(l.Prefix) > maxPrefix {
 		return fmt.Errorf("the environment's path %q is not a relative path of at most %d letters, digits and ._/+-", l.Prefix, maxPrefix)
 	}
 	return nil

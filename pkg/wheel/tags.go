@@ -2,8 +2,9 @@ package wheel
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // Target is what wheels are chosen for: an interpreter and the machine under it.
@@ -59,11 +60,11 @@ func (t Target) Tags() ([]string, error) {
 	return tags, nil
 }
 
-var pythonVersion = regexp.MustCompile(`^3\.(0|[1-9]\d{0,2})$`)
+var pythonVersion = pattern.Lazy(`^3\.(0|[1-9]\d{0,2})$`)
 
 // minorVersion returns the 12 of "3.12".
 func minorVersion(python string) (int, error) {
-	m := pythonVersion.FindStringSubmatch(python)
+	m := pythonVersion().FindStringSubmatch(python)
 	if m == nil {
 		return 0, fmt.Errorf("version %q of Python is not of the form 3.12", python)
 	}
@@ -74,7 +75,7 @@ func minorVersion(python string) (int, error) {
 	return minor, err
 }
 
-var libcVersion = regexp.MustCompile(`^(glibc 2|musl 1)\.(0|[1-9]\d{0,2})$`)
+var libcVersion = pattern.Lazy(`^(glibc 2|musl 1)\.(0|[1-9]\d{0,2})$`)
 
 // platforms returns the platform tags that the target accepts, the best first.
 func (t Target) platforms() ([]string, error) {
@@ -82,7 +83,7 @@ func (t Target) platforms() ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("architecture %q is neither amd64 nor arm64", t.Arch)
 	}
-	m := libcVersion.FindStringSubmatch(t.Libc)
+	m := libcVersion().FindStringSubmatch(t.Libc)
 	if m == nil {
 		return nil, fmt.Errorf(`libc %q is neither of the form "glibc 2.36" nor of the form "musl 1.2"`, t.Libc)
 	}

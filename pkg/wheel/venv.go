@@ -14,7 +14,7 @@ func Venv(ctx context.Context, l Layout, python string, system bool) (*Layer, er
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("make an environment: %w", err)
 	}
-	if !path.IsAbs(python) || !plainPath.MatchString(python) || path.Clean(python) != python || l.reserved(python[1:]) {
+	if !path.IsAbs(python) || !plainPath().MatchString(python) || path.Clean(python) != python || l.reserved(python[1:]) {
 		return nil, fmt.Errorf("make an environment: %q is not the absolute path of an interpreter outside of it", python)
 	}
 	config := fmt.Sprintf("home = %s\ninclude-system-site-packages = %t\nversion = %s\n", path.Dir(python), system, l.Python)
