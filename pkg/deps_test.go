@@ -99,7 +99,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call deps environment errno fanout homedir image job kube local logs mapresults nearest outputs pack pattern profile provider render resolver screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call cloudbuild deps environment errno fanout homedir image job kube local logs mapresults nearest outputs pack pattern profile provider render resolver screen shell store submit target ui version wheel /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -50,6 +50,8 @@ type Wanted struct {
 	// IndexNames are the names that uv's settings give to indexes, by their URL. Variables with
 	// credentials have these names in theirs.
 	IndexNames map[string]string
+	// LocalDirs are the absolute directories of these projects, and of the one that ProjectName names.
+	LocalDirs []string
 	// Lock is the text of a lock file.
 	Lock []byte
 	// ProjectName is the name of the project that pyproject.toml describes, "" if there is none.

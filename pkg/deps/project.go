@@ -62,6 +62,7 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	}
 	if r.wanted.ProjectName == "" && len(r.projects) == 1 {
 		r.wanted.ProjectName = p.Project.Name
+		r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	}
 	t := table{reader: r, file: p, name: name, dir: dir, text: text}
 	if err := t.add(p.Project.Dependencies); err != nil {

@@ -157,6 +157,7 @@ func (r *reader) add(l Line, dir string, constraint bool) error {
 	}
 	dir, l.Path = l.Path, ""
 	r.wanted.Local = append(r.wanted.Local, l)
+	r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	file := filepath.Join(dir, string(Project))
 	if !isFile(file) {
 		return nil // what a setup.py needs is only known when it runs

@@ -70,6 +70,23 @@ func (p *Planned) findDeps(root, entryDir string, c api.Call, m Machine) (deps.W
 	return found, err
 }
 
+// sources returns the directories src of projects that travel with the job, relative to the package
+// root, without those that are known already. Installing such a project has the same effect.
+func sources(projects []string, root string, known []string) []string {
+	var found []string
+	for _, dir := range projects {
+		rel, err := filepath.Rel(root, filepath.Join(dir, "src"))
+		info, missing := os.Stat(filepath.Join(root, rel))
+		if err != nil || !filepath.IsLocal(rel) || missing != nil || !info.IsDir() {
+			continue
+		}
+		if rel = filepath.ToSlash(rel); !slices.Contains(known, rel) && !slices.Contains(found, rel) {
+			found = append(found, rel)
+		}
+	}
+	return found
+}
+
 // chooseEnvironment decides where the job's packages come from.
 func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	if p.Spec.Backend == api.BackendLocal {

@@ -255,6 +255,9 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if c.KWArgs, err = call.AsTyped(c.KWArgs, p.request.KWArgs, p.textual); err != nil {
 		return err
 	}
+	if c.Kind != api.CallCommand {
+		c.SysPath = append(c.SysPath, sources(p.Deps.LocalDirs, layout.Root, c.SysPath)...)
+	}
 	p.Root, p.Entry, p.call = layout.Root, c.File, c
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
 	p.Call, err = json.Marshal(c)

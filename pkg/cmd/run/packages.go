@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -25,6 +26,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
 // memoryDir is where what is known of images is remembered, below the directory of caches.
@@ -121,11 +123,26 @@ func providerError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return process.Exit(process.ExitInterrupted)
 	}
-	var registry *image.RegistryError
-	if errors.As(err, &registry) && !registry.Denied() {
-		return err
+	var (
+		registry    *image.RegistryError
+		unusable    *image.UnusableError
+		base        *image.BaseError
+		limit       *image.LimitError
+		conflict    *resolver.ConflictError
+		notHere     *resolver.NotHereError
+		build       *resolver.NeedsBuildError
+		noFit       *wheel.NoFitError
+		credentials *cloudbuild.CredentialsError
+	)
+	for _, mistake := range []any{&unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
+		if errors.As(err, mistake) {
+			return process.Usage(err)
+		}
 	}
-	return process.Usage(err)
+	if errors.As(err, &registry) && registry.Denied() || errors.Is(err, cloudbuild.ErrUnusable) {
+		return process.Usage(err)
+	}
+	return err
 }
 
 // jaxModules are the modules that a runtime brings.

@@ -1,0 +1,135 @@
+package submit
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// planOf plans a job of a project with some files, in a cluster of GKE unless it is changed.
+func planOf(t *testing.T, files map[string]string, change func(*api.Request, *target.Target)) (Planned, error) {
+	t.Helper()
+	root := t.TempDir()
+	files["train.py"] = "def f():\n    pass\n"
+	files[".git/HEAD"] = ""
+	for name, text := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := api.Request{Invocation: api.Invocation{Target: "train.py:f"}, Execution: api.Execution{Retries: -1, MaxDisruptions: -1}}
+	where := target.Target{Project: "acme", Zone: "us-central1-a", Cluster: "main", GKE: true, Namespace: "default", Store: "gs://b"}
+	if change != nil {
+		change(&r, &where)
+	}
+	return Plan(context.Background(), r, where, Machine{Cwd: root, Home: t.TempDir(), CacheDir: t.TempDir()}, FixedIdentity())
+}
+
+func TestPlanOfPackages(t *testing.T) {
+	tests := map[string]struct {
+		files  map[string]string
+		change func(*api.Request, *target.Target)
+		image  string // its beginning
+		err    string
+	}{
+		"nothing to install": {map[string]string{}, nil, "python:3.", ""},
+		"requirements":       {map[string]string{"requirements.txt": "six\n"}, nil, "us-docker.pkg.dev/acme/kn-main/env:r-", ""},
+		"a mistake in them":  {map[string]string{"requirements.txt": "six ==\n"}, nil, "", "requirements.txt:1"},
+		"a mistake in them, and an image of one's own": {map[string]string{"requirements.txt": "six ==\n"},
+			func(r *api.Request, _ *target.Target) { r.Image = "me/mine:1" }, "me/mine:1", ""},
+		"what is outside the package root": {map[string]string{"requirements.txt": "-e ../other\n"}, nil, "", "outside the package root"},
+		"a file that was named":            {map[string]string{"more.txt": "six\n"}, func(r *api.Request, _ *target.Target) { r.Images.Requirements = "more.txt" }, "us-docker.pkg.dev/acme/kn-main/env:r-", ""},
+		"a file that was named, and an image of one's own": {map[string]string{"more.txt": "six\n"},
+			func(r *api.Request, _ *target.Target) { r.Image, r.Images.Requirements = "me/mine:1", "more.txt" }, "", "--requirements cannot be combined with --image me/mine:1"},
+		"the repository of a profile": {map[string]string{"requirements.txt": "six\n"}, func(_ *api.Request, t *target.Target) { t.ImageRepo = "r.example/env" }, "r.example/env:r-", ""},
+		"a repository before that of a profile": {map[string]string{"requirements.txt": "six\n"},
+			func(r *api.Request, t *target.Target) {
+				r.Images.ImageRepo, t.ImageRepo = "mine.example/env", "r.example/env"
+			}, "mine.example/env:r-", ""},
+		"the base of a profile":                 {map[string]string{}, func(_ *api.Request, t *target.Target) { t.BaseImage = "r.example/base:1" }, "r.example/base:1", ""},
+		"--python before the base of a profile": {map[string]string{}, func(r *api.Request, t *target.Target) { r.Images.Python, t.BaseImage = "3.11", "r.example/base:1" }, "python:3.11-slim", ""},
+		"a cluster that is not one of GKE":      {map[string]string{"requirements.txt": "six\n"}, func(_ *api.Request, t *target.Target) { *t = target.Target{Namespace: "default", Store: "gs://b"} }, "python:3.", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := planOf(t, tt.files, tt.change)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("error %v, want one with %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || !strings.HasPrefix(p.Spec.Image, tt.image) {
+				t.Errorf("image %q, want %s…; %v", p.Spec.Image, tt.image, err)
+			}
+		})
+	}
+}
+
+// TestSourcesOfProjects: installing a project makes its directory src importable; so does the plan.
+func TestSourcesOfProjects(t *testing.T) {
+	p, err := planOf(t, map[string]string{
+		"requirements.txt": "-e .\n-e ./libs/a\n", "pyproject.toml": "[project]\nname = \"p\"\n", "src/p/__init__.py": "",
+		"libs/a/pyproject.toml": "[project]\nname = \"a\"\n", "libs/a/src/a.py": "",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"src", "libs/a/src"} {
+		if !slices.Contains(p.call.SysPath, want) {
+			t.Errorf("sys.path %q lacks %s", p.call.SysPath, want)
+		}
+	}
+}
+
+// TestRuntimeSetsTheBackendOfKeras, unless the user does.
+func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
+	value := func(change func(*api.Request, *target.Target)) string {
+		p, err := planOf(t, map[string]string{}, change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Spec.Env {
+			if e.Name == kerasBackend {
+				return e.Value
+			}
+		}
+		return ""
+	}
+	if got := value(func(r *api.Request, _ *target.Target) { r.AcceleratorText = "v6e-8" }); got != "jax" {
+		t.Errorf("on a TPU: %q", got)
+	}
+	if got := value(func(r *api.Request, _ *target.Target) {
+		r.AcceleratorText = "l4"
+		r.Env = []api.EnvVar{{Name: kerasBackend, Value: "torch"}}
+	}); got != "torch" {
+		t.Errorf("set by the user: %q", got)
+	}
+	if got := value(nil); got != "" {
+		t.Errorf("on cpu: %q", got)
+	}
+}
+
+func TestWithEnvironment(t *testing.T) {
+	p := Planned{Secrets: map[string]string{"TOKEN": "t"}, Spec: api.Spec{SecretEnv: []string{"TOKEN"}}}
+	secrets := p.Secrets
+	got := p.WithEnvironment(environment.Provided{Image: "i", SHA256: "s", Netrc: "machine h", Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
+	if got.Spec.Image != "i" || got.Spec.EnvironmentSHA256 != "s" || !slices.Equal(got.Spec.SecretEnv, []string{api.EnvNetrc, "TOKEN"}) || got.Secrets[api.EnvNetrc] != "machine h" {
+		t.Errorf("plan %+v", got)
+	}
+	if len(secrets) != 1 {
+		t.Errorf("the caller's secrets were changed: %q", secrets)
+	}
+}
