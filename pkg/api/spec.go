@@ -120,7 +120,7 @@ var StoreFlags = []struct{ Flag, Variable string }{
 
 // EnvNetrc has the credentials with which the runner reaches indexes of packages, as a netrc file.
 // The call doesn't see it.
-const EnvNetrc = "KINETIC_NETRC" //nolint:gosec // a name, not a credential
+const EnvNetrc = "KINETIC_NETRC"
 
 // EnvCompletionIndex has the number of a pod of an Indexed Job; Kubernetes sets it.
 const EnvCompletionIndex = "JOB_COMPLETION_INDEX"

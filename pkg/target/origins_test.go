@@ -56,52 +56,52 @@ func TestPrecedence(t *testing.T) {
 		env     variables
 		want    Target
 	}{
-		"the current profile before the current context": {ctxMain, "lone", Flags{}, nil, whole(
+		"the current profile before the current context": {ctxMain, "lone", Flags{}, nil, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "alone", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{"profile lone", "profile lone", "profile lone", "project, zone and cluster", "profile lone", "default"})},
-		"KINETIC_PROFILE before the current one": {ctxMain, "lone", Flags{}, variables{"KINETIC_PROFILE": "big"}, whole(
+			Sources{"profile lone", "profile lone", "profile lone", "project, zone and cluster", "profile lone", "default"}}.target()},
+		"KINETIC_PROFILE before the current one": {ctxMain, "lone", Flags{}, variables{"KINETIC_PROFILE": "big"}, whole{
 			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://acme-ml-kn-big-jobs",
-			Sources{"profile big", "profile big", "profile big", "project, zone and cluster", "profile big", "default"})},
-		"--profile before KINETIC_PROFILE": {ctxMain, "", Flags{Profile: "big"}, variables{"KINETIC_PROFILE": "lone"}, whole(
+			Sources{"profile big", "profile big", "profile big", "project, zone and cluster", "profile big", "default"}}.target()},
+		"--profile before KINETIC_PROFILE": {ctxMain, "", Flags{Profile: "big"}, variables{"KINETIC_PROFILE": "lone"}, whole{
 			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://acme-ml-kn-big-jobs",
-			Sources{"profile big", "profile big", "profile big", "project, zone and cluster", "profile big", "default"})},
+			Sources{"profile big", "profile big", "profile big", "project, zone and cluster", "profile big", "default"}}.target()},
 		"flags and variables before a profile": {ctxMain, "lone", Flags{Project: "acme-ml", Namespace: "team"},
-			variables{"KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big"}, whole(
+			variables{"KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big"}, whole{
 				"acme-ml", "europe-west4-b", "big", ctxBig, "team", true, "gs://acme-ml-kn-big-jobs",
-				Sources{"--project", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "--namespace", "default"})},
+				Sources{"--project", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "--namespace", "default"}}.target()},
 		"a variable before --profile": {ctxMain, "", Flags{Profile: "lone"},
-			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_CLUSTER": "main"}, whole(
+			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_CLUSTER": "main"}, whole{
 				"acme-ml", "us-central1-a", "main", ctxMain, "alone", true, "gs://acme-ml-kn-main-jobs",
-				Sources{"KINETIC_PROJECT", "profile lone", "KINETIC_CLUSTER", "current context", "profile lone", "default"})},
-		"--context leaves the current profile out": {ctxMain, "big", Flags{Context: ctxLone}, variables{"KINETIC_PROFILE": "big"}, whole(
+				Sources{"KINETIC_PROJECT", "profile lone", "KINETIC_CLUSTER", "current context", "profile lone", "default"}}.target()},
+		"--context leaves the current profile out": {ctxMain, "big", Flags{Context: ctxLone}, variables{"KINETIC_PROFILE": "big"}, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{lone, lone, lone, "--context", "default", "default"})},
-		"--context and --profile that agree": {ctxMain, "", Flags{Context: ctxLone, Profile: "lone"}, nil, whole(
+			Sources{lone, lone, lone, "--context", "default", "default"}}.target()},
+		"--context and --profile that agree": {ctxMain, "", Flags{Context: ctxLone, Profile: "lone"}, nil, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "alone", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{lone, lone, lone, "--context", "profile lone", "default"})},
-		"--context elsewhere, --profile for the store": {ctxMain, "", Flags{Context: "kind-dev", Profile: "lone"}, nil, whole(
+			Sources{lone, lone, lone, "--context", "profile lone", "default"}}.target()},
+		"--context elsewhere, --profile for the store": {ctxMain, "", Flags{Context: "kind-dev", Profile: "lone"}, nil, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "alone", false, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{"profile lone", "profile lone", "profile lone", "--context", "profile lone", "default"})},
-		"the context before gcloud": {ctxLone, "", Flags{}, variables{"CLOUDSDK_CORE_PROJECT": "other-ml"}, whole(
+			Sources{"profile lone", "profile lone", "profile lone", "--context", "profile lone", "default"}}.target()},
+		"the context before gcloud": {ctxLone, "", Flags{}, variables{"CLOUDSDK_CORE_PROJECT": "other-ml"}, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{lone, lone, lone, "current context", "default", "default"})},
-		"gcloud where the context says nothing": {"kind-dev", "", Flags{}, nil, whole(
+			Sources{lone, lone, lone, "current context", "default", "default"}}.target()},
+		"gcloud where the context says nothing": {"kind-dev", "", Flags{}, nil, whole{
 			"gcloud-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", false, "gs://gcloud-ml-kn-from-gcloud-jobs",
-			Sources{gcloud, gcloud, gcloud, "current context", "context kind-dev", "default"})},
+			Sources{gcloud, gcloud, gcloud, "current context", "context kind-dev", "default"}}.target()},
 		"gcloud's variables before its file": {"kind-dev", "", Flags{},
-			variables{"CLOUDSDK_CORE_PROJECT": "env-ml", "CLOUDSDK_COMPUTE_ZONE": "us-west1-a", "CLOUDSDK_CONTAINER_CLUSTER": "by-env", "GOOGLE_CLOUD_PROJECT": "last-ml"}, whole(
+			variables{"CLOUDSDK_CORE_PROJECT": "env-ml", "CLOUDSDK_COMPUTE_ZONE": "us-west1-a", "CLOUDSDK_CONTAINER_CLUSTER": "by-env", "GOOGLE_CLOUD_PROJECT": "last-ml"}, whole{
 				"env-ml", "us-west1-a", "by-env", "kind-dev", "sandbox", false, "gs://env-ml-kn-by-env-jobs",
-				Sources{"CLOUDSDK_CORE_PROJECT", "CLOUDSDK_COMPUTE_ZONE", "CLOUDSDK_CONTAINER_CLUSTER", "current context", "context kind-dev", "default"})},
-		"an odd value that does not count": {"kind-dev", "", Flags{Project: "acme-ml"}, variables{"CLOUDSDK_CORE_PROJECT": "1234"}, whole(
+				Sources{"CLOUDSDK_CORE_PROJECT", "CLOUDSDK_COMPUTE_ZONE", "CLOUDSDK_CONTAINER_CLUSTER", "current context", "context kind-dev", "default"}}.target()},
+		"an odd value that does not count": {"kind-dev", "", Flags{Project: "acme-ml"}, variables{"CLOUDSDK_CORE_PROJECT": "1234"}, whole{
 			"acme-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", true, "gs://acme-ml-kn-from-gcloud-jobs",
-			Sources{"--project", gcloud, gcloud, "current context", "context kind-dev", "default"})},
-		"GOOGLE_CLOUD_PROJECT is the last": {"kind-dev", "", Flags{}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "NONE", "GOOGLE_CLOUD_PROJECT": "last-ml"}, whole(
+			Sources{"--project", gcloud, gcloud, "current context", "context kind-dev", "default"}}.target()},
+		"GOOGLE_CLOUD_PROJECT is the last": {"kind-dev", "", Flags{}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "NONE", "GOOGLE_CLOUD_PROJECT": "last-ml"}, whole{
 			"last-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", false, "gs://last-ml-kn-kinetic-cluster-jobs",
-			Sources{"GOOGLE_CLOUD_PROJECT", "default", "default", "current context", "context kind-dev", "default"})},
+			Sources{"GOOGLE_CLOUD_PROJECT", "default", "default", "current context", "context kind-dev", "default"}}.target()},
 		"gcloud finds a context where none is current": {"", "", Flags{},
-			variables{"CLOUDSDK_CORE_PROJECT": "acme-ml", "CLOUDSDK_COMPUTE_ZONE": "us-central1-a", "CLOUDSDK_CONTAINER_CLUSTER": "main"}, whole(
+			variables{"CLOUDSDK_CORE_PROJECT": "acme-ml", "CLOUDSDK_COMPUTE_ZONE": "us-central1-a", "CLOUDSDK_CONTAINER_CLUSTER": "main"}, whole{
 				"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
-				Sources{"CLOUDSDK_CORE_PROJECT", "CLOUDSDK_COMPUTE_ZONE", "CLOUDSDK_CONTAINER_CLUSTER", "project, zone and cluster", "context " + ctxMain, "default"})},
+				Sources{"CLOUDSDK_CORE_PROJECT", "CLOUDSDK_COMPUTE_ZONE", "CLOUDSDK_CONTAINER_CLUSTER", "project, zone and cluster", "context " + ctxMain, "default"}}.target()},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,14 @@ func TestFilesAreReadWhereNeeded(t *testing.T) {
 	}
 }
 
-// whole returns the target with these values.
-func whole(project, zone, cluster, context, namespace string, gke bool, store string, from Sources) Target {
-	return Target{Project: project, Zone: zone, Cluster: cluster, Context: context, Namespace: namespace, GKE: gke, Store: store, From: from}
+// whole is a target of a cluster that has nothing to say about images.
+type whole struct {
+	project, zone, cluster, context, namespace string
+	gke                                        bool
+	store                                      string
+	from                                       Sources
+}
+
+func (w whole) target() Target {
+	return Target{Project: w.project, Zone: w.zone, Cluster: w.cluster, Context: w.context, Namespace: w.namespace, GKE: w.gke, Store: w.store, From: w.from}
 }

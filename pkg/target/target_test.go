@@ -53,53 +53,53 @@ func TestResolve(t *testing.T) {
 		env     variables
 		want    Target
 	}{
-		"the current context says it all": {ctxMain, Flags{}, nil, whole(
+		"the current context says it all": {ctxMain, Flags{}, nil, whole{
 			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
-			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "current context", "context " + ctxMain, "default"})},
-		"a renamed context": {"production", Flags{}, nil, whole(
+			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "current context", "context " + ctxMain, "default"}}.target()},
+		"a renamed context": {"production", Flags{}, nil, whole{
 			"acme-ml", "us-east5", "prod", "production", "prod", true, "gs://acme-ml-kn-prod-jobs",
-			Sources{"context production", "context production", "context production", "current context", "context production", "default"})},
-		"a cluster elsewhere and a project": {"kind-dev", Flags{}, variables{"KINETIC_PROJECT": "lone-ml"}, whole(
+			Sources{"context production", "context production", "context production", "current context", "context production", "default"}}.target()},
+		"a cluster elsewhere and a project": {"kind-dev", Flags{}, variables{"KINETIC_PROJECT": "lone-ml"}, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", false, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{"KINETIC_PROJECT", "default", "default", "current context", "context kind-dev", "default"})},
-		"a cluster elsewhere and a store": {"kind-dev", Flags{Store: "gs://bucket/team/"}, nil, whole(
+			Sources{"KINETIC_PROJECT", "default", "default", "current context", "context kind-dev", "default"}}.target()},
+		"a cluster elsewhere and a store": {"kind-dev", Flags{Store: "gs://bucket/team/"}, nil, whole{
 			"", "us-central1-a", "kinetic-cluster", "kind-dev", "sandbox", false, "gs://bucket/team",
-			Sources{"", "default", "default", "current context", "context kind-dev", "--store"})},
+			Sources{"", "default", "default", "current context", "context kind-dev", "--store"}}.target()},
 		"flags come first": {ctxMain, Flags{Project: "acme-ml", Zone: "europe-west4-b", Cluster: "big", Store: "gs://one", Namespace: "team"},
-			variables{"KINETIC_PROJECT": "other-ml", "KINETIC_ZONE": "us-west1-a", "KINETIC_CLUSTER": "other", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, whole(
+			variables{"KINETIC_PROJECT": "other-ml", "KINETIC_ZONE": "us-west1-a", "KINETIC_CLUSTER": "other", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, whole{
 				"acme-ml", "europe-west4-b", "big", ctxBig, "team", true, "gs://one",
-				Sources{"--project", "--zone", "--cluster", "project, zone and cluster", "--namespace", "--store"})},
+				Sources{"--project", "--zone", "--cluster", "project, zone and cluster", "--namespace", "--store"}}.target()},
 		"then variables": {ctxMain, Flags{},
-			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, whole(
+			variables{"KINETIC_PROJECT": "acme-ml", "KINETIC_ZONE": "europe-west4-b", "KINETIC_CLUSTER": "big", "KINETIC_STORE": "gs://two", "KINETIC_NAMESPACE": "their"}, whole{
 				"acme-ml", "europe-west4-b", "big", ctxBig, "their", true, "gs://two",
-				Sources{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "KINETIC_NAMESPACE", "KINETIC_STORE"})},
-		"what is not set comes from the context": {ctxMain, Flags{Zone: "europe-west4-b"}, variables{"KINETIC_CLUSTER": "big"}, whole(
+				Sources{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "project, zone and cluster", "KINETIC_NAMESPACE", "KINETIC_STORE"}}.target()},
+		"what is not set comes from the context": {ctxMain, Flags{Zone: "europe-west4-b"}, variables{"KINETIC_CLUSTER": "big"}, whole{
 			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://acme-ml-kn-big-jobs",
-			Sources{"context " + ctxMain, "--zone", "KINETIC_CLUSTER", "project, zone and cluster", "default", "default"})},
-		"the same cluster said twice": {ctxMain, Flags{Cluster: "main"}, variables{"KINETIC_PROJECT": "acme-ml"}, whole(
+			Sources{"context " + ctxMain, "--zone", "KINETIC_CLUSTER", "project, zone and cluster", "default", "default"}}.target()},
+		"the same cluster said twice": {ctxMain, Flags{Cluster: "main"}, variables{"KINETIC_PROJECT": "acme-ml"}, whole{
 			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
-			Sources{"KINETIC_PROJECT", "context " + ctxMain, "--cluster", "current context", "context " + ctxMain, "default"})},
-		"another cluster under a renamed context": {ctxMain, Flags{Zone: "us-east5", Cluster: "prod"}, nil, whole(
+			Sources{"KINETIC_PROJECT", "context " + ctxMain, "--cluster", "current context", "context " + ctxMain, "default"}}.target()},
+		"another cluster under a renamed context": {ctxMain, Flags{Zone: "us-east5", Cluster: "prod"}, nil, whole{
 			"acme-ml", "us-east5", "prod", "production", "prod", true, "gs://acme-ml-kn-prod-jobs",
-			Sources{"context " + ctxMain, "--zone", "--cluster", "project, zone and cluster", "context production", "default"})},
-		"from elsewhere to GKE": {"kind-dev", Flags{Cluster: "kinetic-cluster"}, variables{"KINETIC_PROJECT": "lone-ml"}, whole(
+			Sources{"context " + ctxMain, "--zone", "--cluster", "project, zone and cluster", "context production", "default"}}.target()},
+		"from elsewhere to GKE": {"kind-dev", Flags{Cluster: "kinetic-cluster"}, variables{"KINETIC_PROJECT": "lone-ml"}, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{"KINETIC_PROJECT", "default", "--cluster", "project, zone and cluster", "default", "default"})},
-		"no current context, a project": {"", Flags{Project: "lone-ml"}, nil, whole(
+			Sources{"KINETIC_PROJECT", "default", "--cluster", "project, zone and cluster", "default", "default"}}.target()},
+		"no current context, a project": {"", Flags{Project: "lone-ml"}, nil, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"})},
-		"a current context that is gone, a project": {"gone", Flags{Project: "lone-ml"}, nil, whole(
+			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"}}.target()},
+		"a current context that is gone, a project": {"gone", Flags{Project: "lone-ml"}, nil, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
-			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"})},
-		"--context counts before variables": {"kind-dev", Flags{Context: ctxMain}, variables{"KINETIC_PROJECT": "other-ml", "KINETIC_CLUSTER": "other"}, whole(
+			Sources{"--project", "default", "default", "project, zone and cluster", "default", "default"}}.target()},
+		"--context counts before variables": {"kind-dev", Flags{Context: ctxMain}, variables{"KINETIC_PROJECT": "other-ml", "KINETIC_CLUSTER": "other"}, whole{
 			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
-			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "--context", "context " + ctxMain, "default"})},
-		"--context and flags that agree": {"kind-dev", Flags{Context: ctxMain, Project: "acme-ml", Cluster: "main"}, nil, whole(
+			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "--context", "context " + ctxMain, "default"}}.target()},
+		"--context and flags that agree": {"kind-dev", Flags{Context: ctxMain, Project: "acme-ml", Cluster: "main"}, nil, whole{
 			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
-			Sources{"--project", "context " + ctxMain, "--cluster", "--context", "context " + ctxMain, "default"})},
-		"--context elsewhere, flags for the store": {ctxMain, Flags{Context: "kind-dev", Project: "acme-ml", Cluster: "big"}, nil, whole(
+			Sources{"--project", "context " + ctxMain, "--cluster", "--context", "context " + ctxMain, "default"}}.target()},
+		"--context elsewhere, flags for the store": {ctxMain, Flags{Context: "kind-dev", Project: "acme-ml", Cluster: "big"}, nil, whole{
 			"acme-ml", "us-central1-a", "big", "kind-dev", "sandbox", true, "gs://acme-ml-kn-big-jobs",
-			Sources{"--project", "default", "--cluster", "--context", "context kind-dev", "default"})},
+			Sources{"--project", "default", "--cluster", "--context", "context kind-dev", "default"}}.target()},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
