@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
@@ -52,8 +53,34 @@ type interpreter struct{ Executable, Python, Implementation, System, Machine, Pi
 // minPip is the oldest version of pip that has --dry-run and --report.
 const minPip = "22.2"
 
-// misfit says why pip of an interpreter can't resolve for a target, "" if it can.
-func (i interpreter) misfit(t wheel.Target) string {
+// sparingPip is the first version of pip that resolves without downloading what it chooses.
+const sparingPip = "25.3"
+
+// heavy are packages that have a gigabyte or more with all that they need.
+var heavy = []string{"jax", "jaxlib", "tensorflow", "torch", "torchvision", "vllm"}
+
+// heavyOf returns a requirement of a wish that is too large to be downloaded only to resolve it, ""
+// if there is none. JAX is large with an extra, which brings an accelerator's libraries.
+func heavyOf(w Wish) string {
+	for _, l := range w.lines() {
+		name := requirement.Normalize(l.Name())
+		if slices.Contains(heavy, name) && (!strings.HasPrefix(name, "jax") || strings.Contains(l.Text, "[")) {
+			return name
+		}
+	}
+	return ""
+}
+
+// older reports whether a version of pip is older than another one.
+func older(version, than string) bool {
+	v, err := requirement.ParseVersion(version)
+	o, oldErr := requirement.ParseVersion(than)
+	return err != nil || oldErr != nil || v.Compare(o) < 0
+}
+
+// misfit says why pip of an interpreter can't resolve a wish, "" if it can.
+func (i interpreter) misfit(w Wish) string {
+	t := w.Target
 	switch {
 	case i.System != "linux" || i.Machine != machineOf(t):
 		return fmt.Sprintf("pip resolves only for its own platform, which is %s on %s", i.System, i.Machine)
@@ -64,9 +91,11 @@ func (i interpreter) misfit(t wheel.Target) string {
 	case i.Pip == "":
 		return "it has no pip"
 	}
-	v, err := requirement.ParseVersion(i.Pip)
-	if oldest, oldErr := requirement.ParseVersion(minPip); err != nil || oldErr != nil || v.Compare(oldest) < 0 {
+	if older(i.Pip, minPip) {
 		return fmt.Sprintf("its pip is %s, and %s is needed", i.Pip, minPip)
+	}
+	if name := heavyOf(w); name != "" && older(i.Pip, sparingPip) {
+		return fmt.Sprintf("its pip is %s, which would download %s only to resolve it: pip %s does not", i.Pip, name, sparingPip)
 	}
 	return ""
 }
@@ -97,7 +126,7 @@ func (r Resolver) pipOrPod(t wheel.Target) (Way, string) {
 		}
 		m := minorName().FindStringSubmatch(real)
 		if m == nil || m[1] == t.Python {
-			return Pip, fmt.Sprintf("there is no uv, and %s is of this platform", path)
+			return Pip, fmt.Sprintf("there is no uv; %s has the job's platform", path)
 		}
 		why = fmt.Sprintf("there is no uv, and pip resolves only for its own Python, which is %s", m[1])
 	}
@@ -119,7 +148,7 @@ func (r Resolver) fittingPip(ctx context.Context, w Wish) (tool, error) {
 			why = fmt.Sprintf("%s does not say what it is: %v", path, err)
 			continue
 		}
-		if why = i.misfit(w.Target); why == "" {
+		if why = i.misfit(w); why == "" {
 			return pip{i.Executable}, nil
 		}
 		why = path + ": " + why

@@ -274,8 +274,12 @@ func TestNotHere(t *testing.T) {
 		"another implementation": {interpreter(strings.Replace(says("24"), "cpython", "pypy", 1)), here, "it is pypy"},
 		"garbage":                {interpreter("echo garbage"), here, `it answers "garbage"`},
 		"a broken interpreter":   {interpreter("echo cannot start >&2; exit 3"), here, "exit status 3: cannot start"},
+		"a download":             {interpreter(says("25.2")), here, "would download torch only to resolve it"},
 	} {
 		w := requirements(t, "a")
+		if name == "a download" {
+			w = requirements(t, "a\ntorch>=2")
+		}
 		w.Target = c.target
 		_, err := c.resolver(t).Resolve(t.Context(), w)
 		if !is[*resolver.NotHereError](err) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "install uv") {
