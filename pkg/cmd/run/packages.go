@@ -97,8 +97,12 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 	if bar != nil {
 		bar.Done()
 	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(o.streams.ErrOut, "interrupted; nothing was started")
+		return p, process.Exit(process.ExitInterrupted)
+	}
 	if err != nil {
-		return p, providerError(ctx, err)
+		return p, providerError(err)
 	}
 	if why := provided.Plan.Why; why != "" {
 		o.ui.Note("the pod installs the packages: " + why)
@@ -119,10 +123,7 @@ func pythonHere() string {
 }
 
 // providerError gives mistakes in what is to be installed exit code 2: nothing was created.
-func providerError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return process.Exit(process.ExitInterrupted)
-	}
+func providerError(err error) error {
 	var (
 		registry    *image.RegistryError
 		unusable    *image.UnusableError
