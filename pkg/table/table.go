@@ -3,8 +3,6 @@
 package table
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +21,7 @@ const (
 // row as soon as that has come. The text of a column that the table lacks is empty. The slice is
 // valid only during the call. Any other answer than a table is an error.
 func Read(r io.Reader, columns []string, each func(row []string)) error {
-	t := reader{json: json.NewDecoder(r), columns: columns, each: each}
+	t := reader{values: newValues(r), columns: columns, each: each}
 	err := t.read()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -34,49 +32,39 @@ func Read(r io.Reader, columns []string, each func(row []string)) error {
 	return nil
 }
 
-// reader reads one table. Decoding thousands of rows at once would take twice as long, and could
-// only begin when the last one has come.
+// reader reads one table.
 type reader struct {
-	json    *json.Decoder
+	values  *values
 	columns []string
 	at      []int // the places of the columns in a row, -1 for one that the table lacks
 	each    func([]string)
 }
 
 func (t *reader) read() error {
-	if _, err := t.json.Token(); err != nil { // {
-		return err
-	}
 	kind := ""
-	for t.json.More() {
-		name, err := t.json.Token()
-		if err != nil {
-			return err
-		}
-		switch name {
+	err := t.values.object(func(field string) (err error) {
+		switch field {
 		case "kind":
-			err = t.json.Decode(&kind)
+			err = t.values.decode(&kind)
 		case "columnDefinitions":
 			err = t.readColumns()
 		case "rows":
-			err = t.readRows()
+			row := make([]string, len(t.columns))
+			err = t.values.array(func() error { return t.readRow(row) })
 		default:
-			err = t.json.Decode(new(json.RawMessage))
+			_, err = t.values.next()
 		}
-		if err != nil {
-			return err
-		}
-	}
-	if kind != "Table" {
+		return err
+	})
+	if err == nil && kind != "Table" {
 		return fmt.Errorf("the server sent kind %q", kind)
 	}
-	_, err := t.json.Token() // }
 	return err
 }
 
 func (t *reader) readColumns() error {
 	var definitions []struct{ Name string }
-	if err := t.json.Decode(&definitions); err != nil {
+	if err := t.values.decode(&definitions); err != nil {
 		return err
 	}
 	for _, name := range t.columns {
@@ -85,40 +73,27 @@ func (t *reader) readColumns() error {
 	return nil
 }
 
-func (t *reader) readRows() error {
-	if start, err := t.json.Token(); err != nil || start == nil { // [ or null
-		return err
-	}
-	var line struct{ Cells []json.RawMessage }
-	row := make([]string, len(t.columns))
-	for t.json.More() {
-		line.Cells = line.Cells[:0]
-		if err := t.json.Decode(&line); err != nil {
+func (t *reader) readRow(row []string) error {
+	clear(row)
+	err := t.values.object(func(field string) error {
+		if field != "cells" {
+			_, err := t.values.next()
 			return err
 		}
-		for i, k := range t.at {
-			row[i] = ""
-			if k >= 0 && k < len(line.Cells) {
-				row[i] = text(line.Cells[k])
+		place := -1
+		return t.values.array(func() error {
+			cell, err := t.values.next()
+			place++
+			if column := slices.Index(t.at, place); column >= 0 {
+				row[column] = text(cell)
 			}
-		}
+			return err
+		})
+	})
+	if err == nil {
 		t.each(row)
 	}
-	_, err := t.json.Token() // ]
 	return err
-}
-
-// text returns the text of a cell, "" if the cell is no text.
-func text(cell json.RawMessage) string {
-	if len(cell) < 2 || cell[0] != '"' {
-		return ""
-	}
-	if bytes.IndexByte(cell, '\\') < 0 {
-		return string(cell[1 : len(cell)-1])
-	}
-	var s string
-	_ = json.Unmarshal(cell, &s) // the decoder has found no mistake in it
-	return s
 }
 
 // Age returns the duration that a column AGE shows, such as 3d4h. Any other text means nothing.
