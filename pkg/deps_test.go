@@ -78,7 +78,7 @@ var mayImport = map[string]string{
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
 	"environment": "api deps image lock nearest requirement wheel",
-	"provider":    "api cloudbuild deps environment image lock records resolver store wheel",
+	"provider":    "api cloudbuild deps environment image lock records resolver store ui wheel",
 	"submit":      "accelerator api bundle call deps environment homedir job nearest pack pattern records render store target version /runner",
 
 	"forward": "",

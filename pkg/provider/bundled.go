@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -95,21 +96,11 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 	}
 	done.Digests = []string{made.Digest}
 	done.Phase = "image"
-	done.Detail = fmt.Sprintf("%d packages (%s), %d new layers, %s sent, %s", len(resolved.Wheels), resolved.By, made.Layers, size(made.Sent), p.Now().Sub(began).Round(100*1e6))
+	done.Detail = fmt.Sprintf("%s, %s, %s sent", resolved, ui.Count(made.Layers, "new layer"), ui.Bytes(made.Sent))
 	if made.There {
-		done.Detail = fmt.Sprintf("%d packages (%s), the image was there", len(resolved.Wheels), resolved.By)
+		done.Detail = resolved.String() + ", the image was there"
 	}
 	return done, nil
-}
-
-// size formats bytes.
-func size(bytes int64) string {
-	switch {
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
-	default:
-		return fmt.Sprintf("%.0f KB", float64(bytes)/(1<<10))
-	}
 }
 
 // defaultLimit is how much is sent from this machine if nobody says.
@@ -160,6 +151,11 @@ type resolved struct {
 	warnings []string
 }
 
+// String says how many packages there are, and what has chosen them.
+func (r resolved) String() string {
+	return fmt.Sprintf("%s (%s)", ui.Count(len(r.Wheels), "package"), r.By)
+}
+
 // resolve returns the wheels that a plan needs. What was resolved before stays as it is, until
 // newer versions are asked for.
 func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts image.Facts) (resolved, error) {
@@ -183,6 +179,9 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 		return r, err
 	}
 	r.Wheels, _ = environment.Wheels(env.Packages)
+	if env.By == resolver.Hashes {
+		r.By = plan.Wanted.Source
+	}
 	if !plan.Wanted.Kind.IsLock() { // which is read as fast
 		p.Images.Memory.Save(pinsKey(plan, ""), r.pins)
 	}

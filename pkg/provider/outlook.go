@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // Outlook says what providing an environment would take.
@@ -55,7 +56,7 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	case way == resolver.Pod && len(wheels) == 0:
 		o.How = "the pod installs them, unless the image is there"
 	default:
-		o.How = fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", size(limit(plan)))
+		o.How = fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", ui.Bytes(limit(plan)))
 	}
 	return o
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // document is what the runner reads: the wheels to install, or what pip has to resolve.
@@ -100,7 +101,7 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 		return done, err
 	}
 	if sent > 0 {
-		done.Phase, done.Detail = "packages", fmt.Sprintf("%d (%s), %s sent; the pod installs them", len(r.Wheels), r.By, size(sent))
+		done.Phase, done.Detail = "packages", fmt.Sprintf("%s, %s sent; the pod installs them", r, ui.Bytes(sent))
 	}
 	return done, nil
 }

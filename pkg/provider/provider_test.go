@@ -45,7 +45,9 @@ func TestBundled(t *testing.T) {
 	}
 
 	changed := w.plan(w.locked(w.wheel("six", "1.1", "x = 2"), w.wheel("attrs", "2.0", "y = 1")))
-	w.mustProvide(changed)
+	if got := w.mustProvide(changed).Detail; !strings.HasPrefix(got, "2 packages (requirements.txt), 1 new layer, ") {
+		t.Errorf("says %q", got)
+	}
 	if got := w.did("index/files/"); !slices.Equal(got, []string{"GET index/files/six-1.1-py3-none-any.whl"}) {
 		t.Errorf("a changed package fetches %q", got)
 	}
