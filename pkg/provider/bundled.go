@@ -68,7 +68,6 @@ func (p *Provider) make(ctx context.Context, plan environment.Plan) (environment
 // assemble puts the layers of resolved packages on the base.
 func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts image.Facts, resolved resolved) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	began := p.Now()
 	done.Wheels, done.Warnings = resolved.Wheels, resolved.warnings
 	env := plan.Env(facts.Python, resolved.Wheels)
 	client, err := p.client(plan, facts)
