@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -78,16 +80,19 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 
 // list stores the wheels that the pod installs, and their list.
 func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.Facts, r resolved, done environment.Provided) (environment.Provided, error) {
-	d := document{Version: documentVersion, Python: facts.Python}
+	r.Wheels = slices.Clone(r.Wheels)
+	for i := range r.Wheels {
+		p.measured(&r.Wheels[i])
+	}
 	missing, total := p.missing(ctx, r)
-	remote := total > limit(plan)
-	for _, w := range r.Wheels {
-		entry := docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size}
-		if remote && missing[w.SHA256] && w.Path == "" {
-			entry.URL = deps.WithoutUsers(w.URL)
-			delete(missing, w.SHA256)
+	urls := map[string]string{} // of the wheels that the pod fetches itself
+	if total > limit(plan) {
+		for _, w := range r.Wheels {
+			if missing[w.SHA256] && w.Path == "" {
+				urls[w.SHA256] = deps.WithoutUsers(w.URL)
+				delete(missing, w.SHA256)
+			}
 		}
-		d.Wheels = append(d.Wheels, entry)
 	}
 	client, err := p.client(plan, facts)
 	if err != nil {
@@ -97,6 +102,10 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 	if err != nil {
 		return done, err
 	}
+	d := document{Version: documentVersion, Python: facts.Python}
+	for _, w := range r.Wheels {
+		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})
+	}
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}
@@ -105,6 +114,15 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 	}
 	return done, nil
 }
+
+// measured fills in the size of a wheel that was fetched before. Not every index tells it.
+func (p *Provider) measured(w *image.Wheel) {
+	if w.Size == 0 {
+		p.Images.Memory.Load(sizeKey(*w), &w.Size)
+	}
+}
+
+func sizeKey(w image.Wheel) string { return "size " + w.SHA256 }
 
 // missing returns which wheels the store lacks, by their SHA-256, and the sum of their sizes as far
 // as they are known.
@@ -127,21 +145,21 @@ func (p *Provider) missing(ctx context.Context, r resolved) (missing map[string]
 // parallel is how many wheels are sent at a time.
 const parallel = 8
 
-// storeWheels sends wheels to the store.
+// storeWheels sends wheels to the store, and fills in sizes that were not known.
 func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []image.Wheel, missing map[string]bool) (sent int64, err error) {
 	if p.Look || len(missing) == 0 {
 		return 0, nil
 	}
-	p.Show.Step("storing packages")
+	begin := sync.OnceFunc(func() { p.Show.Step("storing packages") })
 	counted := make(chan int64, len(wheels))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
-	for _, w := range wheels {
-		if !missing[w.SHA256] {
+	for i := range wheels {
+		if !missing[wheels[i].SHA256] {
 			continue
 		}
 		g.Go(func() error {
-			n, err := p.storeWheel(ctx, c, w)
+			n, err := p.storeWheel(ctx, c, &wheels[i], begin)
 			counted <- n
 			return err
 		})
@@ -154,12 +172,14 @@ func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []im
 	return sent, err
 }
 
-// storeWheel sends a wheel unless the store has it. It is fetched only then, if its size is known.
-func (p *Provider) storeWheel(ctx context.Context, c *image.Client, w image.Wheel) (sent int64, err error) {
+// storeWheel sends a wheel unless the store has it. It is fetched only then, if its size is known;
+// begin is called before.
+func (p *Provider) storeWheel(ctx context.Context, c *image.Client, w *image.Wheel, begin func()) (sent int64, err error) {
 	var f *os.File
 	fetch := func() (io.ReadCloser, error) {
 		if f == nil {
-			if f, err = c.Fetch(ctx, w); err != nil {
+			begin()
+			if f, err = c.Fetch(ctx, *w); err != nil {
 				return nil, err
 			}
 		}
@@ -179,6 +199,7 @@ func (p *Provider) storeWheel(ctx context.Context, c *image.Client, w image.Whee
 		if _, err := fetch(); err != nil {
 			return 0, err
 		}
+		p.Images.Memory.Save(sizeKey(*w), w.Size)
 	}
 	written, err := p.Store.PutBlob(ctx, w.SHA256, w.Size, fetch)
 	if err != nil {

@@ -44,6 +44,7 @@ type world struct {
 	registry *httptest.Server
 	index    *httptest.Server
 	files    map[string][]byte // of the index
+	sizeless bool              // the index doesn't tell the sizes of files
 	store    store.Store
 	now      time.Time
 	memory   string
@@ -147,7 +148,11 @@ func (w *world) serveIndex(rw http.ResponseWriter, r *http.Request) {
 	var files []map[string]any
 	for file, data := range w.files {
 		if strings.HasPrefix(file, project+"-") {
-			files = append(files, map[string]any{"filename": file, "url": w.index.URL + "/files/" + file, "size": len(data), "hashes": map[string]string{"sha256": sum(data)}})
+			entry := map[string]any{"filename": file, "url": w.index.URL + "/files/" + file, "hashes": map[string]string{"sha256": sum(data)}}
+			if !w.sizeless {
+				entry["size"] = len(data)
+			}
+			files = append(files, entry)
 		}
 	}
 	page["files"] = files
