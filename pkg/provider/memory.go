@@ -20,6 +20,13 @@ func remember(m image.Memory, repository, why string, now time.Time) {
 	m.Save("refused "+repository, refusal{why, now})
 }
 
+// forget forgets that a registry refused images: it has just taken one.
+func forget(m image.Memory, repository string, now time.Time) {
+	if Unwritable(m, repository, now) != "" {
+		remember(m, repository, "", now)
+	}
+}
+
 // Unwritable returns why images can't be sent to a repository, "" if they can as far as is
 // remembered.
 func Unwritable(m image.Memory, repository string, now time.Time) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -55,6 +56,9 @@ func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string
 		return p.prebuilt(ctx, plan, id)
 	}
 	made, err := p.bundled(ctx, plan)
+	if err == nil && made.Phase != "" {
+		forget(p.Images.Memory, plan.Repository, p.Now())
+	}
 	why := notHere(err)
 	if plan.Asked || why == "" {
 		return made, err
@@ -81,6 +85,9 @@ func (p *Provider) custom(ctx context.Context, plan environment.Plan) (environme
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = nil // only the nodes can tell
 	}
+	if err != nil {
+		err = fmt.Errorf("%w (--no-image-check leaves this to the nodes)", err)
+	}
 	return done, err
 }
 
@@ -93,7 +100,11 @@ func notHere(err error) string {
 	var build *resolver.NeedsBuildError
 	switch {
 	case errors.As(err, &registry) && (registry.Denied() || registry.Status() == 0):
-		return fmt.Sprintf("images can't be sent to %s", registry.Repository)
+		answer := "no answer"
+		if code := registry.Status(); code != 0 {
+			answer = fmt.Sprintf("%d %s", code, http.StatusText(code))
+		}
+		return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
 	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build), errors.Is(err, cloudbuild.ErrUnusable):
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return first

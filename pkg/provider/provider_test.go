@@ -76,11 +76,16 @@ func TestFallback(t *testing.T) {
 	if done.Plan.Mode != environment.Prebuilt || done.Image != w.base() || done.SHA256 == "" || !strings.Contains(done.Plan.Why, repository) {
 		t.Errorf("provided %+v", done)
 	}
-	if why := provider.Unwritable(memory, repository, w.now.Add(6*24*time.Hour)); why == "" {
-		t.Error("forgotten within a week")
+	if why := provider.Unwritable(memory, repository, w.now.Add(6*24*time.Hour)); why != "images can't be sent to "+repository+" (403 Forbidden); --image bundled tries again" {
+		t.Errorf("remembered for a week: %q", why)
 	}
 	if why := provider.Unwritable(memory, repository, w.now.Add(8*24*time.Hour)); why != "" {
 		t.Errorf("remembered after a week: %s", why)
+	}
+	w.deny = nil
+	w.mustProvide(w.plan(text, bundled))
+	if why := provider.Unwritable(memory, repository, w.now); why != "" {
+		t.Errorf("remembered after an image was sent: %s", why)
 	}
 }
 
@@ -119,6 +124,13 @@ func TestPrebuilt(t *testing.T) {
 	if again.SHA256 != first.SHA256 || len(w.did("index/files/")) > 0 || again.Phase != "" {
 		t.Errorf("again: %+v with %q", again, w.did("index"))
 	}
+	w.sizeless = true
+	plan = w.plan(w.locked(w.wheel("lxml", "1.0", "x = 1")), prebuilt)
+	first = w.mustProvide(plan)
+	if again = w.mustProvide(plan); again.SHA256 != first.SHA256 || len(w.did("index/files/")) > 0 || again.Phase != "" {
+		t.Errorf("again, from an index that tells no sizes: %+v with %q", again, w.did("index"))
+	}
+	w.sizeless = false
 	limited := w.plan(w.locked(w.wheel("big", "1.0", "z = 1")), prebuilt, func(in *environment.Input) { in.UploadLimit = 1 })
 	d = w.document(w.mustProvide(limited).SHA256)
 	if len(d.Wheels) != 1 || d.Wheels[0].URL != w.index.URL+"/files/big-1.0-py3-none-any.whl" || len(w.did("index/files/")) > 0 {
