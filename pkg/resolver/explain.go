@@ -79,10 +79,13 @@ func joined(output string) string {
 // mostLines is how many lines of a tool's output are shown.
 const mostLines = 12
 
+// untrusted is what pip says of an index that it ignores, which is why it finds nothing.
+var untrusted = pattern.Lazy(`(?m)^WARNING: .* is not a trusted or secure host .*$`)
+
 // important returns the lines from the first error on.
 func important(output string) string {
 	if i := strings.Index("\n"+output, "\nERROR:"); i >= 0 {
-		output = output[i:]
+		output = strings.Join(append(untrusted().FindAllString(output[:i], 1), output[i:]), "\n")
 	}
 	if before, _, found := strings.Cut(output, "\nTo fix this you could try to:"); found {
 		output = before // advice about the package set, which our own sentence has

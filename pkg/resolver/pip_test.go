@@ -155,6 +155,10 @@ func TestPipFails(t *testing.T) {
 		"no credentials": {
 			lines: []string{"--index-url " + s.URL + "/simple", "b"}, want: []string{"for b: it requires credentials"}, check: isAny,
 		},
+		"a host without TLS": {
+			lines: []string{"--index-url " + strings.Replace(s.withLogin("me", secret), "127.0.0.1", "0.0.0.0", 1), "b==1"}, want: []string{"0.0.0.0 is not a trusted or secure host", "--trusted-host 0.0.0.0", "No matching distribution found for b==1"},
+			check: is[*resolver.FailedError],
+		},
 		"repository": {
 			lines: []string{"x @ git+https://user:" + secret + "@example.com/x"}, want: []string{"x from git+https://***@example.com/x", "requirements.txt:2"}, check: is[*resolver.NeedsBuildError],
 		},
