@@ -28,5 +28,5 @@ func (o *options) giveUpMoved(ctx context.Context, j *job.Job, s api.Status) err
 	if _, err := j.Cancel(ctx, 0, o.clock.Now(), text); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s: the job was cancelled; run it again, and find out who replaced the image", text)
+	return fmt.Errorf("%s: the job was cancelled; another run takes the image as it is now, so find out first who replaced it", text)
 }
