@@ -77,7 +77,7 @@ func (c cluster) params(p testscript.Params) testscript.Params {
 	p.Setup = c.setup
 	p.Condition = c.condition
 	p.Cmds = script.Words()
-	p.Cmds["store"] = storeWord
+	p.Cmds["store"], p.Cmds["index"], p.Cmds["registry"] = storeWord, indexWord, registryWord
 	return p
 }
 
@@ -113,8 +113,9 @@ func (c cluster) setup(e *testscript.Env) error {
 	for _, key := range []string{"KUBECONFIG", "KINETIC_IMAGE", "KINETIC_BASE_IMAGE", "STORAGE_EMULATOR_HOST", "KUBEBOX", "KUBEBOX_DIR", "KINETIC_PROFILES_FILE"} {
 		e.Setenv(key, os.Getenv(key))
 	}
-	e.Values[faultsKey{}] = &faults{backend: c.storage}
-	return nil
+	index, err := newIndex()
+	e.Values[faultsKey{}], e.Values[indexKey{}], e.Values[registryKey{}] = &faults{backend: c.storage}, index, &registryProxy{}
+	return err
 }
 
 // condition evaluates [torch] and [kueue]: whether the cluster has, or can be given, what
