@@ -40,7 +40,8 @@ var mayImport = map[string]string{
 	"/manifests":  "",
 	"/runner":     "",
 
-	"/runner/runnertest": "/runner",
+	"/runner/runnertest":        "/runner",
+	"cloudbuild/cloudbuildtest": "cloudbuild",
 
 	"accelerator": "api nearest",
 	"deps":        "nearest pattern requirement tomlfile",

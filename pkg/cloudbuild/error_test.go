@@ -53,7 +53,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCloud(t)
-			c.fail("CreateBuild", tt.answer)
+			c.Fail("CreateBuild", tt.answer)
 			client := c.client()
 			client.User = tt.user
 			_, err := client.Start(t.Context(), c.request())
@@ -69,18 +69,18 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 func TestBucketMissing(t *testing.T) {
 	c := newCloud(t)
-	c.web = func(w http.ResponseWriter, r *http.Request) bool {
+	c.Web(func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"error":{"code":404,"message":"The specified bucket does not exist."}}`))
 		return true
-	}
+	})
 	_, err := c.client().Start(t.Context(), c.request())
 	want := "there is no bucket acme-kn-research-builds; create it with: gcloud storage buckets create gs://acme-kn-research-builds --project=acme --location=europe-west4, and give kn-research-builds@acme.iam.gserviceaccount.com roles/storage.objectAdmin on it"
 	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if len(c.called("CreateBuild")) > 0 {
+	if len(c.Called("CreateBuild")) > 0 {
 		t.Error("a build was created without its source")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild/cloudbuildtest"
 )
 
 // The logs are as Cloud Build, BuildKit, uv and pip write them. The golden file has what a
@@ -25,9 +26,9 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := newCloud(t, logs(string(log)), ends(cloudbuildpb.Build_FAILURE))
+		c := newCloud(t, cloudbuildtest.Logs(string(log)), cloudbuildtest.Ends(cloudbuildpb.Build_FAILURE))
 		_, _, err = follow(t, c)
-		fmt.Fprintf(&all, "== %s\n%s\n\n", filepath.Base(file), strings.ReplaceAll(err.Error(), c.registry, "registry"))
+		fmt.Fprintf(&all, "== %s\n%s\n\n", filepath.Base(file), strings.ReplaceAll(err.Error(), c.Registry, "registry"))
 	}
 	golden(t, "explain.golden", all.String())
 }

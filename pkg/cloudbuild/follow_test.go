@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild/cloudbuildtest"
 )
 
 func foreign(name string) fakestorage.Object {
@@ -37,23 +38,26 @@ func follow(t *testing.T, c *cloud) (digest, log string, err error) {
 
 func TestFollowCopiesTheLogOnce(t *testing.T) {
 	var all strings.Builder
-	script := []event{queued, works}
+	script := []cloudbuildtest.Event{cloudbuildtest.Queued, cloudbuildtest.Works}
 	for i := range 100 {
 		// Parts end within a line, and within a character.
 		text := fmt.Sprintf("line %d é\n", i)
 		all.WriteString(text)
 		cut := len(text) - 1 - i%3
-		script = append(script, logs(text[:cut]), works, logs(text[cut:]))
+		script = append(script, cloudbuildtest.Logs(text[:cut]), cloudbuildtest.Works, cloudbuildtest.Logs(text[cut:]))
 	}
 	for name, tt := range map[string]struct {
-		script []event
+		script []cloudbuildtest.Event
 		want   string
 	}{
-		"in parts":          {append(script, pushes), all.String()},
-		"none":              {[]event{works, pushes}, ""},
-		"only at the end":   {[]event{works, func(c *cloud, r *run) { logs(all.String())(c, r); pushes(c, r) }}, all.String()},
-		"long":              {[]event{logs(strings.Repeat(all.String(), 500)), pushes}, strings.Repeat(all.String(), 500)},
-		"without a newline": {[]event{logs("end"), pushes}, "end"},
+		"in parts": {append(script, cloudbuildtest.Pushes), all.String()},
+		"none":     {[]cloudbuildtest.Event{cloudbuildtest.Works, cloudbuildtest.Pushes}, ""},
+		"only at the end": {[]cloudbuildtest.Event{cloudbuildtest.Works, func(c *cloudbuildtest.Service, r *cloudbuildtest.Build) {
+			cloudbuildtest.Logs(all.String())(c, r)
+			cloudbuildtest.Pushes(c, r)
+		}}, all.String()},
+		"long":              {[]cloudbuildtest.Event{cloudbuildtest.Logs(strings.Repeat(all.String(), 500)), cloudbuildtest.Pushes}, strings.Repeat(all.String(), 500)},
+		"without a newline": {[]cloudbuildtest.Event{cloudbuildtest.Logs("end"), cloudbuildtest.Pushes}, "end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCloud(t, tt.script...)
@@ -71,16 +75,16 @@ func TestFollowCopiesTheLogOnce(t *testing.T) {
 // A connection that breaks in the log loses and repeats nothing.
 func TestFollowBrokenLog(t *testing.T) {
 	text := strings.Repeat("0123456789abcde\n", 1<<14)
-	c := newCloud(t, works, logs(text[:1<<17]), works, logs(text[1<<17:]), works, pushes)
+	c := newCloud(t, cloudbuildtest.Works, cloudbuildtest.Logs(text[:1<<17]), cloudbuildtest.Works, cloudbuildtest.Logs(text[1<<17:]), cloudbuildtest.Works, cloudbuildtest.Pushes)
 	broken := 0
-	c.web = func(w http.ResponseWriter, r *http.Request) bool {
+	c.Web(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.URL.Path, "log-") || broken == 3 {
 			return false
 		}
 		broken++
-		c.bucket.HTTPHandler().ServeHTTP(&halved{ResponseWriter: w}, r)
+		c.Bucket.HTTPHandler().ServeHTTP(&halved{ResponseWriter: w}, r)
 		panic(http.ErrAbortHandler)
-	}
+	})
 	_, log, err := follow(t, c)
 	if err != nil || log != text {
 		t.Errorf("%d bytes of log, want %d, error %v", len(log), len(text), err)
@@ -117,8 +121,8 @@ func TestFollowOutlastsFaults(t *testing.T) {
 		"quota for too long": {many(50, codes.ResourceExhausted), "following the build in Cloud Build of project acme: the quota is used up: not now; try again later"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCloud(t, works, logs("x\n"), pushes)
-			c.fail("GetBuild", tt.errs...)
+			c := newCloud(t, cloudbuildtest.Works, cloudbuildtest.Logs("x\n"), cloudbuildtest.Pushes)
+			c.Fail("GetBuild", tt.errs...)
 			_, _, err := follow(t, c)
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("error %v, want %q", err, tt.want)
@@ -129,14 +133,14 @@ func TestFollowOutlastsFaults(t *testing.T) {
 
 // A log that may not be read is no reason to give up.
 func TestFollowUnreadableLog(t *testing.T) {
-	c := newCloud(t, works, logs("x\n"), works, pushes)
-	c.web = func(w http.ResponseWriter, r *http.Request) bool {
+	c := newCloud(t, cloudbuildtest.Works, cloudbuildtest.Logs("x\n"), cloudbuildtest.Works, cloudbuildtest.Pushes)
+	c.Web(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.URL.Path, "log-") {
 			return false
 		}
 		w.WriteHeader(http.StatusForbidden)
 		return true
-	}
+	})
 	digest, log, err := follow(t, c)
 	if err != nil || digest == "" {
 		t.Errorf("digest %q, error %v", digest, err)
@@ -148,7 +152,7 @@ func TestFollowUnreadableLog(t *testing.T) {
 
 // The reader of the log is gone: there is no point in following.
 func TestFollowBrokenWriter(t *testing.T) {
-	c := newCloud(t, logs("x\n"), works, pushes)
+	c := newCloud(t, cloudbuildtest.Logs("x\n"), cloudbuildtest.Works, cloudbuildtest.Pushes)
 	client := c.client()
 	b, err := client.Start(t.Context(), c.request())
 	if err != nil {
@@ -165,7 +169,7 @@ func TestFollowBrokenWriter(t *testing.T) {
 // Without a digest in the results, the caller asks the registry.
 func TestFollowWithoutDigest(t *testing.T) {
 	for name, outputs := range map[string][][]byte{"none": nil, "another": {[]byte("hello")}, "empty": {nil}} {
-		c := newCloud(t, func(_ *cloud, r *run) {
+		c := newCloud(t, func(_ *cloudbuildtest.Service, r *cloudbuildtest.Build) {
 			r.Status, r.Results = cloudbuildpb.Build_SUCCESS, &cloudbuildpb.Results{BuildStepOutputs: outputs}
 		})
 		if digest, _, err := follow(t, c); digest != "" || err != nil {
@@ -179,24 +183,26 @@ func TestFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := func(s cloudbuildpb.Build_Status) []event { return []event{works, logs("one\ntwo\n"), ends(s)} }
+	ended := func(s cloudbuildpb.Build_Status) []cloudbuildtest.Event {
+		return []cloudbuildtest.Event{cloudbuildtest.Works, cloudbuildtest.Logs("one\ntwo\n"), cloudbuildtest.Ends(s)}
+	}
 	for name, tt := range map[string]struct {
-		script []event
+		script []cloudbuildtest.Event
 		want   string
 	}{
-		"failure": {[]event{works, logs(string(conflict)), ends(cloudbuildpb.Build_FAILURE)}, "the requirements don't fit each other, or the version of Python:\n" +
+		"failure": {[]cloudbuildtest.Event{cloudbuildtest.Works, cloudbuildtest.Logs(string(conflict)), cloudbuildtest.Ends(cloudbuildpb.Build_FAILURE)}, "the requirements don't fit each other, or the version of Python:\n" +
 			"  × No solution found when resolving dependencies:\n" +
 			"  ╰─▶ Because there is no version of numpy==99.0 and you require numpy==99.0, we can conclude that your requirements are unsatisfiable.\n" +
 			"change one of them; "},
 		"unknown failure": {ended(cloudbuildpb.Build_FAILURE), "it failed:\n  one\n  two\n"},
-		"no log":          {[]event{ends(cloudbuildpb.Build_FAILURE)}, "it failed; "},
-		"refused source": {[]event{func(_ *cloud, r *run) {
+		"no log":          {[]cloudbuildtest.Event{cloudbuildtest.Ends(cloudbuildpb.Build_FAILURE)}, "it failed; "},
+		"refused source": {[]cloudbuildtest.Event{func(_ *cloudbuildtest.Service, r *cloudbuildtest.Build) {
 			r.Status = cloudbuildpb.Build_FAILURE
 			r.FailureInfo = &cloudbuildpb.Build_FailureInfo{Type: cloudbuildpb.Build_FailureInfo_FETCH_SOURCE_FAILED, Detail: "the account may not read the source"}
 		}}, "it failed:\n  the account may not read the source\n"},
 		"timeout":        {ended(cloudbuildpb.Build_TIMEOUT), "it took longer than 30m0s:\n  one\n  two\nallow it more time, or name a larger machine; "},
 		"cancelled":      {ended(cloudbuildpb.Build_CANCELLED), "it was cancelled; run it again to build the image after all; "},
-		"expired":        {[]event{queued, ends(cloudbuildpb.Build_EXPIRED)}, "it waited for longer than 30m0s for a machine; try again later, or ask for quota for more builds at a time; "},
+		"expired":        {[]cloudbuildtest.Event{cloudbuildtest.Queued, cloudbuildtest.Ends(cloudbuildpb.Build_EXPIRED)}, "it waited for longer than 30m0s for a machine; try again later, or ask for quota for more builds at a time; "},
 		"internal error": {ended(cloudbuildpb.Build_INTERNAL_ERROR), "Cloud Build itself failed:\n  one\n  two\ntry again; "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +231,7 @@ func TestLongLog(t *testing.T) {
 		"no cause":     {noise(9000) + long, long[:2000]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCloud(t, logs(tt.log), ends(cloudbuildpb.Build_FAILURE))
+			c := newCloud(t, cloudbuildtest.Logs(tt.log), cloudbuildtest.Ends(cloudbuildpb.Build_FAILURE))
 			_, log, err := follow(t, c)
 			var failed *cloudbuild.FailedError
 			if !errors.As(err, &failed) || len(failed.Lines) == 0 || failed.Lines[len(failed.Lines)-1] != tt.want {

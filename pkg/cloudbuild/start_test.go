@@ -13,10 +13,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild/cloudbuildtest"
 )
 
 func TestBuild(t *testing.T) {
-	c := newCloud(t, queued, works, logs("Step 1\nStep"), works, logs(" 2\n"), pushes)
+	c := newCloud(t, cloudbuildtest.Queued, cloudbuildtest.Works, cloudbuildtest.Logs("Step 1\nStep"), cloudbuildtest.Works, cloudbuildtest.Logs(" 2\n"), cloudbuildtest.Pushes)
 	client := c.client()
 	b, err := client.Start(t.Context(), c.request())
 	if err != nil {
@@ -27,7 +28,7 @@ func TestBuild(t *testing.T) {
 	if b != want || b.ID() != "00000001-0000" {
 		t.Errorf("build %+v, want %+v", b, want)
 	}
-	if got := c.builds[0].files["Dockerfile"]; got != "FROM scratch\n" {
+	if got := c.Builds()[0].Files["Dockerfile"]; got != "FROM scratch\n" {
 		t.Errorf("the source has the Dockerfile %q", got)
 	}
 	var log strings.Builder
@@ -47,7 +48,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("log %q", log.String())
 	}
 	// The location is in the header by which requests are routed.
-	for _, call := range c.called("ListBuilds", "CreateBuild", "GetBuild") {
+	for _, call := range c.Called("ListBuilds", "CreateBuild", "GetBuild") {
 		if !strings.HasSuffix(call, " europe-west4") {
 			t.Errorf("call %s, want one to europe-west4", call)
 		}
@@ -67,7 +68,7 @@ func TestStartJoins(t *testing.T) {
 		"a build that is over": {second: other(func(*cloudbuild.Request) {}), over: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCloud(t, pushes)
+			c := newCloud(t, cloudbuildtest.Pushes)
 			first, err := c.client().Start(t.Context(), c.request())
 			if err != nil {
 				t.Fatal(err)
@@ -92,12 +93,12 @@ func TestStartJoins(t *testing.T) {
 
 // A client that was killed after it sent the source has to send it no more.
 func TestStartAgain(t *testing.T) {
-	c := newCloud(t, pushes)
-	c.fail("CreateBuild", status.Error(codes.PermissionDenied, "not yet"))
+	c := newCloud(t, cloudbuildtest.Pushes)
+	c.Fail("CreateBuild", status.Error(codes.PermissionDenied, "not yet"))
 	if _, err := c.client().Start(t.Context(), c.request()); err == nil {
 		t.Fatal("no error")
 	}
-	before, err := c.bucket.GetObject(place.Bucket, c.request().Source.Name)
+	before, err := c.Bucket.GetObject(place.Bucket, c.request().Source.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func TestStartAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := c.bucket.GetObject(place.Bucket, c.request().Source.Name)
+	after, err := c.Bucket.GetObject(place.Bucket, c.request().Source.Name)
 	if err != nil || after.Generation != before.Generation {
 		t.Errorf("the source was written again: generation %d, then %d, error %v", before.Generation, after.Generation, err)
 	}
@@ -117,19 +118,19 @@ func TestStartAgain(t *testing.T) {
 
 // Someone replaced the source: the build gets ours.
 func TestStartReplacesForeignSource(t *testing.T) {
-	c := newCloud(t, pushes)
+	c := newCloud(t, cloudbuildtest.Pushes)
 	name := c.request().Source.Name
-	c.bucket.CreateObject(foreign(name))
+	c.Bucket.CreateObject(foreign(name))
 	if _, err := c.client().Start(t.Context(), c.request()); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.builds[0].files["Dockerfile"]; got != "FROM scratch\n" {
+	if got := c.Builds()[0].Files["Dockerfile"]; got != "FROM scratch\n" {
 		t.Errorf("it builds %q", got)
 	}
 }
 
 func TestTwoClients(t *testing.T) {
-	c := newCloud(t, works, logs("one\n"), logs("two\n"), logs("three\n"), pushes)
+	c := newCloud(t, cloudbuildtest.Works, cloudbuildtest.Logs("one\n"), cloudbuildtest.Logs("two\n"), cloudbuildtest.Logs("three\n"), cloudbuildtest.Pushes)
 	var all sync.WaitGroup
 	digests, logs := make([]string, 2), make([]strings.Builder, 2)
 	for i := range 2 {
@@ -155,10 +156,10 @@ func TestTwoClients(t *testing.T) {
 
 // Where a project may not build in its region, builds are started, and joined, elsewhere.
 func TestStartFallsBack(t *testing.T) {
-	c := newCloud(t, pushes)
+	c := newCloud(t, cloudbuildtest.Pushes)
 	refused := status.Error(codes.FailedPrecondition, "due to quota restrictions, cannot run builds in this region")
 	for i := range 2 {
-		c.fail("CreateBuild", refused)
+		c.Fail("CreateBuild", refused)
 		b, err := c.client().Start(t.Context(), c.request())
 		if err != nil {
 			t.Fatal(err)
@@ -169,12 +170,12 @@ func TestStartFallsBack(t *testing.T) {
 	}
 	want := []string{"ListBuilds europe-west4", "CreateBuild europe-west4", "ListBuilds global", "CreateBuild global",
 		"ListBuilds europe-west4", "CreateBuild europe-west4", "ListBuilds global"}
-	if got := c.called("ListBuilds", "CreateBuild"); !slices.Equal(got, want) {
+	if got := c.Called("ListBuilds", "CreateBuild"); !slices.Equal(got, want) {
 		t.Errorf("calls %q, want %q", got, want)
 	}
 
 	c = newCloud(t)
-	c.fail("CreateBuild", refused, refused)
+	c.Fail("CreateBuild", refused, refused)
 	_, err := c.client().Start(t.Context(), c.request())
 	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.Contains(err.Error(), "it does not build for this project in europe-west4: due to quota") {
 		t.Errorf("error %v", err)
@@ -185,14 +186,14 @@ func TestStartRetries(t *testing.T) {
 	down := status.Error(codes.Unavailable, "down")
 	t.Run("down for a moment", func(t *testing.T) {
 		c := newCloud(t)
-		c.fail("CreateBuild", down, down)
+		c.Fail("CreateBuild", down, down)
 		if _, err := c.client().Start(t.Context(), c.request()); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("down", func(t *testing.T) {
 		c := newCloud(t)
-		c.fail("CreateBuild", down, down, down, down)
+		c.Fail("CreateBuild", down, down, down, down)
 		_, err := c.client().Start(t.Context(), c.request())
 		if err == nil || errors.Is(err, cloudbuild.ErrUnusable) || !strings.Contains(err.Error(), "starting a build in Cloud Build of project acme: it can't be reached: ") {
 			t.Errorf("error %v", err)
@@ -201,16 +202,16 @@ func TestStartRetries(t *testing.T) {
 	// The build was created, and the client doesn't know: it joins rather than start another.
 	t.Run("answer lost", func(t *testing.T) {
 		c := newCloud(t)
-		c.fail("CreateBuild", lostAnswer{errors.New("lost")})
+		c.Fail("CreateBuild", cloudbuildtest.LostAnswer{})
 		b, err := c.client().Start(t.Context(), c.request())
-		if err != nil || !b.Joined || len(c.builds) != 1 {
-			t.Errorf("build %+v, error %v, %d builds", b, err, len(c.builds))
+		if err != nil || !b.Joined || len(c.Builds()) != 1 {
+			t.Errorf("build %+v, error %v, %d builds", b, err, len(c.Builds()))
 		}
 	})
 	// Who may create builds and not list them has no use of joining.
 	t.Run("no permission to list", func(t *testing.T) {
 		c := newCloud(t)
-		c.fail("ListBuilds", status.Error(codes.PermissionDenied, "no"))
+		c.Fail("ListBuilds", status.Error(codes.PermissionDenied, "no"))
 		if b, err := c.client().Start(t.Context(), c.request()); err != nil || b.Joined {
 			t.Errorf("build %+v, error %v", b, err)
 		}
@@ -233,19 +234,19 @@ func TestStartRefusesRequests(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if len(c.calls) > 0 {
-		t.Errorf("calls %q", c.calls)
+	if len(c.Called("ListBuilds", "CreateBuild")) > 0 {
+		t.Errorf("calls %q", c.Called("ListBuilds", "CreateBuild"))
 	}
 }
 
 func TestCancel(t *testing.T) {
-	c := newCloud(t, works)
+	c := newCloud(t, cloudbuildtest.Works)
 	client := c.client()
 	b, err := client.Start(t.Context(), c.request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.fail("CancelBuild", status.Error(codes.Unavailable, "down"))
+	c.Fail("CancelBuild", status.Error(codes.Unavailable, "down"))
 	for range 2 { // the second time, it is over
 		if err := client.Cancel(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -264,7 +265,7 @@ func TestCancel(t *testing.T) {
 
 // Ctrl-C ends the client, and not the build: others may wait for it.
 func TestInterrupt(t *testing.T) {
-	c := newCloud(t, works, logs("one\n"), works, works, pushes)
+	c := newCloud(t, cloudbuildtest.Works, cloudbuildtest.Logs("one\n"), cloudbuildtest.Works, cloudbuildtest.Works, cloudbuildtest.Pushes)
 	client := c.client()
 	b, err := client.Start(t.Context(), c.request())
 	if err != nil {
@@ -272,11 +273,11 @@ func TestInterrupt(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	questions := 0
-	c.asked = func(string) {
+	c.Asked(func(string) {
 		if questions++; questions == 4 {
 			cancel(errors.New("interrupted"))
 		}
-	}
+	})
 	_, err = client.Follow(ctx, b, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("error %v", err)
@@ -284,11 +285,11 @@ func TestInterrupt(t *testing.T) {
 	if _, err := client.Start(ctx, c.request()); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("error %v", err)
 	}
-	c.asked = nil
+	c.Asked(nil)
 	if _, err := c.client().Follow(t.Context(), b, io.Discard); err != nil {
 		t.Errorf("the build did not end well: %v", err)
 	}
-	if calls := c.called("CancelBuild"); len(calls) > 0 {
+	if calls := c.Called("CancelBuild"); len(calls) > 0 {
 		t.Errorf("calls %q", calls)
 	}
 }
