@@ -4,13 +4,67 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 )
+
+// cloudArch is what the machines of Cloud Build are.
+const cloudArch = "amd64"
+
+// CloudError says that Cloud Build did not make an image.
+type CloudError struct {
+	// Because says why this machine does not make it, "" if Cloud Build was asked for.
+	Because string
+	Err     error
+	// Running is the build if it is still running.
+	Running cloudbuild.Build
+}
+
+// Error says what is still running, and how to end it.
+func (e *CloudError) Error() string {
+	text := e.Err.Error()
+	if e.Because != "" {
+		text = e.Because + "; " + text
+	}
+	if e.Running.Name != "" {
+		text += "; " + e.Going()
+	}
+	return text
+}
+
+// Going says that the build is still running, and how to end it.
+func (e *CloudError) Going() string {
+	project, location := "", ""
+	if parts := strings.Split(e.Running.Name, "/"); len(parts) == 6 {
+		project, location = parts[1], parts[3]
+	}
+	return fmt.Sprintf("the build of %s is still running, and the next run uses it: %s; cancel it with: gcloud builds cancel %s --project=%s --region=%s",
+		e.Running.Image, e.Running.URL, e.Running.ID(), project, location)
+}
+
+// Unwrap returns the reason.
+func (e *CloudError) Unwrap() error { return e.Err }
+
+// Lasting reports whether Cloud Build will not make the image as things are. It is false if a build
+// has failed, and if trying again may help.
+func (e *CloudError) Lasting() bool {
+	var unfit unfitError
+	return errors.As(e.Err, &unfit) || errors.Is(e.Err, cloudbuild.ErrUnusable)
+}
+
+// unfitError says why Cloud Build is not asked for an image.
+type unfitError string
+
+func (e unfitError) Error() string { return string(e) }
 
 // buildable reports whether Cloud Build can be asked: it pushes to Artifact Registry only.
 func (p *Provider) buildable(plan environment.Plan) bool {
@@ -18,44 +72,164 @@ func (p *Provider) buildable(plan environment.Plan) bool {
 	return p.Cloud != nil && strings.HasSuffix(host, ".pkg.dev")
 }
 
-// build has Cloud Build make the image. packages are those that were resolved here, if any; because says why this machine does not, nil if that was
-// asked for.
-func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (done environment.Provided, err error) {
-	done = environment.Provided{Plan: plan, Image: plan.Image}
+// build has Cloud Build make the image. packages are those that were resolved here, if any; because
+// says why this machine does not make it, nil if that was asked for.
+func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
 	if !p.buildable(plan) {
 		return done, fmt.Errorf("--builder cloudbuild: Cloud Build is for images in Artifact Registry of the cluster's project, not for %s", plan.Repository)
 	}
+	failed := &CloudError{}
+	if because != nil {
+		failed.Because = because.Error()
+	}
+	request, err := p.request(ctx, plan, packages, because)
+	var unfit unfitError
+	if err != nil && !errors.As(err, &unfit) {
+		return done, err
+	}
+	if err == nil {
+		began := p.Now()
+		var how string
+		how, done.Digests, err = p.buildRequest(ctx, plan.Arch, request, failed)
+		done.Phase, done.Detail = "image", fmt.Sprintf("%s, %s", how, p.Now().Sub(began).Round(1e9))
+	}
+	if err == nil {
+		return done, nil
+	}
+	var ended *cloudbuild.FailedError
+	if errors.As(err, &ended) {
+		failed.Because = "" // what counts is why the build failed
+	}
+	failed.Err = err
+	return environment.Provided{Plan: plan, Image: plan.Image}, failed
+}
+
+// request returns what Cloud Build is asked for.
+func (p *Provider) request(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (cloudbuild.Request, error) {
 	facts, err := p.facts(ctx, plan)
 	if err != nil {
-		return done, err
+		return cloudbuild.Request{}, err
 	}
-	client, err := p.Cloud(ctx)
-	if err != nil {
-		return done, errors.Join(because, err)
+	if err := p.fits(ctx, plan, facts); err != nil {
+		return cloudbuild.Request{}, err
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
+	if plan.Wanted.Kind.IsLock() && packages == nil { // the lock names the versions
+		r, err := p.resolve(ctx, plan, facts)
+		var build *resolver.NeedsBuildError
+		if err != nil && !errors.As(err, &build) {
+			return cloudbuild.Request{}, err
+		}
+		packages = r.packages
+	}
 	d, err := wishDocument(plan, packages)
 	if err != nil {
-		return done, err
+		return cloudbuild.Request{}, err
 	}
 	source, err := cloudbuild.Image{
-		Base: plan.Base.Ref, Layout: environment.Layout(facts.Python), Interpreter: facts.Interpreter, System: plan.System, Installer: cloudbuild.UV,
+		Base: plan.Base.Ref, Layout: environment.Layout(facts.Python), Interpreter: facts.Interpreter, System: plan.System, Installer: installer(plan),
 		Requirements: d.Requirements, Constraints: d.Constraints, Options: d.Options, Hashed: plan.IsLock() && plan.Wanted.Kind == deps.Requirements,
-		Compiled: because != nil,
+		Compiled: compiled(packages, because),
 	}.Source(ctx)
-	if err != nil {
-		return done, errors.Join(because, err)
+	var secret *cloudbuild.CredentialsError
+	if errors.As(err, &secret) {
+		err = unfitError(fmt.Sprintf("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc, and use --image prebuilt", secret.Line))
 	}
-	p.Show.Step("building the image in Cloud Build")
-	build, err := client.Start(ctx, cloudbuild.Request{Key: plan.Tag, Image: plan.Image, Source: source})
+	return cloudbuild.Request{Key: plan.Key[:keyDigits], Image: plan.Image, Cache: plan.Repository + ":cache", Source: source}, err
+}
+
+// keyDigits is how many digits of a plan's key name its builds.
+const keyDigits = 40
+
+// installer returns what installs packages: on an image of the user's own its pip, which sees what
+// the image has.
+func installer(plan environment.Plan) cloudbuild.Installer {
+	if plan.System {
+		return cloudbuild.Pip
+	}
+	return cloudbuild.UV
+}
+
+// compiled reports whether a package may have to be compiled.
+func compiled(packages []lock.Package, because error) bool {
+	var limit *image.LimitError
+	if errors.As(because, &limit) {
+		return false
+	}
+	_, whole := environment.Wheels(packages)
+	return len(packages) == 0 || !whole
+}
+
+// fits returns an error if Cloud Build would lack something that the image needs.
+func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.Facts) error {
+	if plan.Arch != cloudArch {
+		return unfitError(fmt.Sprintf("Cloud Build makes images for %s only, and the job needs one for %s", cloudArch, plan.Arch))
+	}
+	for _, l := range slices.Concat(plan.Wanted.Requirements, plan.Wanted.Constraints) {
+		if l.Path != "" {
+			return unfitError(fmt.Sprintf("%s: %q: Cloud Build gets no files of the project, and the pod does: use --image prebuilt", l.Place(), l.Text))
+		}
+	}
+	for _, o := range plan.Wanted.Options {
+		if name, value, _ := strings.Cut(o, " "); filepath.IsAbs(value) || strings.HasPrefix(value, "file:") {
+			return unfitError(fmt.Sprintf("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value))
+		}
+	}
+	netrc, err := p.Resolver.Netrc(ctx, p.wish(plan, facts))
 	if err != nil {
-		return done, errors.Join(because, err)
+		return err
+	}
+	if netrc != "" {
+		var hosts []string
+		for line := range strings.Lines(netrc) {
+			hosts = append(hosts, strings.Fields(line)[1])
+		}
+		return unfitError(fmt.Sprintf("the packages of %s need credentials, which everyone with access to the build would see: "+
+			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a fitting pip here", strings.Join(hosts, ", ")))
+	}
+	return nil
+}
+
+// buildRequest has an image built, or joins who builds it. It says how, and which digest the image
+// has. If the build is still running after an error, failed gets it.
+func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.Request, failed *CloudError) (how string, digests []string, err error) {
+	client, err := p.Cloud(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	p.Show.Step("asking Cloud Build for the image")
+	build, err := client.Start(ctx, r)
+	if err != nil {
+		return "", nil, err
+	}
+	how = "built in Cloud Build"
+	if build.Joined {
+		how = "built in Cloud Build by someone else"
+		fmt.Fprintf(p.Show.Log, "Cloud Build is making it already: %s\n", build.URL)
+	} else {
+		fmt.Fprintf(p.Show.Log, "Cloud Build makes it: %s\n", build.URL)
+	}
+	client.Changed = func(status string) {
+		if status == "QUEUED" {
+			p.Show.Step("waiting for a machine of Cloud Build")
+		} else {
+			p.Show.Step("Cloud Build makes " + path.Base(r.Image))
+		}
 	}
 	digest, err := client.Follow(ctx, build, p.Show.Log)
+	var ended *cloudbuild.FailedError
 	if err != nil {
-		return done, fmt.Errorf("%w; its page: %s", err, build.URL)
+		if !errors.As(err, &ended) {
+			failed.Running = build
+		}
+		return how, nil, err
 	}
-	done.Digests = []string{digest}
-	done.Phase, done.Detail = "image", "built in Cloud Build"
-	return done, nil
+	if digest == "" { // the build did not say it
+		digest, err = p.Images.Digest(ctx, r.Image, arch)
+	}
+	if err == nil && digest == "" {
+		err = fmt.Errorf("the build %s has ended well, but there is no image %s: see %s", build.ID(), r.Image, build.URL)
+	}
+	return how, []string{digest}, err
 }

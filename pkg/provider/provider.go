@@ -98,18 +98,27 @@ func notHere(err error) string {
 	var limit *image.LimitError
 	var resolve *resolver.NotHereError
 	var build *resolver.NeedsBuildError
+	var cloud *CloudError
 	switch {
+	case errors.As(err, &cloud):
+		if cloud.Lasting() {
+			return firstLine(err)
+		}
 	case errors.As(err, &registry) && (registry.Denied() || registry.Status() == 0):
 		answer := "no answer"
 		if code := registry.Status(); code != 0 {
 			answer = fmt.Sprintf("%d %s", code, http.StatusText(code))
 		}
 		return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
-	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build), errors.Is(err, cloudbuild.ErrUnusable):
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return first
+	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build):
+		return firstLine(err)
 	}
 	return ""
+}
+
+func firstLine(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
 }
 
 // unwritable reports whether a registry refused an image, and will again.

@@ -30,6 +30,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild/cloudbuildtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
@@ -49,6 +50,9 @@ type world struct {
 	now      time.Time
 	memory   string
 	look     bool
+	cloud    *cloudbuildtest.Service // nil where the job has no project
+	shown    bytes.Buffer            // steps and logs
+	environ  []string
 
 	mu       sync.Mutex
 	deny     func(*http.Request) int // the status with which the registry answers, 0 for its own answer
@@ -57,7 +61,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, files: map[string][]byte{}, now: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), memory: t.TempDir()}
+	w := &world{t: t, files: map[string][]byte{}, now: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), memory: t.TempDir(), environ: []string{}}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	w.registry = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if status := w.seen(r); status != 0 {
@@ -222,19 +226,44 @@ func bundled(in *environment.Input)  { in.Image = "bundled" }
 // provide provides the environment of a plan, as a new process would.
 func (w *world) provide(p environment.Plan) (environment.Provided, error) {
 	w.t.Helper()
+	return w.provideIn(w.t.Context(), p)
+}
+
+func (w *world) provideIn(ctx context.Context, p environment.Plan) (environment.Provided, error) {
+	w.t.Helper()
 	maker := &provider.Provider{
-		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
-		Resolver: resolver.Resolver{Environ: []string{}, LookPath: func(program string) (string, error) {
+		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Transport: w.transport(),
+			Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
+		Resolver: resolver.Resolver{Environ: w.environ, LookPath: func(program string) (string, error) {
 			return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
 		}},
 		Store: w.store, Now: func() time.Time { return w.now }, Look: w.look,
-		Show: provider.Show{Step: func(string) {}, Making: func(image.Progress) {}, Log: io.Discard},
+		Show: provider.Show{Step: func(what string) { fmt.Fprintln(&w.shown, what) }, Making: func(image.Progress) {}, Log: &w.shown},
+	}
+	if w.cloud != nil {
+		maker.Cloud = w.cloud.Client
 	}
 	w.mu.Lock()
 	w.requests = nil
 	w.mu.Unlock()
-	return maker.Provide(context.Background(), p, "job-1")
+	w.shown.Reset()
+	return maker.Provide(ctx, p, "job-1")
 }
+
+// transport makes the registry that of Artifact Registry, too.
+func (w *world) transport() http.RoundTripper {
+	return redirected(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Host, ".pkg.dev") {
+			r = r.Clone(r.Context())
+			r.URL.Scheme, r.URL.Host, r.Host = "http", w.host(), w.host()
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})
+}
+
+type redirected func(*http.Request) (*http.Response, error)
+
+func (f redirected) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func (w *world) mustProvide(p environment.Plan) environment.Provided {
 	w.t.Helper()

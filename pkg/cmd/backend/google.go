@@ -2,6 +2,8 @@ package backend
 
 import (
 	"context"
+	"encoding/json"
+	"path"
 	"strings"
 	"sync"
 
@@ -44,6 +46,28 @@ func CloudBuild(project, zone, cluster string) func(context.Context) (*cloudbuil
 		region = zone[:end]
 	}
 	return func(ctx context.Context) (*cloudbuild.Client, error) {
-		return cloudbuild.New(ctx, cloudbuild.PlaceOf(project, region, cluster))
+		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(project, region, cluster))
+		if err != nil {
+			return nil, err
+		}
+		if found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{googleScope}}); err == nil {
+			client.User = accountIn(found.JSON())
+		}
+		return client, nil
 	}
+}
+
+// accountIn returns the service account that a credentials file is for, "" if it is a person's or
+// there is none: who that is would take a request.
+func accountIn(file []byte) string {
+	var c struct {
+		Email         string `json:"client_email"`
+		Impersonation string `json:"service_account_impersonation_url"`
+	}
+	_ = json.Unmarshal(file, &c) // the library has read it
+	if c.Impersonation != "" {
+		account, _, _ := strings.Cut(path.Base(c.Impersonation), ":")
+		return account
+	}
+	return c.Email
 }

@@ -84,6 +84,7 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 		}
 		bar.Show(text)
 	}
+	log := o.ui.Lines(o.streams.ErrOut, "build")
 	maker := o.provider(ctx, p)
 	maker.Store, maker.Look = to, !o.mode.submits()
 	maker.Show = provider.Show{
@@ -91,18 +92,15 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 		Making: func(m image.Progress) {
 			show(fmt.Sprintf("%d of %s, %s sent", m.Done, ui.Count(m.Wheels, "package"), ui.Bytes(m.Sent)))
 		},
-		Log: o.ui.Above(o.streams.ErrOut),
+		Log: log,
 	}
 	provided, err := maker.Provide(ctx, p.Environment, p.Spec.ID)
+	log.Flush()
 	if bar != nil {
 		bar.Done()
 	}
-	if ctx.Err() != nil {
-		fmt.Fprintln(o.streams.ErrOut, "interrupted; nothing was started")
-		return p, process.Exit(process.ExitInterrupted)
-	}
-	if err != nil {
-		return p, providerError(err)
+	if err != nil || ctx.Err() != nil {
+		return p, o.providerError(ctx, err)
 	}
 	if why := provided.Plan.Why; why != "" {
 		o.ui.Note("the pod installs the packages: " + why)
@@ -122,8 +120,9 @@ func pythonHere() string {
 	return path
 }
 
-// providerError gives mistakes in what is to be installed exit code 2: nothing was created.
-func providerError(err error) error {
+// providerError gives mistakes in what is to be installed exit code 2: nothing was created. After an
+// interrupt it says what is still running.
+func (o *options) providerError(ctx context.Context, err error) error {
 	var (
 		registry    *image.RegistryError
 		unusable    *image.UnusableError
@@ -134,13 +133,25 @@ func providerError(err error) error {
 		build       *resolver.NeedsBuildError
 		noFit       *wheel.NoFitError
 		credentials *cloudbuild.CredentialsError
+		cloud       *provider.CloudError
 	)
+	isCloud := errors.As(err, &cloud)
+	switch {
+	case ctx.Err() != nil:
+		o.ui.Note("interrupted; no job was started")
+		if isCloud && cloud.Running.Name != "" {
+			o.ui.Note(cloud.Going())
+		}
+		return process.Exit(process.ExitInterrupted)
+	case isCloud && !cloud.Lasting():
+		return err
+	}
 	for _, mistake := range []any{&unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
 		if errors.As(err, mistake) {
 			return process.Usage(err)
 		}
 	}
-	if errors.As(err, &registry) && registry.Denied() || errors.Is(err, cloudbuild.ErrUnusable) {
+	if errors.As(err, &registry) && registry.Denied() || isCloud {
 		return process.Usage(err)
 	}
 	return err

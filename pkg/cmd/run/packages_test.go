@@ -1,0 +1,50 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// A mistake in what is to be installed is one of the command line; a build that failed is not.
+func TestExitCodesOfPackages(t *testing.T) {
+	running := cloudbuild.Build{Name: "projects/acme/locations/global/builds/b1", Image: "r/env:r-1", URL: "https://console.example/b1"}
+	for name, tt := range map[string]struct {
+		err         error
+		interrupted bool
+		code        int
+		said        string
+	}{
+		"a conflict":         {err: &resolver.ConflictError{}, code: process.ExitUsage},
+		"no network":         {err: errors.New("lost"), code: process.ExitFailed},
+		"a failed build":     {err: &provider.CloudError{Err: &cloudbuild.FailedError{Reason: "it failed"}}, code: process.ExitFailed},
+		"unusable":           {err: &provider.CloudError{Err: cloudbuild.ErrUnusable}, code: process.ExitUsage},
+		"a lost connection":  {err: &provider.CloudError{Err: errors.New("lost"), Running: running}, code: process.ExitFailed},
+		"a registry is down": {err: &image.RegistryError{Err: errors.New("down")}, code: process.ExitFailed},
+		"Ctrl-C":             {err: context.Canceled, interrupted: true, code: process.ExitInterrupted, said: "interrupted; no job was started\n"},
+		"Ctrl-C in a build": {err: &provider.CloudError{Err: context.Canceled, Running: running}, interrupted: true, code: process.ExitInterrupted,
+			said: "interrupted; no job was started\nthe build of r/env:r-1 is still running, and the next run uses it: https://console.example/b1; cancel it with: gcloud builds cancel b1 --project=acme --region=global\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said strings.Builder
+			o := &options{ui: ui.New(&said, time.Now)}
+			ctx, cancel := context.WithCancel(t.Context())
+			if tt.interrupted {
+				cancel()
+			}
+			defer cancel()
+			if code := process.CodeOf(o.providerError(ctx, tt.err)); code != tt.code || said.String() != tt.said {
+				t.Errorf("exit code %d, said %q; want %d, %q", code, &said, tt.code, tt.said)
+			}
+		})
+	}
+}
