@@ -20,9 +20,9 @@ const pageOpening = `# Accelerators
 
 ` + "Pass the first column to `-a`" + `:
 
-    kubectl kinetic run train.py:train -a v6e-8 --image IMAGE
-    kubectl kinetic run train.py:train -a l4x2:spot --image IMAGE
-    kubectl kinetic run train.py:train -a v6e-8 --image IMAGE --explain      what it needs and costs; starts nothing
+    kubectl kinetic run train.py:train -a v6e-8
+    kubectl kinetic run train.py:train -a l4x2:spot
+    kubectl kinetic run train.py:train -a v6e-8 --explain      what it needs and costs; starts nothing
 
 ` + "- `:spot`, or the flag `--spot`, asks for spot capacity: cheaper, and taken back at any time." + `
 ` + "- `tpu-v6e-8`, `gpu-l4` and `v6e-2x4` are accepted too. `a100:8` means the same as `a100x8`." + `

@@ -46,6 +46,9 @@ Jobs run in the cluster of the kubeconfig's current context, on one host or on a
 many as the accelerator, --hosts and --slices ask for, or on this machine (--local).
 With several hosts each runs TARGET, and the result is that of host 0. --map calls a
 function once for each of many inputs and prints a line of JSON for each.
+The packages that the project lists (requirements.txt, pyproject.toml, a lock, or
+metadata in the script) are put into an image, or installed by the pod; --image names
+an image of your own.
 --dry-run, --explain and --write-overlay show what would happen and do nothing.
 --prepare does everything except applying the manifests.
 
@@ -54,7 +57,7 @@ Exit codes: 0 done; 1 the job failed (a script's own 1 to 123 is passed on);
 expired, the job is still running; 130 interrupted.`
 
 const examples = `  # a function, on the cluster
-  kubectl kinetic run train.py:train -a l4 --image python:3.12 --arg epochs=3
+  kubectl kinetic run train.py:train -a l4 --arg epochs=3
 
   # the same, on this machine
   kubectl kinetic run train.py:train --local --arg epochs=3
@@ -63,19 +66,22 @@ const examples = `  # a function, on the cluster
   kubectl kinetic run train.py --local --detach -- --epochs 3
 
   # print the manifests without applying them
-  kubectl kinetic run train.py:train -a tpu-v6e-8 --image python:3.12 --project my-project --dry-run -o yaml
+  kubectl kinetic run train.py:train -a tpu-v6e-8 --project my-project --dry-run -o yaml
 
   # the same, checked by the API server
-  kubectl kinetic run train.py:train -a l4 --image python:3.12 --dry-run=server
+  kubectl kinetic run train.py:train -a l4 --dry-run=server
 
   # on the four hosts of a TPU slice
-  kubectl kinetic run train.py:train -a tpu-v6e-16 --image python:3.12 --project my-project --dry-run -o yaml
+  kubectl kinetic run train.py:train -a tpu-v6e-16 --project my-project --dry-run -o yaml
 
   # with each line of a file, in many pods
-  kubectl kinetic run train.py:train --map inputs.jsonl --image python:3.12 --project my-project --dry-run -o yaml
+  kubectl kinetic run train.py:train --map inputs.jsonl --project my-project --dry-run -o yaml
+
+  # in an image of your own
+  kubectl kinetic run train.py:train -a l4 --image python:3.12 --project my-project --dry-run -o yaml
 
   # explain what a run would do
-  kubectl kinetic run train.py:train -a l4x2:spot --image python:3.12 --project my-project --explain`
+  kubectl kinetic run train.py:train -a l4x2:spot --project my-project --explain`
 
 // NewCommand returns the command `kubectl kinetic run`. The clock is for the times of jobs.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
