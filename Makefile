@@ -73,6 +73,10 @@ PLATFORM ?= all
 release-snapshot: ## Make all that a release consists of in dist/, without an account: docs/release.md
 	hack/release/snapshot.sh dist $(PLATFORM)
 
+.PHONY: update-bases
+update-bases: ## Pin the base images: ask their registry for the digests and versions that the tags stand for now
+	CGO_ENABLED=0 go run ./hack/bases pkg/environment/bases.json
+
 .PHONY: clean
 clean: ## Remove what the targets above made
 	rm -rf bin dist .cache/release
