@@ -281,6 +281,7 @@ func TestRepository(t *testing.T) {
 	for zone, want := range map[string]string{
 		"europe-west4-b": "europe-docker.pkg.dev/p/kn-c/env", "us-central1-a": "us-docker.pkg.dev/p/kn-c/env", "": "us-docker.pkg.dev/p/kn-c/env",
 		"me-west1-a": "me-west1-docker.pkg.dev/p/kn-c/env", "asia-east1-c": "asia-docker.pkg.dev/p/kn-c/env", "odd": "us-docker.pkg.dev/p/kn-c/env",
+		"europe-west4": "europe-docker.pkg.dev/p/kn-c/env", "me-west1": "me-west1-docker.pkg.dev/p/kn-c/env", // of regional clusters
 	} {
 		if got := Repository("p", zone, "c"); got != want {
 			t.Errorf("in %q: %s, want %s", zone, got, want)

@@ -15,13 +15,16 @@ func Repository(project, zone, cluster string) string {
 	return fmt.Sprintf("%s-docker.pkg.dev/%s/kn-%s/env", location(zone), strings.Replace(project, ":", "/", 1), cluster)
 }
 
-// location returns where the images of a zone's clusters are: in the multi-region if there is one.
+// location returns where the images of a zone's or a region's clusters are: in the multi-region if there is one.
 func location(zone string) string {
-	end := strings.LastIndex(zone, "-")
-	if end < 0 {
+	region := zone
+	switch strings.Count(zone, "-") {
+	case 0:
 		return "us"
+	case 1: // a region, of a regional cluster
+	default:
+		region = zone[:strings.LastIndex(zone, "-")]
 	}
-	region := zone[:end]
 	if continent, _, _ := strings.Cut(region, "-"); slices.Contains([]string{"us", "asia", "europe"}, continent) {
 		return continent
 	}
