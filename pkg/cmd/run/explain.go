@@ -172,11 +172,15 @@ type explainedJob struct {
 func explain(p submit.Planned, o provider.Outlook) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
+	wanted := p.Deps
+	if p.Environment.Mode != "" { // which knows what the filter really drops
+		wanted = p.Environment.Wanted
+	}
 	e := explanation{
 		Target:      explainedTarget{Store: maybe(s.Store)},
 		Accelerator: explainAccelerator(s),
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
-		Deps:        explainDeps(p.Deps),
+		Deps:        explainDeps(wanted),
 		Job:         explainJob(s),
 		Warnings:    append([]string{}, p.Warnings...),
 	}
