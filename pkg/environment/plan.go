@@ -137,9 +137,30 @@ func (p *Plan) choosePlace(in Input) (err error) {
 			return err
 		}
 		p.Repository, p.Image = repository, repository+":"+p.Tag
+		if p.Settings.Builder == string(BuilderCloudBuild) {
+			if err := p.Buildable(); err != nil {
+				return fmt.Errorf("--builder cloudbuild: %w", err)
+			}
+		}
 		return nil
 	}
 	p.Image = p.Base.Ref
+	return nil
+}
+
+// Buildable returns an error if Cloud Build can't make the image, wherever the job runs.
+func (p Plan) Buildable() error {
+	if host, _, _ := strings.Cut(p.Repository, "/"); !strings.HasSuffix(host, ".pkg.dev") {
+		return fmt.Errorf("it sends images to Artifact Registry only, not to %s", p.Repository)
+	}
+	if p.Arch != "amd64" {
+		return fmt.Errorf("it makes images for amd64 only, not for %s", p.Arch)
+	}
+	for _, l := range p.Wanted.Requirements {
+		if l.Path != "" {
+			return fmt.Errorf("it gets no files of the project, such as %q (%s)", l.Text, l.Place())
+		}
+	}
 	return nil
 }
 

@@ -64,6 +64,10 @@ func TestModes(t *testing.T) {
 			i.Image, i.Unwritable = "bundled", func(string) string { return "no" }
 		}, Bundled, made, "", ""},
 		"another Python":                          {nil, func(i *Input) { i.Images.Python = "3.10" }, Bundled, "python:3.10-slim-bookworm", "", ""},
+		"Cloud Build elsewhere":                   {requirements("six"), func(i *Input) { i.ImageRepo, i.Builder = "ghcr.io/me/env", "cloudbuild" }, "", "", "--builder cloudbuild: it sends images to Artifact Registry only", ""},
+		"Cloud Build on Arm":                      {requirements("six"), func(i *Input) { i.Accelerator.Arch, i.Builder = "arm64", "cloudbuild" }, "", "", "for amd64 only", ""},
+		"Cloud Build of a file":                   {map[string]string{"requirements.txt": "six\n./ours-1-py3-none-any.whl", "ours-1-py3-none-any.whl": "zip"}, func(i *Input) { i.Builder = "cloudbuild" }, "", "", "requirements.txt:2", ""},
+		"Cloud Build":                             {requirements("six"), func(i *Input) { i.Builder = "cloudbuild" }, Bundled, made, "", ""},
 		"an unknown Python":                       {nil, func(i *Input) { i.Images.Python = "3.7" }, "", "", "--python 3.7", ""},
 		"a newer Python here":                     {nil, func(i *Input) { i.Python = "3.99" }, Bundled, "python:3.14-slim-bookworm", "", ""},
 		"an older Python here":                    {nil, func(i *Input) { i.Python = "3.9" }, Bundled, "python:3.10-slim-bookworm", "", ""},

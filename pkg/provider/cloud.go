@@ -17,9 +17,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 )
 
-// cloudArch is what the machines of Cloud Build are.
-const cloudArch = "amd64"
-
 // CloudError says that Cloud Build did not make an image.
 type CloudError struct {
 	// Because says why this machine does not make it, "" if Cloud Build was asked for.
@@ -66,18 +63,17 @@ type unfitError string
 
 func (e unfitError) Error() string { return string(e) }
 
-// buildable reports whether Cloud Build can be asked: it pushes to Artifact Registry only.
+// buildable reports whether Cloud Build can be asked.
 func (p *Provider) buildable(plan environment.Plan) bool {
-	host, _, _ := strings.Cut(plan.Repository, "/")
-	return p.Cloud != nil && strings.HasSuffix(host, ".pkg.dev")
+	return p.Cloud != nil && plan.Buildable() == nil
 }
 
 // build has Cloud Build make the image. packages are those that were resolved here, if any; because
 // says why this machine does not make it, nil if that was asked for.
 func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	if !p.buildable(plan) {
-		return done, fmt.Errorf("--builder cloudbuild: Cloud Build is for images in Artifact Registry of the cluster's project, not for %s", plan.Repository)
+	if p.Cloud == nil {
+		return done, errors.New("--builder cloudbuild: no project is known: name the cluster's with --project")
 	}
 	failed := &CloudError{}
 	if because != nil {
@@ -162,9 +158,6 @@ func compiled(packages []lock.Package, because error) bool {
 
 // fits returns an error if Cloud Build would lack something that the image needs.
 func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.Facts) error {
-	if plan.Arch != cloudArch {
-		return unfitError(fmt.Sprintf("Cloud Build makes images for %s only, and the job needs one for %s", cloudArch, plan.Arch))
-	}
 	for _, l := range slices.Concat(plan.Wanted.Requirements, plan.Wanted.Constraints) {
 		if l.Path != "" {
 			return unfitError(fmt.Sprintf("%s: %q: Cloud Build gets no files of the project, and the pod does: use --image prebuilt", l.Place(), l.Text))

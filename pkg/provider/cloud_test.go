@@ -196,10 +196,6 @@ func TestNotInCloudBuild(t *testing.T) {
 	}{
 		"credentials": {fromGit + "--index-url https://me:secret@index.example/simple\n", nil, "index.example need credentials, which everyone with access to the build would see: use --image prebuilt"},
 		"a signature": {fromGit + "x @ https://files.example/x.tar.gz?sig=abc\n", nil, "has credentials, which everyone with access to the build would see: "},
-		"another processor": {fromGit, func(in *environment.Input) {
-			in.Accelerator.Arch = "arm64"
-			in.BaseImage, in.Images.Python = "", "3.12"
-		}, "Cloud Build makes images for amd64 only, and the job needs one for arm64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newCloudWorld(t, cloudbuildtest.Pushes)

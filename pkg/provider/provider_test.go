@@ -15,9 +15,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -199,8 +202,9 @@ vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id =
 	if _, err := w.provide(asked); err == nil || !strings.Contains(err.Error(), "ours") {
 		t.Errorf("bundled: %v", err)
 	}
-	inCloud := w.planOf("pylock.toml", text, bundled, func(in *environment.Input) { in.Builder = "cloudbuild" })
-	if _, err := w.provide(inCloud); err == nil || !strings.Contains(err.Error(), "Artifact Registry") {
+	inCloud := w.planOf("pylock.toml", text, bundled)
+	inCloud.Settings.Builder = "cloudbuild"
+	if _, err := w.provide(inCloud); err == nil || !strings.Contains(err.Error(), "--project") {
 		t.Errorf("--builder cloudbuild, without a project: %v", err)
 	}
 }
@@ -267,5 +271,38 @@ func TestLook(t *testing.T) {
 	}
 	if done := w.mustProvide(plan); done.Plan.Mode != environment.Prebuilt || done.SHA256 != sha256 {
 		t.Errorf("provided %+v, want the list %s", done, sha256)
+	}
+}
+
+// TestOutlook: what has to be built is built where that is possible.
+func TestOutlook(t *testing.T) {
+	const built, here, inPod = "Cloud Build makes the image", "this machine makes the image", "the pod installs them"
+	for name, tt := range map[string]struct {
+		text     string
+		change   func(*environment.Input)
+		how, why string
+	}{
+		"from git":                        {"ours @ git+https://git.example/ours", nil, built, "ours"},
+		"from git, on Arm":                {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Accelerator.Arch = "arm64" }, inPod, "ours"},
+		"from git, elsewhere":             {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.ImageRepo = "ghcr.io/me/env" }, inPod, "ours"},
+		"from git, never in Cloud Build":  {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Builder = "client" }, inPod, "ours"},
+		"on a base that nobody knows yet": {"six", func(in *environment.Input) { in.BaseImage = "me/base:1" }, here, "depends on the base image"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			plan := w.planOf("requirements.txt", tt.text, func(in *environment.Input) {
+				in.Images = api.Images{ImageRepo: "us-docker.pkg.dev/acme/kn-c/env"}
+				if tt.change != nil {
+					tt.change(in)
+				}
+			})
+			maker := &provider.Provider{Images: &image.Client{}, Resolver: resolver.Resolver{LookPath: nowhere},
+				Cloud: func(context.Context) (*cloudbuild.Client, error) {
+					return nil, errors.New("an outlook contacts nothing")
+				}}
+			if o := maker.Outlook(plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) {
+				t.Errorf("the outlook is %+v, want %q because of %q", o, tt.how, tt.why)
+			}
+		})
 	}
 }

@@ -223,6 +223,11 @@ func (w *world) planOf(file, text string, change ...func(*environment.Input)) en
 func prebuilt(in *environment.Input) { in.Image = "prebuilt" }
 func bundled(in *environment.Input)  { in.Image = "bundled" }
 
+// nowhere finds no program.
+func nowhere(program string) (string, error) {
+	return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
+}
+
 // provide provides the environment of a plan, as a new process would.
 func (w *world) provide(p environment.Plan) (environment.Provided, error) {
 	w.t.Helper()
@@ -234,10 +239,8 @@ func (w *world) provideIn(ctx context.Context, p environment.Plan) (environment.
 	maker := &provider.Provider{
 		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Transport: w.transport(),
 			Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
-		Resolver: resolver.Resolver{Environ: w.environ, LookPath: func(program string) (string, error) {
-			return "", &exec.Error{Name: program, Err: exec.ErrNotFound}
-		}},
-		Store: w.store, Now: func() time.Time { return w.now }, Look: w.look,
+		Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere},
+		Store:    w.store, Now: func() time.Time { return w.now }, Look: w.look,
 		Show: provider.Show{Step: func(what string) { fmt.Fprintln(&w.shown, what) }, Making: func(image.Progress) {}, Log: &w.shown},
 	}
 	if w.cloud != nil {

@@ -115,6 +115,9 @@ var minorName = pattern.Lazy(`python(3\.\d+)$`)
 
 // pipOrPod is Way for what uv does not resolve. Interpreters have their versions in their names.
 func (r Resolver) pipOrPod(t wheel.Target) (Way, string) {
+	if t.Python == "" { // nobody has looked into the base image yet
+		return Pip, "there is no uv, and whether pip fits depends on the base image"
+	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != t.Arch {
 		return Pod, fmt.Sprintf("there is no uv, and pip resolves only for its own platform, which is %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
