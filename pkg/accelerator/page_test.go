@@ -113,7 +113,7 @@ func about(f *family) string {
 		sentences = append(sentences, fmt.Sprintf("`%s` alone means `%s`.", f.name, standard))
 	}
 	if f.shapes[0].arch == "arm64" {
-		sentences = append(sentences, "Arm processors: the image must be built for `linux/arm64`.")
+		sentences = append(sentences, "Arm processors: an image of your own must be built for `linux/arm64`.")
 	}
 	if f.boxes != nil && f.boxes.cubes > 1 {
 		sentences = append(sentences, fmt.Sprintf("Larger slices: every AxBxC of ascending multiples of 4, "+

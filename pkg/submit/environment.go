@@ -24,9 +24,12 @@ import (
 // installs reports whether the job gets its packages from us, and not from the user's own image
 // or machine.
 func (p *Planned) installs() bool {
-	image := p.request.Image
-	isMode := image == "" || image == string(environment.Bundled) || image == string(environment.Prebuilt)
-	return isMode && p.Spec.Backend != api.BackendLocal
+	return !isOwn(p.request.Image) && p.Spec.Backend != api.BackendLocal
+}
+
+// isOwn reports whether --image names an image of the user, and not a mode.
+func isOwn(image string) bool {
+	return image != "" && image != string(environment.Bundled) && image != string(environment.Prebuilt)
 }
 
 // WithEnvironment returns the plan of a job that uses the packages that were provided for it.

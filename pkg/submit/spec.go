@@ -109,7 +109,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if n := accelerator.CPUCount(r.AcceleratorText); n > 0 && r.CPU == "" {
 		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[3]d CPUs with --cpu %[2]d", r.AcceleratorText, n, n))
 	}
-	if s.Accelerator.Arch != "" && s.Capacity.Kind != api.CapacityClass {
+	if s.Accelerator.Arch != "" && s.Capacity.Kind != api.CapacityClass && isOwn(r.Image) {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
 	}
 	if r.NodePools == api.NodePoolsShared && !isSlice(s.Accelerator) {
