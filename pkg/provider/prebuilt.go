@@ -87,8 +87,12 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 	missing, total := p.missing(ctx, r)
 	urls := map[string]string{} // of the wheels that the pod fetches itself
 	if total > limit(plan) {
+		private, err := p.Resolver.Private(ctx, p.wish(plan, facts))
+		if err != nil {
+			return done, err
+		}
 		for _, w := range r.Wheels {
-			if missing[w.SHA256] && w.Path == "" {
+			if missing[w.SHA256] && w.Path == "" && !private(w.URL) {
 				urls[w.SHA256] = deps.WithoutUsers(w.URL)
 				delete(missing, w.SHA256)
 			}
@@ -150,7 +154,7 @@ func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []im
 	if p.Look || len(missing) == 0 {
 		return 0, nil
 	}
-	begin := sync.OnceFunc(func() { p.Show.Step("storing packages") })
+	begin := sync.OnceFunc(func() { p.Show.Step("sending them to the store") })
 	counted := make(chan int64, len(wheels))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
@@ -241,9 +245,11 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}
-	if done.Netrc, err = p.Resolver.Netrc(ctx, p.wish(plan, image.Facts{})); err != nil {
+	wish := p.wish(plan, image.Facts{})
+	if done.Netrc, err = p.Resolver.Netrc(ctx, wish); err != nil {
 		return done, err
 	}
+	done.Warnings = wish.Exposed()
 	if !p.Look {
 		p.Images.Memory.Save(resolvingKey(plan, p.Store.URL()), id)
 	}

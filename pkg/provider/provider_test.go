@@ -139,6 +139,12 @@ func TestPrebuilt(t *testing.T) {
 	if len(d.Wheels) != 1 || d.Wheels[0].URL != w.index.URL+"/files/big-1.0-py3-none-any.whl" || len(w.did("index/files/")) > 0 {
 		t.Errorf("what is more than the limit: %+v with %q", d, w.did("index"))
 	}
+	private := strings.Replace(w.locked(w.wheel("bigger", "1.0", "z = 2")), "://", "://me:hush@", 1)
+	limited = w.plan(private, prebuilt, func(in *environment.Input) { in.UploadLimit = 1 })
+	d = w.document(w.mustProvide(limited).SHA256)
+	if len(d.Wheels) != 1 || d.Wheels[0].URL != "" || len(w.did("index/files/")) != 1 {
+		t.Errorf("what is more than the limit, and the pod can't fetch: %+v with %q", d, w.did("index"))
+	}
 }
 
 // TestUnpinned: without a resolver here the pod resolves, and later jobs get what it chose.
@@ -147,6 +153,9 @@ func TestUnpinned(t *testing.T) {
 	text := "six>=1\n--index-url " + strings.Replace(w.index.URL, "://", "://me:secret@", 1) + "/simple\n"
 	plan := w.plan(text)
 	first := w.mustProvide(plan)
+	if len(first.Warnings) != 1 || !strings.HasPrefix(first.Warnings[0], "requirements.txt has credentials") {
+		t.Errorf("warnings %q", first.Warnings)
+	}
 	d := w.document(first.SHA256)
 	if first.Plan.Mode != environment.Prebuilt || len(d.Wheels) != 0 || !slices.Equal(d.Requirements, []string{"six>=1"}) || !slices.Equal(d.Options, []string{"--index-url " + w.index.URL + "/simple"}) {
 		t.Errorf("provided %+v, document %+v", first, d)

@@ -3,6 +3,7 @@ package resolver
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -29,4 +30,22 @@ func (r Resolver) Netrc(ctx context.Context, w Wish) (string, error) {
 		fmt.Fprintf(&text, "machine %s login %s password %s\n", host, user, password)
 	}
 	return text.String(), nil
+}
+
+// Private returns what reports whether a URL is on a host that wants credentials for the indexes of
+// a wish, as far as that is known.
+func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) bool, error) {
+	s, err := r.sources(w)
+	if err == nil {
+		err = r.access().Authorize(ctx, &s)
+	}
+	hosts := map[string]bool{}
+	for _, source := range s.All() {
+		host, _, _ := source.Login()
+		hosts[host] = host != ""
+	}
+	return func(address string) bool {
+		u, err := url.Parse(address)
+		return err == nil && hosts[u.Hostname()]
+	}, err
 }

@@ -200,7 +200,7 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 	if err != nil {
 		return env, err
 	}
-	env.Warnings = append(env.Warnings, w.exposed()...)
+	env.Warnings = append(env.Warnings, w.Exposed()...)
 	slices.SortFunc(env.Packages, func(a, b lock.Package) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range env.Packages {
 		if p.Wheel == nil && p.Source == "" {
@@ -210,8 +210,8 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 	return env, nil
 }
 
-// exposed returns a warning for every file that has credentials in it.
-func (w Wish) exposed() (warnings []string) {
+// Exposed returns a warning for every file that has credentials in it.
+func (w Wish) Exposed() (warnings []string) {
 	var files []string
 	lines := slices.Concat(w.Requirements, w.Constraints)
 	for _, option := range w.Options {
