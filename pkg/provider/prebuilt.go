@@ -58,9 +58,9 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 	if err != nil {
 		return done, err
 	}
-	found, pinned := p.pinned(plan)
-	if !pinned {
-		found, pinned = p.adopt(ctx, plan)
+	found, pinned, err := p.chosen(ctx, plan)
+	if err != nil {
+		return done, err
 	}
 	r := resolved{pins: found}
 	if !pinned || found.Python != facts.Python {
@@ -78,13 +78,57 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 	return p.list(ctx, plan, facts, r, done)
 }
 
+// chosen returns what was chosen for an earlier job, if it can still be had.
+func (p *Provider) chosen(ctx context.Context, plan environment.Plan) (found pins, ok bool, err error) {
+	if found, ok = p.pinned(plan); ok && found.Stored {
+		ok, err = p.kept(ctx, found)
+	}
+	if ok || err != nil {
+		return found, ok, err
+	}
+	if found, ok = p.adopt(ctx, plan); ok {
+		ok, err = p.kept(ctx, found)
+	}
+	return found, ok, err
+}
+
+// errGone says that the store has lost a wheel that only it had.
+var errGone = errors.New("the store has lost a wheel")
+
+// kept reports whether the store has all wheels. It will have them for long enough.
+func (p *Provider) kept(ctx context.Context, found pins) (bool, error) {
+	if p.Look {
+		return true, nil // to find out may change their age
+	}
+	missing, _ := p.missing(ctx, found.Wheels)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for _, w := range found.Wheels {
+		if missing[w.SHA256] {
+			g.Go(func() error {
+				_, err := p.Store.PutBlob(ctx, w.SHA256, w.Size, func() (io.ReadCloser, error) { return nil, errGone })
+				return err
+			})
+		}
+	}
+	err := g.Wait()
+	if errors.Is(err, errGone) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // list stores the wheels that the pod installs, and their list.
 func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.Facts, r resolved, done environment.Provided) (environment.Provided, error) {
 	r.Wheels = slices.Clone(r.Wheels)
 	for i := range r.Wheels {
 		p.measured(&r.Wheels[i])
 	}
-	missing, total := p.missing(ctx, r)
+	var missing map[string]bool
+	var total int64
+	if !r.Stored {
+		missing, total = p.missing(ctx, r.Wheels)
+	}
 	urls := map[string]string{} // of the wheels that the pod fetches itself
 	if total > limit(plan) {
 		private, err := p.Resolver.Private(ctx, p.wish(plan, facts))
@@ -128,17 +172,17 @@ func (p *Provider) measured(w *image.Wheel) {
 
 func sizeKey(w image.Wheel) string { return "size " + w.SHA256 }
 
-// missing returns which wheels the store lacks, by their SHA-256, and the sum of their sizes as far
-// as they are known.
-func (p *Provider) missing(ctx context.Context, r resolved) (missing map[string]bool, total int64) {
+// missing returns which wheels the store may lack, by their SHA-256, and the sum of their sizes as
+// far as they are known.
+func (p *Provider) missing(ctx context.Context, wheels []image.Wheel) (missing map[string]bool, total int64) {
 	var blobs []api.IndexBlob
-	for _, w := range r.Wheels {
+	for _, w := range wheels {
 		blobs = append(blobs, api.IndexBlob{SHA256: w.SHA256, Size: w.Size})
 	}
 	has := p.Store.HasBlobs(ctx, blobs)
 	missing = map[string]bool{}
-	for _, w := range r.Wheels {
-		if !has[w.SHA256] && !r.Stored {
+	for _, w := range wheels {
+		if !has[w.SHA256] {
 			missing[w.SHA256] = true
 			total += w.Size
 		}

@@ -166,15 +166,30 @@ func TestUnpinned(t *testing.T) {
 	if second := w.mustProvide(plan); second.SHA256 != first.SHA256 {
 		t.Errorf("before the pod has chosen: %+v", second)
 	}
-	chosen := fmt.Sprintf(`{"version":1,"python":"3.12","wheels":[{"file":"six-1.0-py3-none-any.whl","sha256":%q,"size":7}]}`, strings.Repeat("a", 64))
+	data := []byte("a wheel")
+	putBlob := func() {
+		_, err := w.store.PutBlob(context.Background(), sum(data), int64(len(data)), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
+		w.must(err)
+	}
+	putBlob()
+	chosen := fmt.Sprintf(`{"version":1,"python":"3.12","wheels":[{"file":"six-1.0-py3-none-any.whl","sha256":%q,"size":7}]}`, sum(data))
 	w.must(w.store.Create(context.Background(), store.Environment("job-1"), strings.NewReader(chosen), nil))
 	third := w.mustProvide(plan)
-	if d = w.document(third.SHA256); len(d.Wheels) != 1 || d.Wheels[0].SHA256 != strings.Repeat("a", 64) || third.Netrc != "" {
+	if d = w.document(third.SHA256); len(d.Wheels) != 1 || d.Wheels[0].SHA256 != sum(data) || third.Netrc != "" {
 		t.Errorf("after the pod has chosen: %+v", d)
 	}
 	w.must(w.store.Delete(context.Background(), store.Environment("job-1")))
 	if fourth := w.mustProvide(plan); fourth.SHA256 != third.SHA256 {
 		t.Errorf("after the job was deleted: %+v", fourth)
+	}
+	w.must(w.store.Delete(context.Background(), store.Blob(sum(data))))
+	if again := w.mustProvide(plan); again.SHA256 != first.SHA256 {
+		t.Errorf("after the store has lost a wheel: %+v", again)
+	}
+	putBlob()
+	w.must(w.store.Create(context.Background(), store.Environment("job-1"), strings.NewReader(chosen), nil))
+	if again := w.mustProvide(plan); again.SHA256 != third.SHA256 {
+		t.Errorf("after the pod has chosen again: %+v", again)
 	}
 	refreshed := w.plan(text, func(in *environment.Input) { in.RefreshDeps = true })
 	if fifth := w.mustProvide(refreshed); fifth.SHA256 != first.SHA256 {
