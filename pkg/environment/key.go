@@ -105,20 +105,21 @@ const tagDigits = 40
 // tag returns the name of the image in its repository: e-… for one that the input determines, r-…
 // for one that resolving does.
 func (p *Plan) tag() (string, error) {
-	if p.Wanted.Kind.IsLock() {
-		if p.Base.Known {
-			if tag, ok, err := p.lockedTag(); ok || err != nil {
-				return tag, err
-			}
-		}
+	switch {
+	case len(p.Locked) > 0:
+		return p.Env(p.Base.Python, p.Locked).Tag()
+	case p.Wanted.Kind.IsLock():
 		return "e-" + p.Key[:tagDigits], nil
 	}
 	return "r-" + p.Key[:tagDigits], nil
 }
 
-// lockedTag returns the name of the image with the wheels of a lock; false if a package has to be
-// built, or what the base has is not known.
-func (p *Plan) lockedTag() (tag string, ok bool, err error) {
+// readLock finds the wheels of a lock. There are none if a package has to be built, or if it is not
+// known what the base has.
+func (p *Plan) readLock() (err error) {
+	if !p.Wanted.Kind.IsLock() || !p.Base.Known {
+		return nil
+	}
 	o := lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), Patch: p.Base.Patch,
 		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups}
 	var l lock.Lock
@@ -127,16 +128,10 @@ func (p *Plan) lockedTag() (tag string, ok bool, err error) {
 	} else {
 		l, err = lock.ReadPyLock(p.Wanted.Lock, o)
 	}
-	if err != nil {
-		return "", false, err
+	if err == nil {
+		p.Locked, _ = Wheels(l.Packages)
 	}
-	wheels, whole := Wheels(l.Packages)
-	if !whole {
-		return "", false, nil
-	}
-	p.Locked = wheels
-	tag, err = p.Env(p.Base.Python, wheels).Tag()
-	return tag, true, err
+	return err
 }
 
 // Wheels returns the wheels of packages, and whether every package has one.

@@ -115,6 +115,9 @@ func New(in Input) (Plan, error) {
 	if p.Key, err = p.key(); err != nil {
 		return p, err
 	}
+	if err := p.readLock(); err != nil {
+		return p, err
+	}
 	return p, p.choosePlace(in)
 }
 
@@ -150,7 +153,7 @@ func (p *Plan) choosePlace(in Input) (err error) {
 
 // Buildable returns an error if Cloud Build can't make the image, wherever the job runs.
 func (p Plan) Buildable() error {
-	if host, _, _ := strings.Cut(p.Repository, "/"); !strings.HasSuffix(host, ".pkg.dev") {
+	if !p.InArtifactRegistry() {
 		return fmt.Errorf("it sends images to Artifact Registry only, not to %s", p.Repository)
 	}
 	if p.Arch != "amd64" {
@@ -162,6 +165,12 @@ func (p Plan) Buildable() error {
 		}
 	}
 	return nil
+}
+
+// InArtifactRegistry reports whether the image goes to Artifact Registry.
+func (p Plan) InArtifactRegistry() bool {
+	host, _, _ := strings.Cut(p.Repository, "/")
+	return strings.HasSuffix(host, ".pkg.dev")
 }
 
 // AsPrebuilt returns the plan by which the pod installs the packages, because they can't be in an

@@ -48,6 +48,14 @@ func (s Source) Address() string {
 	return u.String()
 }
 
+// Plain returns the URL of a source without credentials, "" for a directory.
+func (s Source) Plain() string {
+	if s.url == nil || s.Dir != "" {
+		return ""
+	}
+	return s.url.String()
+}
+
 // Password returns the password for a source, "" if there is none.
 func (s Source) Password() string {
 	if s.login == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
@@ -65,7 +64,7 @@ func (e unfitError) Error() string { return string(e) }
 
 // buildable reports whether Cloud Build can be asked.
 func (p *Provider) buildable(plan environment.Plan) bool {
-	return p.Cloud != nil && plan.Buildable() == nil
+	return p.Cloud != nil && plan.InArtifactRegistry()
 }
 
 // build has Cloud Build make the image. packages are those that were resolved here, if any; because
@@ -158,10 +157,8 @@ func compiled(packages []lock.Package, because error) bool {
 
 // fits returns an error if Cloud Build would lack something that the image needs.
 func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.Facts) error {
-	for _, l := range slices.Concat(plan.Wanted.Requirements, plan.Wanted.Constraints) {
-		if l.Path != "" {
-			return unfitError(fmt.Sprintf("%s: %q: Cloud Build gets no files of the project, and the pod does: use --image prebuilt", l.Place(), l.Text))
-		}
+	if err := plan.Buildable(); err != nil {
+		return unfitError(fmt.Sprintf("Cloud Build can't make the image: %v: use --image prebuilt", err))
 	}
 	for _, o := range plan.Wanted.Options {
 		if name, value, _ := strings.Cut(o, " "); filepath.IsAbs(value) || strings.HasPrefix(value, "file:") {

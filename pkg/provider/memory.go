@@ -66,5 +66,5 @@ func (p *Provider) pinned(plan environment.Plan) (pins, bool) {
 	if p.Images.Memory.Load(pinsKey(plan, ""), &found) {
 		return found, true
 	}
-	return found, p.Store != nil && p.Images.Memory.Load(pinsKey(plan, p.Store.URL()), &found)
+	return found, p.Images.Memory.Load(pinsKey(plan, p.StoreURL), &found)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -28,11 +27,7 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	if plan.Mode == environment.Custom || plan.Empty() {
 		return Outlook{}
 	}
-	facts := image.Facts{}
-	if plan.Base.Known {
-		facts = plan.Base.Facts(plan.Arch)
-	}
-	way, why := p.Resolver.Way(p.wish(plan, facts))
+	way, why := p.Resolver.Way(p.wish(plan, p.known(plan)))
 	o := Outlook{Resolved: string(way), Why: why}
 	switch way {
 	case resolver.Pod:
@@ -48,7 +43,7 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 		o.Wheels++
 		o.Bytes += w.Size
 	}
-	switch cloud := p.buildable(plan) && plan.Settings.Builder != string(environment.BuilderClient); {
+	switch cloud := p.buildable(plan) && plan.Buildable() == nil && plan.Settings.Builder != string(environment.BuilderClient); {
 	case plan.Mode == environment.Prebuilt:
 		o.How = "the pod installs them"
 	case plan.Settings.Builder == string(environment.BuilderCloudBuild), way == resolver.Pod && len(wheels) == 0 && cloud:

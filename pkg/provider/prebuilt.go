@@ -150,11 +150,7 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 	if err != nil {
 		return done, err
 	}
-	d := document{Version: documentVersion, Python: facts.Python}
-	for _, w := range r.Wheels {
-		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})
-	}
-	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
+	if done.SHA256, err = p.storeDocument(ctx, listOf(facts.Python, r.Wheels, urls)); err != nil {
 		return done, err
 	}
 	if sent > 0 {
@@ -259,25 +255,42 @@ func (p *Provider) storeWheel(ctx context.Context, c *image.Client, w *image.Whe
 	return sent, nil
 }
 
-// storeDocument stores a document and returns its hash.
-func (p *Provider) storeDocument(ctx context.Context, d document) (string, error) {
+// listOf returns the document with a list of wheels. urls are those that the pod fetches itself, by
+// their SHA-256.
+func listOf(python string, wheels []image.Wheel, urls map[string]string) document {
+	d := document{Version: documentVersion, Python: python}
+	for _, w := range wheels {
+		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})
+	}
+	return d
+}
+
+// written is the text of a document, and its name.
+type written struct{ content, sha256 string }
+
+func (d document) text() (written, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return "", err
+		return written{}, err
 	}
 	text = append(text, '\n')
 	sum := sha256.Sum256(text)
-	name := hex.EncodeToString(sum[:])
-	if p.Look {
-		return name, nil
+	return written{string(text), hex.EncodeToString(sum[:])}, nil
+}
+
+// storeDocument stores a document and returns its hash.
+func (p *Provider) storeDocument(ctx context.Context, d document) (string, error) {
+	text, err := d.text()
+	if err != nil || p.Look {
+		return text.sha256, err
 	}
-	_, err = p.Store.PutBlob(ctx, name, int64(len(text)), func() (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader(string(text))), nil
+	_, err = p.Store.PutBlob(ctx, text.sha256, int64(len(text.content)), func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(text.content)), nil
 	})
 	if err != nil {
 		return "", fmt.Errorf("storing the list of packages: %w", err)
 	}
-	return name, nil
+	return text.sha256, nil
 }
 
 // unpinned has the pod resolve the requirements.
@@ -286,6 +299,11 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 	if err != nil {
 		return done, err
 	}
+	variables, err := p.Resolver.FromVariables(p.wish(plan, image.Facts{}))
+	if err != nil {
+		return done, err
+	}
+	d.Options = append(variables, d.Options...)
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}
@@ -295,7 +313,7 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 	}
 	done.Warnings = wish.Exposed()
 	if !p.Look {
-		p.Images.Memory.Save(resolvingKey(plan, p.Store.URL()), id)
+		p.Images.Memory.Save(resolvingKey(plan, p.StoreURL), id)
 	}
 	done.Phase, done.Detail = "packages", "the pod resolves them this time; the next job gets the same ones"
 	return done, nil
@@ -360,7 +378,7 @@ func exactly(p lock.Package) string {
 // was one, so that this job gets the same ones. They count for that job's user and store alone.
 func (p *Provider) adopt(ctx context.Context, plan environment.Plan) (pins, bool) {
 	id := ""
-	if plan.Settings.RefreshDeps || !p.Images.Memory.Load(resolvingKey(plan, p.Store.URL()), &id) {
+	if plan.Settings.RefreshDeps || !p.Images.Memory.Load(resolvingKey(plan, p.StoreURL), &id) {
 		return pins{}, false
 	}
 	text, err := records.ReadBytes(ctx, p.Store, store.Environment(id))
@@ -376,7 +394,7 @@ func (p *Provider) adopt(ctx context.Context, plan environment.Plan) (pins, bool
 		found.Wheels = append(found.Wheels, image.Wheel{File: w.File, SHA256: w.SHA256, Size: w.Size})
 	}
 	if !p.Look {
-		p.Images.Memory.Save(pinsKey(plan, p.Store.URL()), found)
+		p.Images.Memory.Save(pinsKey(plan, p.StoreURL), found)
 	}
 	return found, true
 }

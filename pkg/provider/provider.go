@@ -22,7 +22,10 @@ import (
 type Provider struct {
 	Images   *image.Client
 	Resolver resolver.Resolver
+	// Store is where the pod gets its packages from, and StoreURL its URL. Outlook and Foresee need
+	// the URL alone.
 	Store    store.Store
+	StoreURL string
 	// Python is the interpreter that compiles modules, "" for none.
 	Python string
 	// Cloud opens Cloud Build; nil where the job has no project.

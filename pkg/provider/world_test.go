@@ -240,7 +240,7 @@ func (w *world) provideIn(ctx context.Context, p environment.Plan) (environment.
 		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Transport: w.transport(),
 			Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
 		Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere},
-		Store:    w.store, Now: func() time.Time { return w.now }, Look: w.look,
+		Store:    w.store, StoreURL: w.store.URL(), Now: func() time.Time { return w.now }, Look: w.look,
 		Show: provider.Show{Step: func(what string) { fmt.Fprintln(&w.shown, what) }, Making: func(image.Progress) {}, Log: &w.shown},
 	}
 	if w.cloud != nil {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/index"
 )
 
 // Netrc returns the credentials for the indexes of a wish in the form of a netrc file, "" if there
@@ -21,7 +24,7 @@ func (r Resolver) Netrc(ctx context.Context, w Wish) (string, error) {
 	}
 	var text strings.Builder
 	seen := map[string]bool{}
-	for _, source := range s.All() {
+	for _, source := range slices.Concat(s.All(), s.Others) {
 		host, user, password := source.Login()
 		if host == "" || seen[host] {
 			continue
@@ -40,7 +43,7 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 		err = r.access().Authorize(ctx, &s)
 	}
 	hosts := map[string]bool{}
-	for _, source := range s.All() {
+	for _, source := range slices.Concat(s.All(), s.Others) {
 		host, _, _ := source.Login()
 		hosts[host] = host != ""
 	}
@@ -48,4 +51,20 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 		u, err := url.Parse(address)
 		return err == nil && hosts[u.Hostname()]
 	}, err
+}
+
+// FromVariables returns the options of pip for the indexes that variables name, without their
+// credentials: another machine that resolves the wish does not have the variables.
+func (r Resolver) FromVariables(w Wish) ([]string, error) {
+	s, err := r.sources(w)
+	if err != nil {
+		return nil, err
+	}
+	var options []string
+	for _, source := range s.Others {
+		if address := source.Plain(); address != "" && address != index.PyPI {
+			options = append(options, source.Option+" "+address)
+		}
+	}
+	return options, nil
 }

@@ -70,7 +70,7 @@ func (o *options) provider(ctx context.Context, p submit.Planned) *provider.Prov
 		Images: &image.Client{Keys: image.Keychain(ctx, token, authn.DefaultKeychain), UserAgent: "kubectl-kinetic/" + version.String(),
 			Memory: imageMemory(o.machine.CacheDir)},
 		Resolver: resolver.Resolver{Home: homedir.Dir(os.Getenv), Token: token},
-		Python:   pythonHere(), Now: o.clock.Now,
+		Python:   pythonHere(), Now: o.clock.Now, StoreURL: p.Spec.Store,
 		Cloud: backend.CloudBuild(p.Spec.Project, p.Spec.Zone, p.Spec.Cluster),
 	}
 }
@@ -109,6 +109,18 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 		o.ui.Phase(provided.Phase, provided.Detail)
 	}
 	return p.WithEnvironment(provided), nil
+}
+
+// foresee returns the plan with the packages that a run would give it, as far as they are known.
+func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned, error) {
+	foreseen, known, err := o.provider(ctx, p).Foresee(ctx, p.Environment)
+	if err != nil {
+		return p, err
+	}
+	if !known {
+		o.ui.Warn("a run adds --environment to the runner's arguments: which packages that names is only known once they are resolved")
+	}
+	return p.WithEnvironment(foreseen), nil
 }
 
 // pythonHere returns the interpreter of this machine, "" if there is none.

@@ -359,6 +359,11 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if o.mode == modeDryRun || o.mode == modeWriteOverlay {
+		if planned, err = o.foresee(ctx, planned); err != nil {
+			return process.Usage(err)
+		}
+	}
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {

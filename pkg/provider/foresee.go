@@ -1,0 +1,62 @@
+package provider
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+)
+
+// Foresee returns what Provide would return, as far as that is known without any network; false if
+// the packages that the pod installs are not chosen yet.
+func (p *Provider) Foresee(ctx context.Context, plan environment.Plan) (environment.Provided, bool, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	if plan.Mode != environment.Prebuilt || plan.Empty() {
+		return done, true, nil
+	}
+	look := *p
+	look.Look = true
+	found, ok := p.pinned(plan)
+	r := resolved{pins: found}
+	if len(plan.Locked) > 0 {
+		r, ok = resolved{pins: pins{Python: plan.Base.Python, Wheels: plan.Locked}}, true
+	}
+	if ok && (!plan.Base.Known || r.Python == plan.Base.Python) {
+		return p.foreseeList(plan, r, done)
+	}
+	if way, _ := p.Resolver.Way(p.wish(plan, p.known(plan))); way != resolver.Pod {
+		return done, false, nil
+	}
+	done, err := look.unpinned(ctx, plan, "", nil, done)
+	return done, err == nil, err
+}
+
+// foreseeList returns the list that Provide would store. If it is too large to be sent, what it
+// names depends on what the store has.
+func (p *Provider) foreseeList(plan environment.Plan, r resolved, done environment.Provided) (environment.Provided, bool, error) {
+	done.Wheels = slices.Clone(r.Wheels)
+	var total int64
+	for i := range done.Wheels {
+		p.measured(&done.Wheels[i])
+		if done.Wheels[i].Size == 0 {
+			return done, false, nil
+		}
+		total += done.Wheels[i].Size
+	}
+	if total > limit(plan) && !r.Stored {
+		return done, false, nil
+	}
+	text, err := listOf(r.Python, done.Wheels, nil).text()
+	done.SHA256 = text.sha256
+	return done, err == nil, err
+}
+
+// known returns what is known of a plan's base without a look at it.
+func (p *Provider) known(plan environment.Plan) image.Facts {
+	if plan.Base.Known {
+		return plan.Base.Facts(plan.Arch)
+	}
+	return image.Facts{}
+}

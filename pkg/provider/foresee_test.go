@@ -1,0 +1,70 @@
+package provider_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+)
+
+// foresee returns what a dry-run says of a plan. It has no store.
+func (w *world) foresee(p environment.Plan) (string, bool) {
+	w.t.Helper()
+	w.mu.Lock()
+	w.requests = nil
+	w.mu.Unlock()
+	maker := &provider.Provider{
+		Images:   &image.Client{Memory: image.Memory{Dir: w.memory}},
+		Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere}, StoreURL: w.store.URL(),
+	}
+	foreseen, known, err := maker.Foresee(context.Background(), p)
+	w.must(err)
+	if got := w.did(""); len(got) > 0 {
+		w.t.Errorf("to foresee takes %q", got)
+	}
+	return foreseen.SHA256, known
+}
+
+// TestForesee: a dry-run names the packages that a run applies, as soon as they are known.
+func TestForesee(t *testing.T) {
+	w := newWorld(t)
+	locked := w.plan(w.locked(w.wheel("six", "1.0", "x = 1")), prebuilt)
+	if got, known := w.foresee(locked); known {
+		t.Errorf("before a run has asked the index: %s", got)
+	}
+	provided := w.mustProvide(locked)
+	if got, known := w.foresee(locked); !known || got != provided.SHA256 {
+		t.Errorf("foresaw %s, %t; a run provides %s", got, known, provided.SHA256)
+	}
+	wish := w.plan("ours @ git+https://git.example/ours.git\n", prebuilt)
+	got, known := w.foresee(wish)
+	if provided = w.mustProvide(wish); !known || got != provided.SHA256 {
+		t.Errorf("foresaw the wish %s, %t; a run provides %s", got, known, provided.SHA256)
+	}
+	if got, known := w.foresee(w.plan("", prebuilt)); !known || got != "" {
+		t.Errorf("foresaw %s, %t of nothing", got, known)
+	}
+	if got, known := w.foresee(w.plan(w.locked(w.wheel("attrs", "1.0", "")))); !known || got != "" {
+		t.Errorf("foresaw %s, %t of an image", got, known)
+	}
+}
+
+// TestIndexesOfVariables: the pod asks the indexes that variables name here.
+func TestIndexesOfVariables(t *testing.T) {
+	w := newWorld(t)
+	w.environ = append(os.Environ(), "PIP_INDEX_URL=https://me:secret@index.example/simple", "PIP_EXTRA_INDEX_URL=https://more.example/simple")
+	done := w.mustProvide(w.plan("ours @ git+https://git.example/ours.git\n", prebuilt))
+	want := []string{"--index-url https://index.example/simple", "--extra-index-url https://more.example/simple"}
+	if d := w.document(done.SHA256); !slices.Equal(d.Options, want) {
+		t.Errorf("the pod gets %q, want %q", d.Options, want)
+	}
+	if !strings.Contains(done.Netrc, "machine index.example login me password secret") {
+		t.Errorf("the pod gets the credentials %q", done.Netrc)
+	}
+}
