@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
@@ -38,6 +39,13 @@ func imageMemory(cacheDir string) image.Memory {
 		return image.Memory{}
 	}
 	return image.Memory{Dir: filepath.Join(cacheDir, memoryDir)}
+}
+
+// unwritable returns what an earlier run found out about repositories.
+func unwritable(cacheDir string, now clock.PassiveClock) func(repository string) string {
+	return func(repository string) string {
+		return provider.Unwritable(imageMemory(cacheDir), repository, now.Now())
+	}
 }
 
 // resolve looks up what the plan leaves open, and makes sure that the job's packages are there.

@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -215,9 +214,7 @@ func (f *flags) resolve(m mode, local bool) (target.Target, error) {
 func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClock) (submit.Machine, error) {
 	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
-	m.Unwritable = func(repository string) string {
-		return provider.Unwritable(imageMemory(m.CacheDir), repository, now.Now())
-	}
+	m.Unwritable = unwritable(m.CacheDir, now)
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
 	}
