@@ -22,7 +22,9 @@ type Image struct {
 	Interpreter string       // the base's: "/usr/local/bin/python3.12"
 	// System is whether packages of the base can be imported too. Pip then installs only what
 	// the base lacks; uv ignores what the base has.
-	System    bool
+	System bool
+	// InBase is whether packages go into the base's own Python instead of an environment.
+	InBase    bool
 	Installer Installer
 
 	// Requirements, Constraints and Options are lines as in a requirements file. Options are
@@ -99,20 +101,22 @@ func (i Image) Source(ctx context.Context) (Source, error) {
 	if err := i.check(); err != nil {
 		return Source{}, fmt.Errorf("preparing the build of an image: %w", err)
 	}
-	venv, err := i.venv(ctx)
-	if err != nil {
-		return Source{}, fmt.Errorf("preparing the build of an image: %w", err)
-	}
 	files := []File{
 		{dockerfileName, []byte(i.dockerfile())},
-		{venvName, venv},
 		{requirementsName, text(slices.Concat(i.Options, i.Requirements))},
+	}
+	if !i.InBase {
+		venv, err := i.venv(ctx)
+		if err != nil {
+			return Source{}, fmt.Errorf("preparing the build of an image: %w", err)
+		}
+		files = append(files, File{venvName, venv})
 	}
 	if len(i.Constraints) > 0 {
 		files = append(files, File{constraintsName, text(i.Constraints)})
 	}
 	reused := Nothing
-	if i.tools() != nil {
+	if i.tools() != nil && !i.InBase {
 		reused = Tools
 	}
 	s, err := newSource(reused, files)
@@ -151,13 +155,18 @@ func (i Image) tools() []tool {
 	return tools
 }
 
-// dockerfile returns the Dockerfile. The image is the base with one more layer: tools, caches
+// dockerfile returns the Dockerfile. In an environment, the image is the base with one more layer: tools, caches
 // and the user that installs stay in other stages.
 func (i Image) dockerfile() string {
 	prefix := "/" + i.Layout.Prefix
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 
+	if i.InBase {
+		line("FROM %s", i.Base)
+		line("RUN %s", strings.Join(append(i.mounts(), i.install()...), " \\\n    "))
+		return b.String()
+	}
 	line("FROM %s AS tools", i.Base)
 	line("USER root")
 	line(`SHELL ["/bin/sh", "-c"]`)
@@ -199,6 +208,9 @@ func (i Image) mounts() []string {
 // the base says.
 func (i Image) install() []string {
 	python := "/" + i.Layout.Prefix + "/bin/python"
+	if i.InBase {
+		python = i.Interpreter
+	}
 	var command []string
 	if i.Installer == UV {
 		command = append(command, "HOME=/root uv pip install --python "+python, "--no-cache --compile-bytecode")

@@ -54,6 +54,10 @@ func TestSource(t *testing.T) {
 			i.Constraints = []string{"werkzeug<4"}
 			i.Netrc = "netrc"
 		},
+		"base": func(i *cloudbuild.Image) {
+			i.InBase, i.Layout.Prefix, i.Requirements = true, "usr/local", []string{"jax[tpu]", "keras"}
+			i.Options = []string{"--find-links https://releases.example/libtpu.html"}
+		},
 		"pip": func(i *cloudbuild.Image) {
 			i.Installer, i.System, i.Interpreter = cloudbuild.Pip, true, "/usr/bin/python3.12"
 			i.Netrc, i.Constraints = "netrc", []string{"werkzeug<4"}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 )
 
@@ -21,12 +23,24 @@ type Base struct {
 	Python string
 	// Patch is the patch version of Python, or the newest one known when the table was made.
 	Patch int
-	libc  string
+	// Runtime means that it has JAX and Keras for the accelerator: it is one of build-image.
+	Runtime bool
+	libc    string
 }
 
 // Facts returns what the image has for an architecture, without its digest.
 func (b Base) Facts(arch string) image.Facts {
 	return image.Facts{Arch: arch, Python: b.Python, Interpreter: "/usr/local/bin/python" + b.Python, Libc: b.libc}
+}
+
+// BaseName returns the name that build-image gives the image for a kind of accelerator, without its tag.
+func BaseName(repository string, kind api.AcceleratorKind) string {
+	return fmt.Sprintf("%s/base-%s", strings.TrimSuffix(repository, "/"), strings.ToLower(string(kind)))
+}
+
+// BaseTag returns the tag that build-image gives images by default: the version of this program.
+func BaseTag(version string) string {
+	return strings.ReplaceAll(version, "+", "-") // of a changed checkout; tags have no +
 }
 
 // pinned is the table of base images. `make update-bases` fills in digests.

@@ -24,8 +24,16 @@ const format = 1
 // prefix is where environments are in images.
 const prefix = "opt/kinetic/env"
 
-// Layout returns where an environment is in an image.
-func Layout(python string) wheel.Layout { return wheel.Layout{Prefix: prefix, Python: python} }
+// prefixOfBase is where the Python of Docker's python images is.
+const prefixOfBase = "usr/local"
+
+// Layout returns where the packages are in an image.
+func (p Plan) Layout(python string) wheel.Layout {
+	if p.InBase {
+		return wheel.Layout{Prefix: prefixOfBase, Python: python}
+	}
+	return wheel.Layout{Prefix: prefix, Python: python}
+}
 
 // key returns the hash of everything that is wished for. Neither comments and the order of
 // requirements change it, nor credentials, nor what the filter drops.
@@ -147,5 +155,5 @@ func Wheels(packages []lock.Package) (wheels []image.Wheel, whole bool) {
 
 // Env returns what the image consists of, given the base's Python and the wheels.
 func (p Plan) Env(python string, wheels []image.Wheel) image.Env {
-	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: Layout(python), System: p.System, Bytecode: true, Wheels: wheels}
+	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: p.Layout(python), System: p.System, InBase: p.InBase, Bytecode: true, Wheels: wheels}
 }

@@ -74,6 +74,8 @@ type Plan struct {
 	Arch            string
 	// System means that packages of the base can be imported, too.
 	System bool
+	// InBase means that the packages are added to the base's own Python: the image is a base, too.
+	InBase bool
 	Root   string
 	Wanted deps.Wanted
 	// Added and AddedOptions are the requirements of the runtime.
@@ -119,6 +121,25 @@ func New(in Input) (Plan, error) {
 		return p, err
 	}
 	return p, p.choosePlace(in)
+}
+
+// NewBase decides about an image that others are made on: it has the runtime of a kind of accelerator.
+// The repository and the tag are those of build-image. A tag that exists is made again.
+func NewBase(in Input, tag string) (Plan, error) {
+	in.Image, in.Images.Runtime, in.RefreshDeps = string(Bundled), string(RuntimeJAX), true
+	p, err := New(in)
+	if err != nil {
+		return p, err
+	}
+	p.InBase, p.System = true, false
+	p.Repository, p.Tag = BaseName(in.ImageRepo, in.Accelerator.Kind), tag
+	p.Image = p.Repository + ":" + tag
+	return p, nil
+}
+
+// HasRuntime reports whether the job gets JAX and Keras that fit its accelerator.
+func (p Plan) HasRuntime() bool {
+	return len(p.Added) > 0 || p.Base.Runtime && p.Settings.Runtime != string(RuntimeNone)
 }
 
 // Empty reports whether there is nothing to install.
@@ -183,14 +204,15 @@ func (p Plan) AsPrebuilt(why string) Plan {
 // chooseBase finds the base image.
 func (p *Plan) chooseBase(in Input) error {
 	custom := in.BaseImage
-	if custom == "" && in.BaseImageRepo != "" {
-		custom = fmt.Sprintf("%s/base-%s:%s", strings.TrimSuffix(in.BaseImageRepo, "/"), strings.ToLower(string(in.Accelerator.Kind)), in.Version)
+	ours := custom == "" && in.BaseImageRepo != ""
+	if ours {
+		custom = BaseName(in.BaseImageRepo, in.Accelerator.Kind) + ":" + BaseTag(in.Version)
 	}
 	if custom != "" {
 		if in.Images.Python != "" {
 			return fmt.Errorf("--python %s cannot be combined with a base image of your own, %s, which has its Python", in.Images.Python, custom)
 		}
-		p.Base, p.System = Base{Ref: custom}, true
+		p.Base, p.System = Base{Ref: custom, Runtime: ours}, true
 		return nil
 	}
 	python := in.Images.Python

@@ -140,6 +140,44 @@ func TestRuntime(t *testing.T) {
 	}
 }
 
+// TestNewBase: what build-image makes is what --base-image-repo finds, with the runtime in it.
+func TestNewBase(t *testing.T) {
+	for _, kind := range []api.AcceleratorKind{api.CPU, api.GPU, api.TPU} {
+		base, err := NewBase(Input{Images: api.Images{ImageRepo: "r.example/acme/"}, Accelerator: api.Accelerator{Kind: kind}, Python: "3.12"}, "v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if base.Image != "r.example/acme/base-"+strings.ToLower(string(kind))+":v1" || base.Image != base.Repository+":"+base.Tag || base.Added[0] != jaxFor(kind) ||
+			(len(base.AddedOptions) > 0) != (kind == api.TPU) || base.System || base.Base.Python != "3.12" {
+			t.Errorf("base %+v", base)
+		}
+		in := input(t, requirements("jax==0.4\nsix\n"))
+		in.Accelerator.Kind, in.BaseImageRepo = kind, "r.example/acme"
+		p, err := New(in)
+		if err != nil || p.Base.Ref != base.Image || !p.System || len(p.Added) > 0 || !p.HasRuntime() || len(p.Wanted.Requirements) != 1 ||
+			!strings.Contains(strings.Join(p.Warnings, ""), "the base image "+base.Image+" has its own") {
+			t.Errorf("job %+v, %v", p, err)
+		}
+		in = input(t, nil)
+		in.Accelerator.Kind, in.BaseImageRepo, in.Version = kind, "r.example/acme", "v1+dirty"
+		if p, err = New(in); err != nil || p.Image != base.Image+"-dirty" {
+			t.Errorf("image %s, want %s-dirty; %v", p.Image, base.Image, err)
+		}
+		in.Version = "v1"
+		if p, err = New(in); err != nil || p.Image != base.Image || !p.Empty() {
+			t.Errorf("job without requirements %+v, %v", p, err)
+		}
+		in.Runtime = "none"
+		if p, err = New(in); err != nil || p.HasRuntime() {
+			t.Errorf("--runtime none: %+v, %v", p, err)
+		}
+		in.Runtime = "jax"
+		if p, err = New(in); err != nil || p.Added[0] != jaxFor(kind) {
+			t.Errorf("--runtime jax: %+v, %v", p, err)
+		}
+	}
+}
+
 // TestRuntimeNoneKeepsJAX: without a runtime, a job gets exactly what its project lists.
 func TestRuntimeNoneKeepsJAX(t *testing.T) {
 	in := input(t, requirements("jax==0.4\nsix\n"))

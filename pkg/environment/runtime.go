@@ -50,6 +50,11 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	case r == RuntimeNone: // exactly what the project lists
 		p.Wanted.Requirements, p.Wanted.Dropped = slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped), nil
 		return
+	case r == RuntimeAuto && p.Base.Runtime:
+		for _, l := range p.Wanted.Dropped {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the base image %s has its own; # kn:keep at the end of the line keeps it", l.Name(), l.Place(), p.Base.Ref))
+		}
+		return
 	case r == RuntimeJAX, kind == api.TPU, kind == api.GPU && !p.requires("torch", "tensorflow"):
 		p.Added = []string{jaxFor(kind), "keras"}
 		if kind == api.TPU {

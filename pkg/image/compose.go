@@ -29,7 +29,8 @@ func room(base v1.Image) (int, error) {
 	return free, nil
 }
 
-// compose puts layers on a base, and makes the virtual environment what its commands find.
+// compose puts layers on a base, and makes the virtual environment at a prefix what its commands
+// find. "" means that there is none.
 func compose(base v1.Image, prefix string, layers []layer) (v1.Image, error) {
 	manifest, err := base.MediaType()
 	if err != nil {
@@ -46,6 +47,9 @@ func compose(base v1.Image, prefix string, layers []layer) (v1.Image, error) {
 	image, err := mutate.Append(base, additions...)
 	if err != nil {
 		return nil, err
+	}
+	if prefix == "" {
+		return image, nil
 	}
 	config, err := image.ConfigFile()
 	if err != nil {

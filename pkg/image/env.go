@@ -25,6 +25,7 @@ type Env struct {
 	Arch     string       // "amd64"; an index has an image for each
 	Layout   wheel.Layout // where the wheels are installed; its Python must be the base's
 	System   bool         // whether packages of the base can be imported too
+	InBase   bool         // whether the wheels go into the base's own Python, at the layout's prefix, instead of an environment
 	Bytecode bool         // whether modules are to be compiled; without an interpreter they are not
 	Wheels   []Wheel      // in any order
 }

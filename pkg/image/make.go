@@ -142,15 +142,11 @@ func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Fact
 	if err != nil {
 		return nil, err
 	}
-	venv, err := wheel.Venv(ctx, m.env.Layout, f.Interpreter, m.env.System)
+	first, prefix, err := m.place(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	first, err := newLayer(venv)
-	if err != nil {
-		return nil, err
-	}
-	image, err := compose(base, m.env.Layout.Prefix, append([]layer{first}, layers...))
+	image, err := compose(base, prefix, append(first, layers...))
 	if err != nil {
 		return nil, &BaseError{m.env.Base, err}
 	}
@@ -158,9 +154,26 @@ func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Fact
 	return order, err
 }
 
+// place returns the layer that makes a place for the wheels, and the prefix of the environment.
+// There is neither if the base's own Python is the place.
+func (m *maker) place(ctx context.Context, f Facts) ([]layer, string, error) {
+	if m.env.InBase {
+		if own := "/" + m.env.Layout.Prefix + "/bin/python" + f.Python; f.Interpreter != own {
+			return nil, "", &BaseError{m.env.Base, fmt.Errorf("its Python is %s, and packages can be added to %s only, as in Docker's python images", f.Interpreter, own)}
+		}
+		return nil, "", nil
+	}
+	venv, err := wheel.Venv(ctx, m.env.Layout, f.Interpreter, m.env.System)
+	if err != nil {
+		return nil, "", err
+	}
+	first, err := newLayer(venv)
+	return []layer{first}, m.env.Layout.Prefix, err
+}
+
 // put sends what an image consists of beside the wheels' layers, and at last its manifest.
 // If another client was faster, its image is the one: jobs may be using it.
-func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, venv layer, image v1.Image) (string, error) {
+func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []layer, image v1.Image) (string, error) {
 	parts, err := base.Layers()
 	if err != nil {
 		return "", &BaseError{m.env.Base, err}
@@ -171,7 +184,11 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, venv layer
 	}
 	uploads, group := errgroup.WithContext(ctx)
 	uploads.SetLimit(makers)
-	for _, part := range append([]v1.Layer{venv, config}, parts...) {
+	parts = append(parts, config)
+	for _, l := range own {
+		parts = append(parts, l)
+	}
+	for _, part := range parts {
 		uploads.Go(func() error { return m.push.Upload(group, m.repo, part) })
 	}
 	if err := uploads.Wait(); err != nil {

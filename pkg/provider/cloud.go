@@ -122,7 +122,7 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 		return cloudbuild.Request{}, err
 	}
 	source, err := cloudbuild.Image{
-		Base: plan.Base.Ref, Layout: environment.Layout(facts.Python), Interpreter: facts.Interpreter, System: plan.System, Installer: installer(plan),
+		Base: plan.Base.Ref, Layout: plan.Layout(facts.Python), Interpreter: facts.Interpreter, System: plan.System, InBase: plan.InBase, Installer: installer(plan),
 		Requirements: d.Requirements, Constraints: d.Constraints, Options: d.Options, Hashed: plan.IsLock() && plan.Wanted.Kind == deps.Requirements,
 		Compiled: compiled(packages, because),
 	}.Source(ctx)

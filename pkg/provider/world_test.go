@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -305,4 +306,31 @@ func (w *world) document(sha256 string) (d struct {
 	}
 	w.must(json.Unmarshal(text, &d))
 	return d
+}
+
+// content returns the files of an image and its variables.
+func (w *world) content(image string) (files, env []string) {
+	w.t.Helper()
+	ref, err := name.ParseReference(image)
+	w.must(err)
+	found, err := remote.Image(ref)
+	w.must(err)
+	config, err := found.ConfigFile()
+	w.must(err)
+	layers, err := found.Layers()
+	w.must(err)
+	for _, l := range layers {
+		r, err := l.Uncompressed()
+		w.must(err)
+		for tr := tar.NewReader(r); ; {
+			header, err := tr.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			w.must(err)
+			files = append(files, header.Name)
+		}
+		w.must(r.Close())
+	}
+	return files, config.Config.Env
 }

@@ -113,7 +113,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	}
 	p.Warnings = append(p.Warnings, p.Deps.Warnings...)
 	p.Warnings = append(p.Warnings, p.Environment.Warnings...)
-	if len(p.Environment.Added) > 0 && !p.sets(kerasBackend) {
+	if p.Environment.HasRuntime() && !p.sets(kerasBackend) {
 		p.Spec.Env = append(p.Spec.Env[:len(p.Spec.Env):len(p.Spec.Env)], api.EnvVar{Name: kerasBackend, Value: "jax"})
 	}
 	return nil
