@@ -86,21 +86,23 @@ var mayImport = map[string]string{
 
 	"frontdoor": "nearest shell version",
 
-	"cmd/process": "errno nearest",
-	"cmd/connect": "cmd/process profile shell table target ui version",
-	"cmd/report":  "api cmd/process errno job mapresults screen store ui",
-	"cmd/backend": "api cloudbuild cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
-	"cmd/run":     belowCmd + " cmd/process cmd/connect cmd/report cmd/backend",
-	"cmd/choice":  "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
-	"cmd/version": "cmd/process cmd/connect inventory target ui version /runner",
-	"cmd/jobs":    belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice cmd/version forward",
+	"cmd/process":    "errno nearest",
+	"cmd/connect":    "cmd/process profile shell table target ui version",
+	"cmd/packages":   "cloudbuild homedir image provider resolver version wheel",
+	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment homedir image pack provider target ui version",
+	"cmd/report":     "api cmd/process errno job mapresults screen store ui",
+	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
+	"cmd/run":        belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/packages",
+	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
+	"cmd/version":    "cmd/process cmd/connect inventory target ui version /runner",
+	"cmd/jobs":       belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice cmd/version forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
-	"/plugins/kubectl-kinetic_run":  "cmd/process cmd/run",
+	"/plugins/kubectl-kinetic_run":  "cmd/buildimage cmd/process cmd/run",
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call cloudbuild deps environment errno fanout homedir image job kube local logs mapresults nearest outputs pack pattern profile provider render resolver screen shell store submit target ui version wheel /manifests /runner"
+const belowCmd = "accelerator api bundle call deps environment errno fanout image job kube local logs mapresults nearest outputs pack pattern profile provider render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
@@ -23,7 +24,8 @@ import (
 
 // roots makes the commands with other streams than those of this process.
 func roots(streams genericiooptions.IOStreams) []*cobra.Command {
-	return []*cobra.Command{run.NewCommand(streams, clock.RealClock{}), jobs.NewCommand(streams, clock.RealClock{})}
+	now := clock.RealClock{}
+	return []*cobra.Command{run.NewCommand(streams, now), jobs.NewCommand(streams, now), buildimage.NewCommand(streams, now)}
 }
 
 // completed returns what a root command, by its number, answers to kubectl.

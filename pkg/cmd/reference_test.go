@@ -11,11 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
 )
 
@@ -30,7 +27,7 @@ func TestReference(t *testing.T) {
 	doc.WriteString("# Reference\n\nWhat `--help` prints. Written by `go test ./pkg/cmd -run TestReference -update`.\n")
 	streams := genericiooptions.NewTestIOStreamsDiscard()
 	section := func(command, help string) { fmt.Fprintf(&doc, "\n## %s\n\n```text\n%s```\n", command, help) }
-	for _, root := range []*cobra.Command{run.NewCommand(streams, clock.RealClock{}), jobs.NewCommand(streams, clock.RealClock{})} {
+	for _, root := range roots(streams) {
 		for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
 			if !c.Hidden {
 				section(c.CommandPath(), help(t, root, c))

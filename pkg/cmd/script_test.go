@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/hack/script"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
@@ -31,13 +32,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"kubectl-kinetic":          func() { os.Exit(frontdoor.Main()) },
 		"kubectl_complete-kinetic": func() { os.Exit(frontdoor.Main()) },
-		"kubectl-kinetic_run":      binary(func(s genericiooptions.IOStreams) *cobra.Command { return run.NewCommand(s, clock.RealClock{}) }),
-		"kubectl-kinetic_jobs":     binary(func(s genericiooptions.IOStreams) *cobra.Command { return jobs.NewCommand(s, clock.RealClock{}) }),
+		"kubectl-kinetic_run": binary(func(s genericiooptions.IOStreams) *cobra.Command { return run.NewCommand(s, clock.RealClock{}) },
+			process.Other{Word: "build-image", New: func(s genericiooptions.IOStreams) *cobra.Command { return buildimage.NewCommand(s, clock.RealClock{}) }}),
+		"kubectl-kinetic_jobs": binary(func(s genericiooptions.IOStreams) *cobra.Command { return jobs.NewCommand(s, clock.RealClock{}) }),
 	})
 }
 
-func binary(newCommand func(genericiooptions.IOStreams) *cobra.Command) func() {
-	return func() { os.Exit(process.Main(newCommand)) }
+func binary(newCommand process.NewCommand, others ...process.Other) func() {
+	return func() { os.Exit(process.Main(newCommand, others...)) }
 }
 
 // TestScripts runs every script. -update rewrites the files that cmp compares with.
@@ -45,6 +47,7 @@ func TestScripts(t *testing.T) {
 	python := interpreter(t)
 	words := script.Words()
 	words["apiserver"] = apiserver
+	words["images"] = images
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

@@ -9,6 +9,8 @@ type Provided struct {
 	// Image is what the pods run. Digests are those that its name may stand for, if they are known.
 	Image   string
 	Digests []string
+	// Builder is what made the image, "" if it was there or nothing had to be made.
+	Builder Builder
 	// SHA256 names the blob that says what the pod installs, "" for nothing.
 	SHA256 string
 	// Wheels are what is installed, as far as it is known.

@@ -16,6 +16,7 @@ const product = "kubectl kinetic"
 type command struct {
 	name, summary string
 	binary        string // the binary that runs it; empty for the front door's own
+	word          string // by which the binary knows the command; empty if it is its main one
 	// For the front door's own commands: what comes after the name, more about the
 	// command, and what runs it.
 	usage, details string
@@ -27,6 +28,7 @@ func commands() []command {
 	return []command{
 		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
 		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
+		{name: "build-image", binary: "kubectl-kinetic_run", word: "build-image", summary: "Build the images that jobs' images are made on"},
 		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
 			summary: "Print the versions of this plugin and of what the cluster has", details: versionDetails},
 		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
@@ -36,6 +38,14 @@ func commands() []command {
 
 // jobsCommands are the words after `kubectl kinetic jobs`. Many users forget the jobs.
 var jobsCommands = []string{"list", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "debug"}
+
+// line returns the command line of the binary for the words after the command.
+func (c command) line(words []string) []string {
+	if c.word == "" {
+		return words
+	}
+	return append([]string{c.word}, words...)
+}
 
 func findCommand(name string) (command, bool) {
 	for _, c := range commands() {
@@ -78,7 +88,7 @@ func overview() string {
 	b.WriteString("Run Python on the accelerators of a Kubernetes cluster, as jobs\nthat kubectl can see.\n\n")
 	fmt.Fprintf(&b, "Usage:\n  %s COMMAND [flags]\n\nCommands:\n", product)
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-12s%s\n", c.name, c.summary)
+		fmt.Fprintf(&b, "  %-13s%s\n", c.name, c.summary)
 	}
 	fmt.Fprintf(&b, "\nUse \"%s help COMMAND\" for the flags and examples of a command.\n", product)
 	return b.String()

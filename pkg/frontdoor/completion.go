@@ -52,7 +52,7 @@ func (p Process) offers(words []string) string {
 	c, _ := findCommand(words[0])
 	switch {
 	case c.binary != "":
-		return p.askSibling(c.binary, words[1:])
+		return p.askSibling(c.binary, c.line(words[1:]))
 	case c.name == "version" && !slices.Contains(words[:len(words)-1], clientFlag):
 		return p.versionOffers(words)
 	}

@@ -68,6 +68,11 @@ func TestCompletesWithTheSibling(t *testing.T) {
 			[]string{"kubectl-kinetic_jobs", "__complete", "ta"},
 			"",
 		},
+		"a second command of a program": {
+			[]string{"kubectl_complete-kinetic", "build-image", "--ca"},
+			[]string{"kubectl-kinetic_run", "__complete", "build-image", "--ca"},
+			"",
+		},
 		"after a flag": {
 			[]string{"kubectl_complete-kinetic.exe", "run", "-a", "tpu", ""},
 			[]string{"kubectl-kinetic_run", "__complete", "-a", "tpu", ""},
@@ -92,7 +97,7 @@ func TestCompletesEveryCommandFromNothing(t *testing.T) {
 				word, _, _ := strings.Cut(line, "\t")
 				first = append(first, word)
 			}
-			if diff := cmp.Diff([]string{"run", "jobs", "version", "help", "completion", ":4\n"}, first); diff != "" {
+			if diff := cmp.Diff([]string{"run", "jobs", "build-image", "version", "help", "completion", ":4\n"}, first); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

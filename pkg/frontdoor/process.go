@@ -85,7 +85,7 @@ func (p Process) answer() (int, error) {
 		return 0, unknownCommand(name)
 	}
 	if c.binary != "" {
-		return p.handOver(c.binary, rest)
+		return p.handOver(c.binary, c.line(rest))
 	}
 	if slices.ContainsFunc(rest, isHelp) {
 		return exitOK, write(p.Stdout, ownHelp(c))

@@ -71,6 +71,8 @@ func TestHandsOver(t *testing.T) {
 		},
 		"run without arguments":       {[]string{"kubectl-kinetic", "run"}, []string{"kubectl-kinetic_run"}},
 		"jobs":                        {[]string{"kubectl-kinetic", "jobs", "logs", "x"}, []string{"kubectl-kinetic_jobs", "logs", "x"}},
+		"a second command":            {[]string{"kubectl-kinetic", "build-image", "--yes"}, []string{"kubectl-kinetic_run", "build-image", "--yes"}},
+		"help of a second command":    {[]string{"kubectl-kinetic", "help", "build-image"}, []string{"kubectl-kinetic_run", "build-image", "--help"}},
 		"--help after the command":    {[]string{"kubectl-kinetic", "run", "--help"}, []string{"kubectl-kinetic_run", "--help"}},
 		"help of a command":           {[]string{"kubectl-kinetic", "help", "run"}, []string{"kubectl-kinetic_run", "--help"}},
 		"help of a command's command": {[]string{"kubectl-kinetic", "help", "jobs", "logs"}, []string{"kubectl-kinetic_jobs", "logs", "--help"}},

@@ -93,7 +93,7 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 			return done, err
 		}
 	}
-	done.Digests = []string{made.Digest}
+	done.Digests, done.Builder = []string{made.Digest}, environment.BuilderClient
 	done.Phase = "image"
 	done.Detail = fmt.Sprintf("%s, %s, %s sent", resolved, ui.Count(made.Layers, "new layer"), ui.Bytes(made.Sent))
 	if made.There {

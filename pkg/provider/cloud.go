@@ -83,13 +83,37 @@ func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []
 	if err != nil && !errors.As(err, &unfit) {
 		return done, err
 	}
-	if err == nil {
-		began := p.Now()
-		var how string
-		how, done.Digests, err = p.buildRequest(ctx, plan.Arch, request, failed)
-		done.Phase, done.Detail = "image", fmt.Sprintf("%s, %s", how, p.Now().Sub(began).Round(1e9))
+	if err != nil {
+		failed.Err = err
+		return done, failed
 	}
+	return p.ask(ctx, plan, request, failed)
+}
+
+// BuildDockerfile has Cloud Build make the image of a plan from a Dockerfile that a user wrote,
+// without other files. The provider must have a Cloud.
+func (p *Provider) BuildDockerfile(ctx context.Context, plan environment.Plan, dockerfile []byte) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	if err := plan.Buildable(); err != nil {
+		return done, fmt.Errorf("having Cloud Build run a Dockerfile: %w", err)
+	}
+	source, err := cloudbuild.Custom(dockerfile)
+	if err != nil {
+		return done, err
+	}
+	key := strings.TrimSuffix(path.Base(source.Name), ".tar.gz")[:keyDigits]
+	request := cloudbuild.Request{Key: key, Image: plan.Image, Cache: plan.Repository + ":cache", Source: source}
+	return p.ask(ctx, plan, request, &CloudError{})
+}
+
+// ask has Cloud Build make the image of a plan. failed is the error if it does not.
+func (p *Provider) ask(ctx context.Context, plan environment.Plan, request cloudbuild.Request, failed *CloudError) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image, Builder: environment.BuilderCloudBuild}
+	began := p.Now()
+	how, digests, err := p.buildRequest(ctx, plan.Arch, request, failed)
 	if err == nil {
+		done.Digests = digests
+		done.Phase, done.Detail = "image", fmt.Sprintf("%s, %s", how, p.Now().Sub(began).Round(1e9))
 		return done, nil
 	}
 	var ended *cloudbuild.FailedError
@@ -97,7 +121,7 @@ func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []
 		failed.Because = "" // what counts is why the build failed
 	}
 	failed.Err = err
-	return environment.Provided{Plan: plan, Image: plan.Image}, failed
+	return done, failed
 }
 
 // request returns what Cloud Build is asked for.

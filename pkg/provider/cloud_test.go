@@ -63,6 +63,9 @@ func TestCloudBuild(t *testing.T) {
 	if b.Image() != plan.Image || done.Image != plan.Image || done.Plan.Mode != environment.Bundled || done.Phase != "image" || !strings.HasPrefix(done.Detail, "built in Cloud Build, ") {
 		t.Errorf("provided %+v, built %s", done, b.Image())
 	}
+	if done.Builder != environment.BuilderCloudBuild {
+		t.Errorf("built by %s", done.Builder)
+	}
 	if want := strings.TrimSpace(string(b.Results.BuildStepOutputs[0])); !slices.Equal(done.Digests, []string{want}) {
 		t.Errorf("digests %q, want %s", done.Digests, want)
 	}

@@ -1,4 +1,4 @@
-// The binary kubectl-kinetic_run is `kubectl kinetic run`.
+// The binary kubectl-kinetic_run is `kubectl kinetic run` and `kubectl kinetic build-image`.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 )
@@ -15,5 +16,7 @@ import (
 func main() {
 	os.Exit(process.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
 		return run.NewCommand(streams, clock.RealClock{})
-	}))
+	}, process.Other{Word: "build-image", New: func(streams genericiooptions.IOStreams) *cobra.Command {
+		return buildimage.NewCommand(streams, clock.RealClock{})
+	}}))
 }

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,8 +33,9 @@ import (
 // its exit code. The first SIGINT, SIGTERM or SIGHUP cancels the command's context; after
 // that, signals have their default effect, so that a second Ctrl-C never waits for
 // anything. If the reader of our output goes away, the write fails, but the process goes
-// on.
-func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
+// on. A word at the beginning of the arguments, by which the front door chooses one of others, is
+// removed.
+func Main(newCommand NewCommand, others ...Other) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -44,12 +46,40 @@ func Main(newCommand func(genericiooptions.IOStreams) *cobra.Command) int {
 		time.AfterFunc(shortLife, restore)
 		onLargeHeap(restore)
 	}
-	if completes(os.Args[1:]) {
+	args := os.Args[1:]
+	for _, o := range others {
+		if rest, chosen := o.chosen(args); chosen {
+			newCommand, args = o.New, rest
+			break
+		}
+	}
+	if completes(args) {
 		silence()
 	}
 	klog.SetLogger(klog.Logger{}) // client-go's messages for developers appear with -v
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	return Run(ctx, newCommand(streams), os.Args[1:], streams)
+	return Run(ctx, newCommand(streams), args, streams)
+}
+
+// NewCommand makes a command with the process's streams.
+type NewCommand func(genericiooptions.IOStreams) *cobra.Command
+
+// Other is one more command of a binary.
+type Other struct {
+	Word string
+	New  NewCommand
+}
+
+// chosen returns the arguments without the word, if it is their first, or the first to be completed.
+func (o Other) chosen(args []string) ([]string, bool) {
+	at := 0
+	if completes(args) {
+		at = 1
+	}
+	if len(args) <= at || args[at] != o.Word {
+		return nil, false
+	}
+	return slices.Delete(slices.Clone(args), at, at+1), true // never nil, which cobra takes for os.Args
 }
 
 // Most commands run for milliseconds and hold little memory, and garbage collection took a

@@ -5,46 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
-	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/version"
-	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
-
-// memoryDir is where what is known of images is remembered, below the directory of caches.
-const memoryDir = "images"
-
-// imageMemory returns what is remembered of images.
-func imageMemory(cacheDir string) image.Memory {
-	if cacheDir == "" {
-		return image.Memory{}
-	}
-	return image.Memory{Dir: filepath.Join(cacheDir, memoryDir)}
-}
 
 // unwritable returns what an earlier run found out about repositories.
 func unwritable(cacheDir string, now clock.PassiveClock) func(repository string) string {
 	return func(repository string) string {
-		return provider.Unwritable(imageMemory(cacheDir), repository, now.Now())
+		return provider.Unwritable(packages.Memory(cacheDir), repository, now.Now())
 	}
 }
 
@@ -73,14 +53,9 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, registry job.Re
 
 // provider returns what provides the packages of a job, without a store. It contacts nothing.
 func (o *options) provider(ctx context.Context, p submit.Planned) *provider.Provider {
-	token := backend.GoogleToken()
-	return &provider.Provider{
-		Images: &image.Client{Keys: image.Keychain(ctx, token, authn.DefaultKeychain), UserAgent: "kubectl-kinetic/" + version.String(),
-			Memory: imageMemory(o.machine.CacheDir)},
-		Resolver: resolver.Resolver{Home: homedir.Dir(os.Getenv), Token: token},
-		Python:   pythonHere(), Now: o.clock.Now, StoreURL: p.Spec.Store,
-		Cloud: backend.CloudBuild(p.Spec.Project, p.Spec.Zone, p.Spec.Cluster),
-	}
+	maker := packages.Provider(ctx, packages.Place{Project: p.Spec.Project, Zone: p.Spec.Zone, Cluster: p.Spec.Cluster}, o.machine.CacheDir, o.clock.Now)
+	maker.StoreURL = p.Spec.Store
+	return maker
 }
 
 // provide makes sure that a job's packages are there, and shows what is done for it.
@@ -131,47 +106,18 @@ func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned
 	return p.WithEnvironment(foreseen), nil
 }
 
-// pythonHere returns the interpreter of this machine, "" if there is none.
-func pythonHere() string {
-	path, err := exec.LookPath("python3")
-	if err != nil {
-		return ""
-	}
-	return path
-}
-
 // providerError gives mistakes in what is to be installed exit code 2: nothing was created. After an
 // interrupt it says what is still running.
 func (o *options) providerError(ctx context.Context, err error) error {
-	var (
-		registry    *image.RegistryError
-		unusable    *image.UnusableError
-		base        *image.BaseError
-		limit       *image.LimitError
-		conflict    *resolver.ConflictError
-		notHere     *resolver.NotHereError
-		build       *resolver.NeedsBuildError
-		noFit       *wheel.NoFitError
-		credentials *cloudbuild.CredentialsError
-		cloud       *provider.CloudError
-	)
-	isCloud := errors.As(err, &cloud)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		o.ui.Note("interrupted; no job was started")
-		if isCloud && cloud.Running.Name != "" {
+		var cloud *provider.CloudError
+		if errors.As(err, &cloud) && cloud.Running.Name != "" {
 			o.ui.Note(cloud.Going())
 		}
 		return process.Exit(process.ExitInterrupted)
-	case isCloud && !cloud.Lasting():
-		return err
 	}
-	for _, mistake := range []any{&unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
-		if errors.As(err, mistake) {
-			return process.Usage(err)
-		}
-	}
-	if errors.As(err, &registry) && registry.Denied() || isCloud {
+	if packages.Mistaken(err) {
 		return process.Usage(err)
 	}
 	return err

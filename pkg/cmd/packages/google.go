@@ -1,4 +1,4 @@
-package backend
+package packages
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 // googleScope lets a token be used for all services that the account may use.
 const googleScope = "https://www.googleapis.com/auth/cloud-platform"
 
-// GoogleToken returns a function that returns access tokens of the application default
+// googleToken returns a function that returns access tokens of the application default
 // credentials. It looks for them when it is called first.
-func GoogleToken() func(context.Context) (string, error) {
+func googleToken() func(context.Context) (string, error) {
 	find := sync.OnceValues(func() (*auth.Credentials, error) {
 		return credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{googleScope}})
 	})
@@ -35,18 +35,18 @@ func GoogleToken() func(context.Context) (string, error) {
 	}
 }
 
-// CloudBuild returns a function that opens Cloud Build where the images of a cluster are built, nil
+// cloudBuild returns a function that opens Cloud Build where the images of a cluster are built, nil
 // if the cluster is not in a project.
-func CloudBuild(project, zone, cluster string) func(context.Context) (*cloudbuild.Client, error) {
-	if project == "" || cluster == "" {
+func cloudBuild(p Place) func(context.Context) (*cloudbuild.Client, error) {
+	if p.Project == "" || p.Cluster == "" {
 		return nil
 	}
-	region := zone
-	if end := strings.LastIndex(zone, "-"); strings.Count(zone, "-") > 1 {
-		region = zone[:end]
+	region := p.Zone
+	if end := strings.LastIndex(region, "-"); strings.Count(region, "-") > 1 {
+		region = region[:end]
 	}
 	return func(ctx context.Context) (*cloudbuild.Client, error) {
-		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(project, region, cluster))
+		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, region, p.Cluster))
 		if err != nil {
 			return nil, err
 		}

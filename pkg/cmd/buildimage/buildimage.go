@@ -1,0 +1,239 @@
+// Package buildimage is the command `kubectl kinetic build-image`: it makes the images that the
+// images of jobs are made on.
+package buildimage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+const long = `Build the images that the images of jobs are made on: one for each category of
+machines, with Python, JAX and Keras. Jobs use them with --base-image-repo or
+KINETIC_BASE_IMAGE_REPO, and get only what their project adds.
+
+The images are REPOSITORY/base-cpu, base-gpu and base-tpu. This machine makes them
+from wheels if it can resolve these and --image-upload-limit allows to send them, in
+any registry that docker is logged in to. Else Cloud Build makes them, in Artifact
+Registry of the project. An image that exists is made again, with the newest packages.
+
+Exit codes: 0 all were made; 1 one was not; 2 the command line or the input is
+wrong and nothing was made; 130 interrupted.`
+
+const examples = `  # all three, in Artifact Registry
+  kubectl kinetic build-image --repo us-docker.pkg.dev/my-project/kn-kinetic-cluster --project my-project
+
+  # only the one for GPUs, from this machine, to any registry
+  kubectl kinetic build-image --repo docker.io/me --category gpu --builder client --image-upload-limit 4Gi
+
+  # from a Dockerfile of your own
+  kubectl kinetic build-image --repo us-docker.pkg.dev/my-project/kn-kinetic-cluster --project my-project --category cpu --dockerfile Dockerfile`
+
+// NewCommand returns the command `kubectl kinetic build-image`. The clock is for how long images
+// take.
+func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
+	f := newFlags()
+	c := &cobra.Command{
+		Use:               "build-image [flags]",
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic build-image"},
+		Short:             "Build the images that jobs' images are made on",
+		Long:              long,
+		Example:           examples,
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: process.RunE(func(ctx context.Context, _ []string) error {
+			o, err := f.toOptions(ctx, streams, now, os.Getenv)
+			if err != nil {
+				return process.Usage(err)
+			}
+			return o.run(ctx)
+		}),
+	}
+	process.AddSections(c, f.sections()...)
+	return c
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return process.Usagef("build-image takes no argument, got %q; name the repository with --repo", args[0])
+	}
+	return nil
+}
+
+// options holds only values that are ready to use.
+type options struct {
+	streams genericiooptions.IOStreams
+	ui      *ui.UI
+	now     func() time.Time
+
+	plans      []environment.Plan // one for each category
+	categories []string
+	dockerfile []byte // nil for ours
+	yes        bool
+	output     string
+	provider   *provider.Provider
+}
+
+// built is one image, or why there is none.
+type built struct {
+	Category string  `json:"category"`
+	Image    string  `json:"image"`
+	Builder  string  `json:"builder,omitempty"`
+	Digest   string  `json:"digest,omitempty"`
+	Seconds  float64 `json:"seconds"`
+	Error    string  `json:"error,omitempty"`
+
+	err error
+}
+
+func (o *options) run(ctx context.Context) error {
+	if err := o.confirm(ctx); err != nil {
+		return err
+	}
+	all := o.build(ctx)
+	if err := o.print(all); err != nil {
+		return err
+	}
+	return o.result(ctx, all)
+}
+
+// confirm asks before anything is pushed.
+func (o *options) confirm(ctx context.Context) error {
+	if o.yes {
+		return nil
+	}
+	question := ui.Count(len(o.plans), "image") + " would be made and pushed"
+	if !process.CanAsk(o.streams) {
+		return process.Usagef("%s; stdin is not a terminal: confirm with --yes", question)
+	}
+	for i, p := range o.plans {
+		o.ui.Note(fmt.Sprintf("%-10s  %s", o.categories[i], p.Image))
+	}
+	yes, err := process.Ask(ctx, o.streams, question+". Continue?")
+	if err != nil || !yes {
+		o.ui.Note("nothing was made")
+	}
+	switch {
+	case err != nil:
+		return process.Exit(process.ExitInterrupted)
+	case !yes:
+		return process.Exit(process.ExitFailed)
+	}
+	return nil
+}
+
+// build makes all images at the same time. One that fails does not end the others.
+func (o *options) build(ctx context.Context) []built {
+	all := make([]built, len(o.plans))
+	show := newProgress(o.ui, o.categories)
+	defer show.done()
+	var group errgroup.Group
+	for i := range o.plans {
+		group.Go(func() error {
+			all[i] = o.one(ctx, i, show)
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return all
+}
+
+// one makes one image.
+func (o *options) one(ctx context.Context, number int, show *progress) built {
+	category, plan := o.categories[number], o.plans[number]
+	log := o.ui.Lines(o.streams.ErrOut, category)
+	defer log.Flush()
+	maker := *o.provider
+	maker.Show = provider.Show{
+		Step: func(what string) { show.step(category, what) },
+		Making: func(m image.Progress) {
+			show.step(category, fmt.Sprintf("%d of %s, %s sent", m.Done, ui.Count(m.Wheels, "package"), ui.Bytes(m.Sent)))
+		},
+		Log: log,
+	}
+	began := o.now()
+	done, err := o.make(ctx, &maker, plan)
+	b := built{Category: category, Image: plan.Image, Seconds: o.now().Sub(began).Round(100 * time.Millisecond).Seconds()}
+	if err != nil {
+		b.err, b.Error = err, err.Error()
+		show.step(category, "failed")
+		return b
+	}
+	for _, w := range done.Warnings {
+		o.ui.Warn(category + ": " + w)
+	}
+	b.Builder = string(done.Builder)
+	if len(done.Digests) > 0 {
+		b.Digest = done.Digests[0]
+	}
+	show.step(category, "done")
+	return b
+}
+
+func (o *options) make(ctx context.Context, maker *provider.Provider, plan environment.Plan) (environment.Provided, error) {
+	if o.dockerfile != nil {
+		return maker.BuildDockerfile(ctx, plan, o.dockerfile)
+	}
+	done, err := maker.Provide(ctx, plan, "")
+	var limit *image.LimitError
+	var cloud *provider.CloudError
+	if errors.As(err, &limit) && !errors.As(err, &cloud) {
+		err = fmt.Errorf("%w: allow it with --image-upload-limit, or use a repository in Artifact Registry, where Cloud Build makes it", err)
+	}
+	return done, err
+}
+
+// result returns the errors of all images that were not made, and the exit code. What is still
+// being built was not made, either.
+func (o *options) result(ctx context.Context, all []built) error {
+	var failed []string
+	mistaken := true
+	for _, b := range all {
+		var cloud *provider.CloudError
+		if ctx.Err() != nil && errors.As(b.err, &cloud) && cloud.Running.Name != "" {
+			o.ui.Note(cloud.Going())
+		}
+		mistaken = mistaken && packages.Mistaken(b.err)
+		if b.err != nil {
+			failed = append(failed, b.Category+": "+strings.TrimRight(b.Error, "\n"))
+		}
+	}
+	switch {
+	case len(failed) == 0:
+		return nil
+	case ctx.Err() != nil:
+		return process.Exit(process.ExitInterrupted)
+	}
+	err := fmt.Errorf("%d of %s were not made:\n%s", len(failed), ui.Count(len(all), "image"), strings.Join(failed, "\n"))
+	if len(all) == 1 {
+		err = fmt.Errorf("making %s: %w", all[0].Image, all[0].err)
+	}
+	if mistaken {
+		return process.Usage(err)
+	}
+	return &process.Error{Code: process.ExitFailed, Err: err}
+}
+
+// write writes to standard output.
+func (o *options) write(text string) error {
+	if _, err := io.WriteString(o.streams.Out, text); err != nil {
+		return fmt.Errorf("writing standard output: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package buildimage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
+)
+
+// flags hold what was typed.
+type flags struct {
+	connection  *connect.Flags
+	images      api.Images // what needs no parsing; BaseImageRepo is --repo
+	baseGiven   bool       // whether --base-image was typed
+	categories  []string
+	tag         string
+	dockerfile  string
+	uploadLimit string
+	yes         bool
+	output      string
+}
+
+func newFlags() *flags { return &flags{connection: connect.NewFlags()} }
+
+// categories are what there are images for.
+func categories() []string { return []string{"cpu", "gpu", "tpu"} }
+
+func (f *flags) sections() []process.Section {
+	s := process.NewSection("Flags")
+	fs, i := s.Flags, &f.images
+	fs.StringVar(&i.BaseImageRepo, "repo", "", "Put the images into `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO, else that of the profile.")
+	fs.StringSliceVar(&f.categories, "category", nil, "Make the image for `CATEGORY`: cpu, gpu or tpu; can be repeated. Default: all.")
+	s.Offer("category", categories()...)
+	fs.StringVar(&f.tag, "tag", "", "Name the images with `TAG`. Default: the version of this program, which is what its jobs look for.")
+	fs.StringVar(&f.dockerfile, "dockerfile", "", "Make the images from the Dockerfile `FILE`, which can copy no other files, in Cloud Build.")
+	fs.StringVar(&i.Python, "python", "", "Use Docker's image of Python `X.Y`. Default: the newest one.")
+	s.Offer("python", environment.Pythons()...)
+	fs.StringVar(&i.BaseImage, "base-image", "", "Use the image `URI`, made from one of Docker's of Python. Default: KINETIC_BASE_IMAGE.")
+	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
+	s.Offer("builder", environment.Builders()...)
+	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages for an image from this machine. Default: 256Mi.")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask before the images are made.")
+	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: json.")
+	s.Offer("output", "json")
+	connection := f.connection.Section()
+	for _, name := range []string{"namespace", "store"} { // about jobs
+		connection.Flags.Lookup(name).Hidden = true
+	}
+	return []process.Section{s, connection}
+}
+
+func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStreams, now clock.PassiveClock, getenv func(string) string) (*options, error) {
+	place, err := f.connection.ResolveStored()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.read(place, getenv); err != nil {
+		return nil, err
+	}
+	o := &options{streams: streams, ui: ui.New(streams.ErrOut, now.Now), now: now.Now, categories: f.categories, yes: f.yes, output: f.output}
+	if f.dockerfile != "" {
+		if o.dockerfile, err = os.ReadFile(f.dockerfile); err != nil {
+			return nil, fmt.Errorf("--dockerfile %s: %w", f.dockerfile, err)
+		}
+		if len(o.dockerfile) == 0 {
+			return nil, fmt.Errorf("--dockerfile %s: the file is empty", f.dockerfile)
+		}
+	}
+	if err := f.checkCloudBuild(place); err != nil {
+		return nil, err
+	}
+	for _, category := range f.categories {
+		p, err := environment.NewBase(environment.Input{Images: f.images, Accelerator: api.Accelerator{Kind: api.AcceleratorKind(category)}}, f.tag)
+		if err != nil {
+			return nil, err
+		}
+		o.plans = append(o.plans, p)
+	}
+	o.provider = packages.Provider(ctx, packages.Place{Project: place.Project, Zone: place.Zone, Cluster: place.Cluster},
+		pack.CacheDir(getenv("XDG_CACHE_HOME"), homedir.Dir(getenv)), now.Now)
+	return o, nil
+}
+
+// read completes and checks what was typed.
+func (f *flags) read(place target.Target, getenv func(string) string) error {
+	if f.output != "" {
+		if err := process.OneOf("--output", f.output, []string{"json"}); err != nil {
+			return err
+		}
+	}
+	if err := f.readCategories(); err != nil {
+		return err
+	}
+	if err := f.readImages(place, getenv); err != nil {
+		return err
+	}
+	f.tag = cmp.Or(f.tag, environment.BaseTag(version.String()))
+	if _, err := name.NewTag("base:" + f.tag); err != nil {
+		return fmt.Errorf("--tag %q: expected at most 128 letters, digits and ._-", f.tag)
+	}
+	return nil
+}
+
+// readCategories makes the categories those that are wanted, each once.
+func (f *flags) readCategories() error {
+	if f.categories == nil {
+		f.categories = categories()
+	}
+	if len(f.categories) == 0 {
+		return errors.New("--category: the value is empty: set one, or omit the flag")
+	}
+	for _, c := range f.categories {
+		if err := process.OneOf("--category", c, categories()); err != nil {
+			return err
+		}
+	}
+	slices.Sort(f.categories)
+	f.categories = slices.Compact(f.categories)
+	return nil
+}
+
+// readImages completes what the flags say about images.
+func (f *flags) readImages(place target.Target, getenv func(string) string) error {
+	i := &f.images
+	repository := cmp.Or(i.BaseImageRepo, getenv("KINETIC_BASE_IMAGE_REPO"), place.BaseImageRepo)
+	if repository == "" {
+		return errors.New("--repo: name the repository for the images, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER, here or in KINETIC_BASE_IMAGE_REPO")
+	}
+	if _, err := name.NewRepository(environment.BaseName(repository, api.CPU)); err != nil || strings.HasSuffix(repository, "/") {
+		return fmt.Errorf("--repo %q: expected a repository without a tag, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER", repository)
+	}
+	i.ImageRepo, i.BaseImageRepo = repository, ""
+	f.baseGiven = i.BaseImage != ""
+	if i.BaseImage == "" && i.Python == "" {
+		i.BaseImage = getenv("KINETIC_BASE_IMAGE")
+	}
+	if i.Builder != "" {
+		if err := process.OneOf("--builder", i.Builder, environment.Builders()); err != nil {
+			return err
+		}
+	}
+	if f.uploadLimit == "" {
+		return nil
+	}
+	limit, err := resource.ParseQuantity(f.uploadLimit)
+	if err != nil || limit.Sign() <= 0 {
+		return fmt.Errorf("--image-upload-limit %q: expected a size such as 256Mi or 2Gi", f.uploadLimit)
+	}
+	i.UploadLimit = limit.Value()
+	return nil
+}
+
+// checkCloudBuild rejects what only Cloud Build does where it does not.
+func (f *flags) checkCloudBuild(place target.Target) error {
+	i, flag := f.images, "--dockerfile "+f.dockerfile
+	switch {
+	case f.dockerfile != "" && i.Builder == string(environment.BuilderClient):
+		return fmt.Errorf("%s cannot be combined with --builder client: only Cloud Build runs Dockerfiles", flag)
+	case f.dockerfile != "" && (i.Python != "" || f.baseGiven):
+		return fmt.Errorf("%s cannot be combined with --python or --base-image: the file says what it begins with", flag)
+	case f.dockerfile == "" && i.Builder != string(environment.BuilderCloudBuild):
+		return nil
+	case f.dockerfile == "":
+		flag = "--builder cloudbuild"
+	}
+	if host, _, _ := strings.Cut(i.ImageRepo, "/"); !strings.HasSuffix(host, ".pkg.dev") {
+		return fmt.Errorf("%s: Cloud Build pushes to Artifact Registry, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER, not to --repo %s", flag, i.ImageRepo)
+	}
+	if place.Project == "" || place.Cluster == "" {
+		return fmt.Errorf("%s: name the project and the cluster whose Cloud Build is used: --project, --cluster", flag)
+	}
+	return nil
+}

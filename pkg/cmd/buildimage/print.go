@@ -1,0 +1,65 @@
+package buildimage
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// print prints what was made.
+func (o *options) print(all []built) error {
+	if o.output != "" {
+		text, err := json.MarshalIndent(all, "", "  ")
+		if err != nil {
+			return err
+		}
+		return o.write(string(text) + "\n")
+	}
+	t := ui.NewTable(o.streams.Out, "category", "image", "builder", "digest", "time")
+	for _, b := range all {
+		builder := b.Builder
+		if b.err != nil {
+			builder = "failed"
+		}
+		t.Row(b.Category, b.Image, cmp.Or(builder, "-"), cmp.Or(b.Digest, "-"), ui.Took(time.Duration(b.Seconds*float64(time.Second))))
+	}
+	return t.Flush()
+}
+
+// progress shows how far all images are, in one line.
+type progress struct {
+	bar        *ui.Progress
+	categories []string
+
+	mu    sync.Mutex
+	steps map[string]string
+}
+
+func newProgress(u *ui.UI, categories []string) *progress {
+	return &progress{bar: u.ProgressText("images", "beginning"), categories: categories, steps: map[string]string{}}
+}
+
+// step shows what is done for a category.
+func (p *progress) step(category, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.steps[category] = what
+	p.bar.Show(p.text())
+}
+
+// text returns the steps of all categories.
+func (p *progress) text() string {
+	var all []string
+	for _, c := range p.categories {
+		if p.steps[c] != "" {
+			all = append(all, c+": "+p.steps[c])
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+func (p *progress) done() { p.bar.Done() }

@@ -1,0 +1,80 @@
+// Package packages makes what provides packages and images to commands.
+package packages
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+)
+
+// Place is the cluster that images are for; its fields are "" if it is in no project.
+type Place struct{ Project, Zone, Cluster string }
+
+// Memory returns what is remembered of images, below the directory of caches; "" remembers nothing.
+func Memory(cacheDir string) image.Memory {
+	if cacheDir == "" {
+		return image.Memory{}
+	}
+	return image.Memory{Dir: filepath.Join(cacheDir, "images")}
+}
+
+// Provider returns what provides packages, without a store and without what shows it. It contacts
+// nothing.
+func Provider(ctx context.Context, p Place, cacheDir string, now func() time.Time) *provider.Provider {
+	token := googleToken()
+	return &provider.Provider{
+		Images: &image.Client{Keys: image.Keychain(ctx, token, authn.DefaultKeychain), UserAgent: "kubectl-kinetic/" + version.String(),
+			Memory: Memory(cacheDir)},
+		Resolver: resolver.Resolver{Home: homedir.Dir(os.Getenv), Token: token},
+		Python:   pythonHere(), Now: now,
+		Cloud: cloudBuild(p),
+	}
+}
+
+// pythonHere returns the interpreter of this machine, "" if there is none.
+func pythonHere() string {
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// Mistaken reports whether an error of a provider is about what was asked for, or about what the user
+// may not do, so that nothing was made and trying again does not help.
+func Mistaken(err error) bool {
+	var (
+		registry    *image.RegistryError
+		unusable    *image.UnusableError
+		base        *image.BaseError
+		limit       *image.LimitError
+		conflict    *resolver.ConflictError
+		notHere     *resolver.NotHereError
+		build       *resolver.NeedsBuildError
+		noFit       *wheel.NoFitError
+		credentials *cloudbuild.CredentialsError
+		cloud       *provider.CloudError
+	)
+	if errors.As(err, &cloud) {
+		return cloud.Lasting()
+	}
+	for _, mistake := range []any{&unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
+		if errors.As(err, mistake) {
+			return true
+		}
+	}
+	return errors.As(err, &registry) && registry.Denied()
+}
