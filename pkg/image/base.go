@@ -44,7 +44,7 @@ func (e *BaseError) Unwrap() error { return e.Err }
 // official images says what their Python is; for others, and for the C library, it reads
 // layers. The client's memory keeps the result.
 func (c *Client) Inspect(ctx context.Context, ref, arch string) (Facts, error) {
-	s, err := c.connect(arch, func() {})
+	s, err := c.session(arch)
 	if err != nil {
 		return Facts{}, err
 	}

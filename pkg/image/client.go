@@ -3,22 +3,26 @@ package image
 import (
 	"cmp"
 	"net/http"
+	"sync"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Client makes images. All fields may be left out.
+// Client makes images. All fields may be left out. It logs in to a registry once, for
+// everything that it reads there, so the fields don't change after its first use.
 type Client struct {
 	Keys      authn.Keychain    // the credentials for registries; none if it is nil
 	Transport http.RoundTripper // makes the requests to registries
 	UserAgent string
 	Backoff   remote.Backoff // of failed requests to registries
 
-	Wheels  *http.Client // fetches wheels from their URLs
-	TempDir string       // where wheels are stored while they are converted
+	TempDir string // where wheels are stored while they are converted
 	Memory  Memory
+
+	mu       sync.Mutex
+	sessions map[string]*session // by architecture
 }
 
 // The numbers of things that are done at the same time.
@@ -27,44 +31,56 @@ const (
 	makers  = 8  // of layers; they compile, convert and send
 )
 
-// A session is a connection to registries that counts what it sends.
+// A session reads from registries.
 type session struct {
-	memory  Memory
-	options []remote.Option
-	traffic *traffic
-	pull    *remote.Puller
-	push    *remote.Pusher
+	memory Memory
+	pull   *remote.Puller
 }
 
-// connect prepares a session; it makes no request. changed is called after bytes were sent.
-func (c *Client) connect(arch string, changed func()) (*session, error) {
-	s := &session{memory: c.Memory, traffic: &traffic{base: c.Transport, changed: changed}}
-	if s.traffic.base == nil {
-		s.traffic.base = remote.DefaultTransport
+// session returns the session for images of an architecture; it makes no request.
+func (c *Client) session(arch string) (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[arch]; s != nil {
+		return s, nil
 	}
-	keys := c.Keys
-	if keys == nil {
-		keys = authn.NewMultiKeychain() // has none
+	pull, err := remote.NewPuller(c.options(arch, c.transport())...)
+	if err != nil {
+		return nil, err
 	}
-	s.options = []remote.Option{
-		remote.WithTransport(s.traffic),
-		remote.WithAuthFromKeychain(keys),
+	if c.sessions == nil {
+		c.sessions = map[string]*session{}
+	}
+	s := &session{memory: c.Memory, pull: pull}
+	c.sessions[arch] = s
+	return s, nil
+}
+
+// options returns how registries are talked to.
+func (c *Client) options(arch string, transport http.RoundTripper) []remote.Option {
+	options := []remote.Option{
+		remote.WithTransport(transport),
+		remote.WithAuthFromKeychain(c.keys()),
 		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: arch}),
 		remote.WithJobs(readers),
 		remote.WithUserAgent(cmp.Or(c.UserAgent, "kubectl-kinetic")),
 	}
 	if c.Backoff.Steps > 0 {
-		s.options = append(s.options, remote.WithRetryBackoff(c.Backoff))
+		options = append(options, remote.WithRetryBackoff(c.Backoff))
 	}
-	var err error
-	if s.pull, err = remote.NewPuller(s.options...); err != nil {
-		return nil, err
-	}
-	return s, s.forget()
+	return options
 }
 
-// forget makes the session look again for what it has sent: a Pusher remembers it.
-func (s *session) forget() (err error) {
-	s.push, err = remote.NewPusher(s.options...)
-	return err
+func (c *Client) transport() http.RoundTripper {
+	if c.Transport == nil {
+		return remote.DefaultTransport
+	}
+	return c.Transport
+}
+
+func (c *Client) keys() authn.Keychain {
+	if c.Keys == nil {
+		return authn.NewMultiKeychain() // has none
+	}
+	return c.Keys
 }

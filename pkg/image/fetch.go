@@ -16,13 +16,13 @@ import (
 )
 
 // Fetch returns a temporary file with a wheel, whose hash was checked. The caller closes and
-// removes it.
-func (c *Client) Fetch(ctx context.Context, w Wheel) (*os.File, error) {
+// removes it. A wheel with a URL is fetched with from.
+func (c *Client) Fetch(ctx context.Context, from *http.Client, w Wheel) (*os.File, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
 	create := func() (*os.File, error) { return os.CreateTemp(c.TempDir, "kinetic-wheel-") }
-	return fetcher{cmp.Or(c.Wheels, http.DefaultClient), create}.fetch(ctx, w)
+	return fetcher{cmp.Or(from, http.DefaultClient), create}.fetch(ctx, w)
 }
 
 // fetcher downloads wheels into temporary files. A wheel is used only after the SHA-256 of the

@@ -94,8 +94,9 @@ func TestTokenIsSent(t *testing.T) {
 		if f, err := c.Inspect(context.Background(), "europe-docker.pkg.dev/acme/base:1", "amd64"); err != nil || f.Python != "3.12" {
 			t.Errorf("%+v, %v", f, err)
 		}
-		c.Keys = nil
-		_, err := c.Inspect(context.Background(), "europe-docker.pkg.dev/acme/base:1", "amd64")
+		without := client(t)
+		without.Transport = c.Transport
+		_, err := without.Inspect(context.Background(), "europe-docker.pkg.dev/acme/base:1", "amd64")
 		if err == nil || !strings.Contains(err.Error(), "gcloud auth application-default login") {
 			t.Errorf("err = %v", err)
 		}

@@ -1,10 +1,12 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -67,18 +69,29 @@ func (m *maker) each(ctx context.Context, believe bool) ([]layer, error) {
 	}
 	making, group := errgroup.WithContext(ctx)
 	making.SetLimit(makers)
-	for i, w := range m.env.Wheels {
+	for _, i := range m.largestFirst() {
 		if known[i] {
 			continue
 		}
 		making.Go(func() (err error) {
-			if layers[i], err = m.obtain(group, []Wheel{w}, believe); err == nil {
+			if layers[i], err = m.obtain(group, m.env.Wheels[i:i+1], believe); err == nil {
 				m.done(1)
 			}
 			return err
 		})
 	}
 	return layers, making.Wait()
+}
+
+// largestFirst returns the indexes of the wheels in the order in which they are converted: if
+// the one that takes longest came last, the others would not be done beside it.
+func (m *maker) largestFirst() []int {
+	order := make([]int, len(m.env.Wheels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.env.Wheels[b].Size, m.env.Wheels[a].Size) })
+	return order
 }
 
 // checkLimit reports whether too much would have to be sent.

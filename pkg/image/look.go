@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
@@ -18,7 +17,7 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the image %s: %w", ref, err)
 	}
-	s, err := c.connect(arch, func() {})
+	s, err := c.session(arch)
 	if err != nil {
 		return "", err
 	}
@@ -32,42 +31,14 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 	return d.Digest.String(), nil
 }
 
-// Alias makes a tag the name of an image that the repository has.
-func (c *Client) Alias(ctx context.Context, repository, tag, digest, arch string) error {
-	repo, err := name.NewRepository(repository)
-	if err != nil {
-		return fmt.Errorf("the repository for images: %w", err)
-	}
-	s, err := c.connect(arch, func() {})
-	if err != nil {
-		return err
-	}
-	d, err := s.pull.Get(ctx, repo.Digest(digest))
-	if err == nil {
-		err = remote.Tag(repo.Tag(tag), d, s.options...)
-	}
-	if err != nil {
-		return failed(ctx, "name the image "+tag+" in", repo, err)
-	}
-	return nil
-}
-
 // CheckPush returns an error if this user may not put images into a repository. It leaves nothing
 // there.
-func (c *Client) CheckPush(ctx context.Context, repository, arch string) error {
+func (c *Client) CheckPush(ctx context.Context, repository string) error {
 	repo, err := name.NewRepository(repository)
 	if err != nil {
 		return fmt.Errorf("the repository for images: %w", err)
 	}
-	s, err := c.connect(arch, func() {})
-	if err != nil {
-		return err
-	}
-	keys := c.Keys
-	if keys == nil {
-		keys = authn.NewMultiKeychain()
-	}
-	if err := remote.CheckPushPermission(repo.Tag("check"), keys, s.traffic); err != nil {
+	if err := remote.CheckPushPermission(repo.Tag("check"), c.keys(), c.transport()); err != nil {
 		return failed(ctx, "put images into", repo, err)
 	}
 	return nil
@@ -102,7 +73,7 @@ func (c *Client) Check(ctx context.Context, ref, arch string, now time.Time) ([]
 	if err != nil {
 		return nil, &UnusableError{ref, err}
 	}
-	s, err := c.connect(arch, func() {})
+	s, err := c.session(arch)
 	if err != nil {
 		return nil, err
 	}

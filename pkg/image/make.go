@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
@@ -19,6 +20,8 @@ import (
 
 // Options are how an image is made.
 type Options struct {
+	Wheels   *http.Client   // fetches wheels from their URLs
+	Alias    string         // another tag that the image gets
 	Compiler wheel.Compiler // for bytecode; there is none if its Python is ""
 	Verify   bool           // believe no note: convert every wheel here
 	Limit    int64          // the most bytes of wheels to convert and send; 0 is no limit
@@ -34,12 +37,11 @@ type Progress struct {
 
 // Made is an image in a registry.
 type Made struct {
-	Image    string // "REPOSITORY@sha256:…"
-	Digest   string
-	There    bool // nothing had to be made
-	Layers   int  // that were made
-	Sent     int64
-	Requests int
+	Image  string // "REPOSITORY@sha256:…"
+	Digest string
+	There  bool // nothing had to be made
+	Layers int  // that were made
+	Sent   int64
 
 	Overlaps []wheel.Overlap // of the wheels that were converted
 	Warnings []string        // sentences for the user
@@ -73,16 +75,21 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 		return Made{}, err
 	}
 	m.progress.Wheels = len(e.Wheels)
-	if m.session, err = c.connect(e.Arch, m.report); err != nil {
+	if m.session, err = c.session(e.Arch); err != nil {
+		return Made{}, err
+	}
+	m.traffic = &traffic{base: c.transport(), changed: m.report}
+	m.pushing = c.options(e.Arch, m.traffic)
+	if err := m.forget(); err != nil {
 		return Made{}, err
 	}
 	if m.dir, err = os.MkdirTemp(c.TempDir, "kinetic-image-"); err != nil {
 		return Made{}, fmt.Errorf("make a directory for wheels: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
-	m.fetcher = fetcher{cmp.Or(c.Wheels, http.DefaultClient), func() (*os.File, error) { return os.CreateTemp(m.dir, "wheel-") }}
+	m.fetcher = fetcher{cmp.Or(o.Wheels, http.DefaultClient), func() (*os.File, error) { return os.CreateTemp(m.dir, "wheel-") }}
 	err = m.run(ctx, repo.Tag(tag), &made)
-	made.Sent, made.Requests, made.Warnings = m.traffic.sent.Load(), int(m.traffic.requests.Load()), m.warnings
+	made.Sent, made.Warnings = m.traffic.sent.Load(), m.warnings
 	if made.Digest != "" {
 		made.Image = repo.Name() + "@" + made.Digest
 	}
@@ -97,6 +104,9 @@ type maker struct {
 	options Options
 	dir     string
 	fetcher fetcher
+	traffic *traffic
+	pushing []remote.Option
+	push    *remote.Pusher
 
 	mu       sync.Mutex
 	progress Progress
@@ -105,11 +115,20 @@ type maker struct {
 	warnings []string
 }
 
+// forget makes the maker look again for what it has sent: a Pusher remembers it.
+func (m *maker) forget() (err error) {
+	m.push, err = remote.NewPusher(m.pushing...)
+	return err
+}
+
 func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 	var err error
-	if made.Digest, err = m.digestOf(ctx, tag); err != nil || made.Digest != "" {
-		made.There = err == nil
+	if made.Digest, err = m.digestOf(ctx, tag); err != nil {
 		return err
+	}
+	if made.Digest != "" {
+		made.There = true
+		return m.alias(ctx, tag, made.Digest)
 	}
 	base, facts, err := m.base(ctx, m.env.Base, m.env.Arch)
 	if err != nil {
@@ -194,14 +213,42 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 	if err := uploads.Wait(); err != nil {
 		return "", failed(ctx, "send the base image "+m.env.Base+" to", m.repo, err)
 	}
-	if digest, err := m.digestOf(ctx, tag); digest != "" || err != nil {
-		return digest, err
+	faster, err := m.digestOf(ctx, tag)
+	if err != nil {
+		return "", err
 	}
-	if err := m.push.Put(ctx, tag, image); err != nil {
-		return "", failed(ctx, "put the image "+tag.TagStr()+" into", m.repo, err)
+	if faster != "" {
+		return faster, m.alias(ctx, tag, faster)
+	}
+	for _, t := range m.tags(tag) {
+		if err := m.push.Put(ctx, t, image); err != nil {
+			return "", failed(ctx, "put the image "+t.TagStr()+" into", m.repo, err)
+		}
 	}
 	digest, err := image.Digest()
 	return digest.String(), err
+}
+
+// tags returns all names that the image gets, its own first.
+func (m *maker) tags(tag name.Tag) []name.Tag {
+	if m.options.Alias == "" || m.options.Alias == tag.TagStr() {
+		return []name.Tag{tag}
+	}
+	return []name.Tag{tag, m.repo.Tag(m.options.Alias)}
+}
+
+// alias gives an image that the registry has its other name.
+func (m *maker) alias(ctx context.Context, tag name.Tag, digest string) error {
+	for _, t := range m.tags(tag)[1:] {
+		d, err := m.pull.Get(ctx, m.repo.Digest(digest))
+		if err == nil {
+			err = m.push.Put(ctx, t, d)
+		}
+		if err != nil {
+			return failed(ctx, "name the image "+t.TagStr()+" in", m.repo, err)
+		}
+	}
+	return nil
 }
 
 // overlaps returns the paths that the converted wheels have in common, as far as they differ.

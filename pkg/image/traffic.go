@@ -8,15 +8,13 @@ import (
 
 // traffic counts what is sent to registries.
 type traffic struct {
-	base     http.RoundTripper
-	changed  func() // called after bytes were sent; by several goroutines
-	requests atomic.Int64
-	sent     atomic.Int64
+	base    http.RoundTripper
+	changed func() // called after bytes were sent; by several goroutines
+	sent    atomic.Int64
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
-	t.requests.Add(1)
 	if r.Body == nil || r.Body == http.NoBody {
 		return t.base.RoundTrip(r)
 	}

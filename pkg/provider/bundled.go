@@ -32,7 +32,7 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		}
 	}
 	if p.Look {
-		return done, p.Images.CheckPush(ctx, plan.Repository, plan.Arch)
+		return done, p.Images.CheckPush(ctx, plan.Repository)
 	}
 	if plan.Settings.Builder == string(environment.BuilderCloudBuild) {
 		return p.build(ctx, plan, nil, nil)
@@ -70,13 +70,13 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 	done := environment.Provided{Plan: plan, Image: plan.Image}
 	done.Wheels, done.Warnings = resolved.Wheels, resolved.warnings
 	env := plan.Env(facts.Python, resolved.Wheels)
-	client, err := p.client(plan, facts)
+	wheels, err := p.Resolver.Client(p.wish(plan, facts))
 	if err != nil {
 		return done, err
 	}
 	p.Show.Step("making the image")
-	made, err := client.Make(ctx, plan.Repository, env, image.Options{
-		Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
+	made, err := p.Images.Make(ctx, plan.Repository, env, image.Options{
+		Wheels: wheels, Alias: plan.Tag, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
 	})
 	done.Warnings = append(done.Warnings, made.Warnings...)
 	for _, o := range made.Overlaps {
@@ -84,14 +84,6 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 	}
 	if err != nil {
 		return done, err
-	}
-	if tag, err := env.Tag(); err != nil || tag != plan.Tag {
-		if err == nil {
-			err = p.Images.Alias(ctx, plan.Repository, plan.Tag, made.Digest, plan.Arch)
-		}
-		if err != nil {
-			return done, err
-		}
 	}
 	done.Digests, done.Builder = []string{made.Digest}, environment.BuilderClient
 	done.Phase = "image"
@@ -191,15 +183,4 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 func (p *Provider) wish(plan environment.Plan, facts image.Facts) resolver.Wish {
 	return resolver.Wish{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root, Dir: plan.Wanted.Dir,
 		Target: facts.Target(), Patch: environment.Patch(facts.Python)}
-}
-
-// client returns the client with the credentials for the plan's indexes.
-func (p *Provider) client(plan environment.Plan, facts image.Facts) (*image.Client, error) {
-	wheels, err := p.Resolver.Client(p.wish(plan, facts))
-	if err != nil {
-		return nil, err
-	}
-	c := *p.Images
-	c.Wheels = wheels
-	return &c, nil
 }

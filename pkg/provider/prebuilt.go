@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,7 +143,7 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 			}
 		}
 	}
-	client, err := p.client(plan, facts)
+	client, err := p.Resolver.Client(p.wish(plan, facts))
 	if err != nil {
 		return done, err
 	}
@@ -190,7 +191,7 @@ func (p *Provider) missing(ctx context.Context, wheels []image.Wheel) (missing m
 const parallel = 8
 
 // storeWheels sends wheels to the store, and fills in sizes that were not known.
-func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []image.Wheel, missing map[string]bool) (sent int64, err error) {
+func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []image.Wheel, missing map[string]bool) (sent int64, err error) {
 	if p.Look || len(missing) == 0 {
 		return 0, nil
 	}
@@ -203,7 +204,7 @@ func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []im
 			continue
 		}
 		g.Go(func() error {
-			n, err := p.storeWheel(ctx, c, &wheels[i], begin)
+			n, err := p.storeWheel(ctx, from, &wheels[i], begin)
 			counted <- n
 			return err
 		})
@@ -218,12 +219,12 @@ func (p *Provider) storeWheels(ctx context.Context, c *image.Client, wheels []im
 
 // storeWheel sends a wheel unless the store has it. It is fetched only then, if its size is known;
 // begin is called before.
-func (p *Provider) storeWheel(ctx context.Context, c *image.Client, w *image.Wheel, begin func()) (sent int64, err error) {
+func (p *Provider) storeWheel(ctx context.Context, from *http.Client, w *image.Wheel, begin func()) (sent int64, err error) {
 	var f *os.File
 	fetch := func() (io.ReadCloser, error) {
 		if f == nil {
 			begin()
-			if f, err = c.Fetch(ctx, *w); err != nil {
+			if f, err = p.Images.Fetch(ctx, from, *w); err != nil {
 				return nil, err
 			}
 		}

@@ -39,6 +39,10 @@ func TestBundled(t *testing.T) {
 		t.Errorf("the tag has %s, want %s; %v", digest, first.Digests[0], err)
 	}
 
+	if got := w.logins(); got != 4 {
+		t.Errorf("%d logins, want one to read from each of the two repositories, one to write, and one to mount", got)
+	}
+
 	again := w.mustProvide(plan)
 	if got := w.did(""); len(got) != 1 || !strings.HasPrefix(got[0], "HEAD ") {
 		t.Errorf("an image that is there takes %q, want one HEAD", got)

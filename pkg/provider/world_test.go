@@ -276,13 +276,28 @@ func (w *world) mustProvide(p environment.Plan) environment.Provided {
 	return done
 }
 
+// login is the request with which each login to a registry begins.
+const login = "GET /v2/"
+
+// logins returns how often the last provision has logged in to the registry.
+func (w *world) logins() (number int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.requests {
+		if r == login {
+			number++
+		}
+	}
+	return number
+}
+
 // did returns the requests of the last provision that contain a text.
 func (w *world) did(text string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var found []string
 	for _, r := range w.requests {
-		if strings.Contains(r, text) && r != "GET /v2/" {
+		if strings.Contains(r, text) && r != login {
 			found = append(found, r)
 		}
 	}
