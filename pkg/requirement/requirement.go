@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
 // Requirement is a project that has to be installed.
@@ -39,11 +37,23 @@ func Normalize(name string) string {
 	return strings.ToLower(b.String())
 }
 
-// nameForm is the form of a name, and of an extra's.
-var nameForm = pattern.Lazy(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)
-
 // LeadingName returns the name with which a requirement begins, "" if it begins with none.
-func LeadingName(text string) string { return nameForm().FindString(strings.TrimLeft(text, " \t")) }
+func LeadingName(text string) string { return leadingName(strings.TrimLeft(text, " \t")) }
+
+// leadingName returns the name of a project or of an extra with which a text begins: letters
+// and digits, with dots, hyphens and underscores between them.
+func leadingName(text string) string {
+	end := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+			end = i + 1
+		case i == 0, c != '.' && c != '-' && c != '_':
+			return text[:end]
+		}
+	}
+	return text[:end]
+}
 
 // SyntaxError is an error in the text of a requirement.
 type SyntaxError struct {
@@ -83,7 +93,7 @@ func (p *parser) take(text string) bool {
 
 func (p *parser) requirement() (Requirement, error) {
 	p.blanks()
-	r := Requirement{Name: nameForm().FindString(p.rest)}
+	r := Requirement{Name: leadingName(p.rest)}
 	if r.Name == "" {
 		return r, fmt.Errorf("%q does not begin with the name of a project", p.text)
 	}
@@ -109,7 +119,7 @@ func (p *parser) extras() ([]string, error) {
 			return nil, fmt.Errorf("a comma or ] is missing after extra %s", extras[len(extras)-1])
 		}
 		p.blanks()
-		extra := nameForm().FindString(p.rest)
+		extra := leadingName(p.rest)
 		if extra == "" {
 			return nil, fmt.Errorf("the name of an extra is missing")
 		}

@@ -41,6 +41,9 @@ var phases = map[string]string{"": "", "a": "a", "alpha": "a", "b": "b", "beta":
 
 // ParseVersion reads a version. Blanks around it don't matter.
 func ParseVersion(text string) (Version, error) {
+	if v, ok := parseRelease(strings.TrimSpace(text)); ok {
+		return v, nil
+	}
 	m := versionForm().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return Version{}, fmt.Errorf("%q is not a version", text)
@@ -73,6 +76,25 @@ func ParseVersion(text string) (Version, error) {
 		v.dev = number(m[9])
 	}
 	return v, tooLarge
+}
+
+// parseRelease reads a version of numbers and dots alone. Most are, and the expression takes
+// much longer.
+func parseRelease(text string) (Version, bool) {
+	v := Version{text: text, post: -1, dev: -1}
+	for part := range strings.SplitSeq(text, ".") {
+		if strings.Trim(part, "0123456789") != "" {
+			return v, false
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return v, false
+		}
+		v.release = append(v.release, n)
+	}
+	v.digits = len(v.release)
+	v.release = withoutZeros(v.release)
+	return v, true
 }
 
 // withoutZeros returns a release without the zeros at its end: 1.0 is 1.
