@@ -27,10 +27,22 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *bin, *only); err != nil {
+	if err := start(ctx, *bin, *only, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())
 		os.Exit(1)
 	}
+}
+
+// start runs the benchmarks, or one of the steps that they measure as processes of their own.
+func start(ctx context.Context, bin, only string, args []string) error {
+	if len(args) == 0 {
+		return run(ctx, bin, only)
+	}
+	step, ok := steps[args[0]]
+	if !ok {
+		return fmt.Errorf("unknown step %s", args[0])
+	}
+	return step(ctx, args[1:])
 }
 
 // bench is what every benchmark uses.
@@ -56,6 +68,7 @@ var benchmarks = []benchmark[*bench]{
 	{"runner", (*bench).runner},
 	{"memory", (*bench).memory},
 	{"packaging", (*bench).packaging},
+	{"images", (*bench).images},
 }
 
 func names() string {

@@ -25,24 +25,35 @@ type sample struct {
 // runs is how often a short command is measured; the median counts.
 const runs = 11
 
-// pair measures two commands alternately, so that a machine whose speed drifts affects both
-// equally.
+// pair measures two commands alternately.
 func pair(n int, a, b func() *exec.Cmd) (sample, sample, error) {
-	var as, bs []sample
+	medians, err := inTurn(n, a, b)
+	if err != nil {
+		return sample{}, sample{}, err
+	}
+	return medians[0], medians[1], nil
+}
+
+// inTurn measures commands alternately, so that a machine whose speed drifts affects all of
+// them equally.
+func inTurn(n int, commands ...func() *exec.Cmd) ([]sample, error) {
+	samples := make([][]sample, len(commands))
 	for i := range n + 1 {
-		x, err := once(a())
-		if err != nil {
-			return sample{}, sample{}, err
-		}
-		y, err := once(b())
-		if err != nil {
-			return sample{}, sample{}, err
-		}
-		if i > 0 { // the first is the warm-up
-			as, bs = append(as, x), append(bs, y)
+		for j, c := range commands {
+			s, err := once(c())
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 { // the first is the warm-up
+				samples[j] = append(samples[j], s)
+			}
 		}
 	}
-	return median(as), median(bs), nil
+	medians := make([]sample, len(commands))
+	for j := range samples {
+		medians[j] = median(samples[j])
+	}
+	return medians, nil
 }
 
 // once runs a command that must succeed.
@@ -51,9 +62,10 @@ func once(cmd *exec.Cmd) (sample, error) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = &stderr
 	}
+	args := cmd.Args
 	s, err := launch(cmd)
 	if err != nil {
-		return s, fmt.Errorf("%v: %w\n%s", cmd.Args[launchArgs-1:], err, stderr.Bytes())
+		return s, fmt.Errorf("%v: %w\n%s", args, err, stderr.Bytes())
 	}
 	return s, nil
 }
@@ -63,9 +75,6 @@ func once(cmd *exec.Cmd) (sample, error) {
 //
 //go:embed launch.py
 var launcher string
-
-// launchArgs is how many arguments launch puts in place of a command's name.
-const launchArgs = 4
 
 // launch runs a command and returns its cost, even if it fails. The command is killed if
 // its context ends or the launcher gets SIGTERM.
