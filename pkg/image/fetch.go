@@ -123,6 +123,23 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// size asks how large a wheel is; 0 if nobody says.
+func (f fetcher) size(ctx context.Context, w Wheel) int64 {
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, w.URL, nil)
+	if err != nil {
+		return 0
+	}
+	answer, err := f.client.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return 0
+	}
+	return max(answer.ContentLength, 0)
+}
+
 func (f fetcher) open(ctx context.Context, w Wheel) (io.ReadCloser, error) {
 	if w.Path != "" {
 		return os.Open(w.Path)

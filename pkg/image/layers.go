@@ -64,7 +64,7 @@ func (m *maker) each(ctx context.Context, believe bool) ([]layer, error) {
 			return nil, err
 		}
 	}
-	if err := m.checkLimit(known); err != nil {
+	if err := m.checkLimit(ctx, known); err != nil {
 		return nil, err
 	}
 	making, group := errgroup.WithContext(ctx)
@@ -95,17 +95,45 @@ func (m *maker) largestFirst() []int {
 }
 
 // checkLimit reports whether too much would have to be sent.
-func (m *maker) checkLimit(known []bool) error {
+func (m *maker) checkLimit(ctx context.Context, known []bool) error {
 	e := &LimitError{Limit: m.options.Limit}
-	for i, w := range m.env.Wheels {
+	if e.Limit == 0 {
+		return nil
+	}
+	sizes, err := m.sizes(ctx, known)
+	if err != nil {
+		return err
+	}
+	for i, size := range sizes {
 		if !known[i] {
-			e.Wheels, e.Bytes = e.Wheels+1, e.Bytes+w.Size
+			e.Wheels, e.Bytes = e.Wheels+1, e.Bytes+size
 		}
 	}
-	if e.Limit > 0 && e.Bytes > e.Limit {
+	if e.Bytes > e.Limit {
 		return e
 	}
 	return nil
+}
+
+// sizes returns the sizes of wheels. Not every resolver tells them; then the server that has the
+// wheel does, if it wants to.
+func (m *maker) sizes(ctx context.Context, known []bool) ([]int64, error) {
+	sizes := make([]int64, len(known))
+	asking, group := errgroup.WithContext(ctx)
+	asking.SetLimit(readers)
+	for i, w := range m.env.Wheels {
+		if sizes[i] = w.Size; known[i] || w.Size > 0 || w.Path != "" {
+			continue
+		}
+		asking.Go(func() error {
+			sizes[i] = m.fetcher.size(group, w)
+			return nil
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	return sizes, context.Cause(ctx)
 }
 
 // shared returns the layer that several wheels share.

@@ -122,13 +122,13 @@ func (m *maker) forget() (err error) {
 }
 
 func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
-	var err error
-	if made.Digest, err = m.digestOf(ctx, tag); err != nil {
+	before, err := m.digestOf(ctx, tag)
+	if err != nil {
 		return err
 	}
-	if made.Digest != "" {
-		made.There = true
-		return m.alias(ctx, tag, made.Digest)
+	if before != "" && !m.options.Verify {
+		made.Digest, made.There = before, true
+		return m.alias(ctx, tag, before)
 	}
 	base, facts, err := m.base(ctx, m.env.Base, m.env.Arch)
 	if err != nil {
@@ -148,6 +148,10 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 		layers, err = m.attempt(ctx, tag, base, facts, false, made)
 	}
 	made.Layers, made.Overlaps = m.made, m.overlaps(layers)
+	made.There = err == nil && before == made.Digest
+	if err == nil && before != "" && !made.There {
+		m.warn("%s was %s, and this machine makes %s of the same packages: it is replaced; the base image has changed, or find out who may write to the repository", tag.Name(), before, made.Digest)
+	}
 	return err
 }
 
@@ -217,7 +221,7 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 	if err != nil {
 		return "", err
 	}
-	if faster != "" {
+	if faster != "" && !m.options.Verify {
 		return faster, m.alias(ctx, tag, faster)
 	}
 	for _, t := range m.tags(tag) {

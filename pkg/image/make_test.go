@@ -280,6 +280,14 @@ func TestLimit(t *testing.T) {
 	if w := writes(requests); len(w) != 0 {
 		t.Errorf("it has sent %v", w)
 	}
+	unknown := e
+	unknown.Wheels = slices.Clone(e.Wheels)
+	for i := range unknown.Wheels { // not every resolver tells sizes
+		unknown.Wheels[i].Size = 0
+	}
+	if _, err := client(t).Make(context.Background(), s.repo(), unknown, image.Options{Limit: 100_000}); !errors.As(err, &limit) {
+		t.Errorf("sizes that only the server knows: %v", err)
+	}
 	mustMake(t, client(t), s, e, image.Options{})
 	e.System = true // another image of the same layers
 	mustMake(t, client(t), s, e, image.Options{Limit: 1})

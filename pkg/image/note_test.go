@@ -108,6 +108,25 @@ func forge(t *testing.T, s *server, e image.Env) {
 	s.put(t, "acme/env:"+s.tags(t, "w-"+e.Wheels[0].SHA256)[0], s.image(t, s.tags(t, "w-"+e.Wheels[1].SHA256)[0]))
 }
 
+// TestReplacedImage: an image that is there is made again if nobody is believed.
+func TestReplacedImage(t *testing.T) {
+	t.Parallel()
+	s, x := inProcess(t), newIndex(t)
+	e := small(t, s, x)
+	first := mustMake(t, client(t), s, e, image.Options{})
+	s.put(t, "acme/env:"+tagOf(t, e), python(t, "another"))
+	if there := mustMake(t, client(t), s, e, image.Options{}); !there.There || there.Digest == first.Digest {
+		t.Errorf("believed: %+v", there)
+	}
+	made := mustMake(t, client(t), s, e, image.Options{Verify: true})
+	if made.There || made.Digest != first.Digest || len(made.Warnings) != 1 || !strings.Contains(made.Warnings[0], "it is replaced") {
+		t.Errorf("checked: %+v, want %s", made, first.Digest)
+	}
+	if digest, err := s.image(t, tagOf(t, e)).Digest(); err != nil || digest.String() != first.Digest {
+		t.Errorf("the tag has %s, want %s; %v", digest, first.Digest, err)
+	}
+}
+
 func TestForgedNotes(t *testing.T) {
 	t.Parallel()
 	s, x := inProcess(t), newIndex(t)

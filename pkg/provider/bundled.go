@@ -18,7 +18,7 @@ import (
 // bundled makes sure that the registry has the image.
 func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	if !plan.InBase && (!plan.Settings.RefreshDeps || plan.IsLock()) {
+	if !plan.InBase && !plan.Settings.VerifyLayers && (!plan.Settings.RefreshDeps || plan.IsLock()) {
 		digest, err := p.Images.Digest(ctx, plan.Image, plan.Arch)
 		if err != nil {
 			return done, err
