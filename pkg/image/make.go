@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Wheels   *http.Client   // fetches wheels from their URLs
 	Alias    string         // another tag that the image gets
+	Base     string         // by which the base is read, such as its digest; "" for Env.Base
 	Compiler wheel.Compiler // for bytecode; there is none if its Python is ""
 	Verify   bool           // believe no note: convert every wheel here
 	Limit    int64          // the most bytes of wheels to convert and send; 0 is no limit
@@ -130,7 +131,7 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 		made.Digest, made.There = before, true
 		return m.alias(ctx, tag, before)
 	}
-	base, facts, err := m.base(ctx, m.env.Base, m.env.Arch)
+	base, facts, err := m.base(ctx, cmp.Or(m.options.Base, m.env.Base), m.env.Arch)
 	if err != nil {
 		return err
 	}

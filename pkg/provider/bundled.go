@@ -75,8 +75,12 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 		return done, err
 	}
 	p.Show.Step("making the image")
+	base, err := p.fixedBase(ctx, plan)
+	if err != nil {
+		return done, err
+	}
 	made, err := p.Images.Make(ctx, plan.Repository, env, image.Options{
-		Wheels: wheels, Alias: plan.Tag, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
+		Wheels: wheels, Alias: plan.Tag, Base: base, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
 	})
 	done.Warnings = append(done.Warnings, made.Warnings...)
 	for _, o := range made.Overlaps {
@@ -106,6 +110,24 @@ func limit(plan environment.Plan) int64 {
 
 func overlap(o wheel.Overlap) string {
 	return fmt.Sprintf("%s is in %s, and in another form: the last one counts", o.Path, strings.Join(o.Wheels, " and "))
+}
+
+// fixedBase returns the base with its digest. One of the table that has none there keeps the one that
+// it had when this machine used it first, until newer versions are asked for.
+func (p *Provider) fixedBase(ctx context.Context, plan environment.Plan) (string, error) {
+	if !plan.Base.Known || strings.Contains(plan.Base.Ref, "@") {
+		return plan.Base.Ref, nil
+	}
+	digest, key := "", "digest "+plan.Base.Ref
+	if !plan.Settings.RefreshDeps && p.Images.Memory.Load(key, &digest) && digest != "" {
+		return plan.Base.Ref + "@" + digest, nil
+	}
+	digest, err := p.Images.Digest(ctx, plan.Base.Ref, plan.Arch)
+	if err != nil || digest == "" {
+		return plan.Base.Ref, err // reading it says why there is none
+	}
+	p.Images.Memory.Save(key, digest)
+	return plan.Base.Ref + "@" + digest, nil
 }
 
 // facts returns what the base of a plan has.

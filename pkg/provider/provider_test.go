@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -234,6 +235,39 @@ vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id =
 	inCloud.Settings.Builder = "cloudbuild"
 	if _, err := w.provide(inCloud); err == nil || !strings.Contains(err.Error(), "--project") {
 		t.Errorf("--builder cloudbuild, without a project: %v", err)
+	}
+}
+
+// TestTheBaseStays: a base of the table has the digest that it had first, until newer versions are
+// asked for.
+func TestTheBaseStays(t *testing.T) {
+	w := newWorld(t)
+	table := func(in *environment.Input) { in.BaseImage, in.Images.Python = "", "3.12" }
+	put := func(base v1.Image) {
+		ref, err := name.ParseReference(w.host() + "/library/python:3.12-slim-bookworm")
+		w.must(err)
+		w.must(remote.Write(ref, base))
+	}
+	first := func(done environment.Provided) string {
+		ref, err := name.ParseReference(strings.Replace(done.Image, "index.docker.io", w.host(), 1))
+		w.must(err)
+		made, err := remote.Image(ref)
+		w.must(err)
+		layers, err := made.Layers()
+		w.must(err)
+		digest, err := layers[0].Digest()
+		w.must(err)
+		return digest.String()
+	}
+	put(w.baseOf("1"))
+	one := first(w.mustProvide(w.plan(w.locked(w.wheel("six", "1.0", "x = 1")), table)))
+	put(w.baseOf("2"))
+	if two := first(w.mustProvide(w.plan(w.locked(w.wheel("six", "1.1", "x = 2")), table))); two != one {
+		t.Errorf("the base has moved from %s to %s", one, two)
+	}
+	refresh := func(in *environment.Input) { in.RefreshDeps = true }
+	if three := first(w.mustProvide(w.plan(w.locked(w.wheel("six", "1.2", "x = 3")), table, refresh))); three == one {
+		t.Error("the base did not move with --refresh-deps")
 	}
 }
 

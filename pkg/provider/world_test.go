@@ -98,14 +98,22 @@ func (w *world) host() string { return strings.TrimPrefix(w.registry.URL, "http:
 
 func (w *world) base() string { return w.host() + "/base:1" }
 
-// putBase puts an image like Docker's python:3.12 into the registry.
+// putBase puts a base into the registry.
 func (w *world) putBase() {
+	w.t.Helper()
+	ref, err := name.ParseReference(w.base())
+	w.must(err)
+	w.must(remote.Write(ref, w.baseOf("elf")))
+}
+
+// baseOf returns an image like Docker's python:3.12, with an interpreter of its own.
+func (w *world) baseOf(interpreter string) v1.Image {
 	w.t.Helper()
 	var b bytes.Buffer
 	tw := tar.NewWriter(&b)
 	for path, text := range map[string]string{
 		"usr/lib/x86_64-linux-gnu/libc.so.6": "GNU C Library (Debian GLIBC 2.36-9+deb12u8) stable release version 2.36.\n",
-		"usr/local/bin/python3.12":           "elf",
+		"usr/local/bin/python3.12":           interpreter,
 	} {
 		w.must(tw.WriteHeader(&tar.Header{Name: path, Mode: 0o755, Size: int64(len(text)), Typeflag: tar.TypeReg}))
 		_, err := io.WriteString(tw, text)
@@ -123,9 +131,7 @@ func (w *world) putBase() {
 	config.Config = v1.Config{Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "PYTHON_VERSION=3.12.7", "PYTHON_SHA256=abc"}}
 	base, err = mutate.ConfigFile(base, config)
 	w.must(err)
-	ref, err := name.ParseReference(w.base())
-	w.must(err)
-	w.must(remote.Write(ref, base))
+	return base
 }
 
 func (w *world) must(err error) {
@@ -254,10 +260,10 @@ func (w *world) provideIn(ctx context.Context, p environment.Plan) (environment.
 	return maker.Provide(ctx, p, "job-1")
 }
 
-// transport makes the registry that of Artifact Registry, too.
+// transport makes the registry that of Artifact Registry and of Docker, too.
 func (w *world) transport() http.RoundTripper {
 	return redirected(func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.URL.Host, ".pkg.dev") {
+		if strings.HasSuffix(r.URL.Host, ".pkg.dev") || r.URL.Host == "index.docker.io" {
 			r = r.Clone(r.Context())
 			r.URL.Scheme, r.URL.Host, r.Host = "http", w.host(), w.host()
 		}
