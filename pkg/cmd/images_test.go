@@ -60,7 +60,7 @@ func images(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs("uv.dir")
 	uv := "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --output-file ] && cp " + dir + "/lock \"$2\"; shift; done\n"
 	ts.Check(errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "lock"), []byte(lock), 0o600),
-		os.WriteFile(filepath.Join(dir, "uv"), []byte(uv), 0o700))) //nolint:gosec // a program
+		os.WriteFile(filepath.Join(dir, "uv"), []byte(uv), 0o700)))
 	ts.Setenv("PATH", dir+string(filepath.ListSeparator)+ts.Getenv("PATH"))
 	ts.Setenv("REGISTRY", host)
 }

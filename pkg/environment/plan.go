@@ -126,7 +126,7 @@ func New(in Input) (Plan, error) {
 // NewBase decides about an image that others are made on: it has the runtime of a kind of accelerator.
 // The repository and the tag are those of build-image. A tag that exists is made again.
 func NewBase(in Input, tag string) (Plan, error) {
-	in.Image, in.Images.Runtime, in.RefreshDeps = string(Bundled), string(RuntimeJAX), true
+	in.Image, in.Runtime, in.RefreshDeps = string(Bundled), string(RuntimeJAX), true
 	p, err := New(in)
 	if err != nil {
 		return p, err

@@ -329,7 +329,7 @@ func TestABuildWithoutDigest(t *testing.T) {
 // basePlan is the plan of an image that others are made on.
 func (w *world) basePlan(in environment.Input) environment.Plan {
 	w.t.Helper()
-	in.Images.BaseImage, in.ImageRepo = w.base(), cmp.Or(in.ImageRepo, w.host()+"/acme")
+	in.BaseImage, in.ImageRepo = w.base(), cmp.Or(in.ImageRepo, w.host()+"/acme")
 	p, err := environment.NewBase(in, "v1")
 	w.must(err)
 	return p

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -156,10 +157,10 @@ const pythonTime = 5 * time.Second
 
 var minorVersion = pattern.Lazy(`^3\.[0-9]+$`)
 
-// pythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
+// PythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
 // takes longer than the rest of a dry-run, so the answer is remembered.
-func pythonVersion(ctx context.Context, python string, m Machine) string {
-	found, err := exec.LookPath(python)
+func PythonVersion(ctx context.Context, m Machine) string {
+	found, err := exec.LookPath(pythonOn(runtime.GOOS))
 	if err != nil {
 		return ""
 	}

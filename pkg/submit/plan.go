@@ -240,7 +240,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	})
 	g.Go(func() error {
 		if p.needsPython() {
-			p.pythonHere = pythonVersion(ctx, pythonOn(runtime.GOOS), m)
+			p.pythonHere = PythonVersion(ctx, m)
 		}
 		return nil
 	})

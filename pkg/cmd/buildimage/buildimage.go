@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -125,6 +126,9 @@ func (o *options) confirm(ctx context.Context) error {
 	for i, p := range o.plans {
 		o.ui.Note(fmt.Sprintf("%-10s  %s", o.categories[i], p.Image))
 	}
+	if create := creation(o.plans[0].Repository); create != "" {
+		o.ui.Note("the repository must exist: " + create)
+	}
 	yes, err := process.Ask(ctx, o.streams, question+". Continue?")
 	if err != nil || !yes {
 		o.ui.Note("nothing was made")
@@ -136,6 +140,20 @@ func (o *options) confirm(ctx context.Context) error {
 		return process.Exit(process.ExitFailed)
 	}
 	return nil
+}
+
+// creation returns the command that creates a repository in Artifact Registry, "" for another registry.
+func creation(repository string) string {
+	parts := strings.Split(repository, "/")
+	location, ours := strings.CutSuffix(parts[0], "-docker.pkg.dev")
+	if !ours || len(parts) < 3 {
+		return ""
+	}
+	project, name := parts[1], parts[2]
+	if strings.Contains(project, ".") && len(parts) > 3 { // of a domain
+		project, name = project+":"+name, parts[3]
+	}
+	return fmt.Sprintf("gcloud artifacts repositories create %s --repository-format=docker --location=%s --project=%s", name, location, project)
 }
 
 // build makes all images at the same time. One that fails does not end the others.
@@ -186,15 +204,27 @@ func (o *options) one(ctx context.Context, number int, show *progress) built {
 	return b
 }
 
+// elsewhere is the other way to make an image.
+const elsewhere = "a repository in Artifact Registry, with --project and --cluster: Cloud Build makes the image then"
+
+// make makes an image, and says what would help if it can't.
 func (o *options) make(ctx context.Context, maker *provider.Provider, plan environment.Plan) (environment.Provided, error) {
 	if o.dockerfile != nil {
 		return maker.BuildDockerfile(ctx, plan, o.dockerfile)
 	}
 	done, err := maker.Provide(ctx, plan, "")
-	var limit *image.LimitError
-	var cloud *provider.CloudError
-	if errors.As(err, &limit) && !errors.As(err, &cloud) {
-		err = fmt.Errorf("%w: allow it with --image-upload-limit, or use a repository in Artifact Registry, where Cloud Build makes it", err)
+	var (
+		limit   *image.LimitError
+		notHere *resolver.NotHereError
+		build   *resolver.NeedsBuildError
+		cloud   *provider.CloudError
+	)
+	switch {
+	case errors.As(err, &cloud): // which says all
+	case errors.As(err, &limit):
+		err = fmt.Errorf("%w: allow it with --image-upload-limit, or use %s", err, elsewhere)
+	case errors.As(err, &notHere), errors.As(err, &build):
+		err = fmt.Errorf("%w; or use %s", err, elsewhere)
 	}
 	return done, err
 }

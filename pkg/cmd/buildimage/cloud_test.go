@@ -154,6 +154,20 @@ func TestInterrupt(t *testing.T) {
 	w.shows(w.errOut.String(), "the build of "+repository+"/base-cpu:v1 is still running", "gcloud builds cancel 00000001-0000 --project=acme --region=europe-west4")
 }
 
+// TestCreation: Artifact Registry doesn't create repositories by itself.
+func TestCreation(t *testing.T) {
+	for repository, want := range map[string]string{
+		"us-docker.pkg.dev/p/r/base-cpu":             "gcloud artifacts repositories create r --repository-format=docker --location=us --project=p",
+		"us-docker.pkg.dev/example.com/p/r/base-cpu": "gcloud artifacts repositories create r --repository-format=docker --location=us --project=example.com:p",
+		"docker.io/me/base-cpu":                      "",
+		"us-docker.pkg.dev/base-cpu":                 "",
+	} {
+		if got := creation(repository); got != want {
+			t.Errorf("%s: %q, want %q", repository, got, want)
+		}
+	}
+}
+
 // TestProgress shows what is done for each category.
 func TestProgress(t *testing.T) {
 	var out strings.Builder

@@ -20,8 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
@@ -53,7 +52,7 @@ func (f *flags) sections() []process.Section {
 	s.Offer("category", categories()...)
 	fs.StringVar(&f.tag, "tag", "", "Name the images with `TAG`. Default: the version of this program, which is what its jobs look for.")
 	fs.StringVar(&f.dockerfile, "dockerfile", "", "Make the images from the Dockerfile `FILE`, which can copy no other files, in Cloud Build.")
-	fs.StringVar(&i.Python, "python", "", "Use Docker's image of Python `X.Y`. Default: the newest one.")
+	fs.StringVar(&i.Python, "python", "", "Use Docker's image of Python `X.Y`. Default: the version of this machine's python3.")
 	s.Offer("python", environment.Pythons()...)
 	fs.StringVar(&i.BaseImage, "base-image", "", "Use the image `URI`, made from one of Docker's of Python. Default: KINETIC_BASE_IMAGE.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
@@ -89,15 +88,23 @@ func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStream
 	if err := f.checkCloudBuild(place); err != nil {
 		return nil, err
 	}
+	machine, err := submit.ThisMachine(getenv, os.Getwd, streams.In)
+	if err != nil {
+		return nil, err
+	}
+	python := ""
+	if f.images.Python == "" && f.images.BaseImage == "" && f.dockerfile == "" {
+		python = submit.PythonVersion(ctx, machine)
+	}
 	for _, category := range f.categories {
-		p, err := environment.NewBase(environment.Input{Images: f.images, Accelerator: api.Accelerator{Kind: api.AcceleratorKind(category)}}, f.tag)
+		p, err := environment.NewBase(environment.Input{Images: f.images, Accelerator: api.Accelerator{Kind: api.AcceleratorKind(category)}, Python: python}, f.tag)
 		if err != nil {
 			return nil, err
 		}
 		o.plans = append(o.plans, p)
 	}
 	o.provider = packages.Provider(ctx, packages.Place{Project: place.Project, Zone: place.Zone, Cluster: place.Cluster},
-		pack.CacheDir(getenv("XDG_CACHE_HOME"), homedir.Dir(getenv)), now.Now)
+		machine.CacheDir, now.Now)
 	return o, nil
 }
 
