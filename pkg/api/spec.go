@@ -50,6 +50,9 @@ type Spec struct {
 	CallText string
 	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
 	CallSHA256, BundleSHA256 string
+	// ImageMoves means that the image's tag may come to stand for another image, so that nodes must
+	// ask the registry before they use the one that they have.
+	ImageMoves bool
 	// EnvironmentSHA256 names the environment that the runner installs, "" for none.
 	EnvironmentSHA256 string
 	// Map is nil for a job with a single call.

@@ -188,6 +188,12 @@ func (p Plan) Buildable() error {
 	return nil
 }
 
+// Moves reports whether the name of the plan's image may come to stand for another one: resolving
+// again, or build-image, moves it.
+func (p Plan) Moves() bool {
+	return strings.HasPrefix(p.Tag, "r-") || p.Tag == "" && p.Mode != Custom && p.Settings.BaseImage == "" && p.Settings.BaseImageRepo != ""
+}
+
 // InArtifactRegistry reports whether the image goes to Artifact Registry.
 func (p Plan) InArtifactRegistry() bool {
 	host, _, _ := strings.Cut(p.Repository, "/")

@@ -185,6 +185,27 @@ func TestTagRace(t *testing.T) {
 	})
 }
 
+// TestAliasRace: a name that another client gave stays, unless it is to be moved.
+func TestAliasRace(t *testing.T) {
+	t.Parallel()
+	s := inProcess(t)
+	e := small(t, s, newIndex(t))
+	theirs := python(t, "of the other client")
+	want, err := theirs.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.put(t, "acme/env:r-1", theirs)
+	made := mustMake(t, client(t), s, e, image.Options{Alias: "r-1"})
+	if made.Digest != want.String() {
+		t.Errorf("made %+v, want %s", made, want)
+	}
+	moved := mustMake(t, client(t), s, e, image.Options{Alias: "r-1", Move: true})
+	if digest, err := s.image(t, "r-1").Digest(); err != nil || digest.String() != moved.Digest || moved.Digest == want.String() {
+		t.Errorf("moved %+v, and the name stands for %s; %v", moved, digest, err)
+	}
+}
+
 // Ctrl-C at any request leaves no image, and no note without its layer.
 func TestInterruption(t *testing.T) {
 	t.Parallel()

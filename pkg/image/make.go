@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Wheels   *http.Client   // fetches wheels from their URLs
 	Alias    string         // another tag that the image gets
+	Move     bool           // gives it that tag even if another image has it
 	Base     string         // by which the base is read, such as its digest; "" for Env.Base
 	Compiler wheel.Compiler // for bytecode; there is none if its Python is ""
 	Verify   bool           // believe no note: convert every wheel here
@@ -41,6 +42,7 @@ type Made struct {
 	Image  string // "REPOSITORY@sha256:…"
 	Digest string
 	There  bool // nothing had to be made
+	Taken  bool // the other tag is that of another client's image
 	Layers int  // that were made
 	Sent   int64
 
@@ -90,7 +92,7 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
 	m.fetcher = fetcher{cmp.Or(o.Wheels, http.DefaultClient), func() (*os.File, error) { return os.CreateTemp(m.dir, "wheel-") }}
 	err = m.run(ctx, repo.Tag(tag), &made)
-	made.Sent, made.Warnings = m.traffic.sent.Load(), m.warnings
+	made.Sent, made.Warnings, made.Taken = m.traffic.sent.Load(), m.warnings, m.taken
 	if made.Digest != "" {
 		made.Image = repo.Name() + "@" + made.Digest
 	}
@@ -112,6 +114,7 @@ type maker struct {
 	mu       sync.Mutex
 	progress Progress
 	made     int
+	taken    bool
 	opened   map[string]*wheel.Wheel // the wheels that were converted, by SHA-256
 	warnings []string
 }
@@ -128,8 +131,9 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 		return err
 	}
 	if before != "" && !m.options.Verify {
-		made.Digest, made.There = before, true
-		return m.alias(ctx, tag, before)
+		made.There = true
+		made.Digest, err = m.alias(ctx, tag, before, nil)
+		return err
 	}
 	base, facts, err := m.base(ctx, cmp.Or(m.options.Base, m.env.Base), m.env.Arch)
 	if err != nil {
@@ -223,37 +227,43 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 		return "", err
 	}
 	if faster != "" && !m.options.Verify {
-		return faster, m.alias(ctx, tag, faster)
+		return m.alias(ctx, tag, faster, nil)
 	}
-	for _, t := range m.tags(tag) {
-		if err := m.push.Put(ctx, t, image); err != nil {
-			return "", failed(ctx, "put the image "+t.TagStr()+" into", m.repo, err)
-		}
+	if err := m.push.Put(ctx, tag, image); err != nil {
+		return "", failed(ctx, "put the image "+tag.TagStr()+" into", m.repo, err)
 	}
 	digest, err := image.Digest()
-	return digest.String(), err
+	if err != nil {
+		return "", err
+	}
+	return m.alias(ctx, tag, digest.String(), image)
 }
 
-// tags returns all names that the image gets, its own first.
-func (m *maker) tags(tag name.Tag) []name.Tag {
+// alias gives an image that the registry has its other name, and returns the digest that this name
+// stands for: if another client was faster, that of its image, since jobs may be using it. image
+// may be nil.
+func (m *maker) alias(ctx context.Context, tag name.Tag, digest string, image remote.Taggable) (string, error) {
 	if m.options.Alias == "" || m.options.Alias == tag.TagStr() {
-		return []name.Tag{tag}
+		return digest, nil
 	}
-	return []name.Tag{tag, m.repo.Tag(m.options.Alias)}
-}
-
-// alias gives an image that the registry has its other name.
-func (m *maker) alias(ctx context.Context, tag name.Tag, digest string) error {
-	for _, t := range m.tags(tag)[1:] {
-		d, err := m.pull.Get(ctx, m.repo.Digest(digest))
-		if err == nil {
-			err = m.push.Put(ctx, t, d)
-		}
-		if err != nil {
-			return failed(ctx, "name the image "+t.TagStr()+" in", m.repo, err)
+	t := m.repo.Tag(m.options.Alias)
+	if !m.options.Move && !m.options.Verify {
+		if faster, err := m.digestOf(ctx, t); faster != "" || err != nil {
+			m.taken = faster != "" && faster != digest
+			return faster, err
 		}
 	}
-	return nil
+	var err error
+	if image == nil {
+		image, err = m.pull.Get(ctx, m.repo.Digest(digest))
+	}
+	if err == nil {
+		err = m.push.Put(ctx, t, image)
+	}
+	if err != nil {
+		return "", failed(ctx, "name the image "+t.TagStr()+" in", m.repo, err)
+	}
+	return digest, nil
 }
 
 // overlaps returns the paths that the converted wheels have in common, as far as they differ.

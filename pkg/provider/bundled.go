@@ -25,9 +25,7 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		}
 		if digest != "" {
 			done.Digests = []string{digest}
-			if found, ok := p.pinned(plan); ok {
-				done.Wheels = found.Wheels
-			}
+			p.Images.Memory.Load(wheelsKey(digest), &done.Wheels)
 			return done, nil
 		}
 	}
@@ -80,7 +78,7 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 		return done, err
 	}
 	made, err := p.Images.Make(ctx, plan.Repository, env, image.Options{
-		Wheels: wheels, Alias: plan.Tag, Base: base, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
+		Wheels: wheels, Alias: plan.Tag, Move: plan.Settings.RefreshDeps || plan.InBase, Base: base, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
 	})
 	done.Warnings = append(done.Warnings, made.Warnings...)
 	for _, o := range made.Overlaps {
@@ -90,6 +88,11 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 		return done, err
 	}
 	done.Digests, done.Builder = []string{made.Digest}, environment.BuilderClient
+	if made.Taken { // another client was faster, and may have chosen others
+		done.Wheels = nil
+	} else {
+		p.Images.Memory.Save(wheelsKey(made.Digest), done.Wheels)
+	}
 	done.Phase = "image"
 	done.Detail = fmt.Sprintf("%s, %s, %s sent", resolved, ui.Count(made.Layers, "new layer"), ui.Bytes(made.Sent))
 	if made.There {
@@ -111,6 +114,9 @@ func limit(plan environment.Plan) int64 {
 func overlap(o wheel.Overlap) string {
 	return fmt.Sprintf("%s is in %s, and in another form: the last one counts", o.Path, strings.Join(o.Wheels, " and "))
 }
+
+// wheelsKey is for the wheels in an image that this machine has made.
+func wheelsKey(digest string) string { return "wheels " + digest }
 
 // fixedBase returns the base with its digest. One of the table that has none there keeps the one that
 // it had when this machine used it first, until newer versions are asked for.

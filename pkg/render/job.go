@@ -47,6 +47,9 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 		p.replace("/spec/backoffLimit", s.Retries)
 	}
 	p.replace(container+"/image", s.Image)
+	if s.ImageMoves {
+		p.add(container+"/imagePullPolicy", "Always")
+	}
 	for _, arg := range arguments(s) {
 		p.add(container+"/args/-", arg)
 	}

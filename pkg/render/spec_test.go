@@ -133,6 +133,7 @@ var (
 		"cpu-retry-on":     testSpec(cpu, func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
 		"cpu-everything":   testSpec(cpu, spot, everything),
 		"cpu-environment":  testSpec(cpu, prebuilt),
+		"cpu-moving":       testSpec(cpu, func(s *api.Spec) { s.ImageMoves = true }),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),
 		"l4x4":             testSpec(gpu("l4", "nvidia-l4", 4)),

@@ -36,7 +36,7 @@ func isOwn(image string) bool {
 // WithEnvironment returns the plan of a job that uses the packages that were provided for it.
 func (p Planned) WithEnvironment(e environment.Provided) Planned {
 	p.Environment, p.provided = e.Plan, e
-	p.Spec.Image, p.Spec.EnvironmentSHA256 = e.Image, e.SHA256
+	p.Spec.Image, p.Spec.ImageMoves, p.Spec.EnvironmentSHA256 = e.Image, e.Plan.Moves(), e.SHA256
 	p.Warnings = append(slices.Clip(p.Warnings), e.Warnings...)
 	if e.Netrc != "" {
 		p.Secrets = maps.Clone(p.Secrets)
@@ -108,7 +108,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Spec.Image = p.Environment.Image
+	p.Spec.Image, p.Spec.ImageMoves = p.Environment.Image, p.Environment.Moves()
 	if p.Environment.Mode == environment.Custom {
 		return nil
 	}
