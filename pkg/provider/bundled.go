@@ -30,7 +30,7 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		}
 	}
 	if p.Look {
-		return done, p.Images.CheckPush(ctx, plan.Repository)
+		return done, p.couldMake(ctx, plan)
 	}
 	if plan.Settings.Builder == string(environment.BuilderCloudBuild) {
 		return p.build(ctx, plan, nil, nil)
@@ -46,6 +46,24 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		return made, err
 	}
 	return p.build(ctx, plan, packages, err)
+}
+
+// couldMake returns the error that would keep a run from making the image, as far as a look finds it.
+func (p *Provider) couldMake(ctx context.Context, plan environment.Plan) error {
+	if err := p.Images.CheckPush(ctx, plan.Repository); err != nil {
+		return err
+	}
+	facts, err := p.facts(ctx, plan)
+	if err != nil {
+		return err
+	}
+	if _, ok := p.pinned(plan); ok || p.buildable(plan) {
+		return nil
+	}
+	if way, why := p.Resolver.Way(p.wish(plan, facts)); way == resolver.Pod {
+		return &resolver.NotHereError{Target: facts.Target(), Why: why}
+	}
+	return nil
 }
 
 // make makes the image on this machine. It also returns the packages that were resolved, for

@@ -307,6 +307,18 @@ func TestCustom(t *testing.T) {
 	}
 }
 
+// TestLookWithoutAResolver: what can't be resolved here is left to the pod, in a dry-run too.
+func TestLookWithoutAResolver(t *testing.T) {
+	w := newWorld(t)
+	w.look = true
+	plan := w.plan("six>=1\n--index-url " + w.index.URL + "/simple\n")
+	looked := w.mustProvide(plan)
+	w.look = false
+	if done := w.mustProvide(plan); looked.Plan.Mode != environment.Prebuilt || looked.SHA256 != done.SHA256 {
+		t.Errorf("looked %+v, and a run provides %+v", looked, done)
+	}
+}
+
 // TestLook: a dry-run decides as a run does, and leaves nothing.
 func TestLook(t *testing.T) {
 	w := newWorld(t)
