@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
@@ -78,6 +77,9 @@ type Plan struct {
 	InBase bool
 	Root   string
 	Wanted deps.Wanted
+	// PythonHere is the version of this machine's Python, X.Y, "" if it has none or if that does not
+	// matter.
+	PythonHere string
 	// Added and AddedOptions are the requirements of the runtime.
 	Added, AddedOptions []string
 	// Key is the hash of everything that is wished for.
@@ -92,7 +94,7 @@ type Plan struct {
 
 // New decides about a job's environment. All its errors are mistakes in the input.
 func New(in Input) (Plan, error) {
-	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), Settings: in.Images}
+	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), PythonHere: in.Python, Settings: in.Images}
 	switch in.Image {
 	case "":
 		p.Mode = Bundled
@@ -216,7 +218,7 @@ func (p *Plan) chooseBase(in Input) error {
 	}
 	if custom != "" {
 		if in.Images.Python != "" {
-			return fmt.Errorf("--python %s cannot be combined with a base image of your own, %s, which has its Python", in.Images.Python, custom)
+			return fmt.Errorf("--python %s cannot be combined with a base image of your own, %s (--base-image, --base-image-repo, or their variables): it has its Python", in.Images.Python, custom)
 		}
 		p.Base, p.System = Base{Ref: custom, Runtime: ours}, true
 		return nil
@@ -229,13 +231,13 @@ func (p *Plan) chooseBase(in Input) error {
 		python = allowed(cmp.Or(in.Python, newest()), in.Wanted.RequiresPython)
 	}
 	p.Base = baseFor(python)
+	if !in.NoDeps && !fits(p.Base, in.Wanted.RequiresPython) {
+		return fmt.Errorf("%s requires Python %s, and the job would have Python %s.%d: choose another with --python or --base-image", in.Wanted.Source, in.Wanted.RequiresPython, p.Base.Python, p.Base.Patch)
+	}
 	return nil
 }
 
 func unknownPython(python string) error {
-	if hint := nearest.Sentence(python, Pythons()); hint != "" {
-		return fmt.Errorf("--python %s: %s; there are base images for %s", python, hint, strings.Join(Pythons(), ", "))
-	}
 	return fmt.Errorf("--python %s: there are base images for %s; name another with --base-image", python, strings.Join(Pythons(), ", "))
 }
 
@@ -243,23 +245,26 @@ func newest() string { return Pythons()[len(Pythons())-1] }
 
 // allowed returns a version of Python, or the newest one if the project excludes it.
 func allowed(python, requires string) string {
-	conditions, err := requirement.ParseSpecifiers(requires)
-	if requires == "" || err != nil { // whoever resolves reports the mistake
-		return python
-	}
-	fits := func(b Base) bool {
-		v, err := requirement.ParseVersion(fmt.Sprintf("%s.%d", b.Python, b.Patch))
-		return err == nil && conditions.Contain(v)
-	}
-	if fits(baseFor(python)) {
+	if fits(baseFor(python), requires) {
 		return python
 	}
 	for _, b := range slices.Backward(Bases()) {
-		if fits(b) {
+		if fits(b, requires) {
 			return b.Python
 		}
 	}
 	return python
+}
+
+// fits reports whether the Python of a base is one that a project is for. Whoever resolves reports a
+// condition that can't be read.
+func fits(b Base, requires string) bool {
+	conditions, err := requirement.ParseSpecifiers(requires)
+	if requires == "" || err != nil {
+		return true
+	}
+	v, err := requirement.ParseVersion(fmt.Sprintf("%s.%d", b.Python, b.Patch))
+	return err == nil && conditions.Contain(v)
 }
 
 // Patch returns the patch version to assume for a version of Python.

@@ -63,7 +63,7 @@ func (s *session) base(ctx context.Context, ref, arch string) (v1.Image, Facts, 
 		case missing(err):
 			err = &BaseError{ref, errors.New("there is no such image; check its name")}
 		case ctx.Err() != nil || status(err) != 0 || unreachable(err):
-			err = failed(ctx, "read the base image "+ref+" from", parsed.Context(), err)
+			err = failed(ctx, readBase+ref+" from", parsed.Context(), err)
 		default:
 			err = &BaseError{ref, err}
 		}

@@ -153,7 +153,7 @@ func TestBasesThatCannotBeRead(t *testing.T) {
 	for _, tt := range []struct{ ref, want string }{
 		{s.host + "/nothing:here", "there is no such image; check its name"},
 		{"Not a name", "could not parse reference"},
-		{"localhost:1/base", "read the base image localhost:1/base from localhost:1/base: "},
+		{"localhost:1/base", "reading the base image localhost:1/base from localhost:1/base: "},
 	} {
 		_, err := client(t).Inspect(context.Background(), tt.ref, "amd64")
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

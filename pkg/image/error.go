@@ -25,6 +25,12 @@ func (e *RegistryError) Error() string {
 	return fmt.Sprintf("%s %s: %v%s", e.Doing, e.Repository, e.Err, e.advice())
 }
 
+// Reading reports whether it failed to read from a place where images are not sent to.
+func (e *RegistryError) Reading() bool { return strings.HasPrefix(e.Doing, readBase) }
+
+// readBase begins what was being done when a base image could not be read.
+const readBase = "reading the base image "
+
 // Unwrap returns the reason.
 func (e *RegistryError) Unwrap() error { return e.Err }
 

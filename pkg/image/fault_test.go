@@ -36,12 +36,12 @@ func TestRegistryRefuses(t *testing.T) {
 	steps := map[string]struct{ method, word, doing string }{
 		"look":    {"HEAD", "/manifests/e-", "look for e-"},
 		"recall":  {"GET", "/manifests/w-", "read the note w-"},
-		"check":   {"HEAD", "/blobs/", "send the layer of "},
-		"begin":   {"POST", "/blobs/uploads/", "send the layer of "},
-		"send":    {"PATCH", "/blobs/uploads/", "send the layer of "},
-		"commit":  {"PUT", "/blobs/uploads/", "send the layer of "},
+		"check":   {"HEAD", "/blobs/", "sending the layer of "},
+		"begin":   {"POST", "/blobs/uploads/", "sending the layer of "},
+		"send":    {"PATCH", "/blobs/uploads/", "sending the layer of "},
+		"commit":  {"PUT", "/blobs/uploads/", "sending the layer of "},
 		"note":    {"PUT", "/manifests/w-", "note the layer of "},
-		"publish": {"PUT", "/manifests/e-", "put the image e-"},
+		"publish": {"PUT", "/manifests/e-", "putting the image e-"},
 	}
 	advice := map[int]string{
 		401: "; sign in with `docker login 127.0.0.1:", 403: "; ask its owner for access", 404: "; create the repository first",
@@ -144,7 +144,7 @@ func TestRegistryIsKilledWithinAPatch(t *testing.T) {
 		s.with(func(w http.ResponseWriter, r *http.Request) bool {
 			return isPatch(r) && cut(w, r)
 		}, func() {
-			if _, err := client(t).Make(context.Background(), s.repo(), e, image.Options{}); err == nil || !strings.Contains(err.Error(), "send the layer of ") {
+			if _, err := client(t).Make(context.Background(), s.repo(), e, image.Options{}); err == nil || !strings.Contains(err.Error(), "sending the layer of ") {
 				t.Errorf("err = %v", err)
 			}
 		})

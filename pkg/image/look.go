@@ -26,7 +26,7 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", failed(ctx, "look for the image "+ref+" in", parsed.Context(), err)
+		return "", failed(ctx, "looking for the image "+ref+" in", parsed.Context(), err)
 	}
 	return d.Digest.String(), nil
 }
@@ -39,7 +39,7 @@ func (c *Client) CheckPush(ctx context.Context, repository string) error {
 		return fmt.Errorf("the repository for images: %w", err)
 	}
 	if err := remote.CheckPushPermission(repo.Tag("check"), c.keys(), c.transport()); err != nil {
-		return failed(ctx, "put images into", repo, err)
+		return failed(ctx, "putting images into", repo, err)
 	}
 	return nil
 }

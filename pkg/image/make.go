@@ -220,7 +220,7 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 		uploads.Go(func() error { return m.push.Upload(group, m.repo, part) })
 	}
 	if err := uploads.Wait(); err != nil {
-		return "", failed(ctx, "send the base image "+m.env.Base+" to", m.repo, err)
+		return "", failed(ctx, "sending the base image "+m.env.Base+" to", m.repo, err)
 	}
 	faster, err := m.digestOf(ctx, tag)
 	if err != nil {
@@ -230,7 +230,7 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 		return m.alias(ctx, tag, faster, nil)
 	}
 	if err := m.push.Put(ctx, tag, image); err != nil {
-		return "", failed(ctx, "put the image "+tag.TagStr()+" into", m.repo, err)
+		return "", failed(ctx, "putting the image "+tag.TagStr()+" into", m.repo, err)
 	}
 	digest, err := image.Digest()
 	if err != nil {
@@ -261,7 +261,7 @@ func (m *maker) alias(ctx context.Context, tag name.Tag, digest string, image re
 		err = m.push.Put(ctx, t, image)
 	}
 	if err != nil {
-		return "", failed(ctx, "name the image "+t.TagStr()+" in", m.repo, err)
+		return "", failed(ctx, "naming the image "+t.TagStr()+" in", m.repo, err)
 	}
 	return digest, nil
 }

@@ -126,7 +126,7 @@ func (m *maker) send(ctx context.Context, k key, l layer, wheels []Wheel) error 
 		uploads.Go(func() error { return m.push.Upload(group, m.repo, part) })
 	}
 	if err := uploads.Wait(); err != nil {
-		return failed(ctx, "send the layer of "+describe(wheels)+" to", m.repo, err)
+		return failed(ctx, "sending the layer of "+describe(wheels)+" to", m.repo, err)
 	}
 	tag := m.repo.Tag(k.tag())
 	if err := m.push.Put(ctx, tag, note); err != nil {

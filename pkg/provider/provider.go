@@ -112,6 +112,9 @@ func notHere(err error) string {
 		if code := registry.Status(); code != 0 {
 			answer = fmt.Sprintf("%d %s", code, http.StatusText(code))
 		}
+		if registry.Reading() {
+			return fmt.Sprintf("the base image can't be read from %s (%s); --image bundled tries again", registry.Repository, answer)
+		}
 		return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
 	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build):
 		return firstLine(err)
@@ -127,5 +130,5 @@ func firstLine(err error) string {
 // unwritable reports whether a registry refused an image, and will again.
 func unwritable(err error) bool {
 	var registry *image.RegistryError
-	return errors.As(err, &registry) && registry.Denied()
+	return errors.As(err, &registry) && registry.Denied() && !registry.Reading()
 }

@@ -21,6 +21,15 @@ func (e *NotHereError) Error() string {
 	return fmt.Sprintf("the requirements can't be resolved here for %s: %s: install uv, or lock the project", e.Target, e.Why)
 }
 
+// MistakeError says that the project's files are wrong, or wrong for the job's Python.
+type MistakeError struct{ Err error }
+
+// Error returns what is wrong.
+func (e *MistakeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *MistakeError) Unwrap() error { return e.Err }
+
 // NeedsBuildError says that packages have to be built, which is not done on this machine.
 type NeedsBuildError struct{ Packages []lock.Package }
 

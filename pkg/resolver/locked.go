@@ -21,10 +21,13 @@ func (r Resolver) locked(w Wish, way Way) ([]lock.Package, error) {
 	} else {
 		l, err = lock.ReadPyLock(w.Lock, w.lockOptions(w.Source))
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = located(l.Packages)
 	}
-	return l.Packages, located(l.Packages)
+	if err != nil {
+		return nil, &MistakeError{err}
+	}
+	return l.Packages, nil
 }
 
 // incomplete warns if a lock lacks what the runtime needs: nothing is added to a lock.
@@ -105,10 +108,10 @@ func located(packages []lock.Package) (err error) {
 // pinned finds the wheels of pins: in directories, then in the indexes.
 func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
 	pins, _, err := w.pins()
-	if err == nil {
-		err = w.checkConstraints(pins)
+	if err != nil {
+		return nil, &MistakeError{err}
 	}
-	if err == nil {
+	if err = w.checkConstraints(pins); err == nil {
 		err = w.checkBuilds()
 	}
 	if err != nil {

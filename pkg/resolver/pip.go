@@ -114,7 +114,8 @@ func (r Resolver) pythons(t wheel.Target) (paths []string) {
 var minorName = pattern.Lazy(`python(3\.\d+)$`)
 
 // pipOrPod is Way for what uv does not resolve. Interpreters have their versions in their names.
-func (r Resolver) pipOrPod(t wheel.Target) (Way, string) {
+func (r Resolver) pipOrPod(w Wish) (Way, string) {
+	t := w.Target
 	if t.Python == "" { // nobody has looked into the base image yet
 		return Pip, "there is no uv, and whether pip fits depends on the base image"
 	}
@@ -127,18 +128,21 @@ func (r Resolver) pipOrPod(t wheel.Target) (Way, string) {
 		if err != nil {
 			real = path
 		}
-		m := minorName().FindStringSubmatch(real)
-		if m == nil || m[1] == t.Python {
+		python := w.PythonHere // a shim does not tell
+		if m := minorName().FindStringSubmatch(real); m != nil {
+			python = m[1]
+		}
+		if python == "" || python == t.Python {
 			return Pip, fmt.Sprintf("there is no uv; %s has the job's platform", path)
 		}
-		why = fmt.Sprintf("there is no uv, and pip resolves only for its own Python, which is %s", m[1])
+		why = "there is no uv, and pip resolves only for its own Python, which is " + python
 	}
 	return Pod, why
 }
 
 // fittingPip returns the pip that can resolve for the target. The error is a *NotHereError if there is none.
 func (r Resolver) fittingPip(ctx context.Context, w Wish) (tool, error) {
-	way, why := r.pipOrPod(w.Target)
+	way, why := r.pipOrPod(w)
 	if way == Pod {
 		return nil, &NotHereError{Target: w.Target, Why: why}
 	}

@@ -37,6 +37,8 @@ type Wish struct {
 	Target    wheel.Target
 	// Patch is the patch version of the target's Python, such as 7 of 3.12.7.
 	Patch int
+	// PythonHere is the version of this machine's python3, X.Y, "" if it is not known.
+	PythonHere string
 }
 
 // lockOptions returns the options for reading a lock, which has a name.
@@ -175,7 +177,7 @@ func (r Resolver) Way(w Wish) (way Way, why string) {
 	if path, err := r.lookPath("uv"); err == nil {
 		return UV, path + " resolves for any platform"
 	}
-	return r.pipOrPod(w.Target)
+	return r.pipOrPod(w)
 }
 
 // Resolve returns the packages that a wish needs.
@@ -184,7 +186,7 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 	env := Env{By: way}
 	err := w.lockOptions("").CheckPython(w.RequiresPython)
 	if err != nil && !w.Kind.IsLock() { // locks say themselves what they are for
-		return env, fmt.Errorf("%s: %w", w.Source, err)
+		return env, &MistakeError{fmt.Errorf("%s: %w", w.Source, err)}
 	}
 	switch way {
 	case Nothing:

@@ -59,14 +59,15 @@ func (p *Planned) needsPython() bool {
 // of its warnings.
 func (p *Planned) findDeps(root, entryDir string, c api.Call, m Machine) (deps.Wanted, error) {
 	i := p.request.Images
-	if i.NoDeps {
-		return deps.Wanted{}, nil
-	}
 	o := deps.Options{Root: root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd, File: i.Requirements, Extras: i.Extras, Groups: i.Groups}
 	if path.Ext(c.File) == ".py" {
 		o.Script = filepath.Join(root, filepath.FromSlash(c.File))
 	}
 	found, err := deps.Find(o)
+	if i.NoDeps { // it only tells what a missing module would be
+		found.Warnings = nil
+		return found, nil
+	}
 	if err != nil && !p.installs() && i.Requirements == "" {
 		found.Warnings = append(found.Warnings, err.Error())
 		return found, nil

@@ -66,13 +66,14 @@ func Mistaken(err error) bool {
 		build       *resolver.NeedsBuildError
 		noFit       *wheel.NoFitError
 		credentials *cloudbuild.CredentialsError
+		mistake     *resolver.MistakeError
 		cloud       *provider.CloudError
 	)
 	if errors.As(err, &cloud) {
 		return cloud.Lasting()
 	}
-	for _, mistake := range []any{&unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
-		if errors.As(err, mistake) {
+	for _, kind := range []any{&mistake, &unusable, &base, &limit, &conflict, &notHere, &build, &noFit, &credentials} {
+		if errors.As(err, kind) {
 			return true
 		}
 	}

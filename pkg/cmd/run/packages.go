@@ -140,6 +140,8 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: install it for python3 on this machine", l.Name(), l.File))
 	case required && custom:
 		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed in an image of your own: use --image bundled or prebuilt, or an image that has it", l.Name(), l.File))
+	case required && p.Environment.Settings.NoDeps:
+		o.ui.Note(fmt.Sprintf("%s is in %s, but --no-deps leaves it out", l.Name(), l.File))
 	case isLocal || custom:
 	case jaxModules[module] && len(p.Environment.Added) == 0:
 		o.ui.Note(fmt.Sprintf("%s is not installed: --runtime jax adds it", module))

@@ -25,6 +25,7 @@ func TestExitCodesOfPackages(t *testing.T) {
 		said        string
 	}{
 		"a conflict":         {err: &resolver.ConflictError{}, code: process.ExitUsage},
+		"a broken lock":      {err: &resolver.MistakeError{Err: errors.New("uv.lock:1:13")}, code: process.ExitUsage},
 		"no network":         {err: errors.New("lost"), code: process.ExitFailed},
 		"a failed build":     {err: &provider.CloudError{Err: &cloudbuild.FailedError{Reason: "it failed"}}, code: process.ExitFailed},
 		"unusable":           {err: &provider.CloudError{Err: cloudbuild.ErrUnusable}, code: process.ExitUsage},
