@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -50,13 +53,9 @@ func (p *Plan) key() (string, error) {
 	if p.Wanted.Kind.IsLock() { // the text says all
 		requirements, constraints, project = nil, nil, p.Wanted.ProjectName
 	}
-	options := make([]string, 0, len(p.Wanted.Options))
-	for _, o := range p.Wanted.Options {
-		name, value, _ := strings.Cut(deps.WithoutUsers(o), " ")
-		if rel, err := filepath.Rel(p.Root, value); err == nil && filepath.IsLocal(rel) {
-			value = filepath.ToSlash(rel)
-		}
-		options = append(options, strings.TrimSpace(name+" "+value))
+	options, err := p.options()
+	if err != nil {
+		return "", err
 	}
 	text, err := json.Marshal([]any{
 		format, wheel.Format, p.Base.Ref, p.Arch, p.System, p.Added, p.AddedOptions, requirements, constraints, options,
@@ -75,23 +74,100 @@ func digest(text []byte) string {
 
 func sorted(words []string) []string { return slices.Sorted(slices.Values(words)) }
 
+// options returns the options of the project's files as keys have them: with the content of local
+// directories, because another wheel of the same name gives another image.
+func (p *Plan) options() ([]string, error) {
+	options := make([]string, 0, len(p.Wanted.Options))
+	for _, o := range p.Wanted.Options {
+		name, value, _ := strings.Cut(deps.WithoutUsers(o), " ")
+		if path := strings.TrimPrefix(value, "file://"); name == "--find-links" && filepath.IsAbs(path) {
+			if !p.Wanted.Kind.IsLock() { // a lock has hashes
+				sum, err := linksSum(path)
+				if err != nil {
+					return nil, fmt.Errorf("reading %s for the name of the image: %w", o, err)
+				}
+				name += " " + sum
+			}
+			value = path
+		}
+		if rel, err := filepath.Rel(p.Root, value); err == nil && filepath.IsLocal(rel) {
+			value = filepath.ToSlash(rel)
+		}
+		options = append(options, strings.TrimSpace(name+" "+value))
+	}
+	return options, nil
+}
+
+// linked are the ends of the names of files that --find-links finds.
+var linked = []string{".whl", ".tar.gz", ".zip", ".html"}
+
+// linksSum returns a hash of what --find-links finds in a directory: the names and contents of the
+// files directly in it. It may also be a page. If there is no such directory, a resolver tells.
+func linksSum(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return fileSum(path)
+	}
+	entries, err := os.ReadDir(path) // sorted by name
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, e := range entries {
+		if !slices.ContainsFunc(linked, func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
+			continue
+		}
+		file := filepath.Join(path, e.Name())
+		info, err := os.Stat(file) // of what a symbolic link names
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		sum, err := fileSum(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", e.Name(), sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 // lines returns requirements as keys have them: sorted, with the content of files instead of their
-// names.
+// places.
 func lines(all []deps.Line) ([]string, error) {
 	texts := make([]string, 0, len(all))
 	for _, l := range all {
-		text := strings.Join(append([]string{deps.WithoutUsers(l.Text)}, sorted(l.Hashes)...), " ")
+		parts := append([]string{deps.WithoutUsers(l.Text)}, sorted(l.Hashes)...)
 		if l.Path != "" {
 			sum, err := fileSum(l.Path)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %q: %w", l.Place(), l.Text, err)
 			}
-			text = filepath.Base(l.Path) + " sha256:" + sum
+			parts[0] = "sha256:" + sum + " " + withoutPlace(l)
 		}
-		texts = append(texts, text)
+		texts = append(texts, strings.Join(parts, " "))
 	}
 	slices.Sort(texts)
 	return slices.Compact(texts), nil
+}
+
+// withoutPlace returns a requirement that is a file without the directory of the file. What is before
+// and behind the path says which extras are wanted, and when.
+func withoutPlace(l deps.Line) string {
+	file := filepath.Base(l.Path)
+	before, after, found := strings.Cut(l.Text, file)
+	if !found {
+		return l.Text
+	}
+	name, _, named := strings.Cut(before, "@") // NAME[EXTRA] @ PATH
+	if !named || requirement.LeadingName(name) == "" || strings.ContainsAny(name, `/\`) {
+		name = ""
+	}
+	return strings.TrimSpace(name + " " + file + strings.ReplaceAll(after, " ", ""))
 }
 
 func fileSum(path string) (string, error) {

@@ -261,6 +261,89 @@ func TestNamesOfFiles(t *testing.T) {
 	}
 }
 
+// TestNamesOfWishesForFiles: what is wanted of a file is in the name, too.
+func TestNamesOfWishesForFiles(t *testing.T) {
+	name := func(text string) string {
+		p, err := New(input(t, map[string]string{"requirements.txt": text + "\n", "x-1-py3-none-any.whl": "zip"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Tag
+	}
+	names := map[string]string{}
+	for _, text := range []string{
+		"./x-1-py3-none-any.whl", "./x-1-py3-none-any.whl[gpu]", "./x-1-py3-none-any.whl[tpu]", "x[gpu] @ ./x-1-py3-none-any.whl",
+		"./x-1-py3-none-any.whl ; python_version < '3'", "./x-1-py3-none-any.whl[gpu]; python_version < '3'",
+		"./x-1-py3-none-any.whl --hash=sha256:" + strings.Repeat("a", 64),
+	} {
+		got := name(text)
+		if other, twice := names[got]; twice {
+			t.Errorf("%s and %s give the same name %s", text, other, got)
+		}
+		names[got] = text
+	}
+	if a, b := name("./x-1-py3-none-any.whl; python_version<'3'"), name("./x-1-py3-none-any.whl ;  python_version < '3'"); a != b {
+		t.Errorf("blanks change the name from %s to %s", a, b)
+	}
+}
+
+// TestNamesOfLinks: the packages in a directory of links are in the name, wherever it is.
+func TestNamesOfLinks(t *testing.T) {
+	const ours = "ours-1-py3-none-any.whl"
+	name := func(links string, files ...string) string {
+		t.Helper()
+		root := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(root, "wheels", "more"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(files); i += 2 {
+			if err := os.WriteFile(filepath.Join(root, "wheels", files[i]), []byte(files[i+1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := "--find-links " + strings.Replace(links, "ROOT", root, 1) + "\nours\n"
+		if err := os.WriteFile(filepath.Join(root, "requirements.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w, err := deps.Find(deps.Options{Root: root, EntryDir: root, Cwd: root, Home: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(Input{Wanted: w, Root: root, Repository: repository, Python: "3.12"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Tag
+	}
+	first := name("wheels", ours, "a", "other.tar.gz", "b")
+	for what, got := range map[string]string{
+		"the order":         name("wheels", "other.tar.gz", "b", ours, "a"),
+		"another directory": name("ROOT/wheels", ours, "a", "other.tar.gz", "b"),
+		"a URL":             name("file://ROOT/wheels", ours, "a", "other.tar.gz", "b"),
+		"other files":       name("wheels", ours, "a", "other.tar.gz", "b", "notes.txt", "c", "more/"+ours, "d"),
+	} {
+		if got != first {
+			t.Errorf("%s changes the name from %s to %s", what, first, got)
+		}
+	}
+	names := map[string]string{first: "the first"}
+	for what, got := range map[string]string{
+		"another content": name("wheels", ours, "A", "other.tar.gz", "b"),
+		"another name":    name("wheels", "ours-2-py3-none-any.whl", "a", "other.tar.gz", "b"),
+		"one file less":   name("wheels", ours, "a"),
+		"a page":          name("wheels", ours, "a", "other.tar.gz", "b", "index.html", "c"),
+		"no directory":    name("missing"),
+		"no files":        name("wheels"),
+		"a page of links": name("wheels/index.html", "index.html", "a"),
+		"another page":    name("wheels/index.html", "index.html", "b"),
+	} {
+		if other, twice := names[got]; twice {
+			t.Errorf("%s and %s give the same name %s", what, other, got)
+		}
+		names[got] = what
+	}
+}
+
 const pylock = `lock-version = "1.0"
 [[packages]]
 name = "six"
