@@ -3,6 +3,8 @@ package lock
 import (
 	"fmt"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,6 +37,22 @@ type uvSource struct {
 
 // isCode reports whether the package is a project on this machine.
 func (s uvSource) isCode() bool { return s.Directory != "" || s.Editable != "" || s.Virtual != "" }
+
+// located returns the files of a package with their paths if they are on this machine: that of a
+// package which is one file is the source's, and those of a directory of links are relative to it.
+func (s uvSource) located(files []file) []file {
+	files = slices.Clone(files)
+	for i := range files {
+		f := &files[i]
+		switch {
+		case s.Path != "" && f.URL == "":
+			f.Path = s.Path
+		case s.Registry != "" && f.Path != "" && !filepath.IsAbs(f.Path):
+			f.Path = path.Join(filepath.ToSlash(s.Registry), f.Path)
+		}
+	}
+	return files
+}
 
 type uvDependency struct {
 	Name, Version, Marker string
@@ -206,14 +224,15 @@ func (w *uvWalk) add(p uvPackage) error {
 		return nil
 	}
 	chosen := Package{Name: requirement.Normalize(p.Name), Version: p.Version}
-	files := p.Wheels
+	files := p.Source.located(p.Wheels)
 	switch {
 	case p.Source.Git != "":
 		chosen.Source = gitSource(p.Source.Git)
 	case p.Source.URL != "" && len(files) == 0:
 		chosen.Source = p.Source.URL
 	case p.Sdist != nil:
-		chosen.Source = p.Sdist.URL + p.Sdist.Path
+		sdist := p.Source.located([]file{*p.Sdist})[0]
+		chosen.Source = sdist.URL + sdist.Path
 	}
 	if err := chosen.choose(files, w.options); err != nil {
 		return err
