@@ -214,6 +214,7 @@ func (p *Plan) readLock() (err error) {
 	}
 	if err == nil {
 		p.Locked, _ = Wheels(l.Packages)
+		p.emptyLock = len(l.Packages) == 0
 	}
 	return err
 }

@@ -86,6 +86,8 @@ type Plan struct {
 	Key string
 	// Locked are the wheels of a lock, as far as they are known without asking a registry.
 	Locked []image.Wheel
+	// emptyLock means that a lock was read and has no packages for this target.
+	emptyLock bool
 	// Settings are the flags that say how an image is made.
 	Settings api.Images
 	// Warnings are sentences for the user.
@@ -111,15 +113,15 @@ func New(in Input) (Plan, error) {
 		p.Wanted = deps.Wanted{}
 	}
 	p.addRuntime(cmp.Or(Runtime(in.Runtime), RuntimeAuto), in.Accelerator.Kind)
+	if err := p.readLock(); err != nil {
+		return p, err
+	}
 	if p.Empty() {
 		p.Image = p.Base.Ref
 		return p, nil
 	}
 	var err error
 	if p.Key, err = p.key(); err != nil {
-		return p, err
-	}
-	if err := p.readLock(); err != nil {
 		return p, err
 	}
 	return p, p.choosePlace(in)
@@ -144,8 +146,17 @@ func (p Plan) HasRuntime() bool {
 	return len(p.Added) > 0 || p.Base.Runtime && p.Settings.Runtime != string(RuntimeNone)
 }
 
-// Empty reports whether there is nothing to install.
-func (p Plan) Empty() bool { return p.Mode != Custom && len(p.Wanted.Requirements)+len(p.Added) == 0 }
+// Empty reports whether there is nothing to install. A lock may have packages without requirements
+// beside it.
+func (p Plan) Empty() bool {
+	switch {
+	case p.Mode == Custom:
+		return false
+	case p.Wanted.Kind.IsLock():
+		return p.emptyLock
+	}
+	return len(p.Wanted.Requirements)+len(p.Added) == 0
+}
 
 // choosePlace decides where the packages are installed.
 func (p *Plan) choosePlace(in Input) (err error) {

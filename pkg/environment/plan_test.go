@@ -389,6 +389,52 @@ func TestNamesOfLocks(t *testing.T) {
 	}
 }
 
+const uvLock = `version = 1
+[[package]]
+name = "app"
+source = { virtual = "." }
+dependencies = [{ name = "six" }]
+[[package]]
+name = "six"
+version = "1"
+source = { registry = "https://x.example/simple" }
+wheels = [{ url = "https://x.example/six-1-py3-none-any.whl", hash = "sha256:HASH" }]
+`
+
+// TestLocksAlone: what a lock has is installed, even if no requirement is beside it.
+func TestLocksAlone(t *testing.T) {
+	full := strings.Replace(uvLock, "HASH", strings.Repeat("a", 64), 1)
+	none := "version = 1\n[[package]]\nname = \"app\"\nsource = { virtual = \".\" }\n"
+	own := func(i *Input) { i.BaseImage = "me/base:1" }
+	for name, c := range map[string]struct {
+		files  map[string]string
+		change func(*Input)
+		empty  bool
+	}{
+		"uv.lock":                            {files: map[string]string{"uv.lock": full}},
+		"uv.lock on a base that is not ours": {files: map[string]string{"uv.lock": full}, change: own},
+		"dependencies that setup.py has":     {files: map[string]string{"uv.lock": full, "pyproject.toml": "[project]\nname = \"app\"\ndynamic = [\"dependencies\"]\n"}},
+		"a project without dependencies":     {files: map[string]string{"uv.lock": none}, empty: true},
+		"pylock.toml without packages":       {files: map[string]string{"pylock.toml": "lock-version = \"1.0\"\n"}, empty: true},
+		"a lock that is not wanted":          {files: map[string]string{"uv.lock": full}, change: func(i *Input) { i.NoDeps = true }, empty: true},
+	} {
+		in := input(t, c.files)
+		if _, ok := c.files["uv.lock"]; ok { // named, because without pyproject.toml it is not looked for
+			var err error
+			if in.Wanted, err = deps.Find(deps.Options{File: filepath.Join(in.Root, "uv.lock"), Root: in.Root, EntryDir: in.Root, Cwd: in.Root, Home: in.Root}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.change != nil {
+			c.change(&in)
+		}
+		p, err := New(in)
+		if err != nil || p.Empty() != c.empty || strings.HasPrefix(p.Image, repository+":e-") == c.empty {
+			t.Errorf("%s: empty is %v, the image %s; %v", name, p.Empty(), p.Image, err)
+		}
+	}
+}
+
 func TestBases(t *testing.T) {
 	bases := Bases()
 	if len(bases) < 5 {
