@@ -30,9 +30,47 @@ func (r Resolver) Netrc(ctx context.Context, w Wish) (string, error) {
 			continue
 		}
 		seen[host] = true
-		fmt.Fprintf(&text, "machine %s login %s password %s\n", host, user, password)
+		line, err := machineLine(host, user, password, w.Target.Python)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(line)
 	}
 	return text.String(), nil
+}
+
+// machineLine returns the line of a netrc file for a host, as Python's netrc module reads it, which
+// pip uses. It rejects the whole file for one mistake. Before 3.11 it needs a password, and knows
+// neither quotes nor escapes.
+func machineLine(host, user, password, python string) (string, error) {
+	old := slices.Contains([]string{"3.8", "3.9", "3.10"}, python)
+	line := "machine " + host
+	for _, v := range []struct{ name, value string }{{"login", user}, {"password", password}} {
+		word, ok := netrcWord(v.value, old)
+		switch {
+		case strings.ContainsAny(v.value, "\r\n\x00"):
+			return "", fmt.Errorf("the credentials for %s: the %s has a line break: correct it", host, v.name)
+		case !ok:
+			return "", fmt.Errorf("the credentials for %s: pip of Python %s can't read a %s with a blank, or with characters other than ASCII: choose a newer Python with --python", host, python, v.name)
+		case v.value != "":
+			line += " " + v.name + " " + word
+		case old && v.name == "password":
+			return "", fmt.Errorf("the credentials for %s have no password, and pip of Python %s needs one: choose a newer Python with --python", host, python)
+		}
+	}
+	return line + "\n", nil
+}
+
+// netrcWord returns a value as it is written in a netrc file, and whether it can be.
+func netrcWord(value string, old bool) (string, bool) {
+	if old {
+		return value, !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)
+	if escaped != value || strings.ContainsAny(value, " \t") {
+		return `"` + escaped + `"`, true
+	}
+	return value, true
 }
 
 // Private returns what reports whether a URL is on a host that wants credentials for the indexes of
