@@ -29,6 +29,17 @@ func (w Wanted) WithModule(module string) (Line, bool) {
 	return Line{}, false
 }
 
+// Names returns the names of all packages that are required, whatever the filter says.
+func (w Wanted) Names() []string {
+	var names []string
+	for _, l := range slices.Concat(w.Requirements, w.Dropped) {
+		if name := l.Name(); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Name returns the name of the package that is required, "" if only its URL or path is known.
 func (l Line) Name() string {
 	if l.Path != "" || isURL(l.Text) {

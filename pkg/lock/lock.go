@@ -29,6 +29,9 @@ type Options struct {
 	Patch int
 	// Extras and Groups are the optional dependencies that are wanted.
 	Extras, Groups []string
+	// Wanted are the names of the packages that the project wants now, which a lock that is not out
+	// of date has; nil if they are not known.
+	Wanted []string
 }
 
 // Lock is what a lock file has for a target.

@@ -88,6 +88,9 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 	if err := o.known(slices.Sorted(maps.Keys(root.Optional)), slices.Sorted(maps.Keys(root.Dev))); err != nil {
 		return Lock{}, err
 	}
+	if err := o.checkFresh(root); err != nil {
+		return Lock{}, err
+	}
 	w := uvWalk{lock: f, options: o, env: o.Environment(), visited: map[string]bool{}, chosen: map[string]bool{}}
 	w.env.Extras = slices.Clone(w.env.Extras)
 	// uv names conflicting extras and groups by the project that has them.
@@ -106,6 +109,26 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 		}
 	}
 	return w.found, nil
+}
+
+// checkFresh returns an error if the project wants something that the lock does not know of.
+func (o Options) checkFresh(root uvPackage) error {
+	known := map[string]bool{requirement.Normalize(root.Name): true}
+	all := [][]uvDependency{root.Dependencies}
+	for _, of := range []map[string][]uvDependency{root.Optional, root.Dev} {
+		all = slices.AppendSeq(all, maps.Values(of))
+	}
+	for _, dependencies := range all {
+		for _, d := range dependencies {
+			known[requirement.Normalize(d.Name)] = true
+		}
+	}
+	for _, name := range o.Wanted {
+		if !known[requirement.Normalize(name)] {
+			return fmt.Errorf("it is out of date: pyproject.toml lists %s, which it does not have: run uv lock", name)
+		}
+	}
+	return nil
 }
 
 // project returns the package of a project, or of the only one.

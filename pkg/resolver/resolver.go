@@ -43,7 +43,7 @@ type Wish struct {
 
 // lockOptions returns the options for reading a lock, which has a name.
 func (w Wish) lockOptions(name string) lock.Options {
-	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, Patch: w.Patch, Extras: w.Extras, Groups: w.Groups}
+	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, Patch: w.Patch, Extras: w.Extras, Groups: w.Groups, Wanted: w.Names()}
 }
 
 // lines returns all requirements. Those of the runtime have its name instead of a file's.
