@@ -26,10 +26,14 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		if digest != "" {
 			done.Digests = []string{digest}
 			p.Images.Memory.Load(wheelsKey(digest), &done.Wheels)
+			if p.Look {
+				done.Phase, done.Detail = "image", plan.Image+" is there"
+			}
 			return done, nil
 		}
 	}
 	if p.Look {
+		done.Phase, done.Detail = "image", "a run makes "+plan.Image
 		return done, p.couldMake(ctx, plan)
 	}
 	if plan.Settings.Builder == string(environment.BuilderCloudBuild) {

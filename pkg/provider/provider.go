@@ -59,7 +59,7 @@ func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string
 		return p.prebuilt(ctx, plan, id)
 	}
 	made, err := p.bundled(ctx, plan)
-	if err == nil && made.Phase != "" {
+	if err == nil && made.Phase != "" && !p.Look {
 		forget(p.Images.Memory, plan.Repository, p.Now())
 	}
 	why := notHere(err)

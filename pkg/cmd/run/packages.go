@@ -88,8 +88,12 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 	if why := provided.Plan.Why; why != "" {
 		o.ui.Note("the pod installs the packages: " + why)
 	}
-	if provided.Phase != "" && o.mode.submits() {
+	switch {
+	case provided.Phase == "":
+	case o.mode.submits():
 		o.ui.Phase(provided.Phase, provided.Detail)
+	default:
+		o.ui.Note(provided.Phase + ": " + provided.Detail)
 	}
 	return p.WithEnvironment(provided), nil
 }
