@@ -112,7 +112,11 @@ func written(l deps.Line) (string, error) {
 	}
 	_, rest, _ := strings.Cut(l.Text, ".whl")
 	rest, marker, hasMarker := strings.Cut(rest, ";")
-	line := name.Project() + strings.TrimSpace(rest) + " @ " + index.FileURL(l.Path)
+	extras := strings.TrimSpace(rest)
+	if r, err := requirement.Parse(l.Text); err == nil && r.URL != "" && len(r.Extras) > 0 { // NAME[EXTRA] @ PATH
+		extras = "[" + strings.Join(r.Extras, ",") + "]"
+	}
+	line := name.Project() + extras + " @ " + index.FileURL(l.Path)
 	if hasMarker {
 		line += " ; " + strings.TrimSpace(marker)
 	}
@@ -141,27 +145,6 @@ func (j *job) check(packages []lock.Package) error {
 	}
 	if len(unfit) > 0 {
 		return &NeedsBuildError{Packages: unfit}
-	}
-	return nil
-}
-
-// checkHash returns an error if requirements name other hashes than that of the chosen wheel.
-func (j *job) checkHash(p lock.Package) error {
-	for _, l := range j.wish.Requirements {
-		if len(l.Hashes) == 0 || requirement.Normalize(l.Name()) != p.Name {
-			continue
-		}
-		r, err := requirement.Parse(l.Text)
-		if err != nil {
-			return err
-		}
-		if wanted, err := r.Marker.Holds(j.wish.lockOptions("").Environment()); err != nil || !wanted {
-			continue
-		}
-		if !slices.Contains(l.Hashes, "sha256:"+p.Wheel.SHA256) {
-			return fmt.Errorf("%s: %s has the SHA-256 %s, which is not among the hashes of %s: if the file changed on purpose, make them again",
-				l.Place(), p.Wheel.Name, p.Wheel.SHA256, p.Name)
-		}
 	}
 	return nil
 }

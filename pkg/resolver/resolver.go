@@ -233,6 +233,9 @@ func (w Wish) Exposed() (warnings []string) {
 
 // resolve lets uv or pip resolve.
 func (r Resolver) resolve(ctx context.Context, w Wish) ([]lock.Package, Way, error) {
+	if err := w.checkPinned(); err != nil {
+		return nil, Pod, err
+	}
 	if err := w.checkBuilds(); err != nil {
 		return nil, Pod, err
 	}

@@ -137,6 +137,34 @@ func TestUVResolves(t *testing.T) {
 	isEmpty(t, r.TempDir)
 }
 
+// TestExtrasOfFiles: the extras of a wheel arrive however the line is written.
+func TestExtrasOfFiles(t *testing.T) {
+	t.Parallel()
+	const file = "local_one-1-py3-none-any.whl"
+	for line, want := range map[string]string{
+		"./" + file:                  "local-one @ file://FILE",
+		"./" + file + "[a,b]":        "local-one[a,b] @ file://FILE",
+		"local-one[a,b] @ ./" + file: "local-one[a,b] @ file://FILE",
+		"local-one[a] @ file://FILE ; os_name=='posix'": "local-one[a] @ file://FILE ; os_name=='posix'",
+	} {
+		r, kept := uv(t, "exit 1")
+		w := project(t, map[string]string{file: "wheel"})
+		path := filepath.Join(w.Root, file)
+		write(t, filepath.Join(w.Root, "requirements.txt"), strings.ReplaceAll(line, "FILE", path)+"\n", 0o600)
+		found, err := deps.Find(deps.Options{Root: w.Root, EntryDir: w.Root, Cwd: w.Root, Home: w.Root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Wanted = found
+		if _, err := r.Resolve(t.Context(), w); err == nil {
+			t.Error("a resolver that fails has no error")
+		}
+		if got := strings.TrimSpace(read(t, filepath.Join(kept, "requirements.txt"))); got != strings.ReplaceAll(want, "FILE", path) {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestUVPlatform(t *testing.T) {
 	t.Parallel()
 	for libc, want := range map[string]string{
