@@ -120,7 +120,7 @@ func (c *Client) running(ctx context.Context, r Request, parent string) *cloudbu
 			return nil
 		}
 		// The same environment may be built for another cluster of the project, too.
-		if steps := b.GetSteps(); len(steps) == 1 && slices.Equal(steps[0].GetEnv()[:1], r.env()[:1]) {
+		if steps := b.GetSteps(); len(steps) == 1 && slices.Contains(steps[0].GetEnv(), r.env()[0]) {
 			return b
 		}
 	}

@@ -91,6 +91,20 @@ func TestStartJoins(t *testing.T) {
 	}
 }
 
+// Someone else's build with our tag is not joined.
+func TestStartJoinsNoForeignBuild(t *testing.T) {
+	c := newCloud(t, cloudbuildtest.Pushes)
+	first, err := c.client().Start(t.Context(), c.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Builds()[0].Steps[0].Env = nil
+	second, err := c.client().Start(t.Context(), c.request())
+	if err != nil || second.Joined || second.Name == first.Name {
+		t.Errorf("first %+v, second %+v, %v", first, second, err)
+	}
+}
+
 // A client that was killed after it sent the source has to send it no more.
 func TestStartAgain(t *testing.T) {
 	c := newCloud(t, cloudbuildtest.Pushes)
