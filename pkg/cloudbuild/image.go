@@ -31,6 +31,7 @@ type Image struct {
 	// those of pip, such as "--index-url URL". None may have credentials.
 	Requirements, Constraints, Options []string
 	Hashed                             bool // whether every requirement must have a hash
+	Complete                           bool // whether nothing else is installed for the requirements
 	Compiled                           bool // whether a package has to be compiled
 	// Netrc is as in Source.
 	Netrc string
@@ -223,6 +224,9 @@ func (i Image) install() []string {
 	}
 	if i.Hashed {
 		command = append(command, "--require-hashes")
+	}
+	if i.Complete {
+		command = append(command, "--no-deps")
 	}
 	if len(i.Constraints) > 0 {
 		command = append(command, "-c /source/"+constraintsName)

@@ -198,6 +198,11 @@ func (p Plan) Buildable() error {
 			return fmt.Errorf("it gets no files of the project, such as %q (%s)", l.Text, l.Place())
 		}
 	}
+	for _, w := range p.Locked {
+		if w.Path != "" {
+			return fmt.Errorf("it gets no files of the project, such as %s (%s)", w.Path, p.Wanted.Source)
+		}
+	}
 	return nil
 }
 

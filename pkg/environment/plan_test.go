@@ -467,3 +467,13 @@ func TestRepository(t *testing.T) {
 		t.Errorf("a project of a domain: %s", got)
 	}
 }
+
+// TestFilesOfALockInCloudBuild: Cloud Build has no files of the project.
+func TestFilesOfALockInCloudBuild(t *testing.T) {
+	root, w := project(t, map[string]string{"pylock.toml": "lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\n" +
+		"wheels = [{path = \"six-1.0-py3-none-any.whl\", hashes = {sha256 = \"" + strings.Repeat("a", 64) + "\"}}]\n"})
+	in := Input{Wanted: w, Root: root, Repository: repository, Images: api.Images{Builder: "cloudbuild", Python: "3.12"}}
+	if _, err := New(in); err == nil || !strings.Contains(err.Error(), "such as "+filepath.Join(root, "six-1.0-py3-none-any.whl")+" (pylock.toml)") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
@@ -141,13 +140,19 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 		}
 		packages = r.packages
 	}
+	for _, p := range packages {
+		if file := fileOf(plan, p); plan.Wanted.Kind.IsLock() && file != "" {
+			return cloudbuild.Request{}, unfitError(fmt.Sprintf("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt",
+				file, p.Name, plan.Wanted.Source))
+		}
+	}
 	d, err := wishDocument(plan, packages)
 	if err != nil {
 		return cloudbuild.Request{}, err
 	}
 	source, err := cloudbuild.Image{
 		Base: plan.Base.Ref, Layout: plan.Layout(facts.Python), Interpreter: facts.Interpreter, System: plan.System, InBase: plan.InBase, Installer: installer(plan),
-		Requirements: d.Requirements, Constraints: d.Constraints, Options: d.Options, Hashed: plan.IsLock() && plan.Wanted.Kind == deps.Requirements,
+		Requirements: d.Requirements, Constraints: d.Constraints, Options: d.Options, Hashed: plan.IsLock() && !d.Complete, Complete: d.Complete,
 		Compiled: compiled(packages, because),
 	}.Source(ctx)
 	var secret *cloudbuild.CredentialsError

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -185,8 +187,32 @@ func TestALockInCloudBuild(t *testing.T) {
 	text := fmt.Sprintf("lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\n"+
 		"wheels = [{name = \"six-1.0-py3-none-any.whl\", url = \"%s/files/six-1.0-py3-none-any.whl\", hashes = {sha256 = %q}}]\n", w.index.URL, strings.Repeat("a", 64))
 	w.mustProvide(w.planOf("pylock.toml", text, func(in *environment.Input) { in.ImageRepo = artifactRegistry }, builder("cloudbuild")))
-	if got := w.built().Files["requirements.txt"]; got != "six==1.0\n" {
-		t.Errorf("requirements %q", got)
+	b := w.built()
+	if want := "six @ " + w.index.URL + "/files/six-1.0-py3-none-any.whl#sha256=" + strings.Repeat("a", 64) + "\n"; b.Files["requirements.txt"] != want {
+		t.Errorf("requirements %q, want %q", b.Files["requirements.txt"], want)
+	}
+	if !strings.Contains(b.Files["Dockerfile"], "--no-deps") {
+		t.Errorf("Dockerfile\n%s\nwant --no-deps in it", b.Files["Dockerfile"])
+	}
+}
+
+// TestFilesNotInCloudBuild: a lock may name files of the project, which Cloud Build does not get.
+func TestFilesNotInCloudBuild(t *testing.T) {
+	w := newCloudWorld(t, cloudbuildtest.Pushes)
+	w.wheel("six", "1.0", "x = 1")
+	data := w.files["six-1.0-py3-none-any.whl"]
+	root := t.TempDir()
+	w.must(os.WriteFile(filepath.Join(root, "six-1.0-py3-none-any.whl"), data, 0o600))
+	text := fmt.Sprintf("lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\n"+
+		"wheels = [{path = \"six-1.0-py3-none-any.whl\", hashes = {sha256 = %q}}]\n[[packages]]\nname = \"ours\"\nvcs = {type = \"git\", url = \"https://git.example/ours\", commit-id = \"abc\"}\n", sum(data))
+	plan := w.planOf("pylock.toml", text, bundled, func(in *environment.Input) { in.ImageRepo, in.Root, in.Wanted.Dir = artifactRegistry, root, root })
+	_, err := w.provide(plan)
+	var cloud *provider.CloudError
+	if !errors.As(err, &cloud) || !cloud.Lasting() || !strings.Contains(err.Error(), "six-1.0-py3-none-any.whl (package six of pylock.toml)") {
+		t.Errorf("error %v", err)
+	}
+	if got := w.cloud.Called("CreateBuild"); len(got) > 0 {
+		t.Errorf("calls %q", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
@@ -22,6 +23,8 @@ type document struct {
 	Requirements []string   `json:"requirements,omitempty"`
 	Constraints  []string   `json:"constraints,omitempty"`
 	Options      []string   `json:"options,omitempty"`
+	// Complete means that the requirements are all packages: nothing else is installed for them.
+	Complete bool `json:"complete,omitempty"`
 }
 
 type docWheel struct {
@@ -60,37 +63,24 @@ func (d document) text() (written, error) {
 // wishDocument returns the document of a plan whose packages are not all wheels. packages are those
 // of a lock.
 func wishDocument(plan environment.Plan, packages []lock.Package) (document, error) {
-	w := plan.Wanted
-	d := document{Version: documentVersion}
-	wanted := w.Requirements
-	if w.Kind.IsLock() && len(packages) > 0 { // the requirements are the project's, without versions
-		wanted = nil
-		for _, p := range packages {
-			d.Requirements = append(d.Requirements, exactly(p))
+	d := document{Version: documentVersion, Complete: plan.Wanted.Kind.IsLock()}
+	var err error
+	if d.Complete { // the requirements are the project's, without versions, and nothing is added
+		d.Requirements, err = lockedLines(plan, packages)
+	} else {
+		d.Requirements, err = wantedLines(plan)
+		for _, l := range plan.Wanted.Constraints {
+			d.Constraints = append(d.Constraints, deps.WithoutUsers(l.Text))
 		}
 	}
-	hashed := plan.IsLock()
-	for _, l := range wanted {
-		text := deps.WithoutUsers(l.Text)
-		if l.Path != "" {
-			rel, err := filepath.Rel(plan.Root, l.Path)
-			if err != nil || !filepath.IsLocal(rel) {
-				return d, fmt.Errorf("%s: %q: the pod has only the files of %s: move it there", l.Place(), l.Text, plan.Root)
-			}
-			text = "./" + filepath.ToSlash(rel)
-		}
-		if hashed {
-			for _, hash := range l.Hashes {
-				text += " --hash=" + hash
-			}
-		}
-		d.Requirements = append(d.Requirements, text)
+	if err != nil {
+		return d, err
 	}
-	d.Requirements = append(d.Requirements, plan.Added...)
-	for _, l := range w.Constraints {
-		d.Constraints = append(d.Constraints, deps.WithoutUsers(l.Text))
+	options := slices.Clone(plan.Wanted.Options)
+	if !d.Complete {
+		options = append(options, plan.AddedOptions...)
 	}
-	for _, o := range append(append([]string{}, w.Options...), plan.AddedOptions...) {
+	for _, o := range options {
 		name, value, _ := strings.Cut(o, " ")
 		if filepath.IsAbs(value) {
 			return d, fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)
@@ -100,14 +90,70 @@ func wishDocument(plan environment.Plan, packages []lock.Package) (document, err
 	return d, nil
 }
 
-// exactly returns the requirement of a package that a lock names.
-func exactly(p lock.Package) string {
-	switch {
-	case p.Wheel == nil && p.Source != "":
-		return p.Name + " @ " + deps.WithoutUsers(p.Source)
-	case p.Version == "" && p.Wheel != nil:
-		return p.Name + " @ " + deps.WithoutUsers(p.Wheel.URL)
-	default:
-		return p.Name + "==" + p.Version
+// wantedLines returns the requirements of a project and of its runtime.
+func wantedLines(plan environment.Plan) ([]string, error) {
+	var lines []string
+	hashed := plan.IsLock()
+	for _, l := range plan.Wanted.Requirements {
+		text := deps.WithoutUsers(l.Text)
+		if l.Path != "" {
+			var err error
+			if text, err = inRoot(plan, l.Path); err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", l.Place(), l.Text, err)
+			}
+		}
+		if hashed {
+			for _, hash := range l.Hashes {
+				text += " --hash=" + hash
+			}
+		}
+		lines = append(lines, text)
 	}
+	return append(lines, plan.Added...), nil
+}
+
+// inRoot returns the path of a file as the pod knows it.
+func inRoot(plan environment.Plan, path string) (string, error) {
+	rel, err := filepath.Rel(plan.Root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("the pod has only the files of %s: move it there", plan.Root)
+	}
+	return "./" + filepath.ToSlash(rel), nil
+}
+
+// lockedLines returns the requirements of what a lock names: each is a file or a commit, so that no
+// index is asked for it.
+func lockedLines(plan environment.Plan, packages []lock.Package) ([]string, error) {
+	var lines []string
+	for _, p := range packages {
+		line := ""
+		var err error
+		if file := fileOf(plan, p); file != "" {
+			line, err = inRoot(plan, file)
+		} else if p.Wheel != nil {
+			// With --hash, pip would want a hash for every line, and a commit has none.
+			line = p.Name + " @ " + deps.WithoutUsers(p.Wheel.URL) + "#sha256=" + p.Wheel.SHA256
+		} else {
+			line = p.Name + " @ " + deps.WithoutUsers(p.Source)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: package %s: %w", plan.Wanted.Source, p.Name, err)
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// fileOf returns the path of a package of a lock that is a file of the project, "" for others.
+func fileOf(plan environment.Plan, p lock.Package) string {
+	switch {
+	case p.Wheel != nil:
+		return p.Wheel.Path
+	case strings.Contains(p.Source, "://"):
+		return ""
+	}
+	if file := filepath.FromSlash(p.Source); filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(plan.Wanted.Dir, filepath.FromSlash(p.Source))
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -221,7 +223,7 @@ vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id =
 	plan := w.planOf("pylock.toml", text)
 	done := w.mustProvide(plan)
 	d := w.document(done.SHA256)
-	if want := []string{"ours @ git+https://git.example/ours.git@abc", "six==1.0"}; !slices.Equal(d.Requirements, want) || done.Plan.Mode != environment.Prebuilt {
+	if want := []string{"ours @ git+https://git.example/ours.git@abc", "six @ " + w.index.URL + "/files/six-1.0-py3-none-any.whl#sha256=" + sum(w.files["six-1.0-py3-none-any.whl"])}; !slices.Equal(d.Requirements, want) || !d.Complete || done.Plan.Mode != environment.Prebuilt {
 		t.Errorf("the pod gets %q, want %q", d.Requirements, want)
 	}
 	if !strings.Contains(done.Plan.Why, "ours") {
@@ -235,6 +237,33 @@ vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id =
 	inCloud.Settings.Builder = "cloudbuild"
 	if _, err := w.provide(inCloud); err == nil || !strings.Contains(err.Error(), "--project") {
 		t.Errorf("--builder cloudbuild, without a project: %v", err)
+	}
+}
+
+// TestFilesOfALock: the pod finds the files of a lock below the package root.
+func TestFilesOfALock(t *testing.T) {
+	w := newWorld(t)
+	w.wheel("six", "1.0", "x = 1")
+	data := w.files["six-1.0-py3-none-any.whl"]
+	root := t.TempDir()
+	w.must(os.MkdirAll(filepath.Join(root, "wheels"), 0o700))
+	w.must(os.WriteFile(filepath.Join(root, "wheels", "six-1.0-py3-none-any.whl"), data, 0o600))
+	text := fmt.Sprintf(`lock-version = "1.0"
+[[packages]]
+name = "ours"
+version = "1.0"
+sdist = {path = "ours-1.0.tar.gz", hashes = {sha256 = %[1]q}}
+[[packages]]
+name = "six"
+version = "1.0"
+wheels = [{path = "wheels/six-1.0-py3-none-any.whl", hashes = {sha256 = %[1]q}}]
+`, sum(data))
+	plan := w.planOf("pylock.toml", text, func(in *environment.Input) {
+		in.Image, in.Root, in.Wanted.Dir, in.Images.Runtime = "prebuilt", root, root, "jax"
+	})
+	d := w.document(w.mustProvide(plan).SHA256)
+	if want := []string{"./ours-1.0.tar.gz", "./wheels/six-1.0-py3-none-any.whl"}; !slices.Equal(d.Requirements, want) || len(d.Options) > 0 {
+		t.Errorf("the pod gets %q and %q, want %q", d.Requirements, d.Options, want)
 	}
 }
 

@@ -315,6 +315,7 @@ func (w *world) document(sha256 string) (d struct {
 	Python                             string
 	Wheels                             []struct{ File, SHA256, URL string }
 	Requirements, Constraints, Options []string
+	Complete                           bool
 }) {
 	w.t.Helper()
 	r, err := w.store.Open(context.Background(), store.Blob(sha256))

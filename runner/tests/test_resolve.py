@@ -47,6 +47,18 @@ class Resolved(Packages, PodCase):
         self.assertEqual(self.workspace(), sorted(["logging.py", "pip.py", "train.py", "wheels", f"wheels/{local.file}"]))
         self.assertEqual(os.listdir(self.work + "/scratch"), ["log"])
 
+    def test_complete_requirements(self):
+        wheel = MadeWheel(requires=["needed"])
+        index = self.index(wheel, MadeWheel("needed"))
+        flag = self.flag(document(requirements=[f"demo @ {index.url}/files/{wheel.file}#sha256={wheel.sha256}"], options=[index.option()], complete=True))
+        ran = self.run_call(command("true"), {"x": ""}, *flag)
+        self.assertEqual((ran.code, list(self.listed())), (0, [wheel.file]), ran.out)
+
+    def test_hash_in_a_url(self):
+        wheel = MadeWheel()
+        index = self.index(wheel)
+        self.final(self.wish(f"demo @ {index.url}/files/{wheel.file}#sha256={'0' * 64}", options=[index.option()]), "pip cannot install the job's requirements")
+
     def test_next_attempt_resolves_nothing(self):
         index = self.index(MadeWheel())
         flag = self.wish("demo", options=[index.option()])

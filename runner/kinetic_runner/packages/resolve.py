@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 
-from ..documents import VERSION, strings
+from ..documents import VERSION, field, strings
 from ..errors import AlreadyExists, BadEnvironment, RunnerError
 from ..outcome import signal_name
 from ..process import PYTHON
@@ -31,10 +31,11 @@ def resolve(attempt, wish, where, folder):
     The wheels are left in the folder, by their hashes.
     """
     requirements, constraints, options = (strings(wish, key, where) for key in ("requirements", "constraints", "options"))
+    complete = field(wish, "complete", bool, where, False)
     attempt.say("resolving the requirements with pip")
     work = os.path.join(attempt.scratch, "pip")
     try:
-        paths = run_pip(attempt, work, options + requirements, constraints) if requirements else []
+        paths = run_pip(attempt, work, options + requirements, constraints, complete) if requirements else []
         wheels = [measured(path) for path in paths]
         for wheel, path in zip(wheels, paths):
             os.rename(path, os.path.join(folder, wheel["sha256"]))
@@ -51,8 +52,8 @@ def resolve(attempt, wish, where, folder):
     return found
 
 
-def run_pip(attempt, work, requirements, constraints):
-    """Return the paths of the wheels that pip has made or fetched."""
+def run_pip(attempt, work, requirements, constraints, complete):
+    """Return the paths of the wheels that pip has made or fetched. If complete, the requirements are all packages."""
     if importlib.util.find_spec("pip") is None:
         raise BadEnvironment(f"the image has no pip, which installs the packages of the job: {PYTHON} -m pip does not work: use an image with pip")
     wheels, temporary, output = (os.path.join(work, name) for name in ("wheels", "tmp", "output"))
@@ -64,6 +65,8 @@ def run_pip(attempt, work, requirements, constraints):
         write_file(os.open(environ["NETRC"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), attempt.options.netrc)
     # The workspace is where their relative paths start, but no module of it is pip's: -I.
     argv = [PYTHON, "-I", "-m", "pip", "wheel", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--progress-bar", "off", "-w", wheels]
+    if complete:
+        argv.append("--no-deps")
     files = []
     try:
         for flag, lines in (("-r", requirements), ("-c", constraints)):
