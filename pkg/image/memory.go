@@ -58,6 +58,13 @@ func (m Memory) Save(key string, value any) {
 	}
 }
 
+// Delete forgets what was kept under a key.
+func (m Memory) Delete(key string) {
+	if m.Dir != "" {
+		_ = os.Remove(m.file(key)) // what is not there needs nothing
+	}
+}
+
 func (m Memory) file(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(m.Dir, "image-"+hex.EncodeToString(sum[:16])+".json")

@@ -268,6 +268,9 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 	}
 	done.Warnings = wish.Exposed()
 	if !p.Look {
+		// What was chosen before must not come back: the pod may choose newer versions.
+		p.Images.Memory.Delete(pinsKey(plan, ""))
+		p.Images.Memory.Delete(pinsKey(plan, p.StoreURL))
 		p.Images.Memory.Save(resolvingKey(plan, p.StoreURL), id)
 	}
 	done.Phase, done.Detail = "packages", "the pod resolves them this time; the next job gets the same ones"

@@ -202,6 +202,14 @@ func TestUnpinned(t *testing.T) {
 	if fifth := w.mustProvide(refreshed); fifth.SHA256 != first.SHA256 {
 		t.Errorf("with --refresh-deps: %+v", w.document(fifth.SHA256))
 	}
+	w.must(w.store.Delete(context.Background(), store.Environment("job-1")))
+	data = []byte("a newer wheel")
+	putBlob()
+	chosen = fmt.Sprintf(`{"version":1,"python":"3.12","wheels":[{"file":"six-2.0-py3-none-any.whl","sha256":%q,"size":13}]}`, sum(data))
+	w.must(w.store.Create(context.Background(), store.Environment("job-1"), strings.NewReader(chosen), nil))
+	if d = w.document(w.mustProvide(plan).SHA256); len(d.Wheels) != 1 || d.Wheels[0].SHA256 != sum(data) {
+		t.Errorf("after the pod has chosen newer ones: %+v", d)
+	}
 	if _, err := w.provide(w.plan(text, bundled)); err == nil || !strings.Contains(err.Error(), "uv") {
 		t.Errorf("bundled, without a resolver: %v", err)
 	}
