@@ -30,6 +30,9 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 	done := environment.Provided{Plan: plan, Image: plan.Image}
 	facts, err := p.facts(ctx, plan)
 	var registry *image.RegistryError
+	if errors.As(err, &registry) && plan.Wanted.Kind.IsLock() {
+		return done, fmt.Errorf("choosing the files of %s, which depend on the base image's Python: %w; or use --python instead of an image that this machine can't read", plan.Wanted.Source, err)
+	}
 	if errors.As(err, &registry) {
 		return p.unpinned(ctx, plan, id, nil, done) // only the nodes know the base
 	}

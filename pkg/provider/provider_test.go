@@ -215,6 +215,20 @@ func TestUnpinned(t *testing.T) {
 	}
 }
 
+// TestABaseThatOnlyTheNodesCanRead: the pod can resolve requirements, but not read a lock.
+func TestABaseThatOnlyTheNodesCanRead(t *testing.T) {
+	w := newWorld(t)
+	w.deny = func(*http.Request) int { return http.StatusForbidden }
+	if d := w.document(w.mustProvide(w.plan("six>=1\n", prebuilt)).SHA256); !slices.Equal(d.Requirements, []string{"six>=1"}) {
+		t.Errorf("the pod gets %q", d.Requirements)
+	}
+	_, err := w.provide(w.planOf("pylock.toml", "lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\n"+
+		"wheels = [{url = \"https://files.example/six-1.0-py3-none-any.whl\", hashes = {sha256 = \""+strings.Repeat("a", 64)+"\"}}]\n", prebuilt))
+	if err == nil || !strings.Contains(err.Error(), "403") || !strings.Contains(err.Error(), "choosing the files of pylock.toml") || !strings.Contains(err.Error(), "--python") {
+		t.Errorf("with a lock: %v", err)
+	}
+}
+
 // TestALockThatHasToBeBuilt: what a lock names exactly is built exactly so.
 func TestALockThatHasToBeBuilt(t *testing.T) {
 	w := newWorld(t)
