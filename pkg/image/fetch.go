@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"os"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 )
 
@@ -121,6 +123,33 @@ func (r *reading) Read(p []byte) (int, error) {
 		r.err = err
 	}
 	return n, err
+}
+
+// Sizes returns the sizes of wheels, 0 where nobody says. Those that are not known are asked for with
+// from, and nothing is fetched.
+func (c *Client) Sizes(ctx context.Context, from *http.Client, wheels []Wheel) ([]int64, error) {
+	return fetcher{client: cmp.Or(from, http.DefaultClient)}.sizes(ctx, wheels, func(int) bool { return false })
+}
+
+// sizes returns the sizes of wheels. Not every resolver tells them; then the server that has the
+// wheel does, if it wants to. It is not asked for those to skip.
+func (f fetcher) sizes(ctx context.Context, wheels []Wheel, skip func(i int) bool) ([]int64, error) {
+	sizes := make([]int64, len(wheels))
+	asking, group := errgroup.WithContext(ctx)
+	asking.SetLimit(readers)
+	for i, w := range wheels {
+		if sizes[i] = w.Size; skip(i) || w.Size > 0 || w.Path != "" {
+			continue
+		}
+		asking.Go(func() error {
+			sizes[i] = f.size(group, w)
+			return nil
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	return sizes, context.Cause(ctx)
 }
 
 // size asks how large a wheel is; 0 if nobody says.

@@ -100,7 +100,7 @@ func (m *maker) checkLimit(ctx context.Context, known []bool) error {
 	if e.Limit == 0 {
 		return nil
 	}
-	sizes, err := m.sizes(ctx, known)
+	sizes, err := m.fetcher.sizes(ctx, m.env.Wheels, func(i int) bool { return known[i] })
 	if err != nil {
 		return err
 	}
@@ -113,27 +113,6 @@ func (m *maker) checkLimit(ctx context.Context, known []bool) error {
 		return e
 	}
 	return nil
-}
-
-// sizes returns the sizes of wheels. Not every resolver tells them; then the server that has the
-// wheel does, if it wants to.
-func (m *maker) sizes(ctx context.Context, known []bool) ([]int64, error) {
-	sizes := make([]int64, len(known))
-	asking, group := errgroup.WithContext(ctx)
-	asking.SetLimit(readers)
-	for i, w := range m.env.Wheels {
-		if sizes[i] = w.Size; known[i] || w.Size > 0 || w.Path != "" {
-			continue
-		}
-		asking.Go(func() error {
-			sizes[i] = m.fetcher.size(group, w)
-			return nil
-		})
-	}
-	if err := asking.Wait(); err != nil {
-		return nil, err
-	}
-	return sizes, context.Cause(ctx)
 }
 
 // shared returns the layer that several wheels share.

@@ -81,7 +81,7 @@ func (p *Provider) kept(ctx context.Context, found pins) (bool, error) {
 	if p.Look {
 		return true, nil // to find out may change their age
 	}
-	missing, _ := p.missing(ctx, found.Wheels)
+	missing := p.missing(ctx, found.Wheels)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for _, w := range found.Wheels {
@@ -105,10 +105,17 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 	for i := range r.Wheels {
 		p.measured(&r.Wheels[i])
 	}
+	client, err := p.Resolver.Client(p.wish(plan, facts))
+	if err != nil {
+		return done, err
+	}
 	var missing map[string]bool
-	var total int64
 	if !r.Stored {
-		missing, total = p.missing(ctx, r.Wheels)
+		missing = p.missing(ctx, r.Wheels)
+	}
+	total, err := p.total(ctx, client, r.Wheels, missing)
+	if err != nil {
+		return done, err
 	}
 	urls := map[string]string{} // of the wheels that the pod fetches itself
 	if total > limit(plan) {
@@ -122,10 +129,6 @@ func (p *Provider) list(ctx context.Context, plan environment.Plan, facts image.
 				delete(missing, w.SHA256)
 			}
 		}
-	}
-	client, err := p.Resolver.Client(p.wish(plan, facts))
-	if err != nil {
-		return done, err
 	}
 	sent, err := p.storeWheels(ctx, client, r.Wheels, missing)
 	if err != nil {
@@ -149,22 +152,35 @@ func (p *Provider) measured(w *image.Wheel) {
 
 func sizeKey(w image.Wheel) string { return "size " + w.SHA256 }
 
-// missing returns which wheels the store may lack, by their SHA-256, and the sum of their sizes as
-// far as they are known.
-func (p *Provider) missing(ctx context.Context, wheels []image.Wheel) (missing map[string]bool, total int64) {
+// missing returns which wheels the store may lack, by their SHA-256.
+func (p *Provider) missing(ctx context.Context, wheels []image.Wheel) map[string]bool {
 	var blobs []api.IndexBlob
 	for _, w := range wheels {
 		blobs = append(blobs, api.IndexBlob{SHA256: w.SHA256, Size: w.Size})
 	}
 	has := p.Store.HasBlobs(ctx, blobs)
-	missing = map[string]bool{}
+	missing := map[string]bool{}
 	for _, w := range wheels {
 		if !has[w.SHA256] {
 			missing[w.SHA256] = true
-			total += w.Size
 		}
 	}
-	return missing, total
+	return missing
+}
+
+// total returns how many bytes are missing, as far as somebody says it.
+func (p *Provider) total(ctx context.Context, from *http.Client, wheels []image.Wheel, missing map[string]bool) (total int64, err error) {
+	var asked []image.Wheel
+	for _, w := range wheels {
+		if missing[w.SHA256] {
+			asked = append(asked, w)
+		}
+	}
+	sizes, err := p.Images.Sizes(ctx, from, asked)
+	for _, size := range sizes {
+		total += size
+	}
+	return total, err
 }
 
 // parallel is how many wheels are sent at a time.

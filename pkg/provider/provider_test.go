@@ -146,6 +146,13 @@ func TestPrebuilt(t *testing.T) {
 	if len(d.Wheels) != 1 || d.Wheels[0].URL != w.index.URL+"/files/big-1.0-py3-none-any.whl" || len(w.did("index/files/")) > 0 {
 		t.Errorf("what is more than the limit: %+v with %q", d, w.did("index"))
 	}
+	w.sizeless = true
+	limited = w.plan(w.locked(w.wheel("huge", "1.0", "z = 3")), prebuilt, func(in *environment.Input) { in.UploadLimit = 1 })
+	d = w.document(w.mustProvide(limited).SHA256)
+	if got := w.did("index/files/"); len(d.Wheels) != 1 || d.Wheels[0].URL == "" || !slices.Equal(got, []string{"HEAD index/files/huge-1.0-py3-none-any.whl"}) {
+		t.Errorf("what is more than the limit, from an index that tells no sizes: %+v with %q", d, got)
+	}
+	w.sizeless = false
 	private := strings.Replace(w.locked(w.wheel("bigger", "1.0", "z = 2")), "://", "://me:hush@", 1)
 	limited = w.plan(private, prebuilt, func(in *environment.Input) { in.UploadLimit = 1 })
 	d = w.document(w.mustProvide(limited).SHA256)
