@@ -5,8 +5,10 @@ package deps
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
 // Kind is the kind of file that says what a project needs.
@@ -80,6 +82,20 @@ type Line struct {
 
 // Place returns the file and the number of the line, for errors.
 func (l Line) Place() string { return place(l.File, l.Number) }
+
+// BesidePath returns what a requirement that is a file says beside its path: extras in brackets, and a
+// marker, "" for none.
+func (l Line) BesidePath() (extras, marker string) {
+	text, marker, _ := strings.Cut(l.Text, ";")
+	text = strings.TrimSpace(text)
+	if name, _, found := strings.Cut(text, "@"); found && requirement.LeadingName(name) != "" && !strings.ContainsAny(name, `/\`) {
+		text = strings.TrimSpace(name) // name[extra] @ PATH
+	}
+	if i := strings.LastIndexByte(text, '['); i >= 0 && strings.HasSuffix(text, "]") {
+		extras = text[i:]
+	}
+	return extras, strings.TrimSpace(marker)
+}
 
 // place returns a file and a line number as compilers write them.
 func place(file string, number int) string {

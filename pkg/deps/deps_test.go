@@ -367,3 +367,18 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+func TestBesidePath(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"./ours.whl":                                {"", ""},
+		"./ours.whl[gpu,tpu]":                       {"[gpu,tpu]", ""},
+		"./a[1]/ours.tar.gz ; python_version < '3'": {"", "python_version < '3'"},
+		"./ours.whl [gpu]; extra == 'x'":            {"[gpu]", "extra == 'x'"},
+		"ours[gpu] @ file:///p/ours.whl":            {"[gpu]", ""},
+		"./me@home/ours.whl[gpu]":                   {"[gpu]", ""},
+	} {
+		if extras, marker := (Line{Text: text}).BesidePath(); extras != want[0] || marker != want[1] {
+			t.Errorf("%s: got %q and %q, want %q", text, extras, marker, want)
+		}
+	}
+}

@@ -101,6 +101,10 @@ func wantedLines(plan environment.Plan) ([]string, error) {
 			if text, err = inRoot(plan, l.Path); err != nil {
 				return nil, fmt.Errorf("%s: %q: %w", l.Place(), l.Text, err)
 			}
+			extras, marker := l.BesidePath()
+			if text += extras; marker != "" {
+				text += " ; " + marker
+			}
 		}
 		if hashed {
 			for _, hash := range l.Hashes {

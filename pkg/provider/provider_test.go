@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
@@ -219,6 +220,21 @@ func TestUnpinned(t *testing.T) {
 	}
 	if _, err := w.provide(w.plan(text, bundled)); err == nil || !strings.Contains(err.Error(), "uv") {
 		t.Errorf("bundled, without a resolver: %v", err)
+	}
+}
+
+// TestFilesOfRequirements: the pod gets their paths, and what stands beside them.
+func TestFilesOfRequirements(t *testing.T) {
+	w := newWorld(t)
+	root := t.TempDir()
+	w.must(os.WriteFile(filepath.Join(root, "ours-1-py3-none-any.whl"), []byte("zip"), 0o600))
+	text := "./ours-1-py3-none-any.whl[gpu] ; python_version > '3'\n"
+	w.must(os.WriteFile(filepath.Join(root, "requirements.txt"), []byte(text), 0o600))
+	wanted, err := deps.Find(deps.Options{Root: root, EntryDir: root, Cwd: root, Home: root})
+	w.must(err)
+	plan := w.plan("", prebuilt, func(in *environment.Input) { in.Root, in.Wanted = root, wanted })
+	if d := w.document(w.mustProvide(plan).SHA256); !slices.Equal(d.Requirements, []string{strings.TrimSpace(text)}) {
+		t.Errorf("the pod gets %q, want %q", d.Requirements, text)
 	}
 }
 

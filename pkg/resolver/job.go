@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/index"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/subprocess"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
@@ -110,15 +109,10 @@ func written(l deps.Line) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", l.Place(), err)
 	}
-	_, rest, _ := strings.Cut(l.Text, ".whl")
-	rest, marker, hasMarker := strings.Cut(rest, ";")
-	extras := strings.TrimSpace(rest)
-	if r, err := requirement.Parse(l.Text); err == nil && r.URL != "" && len(r.Extras) > 0 { // NAME[EXTRA] @ PATH
-		extras = "[" + strings.Join(r.Extras, ",") + "]"
-	}
+	extras, marker := l.BesidePath()
 	line := name.Project() + extras + " @ " + index.FileURL(l.Path)
-	if hasMarker {
-		line += " ; " + strings.TrimSpace(marker)
+	if marker != "" {
+		line += " ; " + marker
 	}
 	return line, nil
 }
