@@ -3,14 +3,12 @@
 #   IMAGE    its name, with a tag
 #   CACHE    the name of an image that keeps stages for later builds, or empty
 #   REUSED   what it keeps: nothing, tools (the stage of that name), all
-#   NETRC    credentials for package indexes, if the build has any
 set -euo pipefail
 
 # Docker's own builder cannot write a cache to a registry.
 docker buildx create --use --driver docker-container >/dev/null
 
 build=(docker buildx build --progress=plain --platform=linux/amd64 --provenance=false)
-if [[ -v NETRC ]]; then build+=('--secret=id=netrc,env=NETRC'); fi
 keep=("--cache-to=type=registry,ref=$CACHE,mode=max,image-manifest=true,ignore-error=true")
 
 if [[ -n $CACHE && $REUSED != nothing ]]; then

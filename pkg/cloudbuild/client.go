@@ -132,11 +132,9 @@ func (c *Client) create(ctx context.Context, r Request, parent string) (Build, e
 	if err != nil {
 		return Build{}, err
 	}
-	message, err := Message(c.place, r, generation)
-	if err != nil {
-		return Build{}, err
-	}
-	operation, err := c.builds.CreateBuild(ctx, &cloudbuildpb.CreateBuildRequest{Parent: parent, ProjectId: c.place.Project, Build: message})
+	operation, err := c.builds.CreateBuild(ctx, &cloudbuildpb.CreateBuildRequest{
+		Parent: parent, ProjectId: c.place.Project, Build: Message(c.place, r, generation),
+	})
 	if err != nil {
 		return Build{}, err
 	}

@@ -33,8 +33,6 @@ type Image struct {
 	Hashed                             bool // whether every requirement must have a hash
 	Complete                           bool // whether nothing else is installed for the requirements
 	Compiled                           bool // whether a package has to be compiled
-	// Netrc is as in Source.
-	Netrc string
 }
 
 // Installer is a program that installs packages.
@@ -61,7 +59,7 @@ type CredentialsError struct {
 
 // Error says what to do instead.
 func (e *CredentialsError) Error() string {
-	return fmt.Sprintf("%q has credentials, which everyone with access to the build would see: store a netrc file as a secret in Secret Manager, name that secret, and remove them from the URL", e.Line)
+	return fmt.Sprintf("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc instead, and use --image prebuilt, with which the pod gets them", e.Line)
 }
 
 var (
@@ -120,9 +118,7 @@ func (i Image) Source(ctx context.Context) (Source, error) {
 	if i.tools() != nil && !i.InBase {
 		reused = Tools
 	}
-	s, err := newSource(reused, files)
-	s.Netrc = i.Netrc
-	return s, err
+	return newSource(reused, files)
 }
 
 func text(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
@@ -199,14 +195,11 @@ func (i Image) mounts() []string {
 	if i.Installer == UV {
 		mounts = append(mounts, "--mount=type=bind,from="+uvImage+",source=/uv,target=/bin/uv")
 	}
-	if i.Netrc != "" {
-		mounts = append(mounts, "--mount=type=secret,id=netrc,target=/root/.netrc,required=true")
-	}
 	return mounts
 }
 
-// install returns the command that installs all packages. HOME is where .netrc is, whatever
-// the base says.
+// install returns the command that installs all packages. HOME is root's, because that of the base
+// may be another user's.
 func (i Image) install() []string {
 	python := "/" + i.Layout.Prefix + "/bin/python"
 	if i.InBase {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -52,7 +51,6 @@ func TestSource(t *testing.T) {
 		"options": func(i *cloudbuild.Image) {
 			i.Options = []string{"--index-url https://python.acme.example/simple", "--pre"}
 			i.Constraints = []string{"werkzeug<4"}
-			i.Netrc = "netrc"
 		},
 		"base": func(i *cloudbuild.Image) {
 			i.InBase, i.Layout.Prefix, i.Requirements = true, "usr/local", []string{"jax[tpu]", "keras"}
@@ -60,7 +58,7 @@ func TestSource(t *testing.T) {
 		},
 		"pip": func(i *cloudbuild.Image) {
 			i.Installer, i.System, i.Interpreter = cloudbuild.Pip, true, "/usr/bin/python3.12"
-			i.Netrc, i.Constraints = "netrc", []string{"werkzeug<4"}
+			i.Constraints = []string{"werkzeug<4"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +67,7 @@ func TestSource(t *testing.T) {
 			s := source(t, i)
 			files := unpack(t, s.Data)
 			var page strings.Builder
-			fmt.Fprintf(&page, "reused: %s\nnetrc: %s\n", s.Reused, s.Netrc)
+			fmt.Fprintf(&page, "reused: %s\n", s.Reused)
 			for _, file := range slices.Sorted(maps.Keys(files)) {
 				text := files[file]
 				if file == "env.tar.gz" {
@@ -156,7 +154,7 @@ func TestCredentials(t *testing.T) {
 		for _, change := range []func(*cloudbuild.Image){
 			func(i *cloudbuild.Image) { i.Requirements = []string{line} },
 			func(i *cloudbuild.Image) { i.Constraints = []string{line} },
-			func(i *cloudbuild.Image) { i.Options, i.Netrc = []string{line}, "netrc" },
+			func(i *cloudbuild.Image) { i.Options = []string{line} },
 		} {
 			i := image()
 			change(&i)
@@ -175,18 +173,13 @@ func TestCredentials(t *testing.T) {
 func TestMessage(t *testing.T) {
 	i := image()
 	i.Compiled = true
-	full := cloudbuild.Request{Key: "abc", Image: "europe-docker.pkg.dev/acme/kn-research/env:r-abc", Cache: "europe-docker.pkg.dev/acme/kn-research/env:cache",
-		Machine: "E2_HIGHCPU_32", Timeout: time.Hour, QueueTTL: 10 * time.Minute}
-	i.Netrc = "projects/other/secrets/netrc/versions/3"
+	full := cloudbuild.Request{Key: "abc", Image: "europe-docker.pkg.dev/acme/kn-research/env:r-abc", Cache: "europe-docker.pkg.dev/acme/kn-research/env:cache"}
 	full.Source = source(t, i)
 	full.Source.Name = "builds/1.tar.gz" // its hash is tested elsewhere
 	least := cloudbuild.Request{Key: "abc", Image: full.Image, Source: full.Source}
-	least.Source.Reused, least.Source.Netrc = cloudbuild.Nothing, ""
+	least.Source.Reused = cloudbuild.Nothing
 	for name, r := range map[string]cloudbuild.Request{"full": full, "least": least} {
-		m, err := cloudbuild.Message(place, r, 1732187412345678)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := cloudbuild.Message(place, r, 1732187412345678)
 		if !strings.HasPrefix(m.Steps[0].Script, "#!/usr/bin/env bash\n") {
 			t.Error("the script has no interpreter")
 		}
@@ -200,18 +193,6 @@ func TestMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, "message-"+name+".golden", page.String()+"\n")
-	}
-	for secret, want := range map[string]string{
-		"netrc":                "projects/acme/secrets/netrc/versions/latest",
-		"netrc/versions/2":     "projects/acme/secrets/netrc/versions/2",
-		"projects/o/secrets/n": "projects/o/secrets/n/versions/latest",
-	} {
-		r := least
-		r.Source.Netrc = secret
-		m, err := cloudbuild.Message(place, r, 1)
-		if err != nil || m.AvailableSecrets.SecretManager[0].VersionName != want {
-			t.Errorf("%s: %v, error %v", secret, m.AvailableSecrets, err)
-		}
 	}
 }
 
@@ -233,7 +214,6 @@ for word; do case "$word" in --metadata-file=*) printf '{\n  "containerimage.con
 		{"nothing reused", []string{"CACHE=host/env:cache", "REUSED=nothing"}, 0},
 		{"tools", []string{"CACHE=host/env:cache", "REUSED=tools"}, 0},
 		{"all", []string{"CACHE=host/env:cache", "REUSED=all"}, 0},
-		{"netrc", []string{"CACHE=", "REUSED=nothing", "NETRC=machine x password hunter2"}, 0},
 		{"failure", []string{"CACHE=", "REUSED=nothing", "FAIL=push=true"}, 3},
 		{"failing tools", []string{"CACHE=host/env:cache", "REUSED=tools", "FAIL=--target"}, 3},
 	} {

@@ -1,11 +1,9 @@
 package cloudbuild
 
 import (
-	"cmp"
 	_ "embed" // the script of the build
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
@@ -43,11 +41,14 @@ type Request struct {
 	Image  string // its name with a tag, under which it is pushed
 	Cache  string // the name of an image that keeps what later builds reuse, or ""
 	Source Source
-
-	Machine  string        // a machine type of Cloud Build; E2_HIGHCPU_8 if it is ""
-	Timeout  time.Duration // how long the build may take; 30 minutes if it is 0
-	QueueTTL time.Duration // how long it may wait before; 30 minutes if it is 0
 }
+
+const (
+	// takes limits how long a build may take.
+	takes = 30 * time.Minute
+	// waits limits how long it may wait for a machine before.
+	waits = 30 * time.Minute
+)
 
 var keyPattern = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
@@ -63,19 +64,7 @@ func (r Request) check() error {
 	case len(r.Source.Data) == 0:
 		return errors.New("it has no source")
 	}
-	_, err := r.machine()
-	return err
-}
-
-func (r Request) machine() (cloudbuildpb.BuildOptions_MachineType, error) {
-	if r.Machine == "" {
-		return cloudbuildpb.BuildOptions_E2_HIGHCPU_8, nil
-	}
-	number, known := cloudbuildpb.BuildOptions_MachineType_value[r.Machine]
-	if !known {
-		return 0, fmt.Errorf("the machine type %q: Cloud Build has E2_HIGHCPU_8, E2_HIGHCPU_32, E2_MEDIUM", r.Machine)
-	}
-	return cloudbuildpb.BuildOptions_MachineType(number), nil
+	return nil
 }
 
 // tag is how builds of a key are found.
@@ -87,12 +76,8 @@ func (r Request) env() []string {
 }
 
 // Message returns the build as Cloud Build is asked for it. generation is that of the source.
-func Message(p Place, r Request, generation int64) (*cloudbuildpb.Build, error) {
-	machine, err := r.machine()
-	if err != nil {
-		return nil, err
-	}
-	build := &cloudbuildpb.Build{
+func Message(p Place, r Request, generation int64) *cloudbuildpb.Build {
+	return &cloudbuildpb.Build{
 		Source: &cloudbuildpb.Source{Source: &cloudbuildpb.Source_StorageSource{
 			StorageSource: &cloudbuildpb.StorageSource{Bucket: p.Bucket, Object: r.Source.Name, Generation: generation},
 		}},
@@ -100,32 +85,14 @@ func Message(p Place, r Request, generation int64) (*cloudbuildpb.Build, error) 
 		Steps:          []*cloudbuildpb.BuildStep{{Name: "gcr.io/cloud-builders/docker", Env: r.env(), Script: script}},
 		ServiceAccount: fmt.Sprintf("projects/%s/serviceAccounts/%s", p.Project, p.Account),
 		LogsBucket:     "gs://" + p.Bucket,
-		Timeout:        durationpb.New(cmp.Or(r.Timeout, 30*time.Minute)),
-		QueueTtl:       durationpb.New(cmp.Or(r.QueueTTL, 30*time.Minute)),
+		Timeout:        durationpb.New(takes),
+		QueueTtl:       durationpb.New(waits),
 		Tags:           []string{"kinetic", r.tag()},
 		Options: &cloudbuildpb.BuildOptions{
 			Logging:            cloudbuildpb.BuildOptions_GCS_ONLY, // logs elsewhere can't be followed
 			LogStreamingOption: cloudbuildpb.BuildOptions_STREAM_ON,
-			MachineType:        machine,
+			MachineType:        cloudbuildpb.BuildOptions_E2_HIGHCPU_8,
 			SubstitutionOption: cloudbuildpb.BuildOptions_ALLOW_LOOSE,
 		},
 	}
-	if netrc := r.Source.Netrc; netrc != "" {
-		build.Steps[0].SecretEnv = []string{"NETRC"}
-		build.AvailableSecrets = &cloudbuildpb.Secrets{SecretManager: []*cloudbuildpb.SecretManagerSecret{
-			{VersionName: secretVersion(p.Project, netrc), Env: "NETRC"},
-		}}
-	}
-	return build, nil
-}
-
-// secretVersion returns the full name of a secret's version.
-func secretVersion(project, secret string) string {
-	if !strings.HasPrefix(secret, "projects/") {
-		secret = fmt.Sprintf("projects/%s/secrets/%s", project, secret)
-	}
-	if !strings.Contains(secret, "/versions/") {
-		secret += "/versions/latest"
-	}
-	return secret
 }

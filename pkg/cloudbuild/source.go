@@ -22,10 +22,6 @@ type Source struct {
 	Data []byte
 	// Reused is what later builds take from this one.
 	Reused Reused
-	// Netrc is the secret in Secret Manager with a netrc file, the credentials for package
-	// indexes: its name, or projects/P/secrets/NAME/versions/VERSION. A Dockerfile gets it as
-	// the BuildKit secret netrc. "" if no index needs credentials.
-	Netrc string
 }
 
 // Reused is which stages of a Dockerfile are kept for later builds.

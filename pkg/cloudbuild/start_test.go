@@ -235,12 +235,11 @@ func TestStartRetries(t *testing.T) {
 func TestStartRefusesRequests(t *testing.T) {
 	c := newCloud(t)
 	for want, change := range map[string]func(*cloudbuild.Request){
-		`the key "a b"`:         func(r *cloudbuild.Request) { r.Key = "a b" },
-		`the key "a\""`:         func(r *cloudbuild.Request) { r.Key = `a"` },
-		`the image "x y"`:       func(r *cloudbuild.Request) { r.Image = "x y" },
-		`the cache "x,y"`:       func(r *cloudbuild.Request) { r.Cache = "x,y" },
-		`the machine type "N1"`: func(r *cloudbuild.Request) { r.Machine = "N1" },
-		`it has no source`:      func(r *cloudbuild.Request) { r.Source = cloudbuild.Source{} },
+		`the key "a b"`:    func(r *cloudbuild.Request) { r.Key = "a b" },
+		`the key "a\""`:    func(r *cloudbuild.Request) { r.Key = `a"` },
+		`the image "x y"`:  func(r *cloudbuild.Request) { r.Image = "x y" },
+		`the cache "x,y"`:  func(r *cloudbuild.Request) { r.Cache = "x,y" },
+		`it has no source`: func(r *cloudbuild.Request) { r.Source = cloudbuild.Source{} },
 	} {
 		r := c.request()
 		change(&r)
