@@ -213,10 +213,7 @@ func (p Plan) Moves() bool {
 }
 
 // InArtifactRegistry reports whether the image goes to Artifact Registry.
-func (p Plan) InArtifactRegistry() bool {
-	host, _, _ := strings.Cut(p.Repository, "/")
-	return strings.HasSuffix(host, ".pkg.dev")
-}
+func (p Plan) InArtifactRegistry() bool { return InArtifactRegistry(p.Repository) }
 
 // AsPrebuilt returns the plan by which the pod installs the packages, because they can't be in an
 // image.

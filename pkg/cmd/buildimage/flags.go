@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
@@ -166,15 +165,9 @@ func (f *flags) readImages(place target.Target, getenv func(string) string) erro
 			return err
 		}
 	}
-	if f.uploadLimit == "" {
-		return nil
-	}
-	limit, err := resource.ParseQuantity(f.uploadLimit)
-	if err != nil || limit.Sign() <= 0 {
-		return fmt.Errorf("--image-upload-limit %q: expected a size such as 256Mi or 2Gi", f.uploadLimit)
-	}
-	i.UploadLimit = limit.Value()
-	return nil
+	var err error
+	i.UploadLimit, err = packages.UploadLimit(f.uploadLimit)
+	return err
 }
 
 // checkCloudBuild rejects what only Cloud Build does where it does not.
@@ -190,7 +183,7 @@ func (f *flags) checkCloudBuild(place target.Target) error {
 	case f.dockerfile == "":
 		flag = "--builder cloudbuild"
 	}
-	if host, _, _ := strings.Cut(i.ImageRepo, "/"); !strings.HasSuffix(host, ".pkg.dev") {
+	if !environment.InArtifactRegistry(i.ImageRepo) {
 		return fmt.Errorf("%s: Cloud Build pushes to Artifact Registry, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER, not to --repo %s", flag, i.ImageRepo)
 	}
 	if place.Project == "" || place.Cluster == "" {

@@ -11,6 +11,7 @@ import (
 	"cloud.google.com/go/auth/credentials"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 )
 
 // googleScope lets a token be used for all services that the account may use.
@@ -41,12 +42,8 @@ func cloudBuild(p Place) func(context.Context) (*cloudbuild.Client, error) {
 	if p.Project == "" || p.Cluster == "" {
 		return nil
 	}
-	region := p.Zone
-	if end := strings.LastIndex(region, "-"); strings.Count(region, "-") > 1 {
-		region = region[:end]
-	}
 	return func(ctx context.Context) (*cloudbuild.Client, error) {
-		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, region, p.Cluster))
+		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, environment.Region(p.Zone), p.Cluster))
 		if err != nil {
 			return nil, err
 		}

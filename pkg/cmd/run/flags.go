@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
@@ -227,15 +227,9 @@ func (f *flags) readImages(r *api.Request, getenv func(string) string) error {
 			return err
 		}
 	}
-	if f.uploadLimit == "" {
-		return nil
-	}
-	limit, err := resource.ParseQuantity(f.uploadLimit)
-	if err != nil || limit.Sign() <= 0 {
-		return fmt.Errorf("--image-upload-limit %q: expected a size such as 256Mi or 2Gi", f.uploadLimit)
-	}
-	i.UploadLimit = limit.Value()
-	return nil
+	var err error
+	i.UploadLimit, err = packages.UploadLimit(f.uploadLimit)
+	return err
 }
 
 // checkEmpty rejects flags with an empty text, for example from an unset shell variable:
