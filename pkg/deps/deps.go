@@ -126,9 +126,18 @@ func hidden(text string) string {
 	return query().ReplaceAllString(credentials().ReplaceAllString(text, "://***@"), "$1?***")
 }
 
-// WithoutUsers returns a text without the users and passwords in its URLs: with others it still
-// means the same.
-func WithoutUsers(text string) string { return credentials().ReplaceAllString(text, "://") }
+// logins are the credentials of web servers, and passwords those of others, such as Git over SSH,
+// where the user alone is no secret and belongs to the address.
+var (
+	logins    = pattern.Lazy(`(?i)(https?://)[^/\s"]+@`)
+	passwords = pattern.Lazy(`(://[^/\s":@]*):[^/\s"]+@`)
+)
+
+// WithoutUsers returns a text without the credentials in its URLs: with others it still means the
+// same.
+func WithoutUsers(text string) string {
+	return passwords().ReplaceAllString(logins().ReplaceAllString(text, "$1"), "$1@")
+}
 
 // wrong returns an error about a place in a file.
 func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, hidden(err.Error())) }

@@ -370,8 +370,8 @@ func BenchmarkFind(b *testing.B) {
 
 func TestBesidePath(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"./ours.whl":                                {"", ""},
-		"./ours.whl[gpu,tpu]":                       {"[gpu,tpu]", ""},
+		"./ours.whl":          {"", ""},
+		"./ours.whl[gpu,tpu]": {"[gpu,tpu]", ""},
 		"./a[1]/ours.tar.gz ; python_version < '3'": {"", "python_version < '3'"},
 		"./ours.whl [gpu]; extra == 'x'":            {"[gpu]", "extra == 'x'"},
 		"ours[gpu] @ file:///p/ours.whl":            {"[gpu]", ""},
@@ -379,6 +379,20 @@ func TestBesidePath(t *testing.T) {
 	} {
 		if extras, marker := (Line{Text: text}).BesidePath(); extras != want[0] || marker != want[1] {
 			t.Errorf("%s: got %q and %q, want %q", text, extras, marker, want)
+		}
+	}
+}
+
+func TestWithoutUsers(t *testing.T) {
+	for text, want := range map[string]string{
+		"x @ git+https://${TOKEN}@h.example:8443/r@v1":   "x @ git+https://h.example:8443/r@v1",
+		"--index-url HTTPS://me:p@ss@h.example/simple":   "--index-url HTTPS://h.example/simple",
+		"x @ git+ssh://git@h.example/r@v1":               "x @ git+ssh://git@h.example/r@v1",
+		"x @ git+ssh://git:secret@h.example:22/r.git@v1": "x @ git+ssh://git@h.example:22/r.git@v1",
+		"x @ https://h.example:8443/a@b/x.whl":           "x @ https://h.example:8443/a@b/x.whl",
+	} {
+		if got := WithoutUsers(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }

@@ -129,9 +129,6 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 	if err != nil {
 		return cloudbuild.Request{}, err
 	}
-	if err := p.fits(ctx, plan, facts); err != nil {
-		return cloudbuild.Request{}, err
-	}
 	if plan.Wanted.Kind.IsLock() && packages == nil { // the lock names the versions
 		r, err := p.resolve(ctx, plan, facts)
 		var build *resolver.NeedsBuildError
@@ -140,11 +137,8 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 		}
 		packages = r.packages
 	}
-	for _, p := range packages {
-		if file := fileOf(plan, p); plan.Wanted.Kind.IsLock() && file != "" {
-			return cloudbuild.Request{}, unfitError(fmt.Sprintf("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt",
-				file, p.Name, plan.Wanted.Source))
-		}
+	if err := p.fits(ctx, plan, facts, packages); err != nil {
+		return cloudbuild.Request{}, err
 	}
 	d, err := wishDocument(plan, packages)
 	if err != nil {
@@ -185,16 +179,22 @@ func compiled(packages []lock.Package, because error) bool {
 }
 
 // fits returns an error if Cloud Build would lack something that the image needs.
-func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.Facts) error {
+func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.Facts, packages []lock.Package) error {
 	if err := plan.Buildable(); err != nil {
 		return unfitError(fmt.Sprintf("Cloud Build can't make the image: %v: use --image prebuilt", err))
+	}
+	for _, p := range packages {
+		if file := fileOf(plan, p); plan.Wanted.Kind.IsLock() && file != "" {
+			return unfitError(fmt.Sprintf("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt",
+				file, p.Name, plan.Wanted.Source))
+		}
 	}
 	for _, o := range plan.Wanted.Options {
 		if name, value, _ := strings.Cut(o, " "); filepath.IsAbs(value) || strings.HasPrefix(value, "file:") {
 			return unfitError(fmt.Sprintf("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value))
 		}
 	}
-	netrc, err := p.Resolver.Netrc(ctx, p.wish(plan, facts))
+	netrc, err := p.Resolver.Netrc(ctx, p.wish(plan, facts), packages)
 	if err != nil {
 		return err
 	}

@@ -282,7 +282,7 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 		return done, err
 	}
 	wish := p.wish(plan, image.Facts{})
-	if done.Netrc, err = p.Resolver.Netrc(ctx, wish); err != nil {
+	if done.Netrc, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
 		return done, err
 	}
 	done.Warnings = wish.Exposed()

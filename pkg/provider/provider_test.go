@@ -238,6 +238,24 @@ func TestFilesOfRequirements(t *testing.T) {
 	}
 }
 
+// TestCredentialsOfURLs: the pod gets those of requirements apart from them.
+func TestCredentialsOfURLs(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan("a @ git+https://${TOKEN}@git.example/a@v1\nb @ https://me:hush@files.example/b.tar.gz\nc @ git+ssh://git@git.example/c\n", prebuilt)
+	if _, err := w.provide(plan); err == nil || !strings.Contains(err.Error(), "requirements.txt:1: ") || !strings.Contains(err.Error(), "TOKEN is not set") {
+		t.Errorf("without the variable: %v", err)
+	}
+	w.environ = []string{"TOKEN=hush"}
+	done := w.mustProvide(plan)
+	d := w.document(done.SHA256)
+	if want := []string{"a @ git+https://git.example/a@v1", "b @ https://files.example/b.tar.gz", "c @ git+ssh://git@git.example/c"}; !slices.Equal(d.Requirements, want) {
+		t.Errorf("the pod gets %q, want %q", d.Requirements, want)
+	}
+	if want := "machine git.example login hush password \"\"\nmachine files.example login me password hush\n"; done.Netrc != want {
+		t.Errorf("the pod gets the credentials %q, want %q", done.Netrc, want)
+	}
+}
+
 // TestABaseThatOnlyTheNodesCanRead: the pod can resolve requirements, but not read a lock.
 func TestABaseThatOnlyTheNodesCanRead(t *testing.T) {
 	w := newWorld(t)
@@ -273,6 +291,9 @@ vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id =
 	}
 	if !strings.Contains(done.Plan.Why, "ours") {
 		t.Errorf("why: %s", done.Plan.Why)
+	}
+	if want := "machine git.example login me password secret\n"; done.Netrc != want {
+		t.Errorf("the pod gets the credentials %q, want %q", done.Netrc, want)
 	}
 	asked := w.planOf("pylock.toml", text, bundled)
 	if _, err := w.provide(asked); err == nil || !strings.Contains(err.Error(), "ours") {

@@ -2,18 +2,22 @@ package resolver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/index"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
-// Netrc returns the credentials for the indexes of a wish in the form of a netrc file, "" if there
-// are none: another machine that resolves the wish needs them. Google's token is not among them: it
-// may do more than read packages.
-func (r Resolver) Netrc(ctx context.Context, w Wish) (string, error) {
+// Netrc returns the credentials for the indexes and the URLs of a wish in the form of a netrc file, ""
+// if there are none: another machine that resolves the wish needs them. packages are those of a lock.
+// Google's token is not among them: it may do more than read packages.
+func (r Resolver) Netrc(ctx context.Context, w Wish, packages []lock.Package) (string, error) {
 	s, err := r.sources(w)
 	if err != nil {
 		return "", err
@@ -22,9 +26,13 @@ func (r Resolver) Netrc(ctx context.Context, w Wish) (string, error) {
 	if err := r.access().Authorize(ctx, &s); err != nil {
 		return "", err
 	}
+	direct, err := r.direct(w, packages)
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	seen := map[string]bool{}
-	for _, source := range slices.Concat(s.All(), s.Others) {
+	for _, source := range slices.Concat(s.All(), s.Others, direct) {
 		host, user, password := source.Login()
 		if host == "" || seen[host] {
 			continue
@@ -54,6 +62,8 @@ func machineLine(host, user, password, python string) (string, error) {
 			return "", fmt.Errorf("the credentials for %s: pip of Python %s can't read a %s with a blank, or with characters other than ASCII: choose a newer Python with --python", host, python, v.name)
 		case v.value != "":
 			line += " " + v.name + " " + word
+		case !old && v.name == "password": // a token has none, but the line needs one
+			line += ` password ""`
 		case old && v.name == "password":
 			return "", fmt.Errorf("the credentials for %s have no password, and pip of Python %s needs one: choose a newer Python with --python", host, python)
 		}
@@ -71,6 +81,32 @@ func netrcWord(value string, old bool) (string, bool) {
 		return `"` + escaped + `"`, true
 	}
 	return value, true
+}
+
+// withLogin matches the beginning of a URL that has credentials, up to its path.
+var withLogin = pattern.Lazy(`https?://[^/\s"]+@[^/\s"@?#;]+`)
+
+// direct returns the hosts for which requirements, or packages of a lock, have credentials in their
+// URLs.
+func (r Resolver) direct(w Wish, packages []lock.Package) ([]index.Source, error) {
+	lines := slices.Concat(w.Requirements, w.Constraints)
+	if w.Kind.IsLock() {
+		lines = nil
+		for _, p := range packages {
+			lines = append(lines, deps.Line{Text: p.Source, File: w.Source})
+		}
+	}
+	var hosts []index.Source
+	for _, l := range lines {
+		for _, address := range withLogin().FindAllString(l.Text, -1) {
+			s, err := r.access().Sources([]string{"--find-links " + address}, nil)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", l.Place(), deps.WithoutUsers(l.Text), errors.Unwrap(err))
+			}
+			hosts = append(hosts, s.Links...)
+		}
+	}
+	return hosts, nil
 }
 
 // Private returns what reports whether a URL is on a host that wants credentials for the indexes of

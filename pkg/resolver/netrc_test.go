@@ -35,7 +35,7 @@ func TestNetrcOfPython(t *testing.T) {
 		u := url.URL{Scheme: "https", User: user, Host: host, Path: "/simple"}
 		lines = append(lines, "--extra-index-url "+u.String())
 	}
-	text, err := without(t).Netrc(t.Context(), requirements(t, append(lines, "a")...))
+	text, err := without(t).Netrc(t.Context(), requirements(t, append(lines, "a")...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestNetrcOfOldPython(t *testing.T) {
 		"me:secret":     {"3.10", "machine h login me password secret\n", ""},
 		"me:a%5C%22b":   {"3.10", "machine h login me password a\\\"b\n", ""},
 		"TOKEN":         {"3.9", "", "the credentials for h have no password, and pip of Python 3.9 needs one"},
-		"TOKEN:":        {"3.11", "machine h login TOKEN\n", ""},
+		"TOKEN:":        {"3.11", "machine h login TOKEN password \"\"\n", ""},
 		"me:a%20b":      {"3.10", "", "pip of Python 3.10 can't read a password with a blank"},
 		"m%C3%A9:b":     {"3.10", "", "pip of Python 3.10 can't read a login with a blank, or with characters other than ASCII"},
 		"me:a%0Ab":      {"3.12", "", "the credentials for h: the password has a line break"},
@@ -70,7 +70,7 @@ func TestNetrcOfOldPython(t *testing.T) {
 	} {
 		w := requirements(t, "--index-url https://"+login+"@h/simple", "a")
 		w.Target.Python = c.python
-		got, err := without(t).Netrc(t.Context(), w)
+		got, err := without(t).Netrc(t.Context(), w, nil)
 		if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s on Python %s: %q, %v; want %q, %q", login, c.python, got, err, c.want, c.err)
 		}
