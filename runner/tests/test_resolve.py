@@ -3,12 +3,15 @@
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
 from fixture import JOB, command, function, script
+from kinetic_runner.packages.resolve import git_credentials
 from test_full_disk import ROOM, SmallDisk
 from test_map import MapCase
 from test_pod import PodCase
@@ -93,6 +96,17 @@ class Resolved(Packages, PodCase):
         self.assertNotIn("secret", ran.out + ran.log)
         found = subprocess.run(["grep", "-r", "secret", self.work], capture_output=True, text=True)
         self.assertEqual(found.stdout, "")
+
+    @unittest.skipUnless(shutil.which("git"), "needs git")
+    def test_credentials_for_git(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "netrc")
+            with open(path, "w") as file:
+                file.write('machine git.example login to/ken password ""\nmachine other.example login me password se:cret\n')
+            environ = dict(os.environ, HOME=folder, **git_credentials(path, os.path.join(folder, "git's")))
+            for host, want in {"git.example": ["username=to/ken", "password="], "other.example": ["username=me", "password=se:cret"]}.items():
+                ran = subprocess.run(["git", "credential", "fill"], input=f"protocol=https\nhost={host}\n\n", capture_output=True, text=True, env=environ)
+                self.assertEqual(ran.stdout.splitlines()[2:], want, ran.stderr)
 
     def test_oldest_python(self):
         python = interpreter("3.9")

@@ -3,13 +3,17 @@
 """Resolve requirements with pip, and keep the wheels that result for other pods, retries and later jobs."""
 
 import errno
+import functools
 import hashlib
 import importlib.util
+import netrc
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
+import urllib.parse
 
 from ..documents import VERSION, field, strings
 from ..errors import AlreadyExists, BadEnvironment, RunnerError
@@ -62,7 +66,8 @@ def run_pip(attempt, work, requirements, constraints, complete):
     environ = dict(os.environ, TMPDIR=temporary)
     if attempt.options.netrc:
         environ["NETRC"] = os.path.join(work, "netrc")
-        write_file(os.open(environ["NETRC"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), attempt.options.netrc)
+        write_private(environ["NETRC"], attempt.options.netrc)
+        environ.update(git_credentials(environ["NETRC"], os.path.join(work, "git")))
     # The workspace is where their relative paths start, but no module of it is pip's: -I.
     argv = [PYTHON, "-I", "-m", "pip", "wheel", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--progress-bar", "off", "-w", wheels]
     if complete:
@@ -82,6 +87,24 @@ def run_pip(attempt, work, requirements, constraints, complete):
     if code:
         raise failure(code, output)
     return sorted(os.path.join(wheels, name) for name in os.listdir(wheels) if name.endswith(".whl"))
+
+
+def git_credentials(path, to):
+    """Write what a netrc file has for Git, which reads no NETRC. Return the variables that name it."""
+    quoted = functools.partial(urllib.parse.quote, safe="")
+    try:
+        logins = netrc.netrc(path).hosts
+    except netrc.NetrcParseError:
+        return {}  # pip ignores such a file, too
+    # Python 3.10 and older keep the quotes of an empty password.
+    hosts = {host: (quoted(login or ""), quoted((password or "").strip('"'))) for host, (login, _, password) in logins.items()}
+    write_private(to, "".join(f"https://{login}:{password}@{host}\n" for host, (login, password) in hosts.items()))
+    return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": f"store --file={shlex.quote(to)}", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def write_private(path, text):
+    """Write a new file that nobody else may read."""
+    write_file(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), text)
 
 
 def write_file(fd, text):
