@@ -139,5 +139,11 @@ func WithoutUsers(text string) string {
 	return passwords().ReplaceAllString(logins().ReplaceAllString(text, "$1"), "$1@")
 }
 
+// signature is a parameter of a URL that lets whoever has it read the file.
+var signature = pattern.Lazy(`(?i)://[^\s"]*[?&](?:[a-z-]*signature|sig|[a-z_-]*token|password|key)=`)
+
+// Signed reports whether a URL in a text has a signature, or another secret, behind its path.
+func Signed(text string) bool { return signature().MatchString(text) }
+
 // wrong returns an error about a place in a file.
 func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, hidden(err.Error())) }

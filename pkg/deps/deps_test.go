@@ -396,3 +396,19 @@ func TestWithoutUsers(t *testing.T) {
 		}
 	}
 }
+
+func TestSigned(t *testing.T) {
+	for text, want := range map[string]bool{
+		"https://h/x.whl?se=1&sig=a":                        true,
+		"https://h/x.whl?X-Goog-Signature=a":                true,
+		"https://h/x.whl?X-Amz-Security-Token=a":            true,
+		"x @ https://h/x.whl?access_token=a#egg=x":          true,
+		"https://h/x.whl?download=1#sha256=a":               false,
+		"x @ git+https://h/r@v1; python_version < '3'":      false,
+		"https://h/design=1/x.whl?signature-of-nothing&v=1": false,
+	} {
+		if got := Signed(text); got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+}

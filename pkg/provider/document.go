@@ -90,6 +90,17 @@ func wishDocument(plan environment.Plan, packages []lock.Package) (document, err
 	return d, nil
 }
 
+// checkSigned returns an error if a line has a signature: whoever may read the store would see it.
+func (d document) checkSigned() error {
+	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
+		if deps.Signed(line) {
+			return fmt.Errorf("%q has a signature, which everyone with access to the store would see: download the file into the project, and name its path",
+				deps.Shown([]deps.Line{{Text: line}})[0])
+		}
+	}
+	return nil
+}
+
 // wantedLines returns the requirements of a project and of its runtime.
 func wantedLines(plan environment.Plan) ([]string, error) {
 	var lines []string

@@ -278,6 +278,9 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 		return done, err
 	}
 	d.Options = append(variables, d.Options...)
+	if err := d.checkSigned(); err != nil {
+		return done, err
+	}
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}

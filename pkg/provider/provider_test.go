@@ -256,6 +256,26 @@ func TestCredentialsOfURLs(t *testing.T) {
 	}
 }
 
+// TestSignedURLs: they are not in what the pod reads, since others can read it, too.
+func TestSignedURLs(t *testing.T) {
+	w := newWorld(t)
+	w.wheel("six", "1.0", "x = 1")
+	text := fmt.Sprintf("lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\n"+
+		"wheels = [{name = \"six-1.0-py3-none-any.whl\", url = \"%s/files/six-1.0-py3-none-any.whl?sig=hush\", hashes = {sha256 = %q}}]\n", w.index.URL, sum(w.files["six-1.0-py3-none-any.whl"]))
+	limited := func(in *environment.Input) { in.UploadLimit = 1 }
+	if d := w.document(w.mustProvide(w.planOf("pylock.toml", text, prebuilt, limited)).SHA256); len(d.Wheels) != 1 || d.Wheels[0].URL != "" {
+		t.Errorf("the pod gets %+v", d)
+	}
+	for file, text := range map[string]string{
+		"pylock.toml":      text + "[[packages]]\nname = \"ours\"\nvcs = {type = \"git\", url = \"https://git.example/ours\", commit-id = \"abc\"}\n",
+		"requirements.txt": "x @ https://files.example/x.tar.gz?sig=hush\n",
+	} {
+		if _, err := w.provide(w.planOf(file, text, prebuilt)); err == nil || !strings.Contains(err.Error(), "has a signature") || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s, which the pod would resolve: %v", file, err)
+		}
+	}
+}
+
 // TestABaseThatOnlyTheNodesCanRead: the pod can resolve requirements, but not read a lock.
 func TestABaseThatOnlyTheNodesCanRead(t *testing.T) {
 	w := newWorld(t)

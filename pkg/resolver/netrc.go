@@ -109,8 +109,8 @@ func (r Resolver) direct(w Wish, packages []lock.Package) ([]index.Source, error
 	return hosts, nil
 }
 
-// Private returns what reports whether a URL is on a host that wants credentials for the indexes of
-// a wish, as far as that is known.
+// Private returns what reports whether a URL has a signature, or is on a host that wants credentials
+// for the indexes of a wish, as far as that is known.
 func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) bool, error) {
 	s, err := r.sources(w)
 	if err == nil {
@@ -123,7 +123,7 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 	}
 	return func(address string) bool {
 		u, err := url.Parse(address)
-		return err == nil && hosts[u.Hostname()]
+		return err == nil && hosts[u.Hostname()] || deps.Signed(address)
 	}, err
 }
 

@@ -156,6 +156,16 @@ class Final(Packages, PodCase):
         self.final(self.packages(wheel, stored=False, url=index.url + "/files/demo.whl"), f"cannot fetch {index.url}/files/demo.whl: the server answered 404")
         self.assertEqual(len(index.requests), 1)
 
+    def test_signatures_are_not_shown(self):
+        wheel, other = MadeWheel(), MadeWheel(version="2.0")
+        index = self.index(other)
+        for path, want in (("files/demo.whl", "cannot fetch {}: the server answered 404"), (f"files/{other.file}", "{} does not have the SHA-256")):
+            with self.subTest(path):
+                url = f"{index.url}/{path}"
+                ran = self.final(self.packages(wheel, stored=False, url=url + "?sig=hush"), want.format(url))
+                self.assertNotIn("hush", ran.out + ran.log + ran.err)
+                self.bucket.objects.pop(f"{JOB}/end.json")
+
     def test_wheel_that_the_web_has_changed(self):
         wheel, other = MadeWheel(), MadeWheel(version="2.0")
         index = self.index(other)

@@ -105,7 +105,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(401, b"", ("WWW-Authenticate", 'Basic realm="index"'))
         if index.before(self):
             return None
-        folder, _, name = self.path.strip("/").partition("/")
+        folder, _, name = self.path.partition("?")[0].strip("/").partition("/")
         if folder == "files" and name in index.wheels:
             return self.answer(200, index.wheels[name].data)
         links = [file for file in index.wheels if file.split("-")[0] == name]

@@ -72,7 +72,7 @@ def parse_wheel(entry, where):
     members = (("file", str, None), ("sha256", str, None), ("size", int, 0), ("url", str, ""))
     wheel = Entry(*(field(entry, name, kind, where, default) for name, kind, default in members))
     if not SHA256.fullmatch(wheel.sha256) or wheel.size < 0 or wheel.url and not wheel.url.startswith(("https://", "http://")):
-        raise BadEnvironment(f"{where}: malformed wheel {wheel.file!r:.100}: SHA-256 {wheel.sha256!r:.70}, {wheel.size} bytes, URL {wheel.url!r:.100}")
+        raise BadEnvironment(f"{where}: malformed wheel {wheel.file!r:.100}: SHA-256 {wheel.sha256!r:.70}, {wheel.size} bytes, URL {wheel.url.partition('?')[0]!r:.100}")
     return wheel
 
 
@@ -128,7 +128,7 @@ class Installation:
         try:
             retry(wheel.url, lambda: copy(self._web, wheel.url, wheel, path))
         except Mismatch:
-            text = f"cannot install the wheel {wheel.file}: {wheel.url} does not have the SHA-256 {wheel.sha256}, which the job names"
+            text = f"cannot install the wheel {wheel.file}: {self._web.url(wheel.url)} does not have the SHA-256 {wheel.sha256}, which the job names"
             raise BadEnvironment(f"{text}: submit the job again with another index or release") from None
 
 

@@ -13,6 +13,11 @@ from ..store.http import REQUEST_SECONDS, RETRY_STATUS, tls_context
 PAUSES = (0.5, 2.0, 5.0)  # seconds between tries
 
 
+def shown(url):
+    """Return a URL for messages: without its query, which may be a signature."""
+    return url.partition("?")[0]
+
+
 class Web:
     """Reads URLs. Unlike access to the store, this uses the proxies that the environment names, as pip does."""
 
@@ -23,7 +28,7 @@ class Web:
     @staticmethod
     def url(name):
         """Return the full name of a file, for messages."""
-        return name
+        return shown(name)
 
     def open(self, url):
         """Return a binary file. Raise BadEnvironment if the server refuses, Transient if it may answer later."""
@@ -33,7 +38,7 @@ class Web:
             exc.close()
             if exc.code in RETRY_STATUS:
                 raise Transient(f"the server answered {exc.code}") from None
-            raise BadEnvironment(f"cannot fetch {url}: the server answered {exc.code} {exc.reason}: submit the job again with another index or release") from None
+            raise BadEnvironment(f"cannot fetch {shown(url)}: the server answered {exc.code} {exc.reason}: submit the job again with another index or release") from None
         except (OSError, http.client.HTTPException) as exc:
             raise Transient(str(getattr(exc, "reason", exc)) or type(exc).__name__) from None
 
@@ -70,4 +75,4 @@ def retry(url, action):
             problem = exc
         if pause is not None:
             time.sleep(pause)
-    raise RunnerError(f"cannot fetch {url}: {problem} ({len(PAUSES) + 1} tries): check that the pod's node can reach it, then submit again")
+    raise RunnerError(f"cannot fetch {shown(url)}: {problem} ({len(PAUSES) + 1} tries): check that the pod's node can reach it, then submit again")
