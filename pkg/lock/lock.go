@@ -52,6 +52,8 @@ type Package struct {
 	// git+https://HOST/REPOSITORY@COMMIT, and Why says why no wheel is taken.
 	Source string
 	Why    error
+	// SourceSHA256 is the hash of a source that is an archive, "" if the lock does not have it.
+	SourceSHA256 string
 }
 
 // File is a wheel. Either URL or Path is set.
@@ -117,9 +119,25 @@ var sha256Form = pattern.Lazy(`^[0-9a-f]{64}$`)
 // name returns the file's name.
 func (f file) name() string { return cmp.Or(f.Name, f.Filename, lastPart(f.URL, f.Path)) }
 
+// sha256 returns the file's hash, "" if the lock does not have it.
+func (f file) sha256() string {
+	if hash, ok := strings.CutPrefix(f.Hash, "sha256:"); ok {
+		return hash
+	}
+	return f.Hashes["sha256"]
+}
+
+// source sets what a package has to be built from if there is no wheel.
+func (p *Package) source(f file) {
+	p.Source = f.URL + f.Path
+	if sum := f.sha256(); sha256Form().MatchString(sum) {
+		p.SourceSHA256 = sum
+	}
+}
+
 // checked returns the file with its name and its hash.
 func (f file) checked(o Options) (File, error) {
-	found := File{Name: f.name(), URL: f.URL, SHA256: f.Hashes["sha256"], Size: f.Size}
+	found := File{Name: f.name(), URL: f.URL, Size: f.Size}
 	if f.Path != "" {
 		found.URL, found.Path = "", filepath.FromSlash(f.Path)
 		if !filepath.IsAbs(found.Path) {
@@ -129,9 +147,7 @@ func (f file) checked(o Options) (File, error) {
 			return found, fmt.Errorf("%s is outside the package root %s", found.Path, o.Root)
 		}
 	}
-	if hash, ok := strings.CutPrefix(f.Hash, "sha256:"); ok {
-		found.SHA256 = hash
-	}
+	found.SHA256 = f.sha256()
 	if !sha256Form().MatchString(found.SHA256) {
 		return found, fmt.Errorf("%s has no SHA-256: lock the project again with an index that has hashes", found.Name)
 	}
@@ -180,7 +196,7 @@ func (p *Package) choose(files []file, o Options) error {
 	if err != nil {
 		return fmt.Errorf("package %s: %w", p.Name, err)
 	}
-	p.Wheel, p.Source = &chosen, ""
+	p.Wheel, p.Source, p.SourceSHA256 = &chosen, "", ""
 	return nil
 }
 

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,9 @@ func TestReadPyLock(t *testing.T) {
 	if !errors.As(l.Packages[0].Why, &noFit) || !errors.Is(l.Packages[1].Why, ErrNoWheel) || l.Packages[2].Why != nil {
 		t.Errorf("got %v, %v, %v", l.Packages[0].Why, l.Packages[1].Why, l.Packages[2].Why)
 	}
+	if l.Packages[0].SourceSHA256 != hashA || l.Packages[1].SourceSHA256 != "" || l.Packages[2].SourceSHA256 != "" {
+		t.Errorf("the hashes of sources are %q, %q, %q", l.Packages[0].SourceSHA256, l.Packages[1].SourceSHA256, l.Packages[2].SourceSHA256)
+	}
 	if diff := cmp.Diff(&File{Name: "doc-3-py3-none-any.whl", Path: "/project/wheels/doc-3-py3-none-any.whl", SHA256: hashA}, l.Packages[2].Wheel); diff != "" {
 		t.Error(diff)
 	}
@@ -203,6 +207,7 @@ wheels = [{ path = "crypto-4-py3-none-any.whl", hash = "sha256:AAAA" }]
 name = "extra-of-itself"
 version = "1"
 source = { url = "https://h/source.zip" }
+sdist = { hash = "sha256:AAAA" }
 
 [[package]]
 name = "cloned"
@@ -261,6 +266,9 @@ func TestReadUV(t *testing.T) {
 		got := map[string]bool{}
 		for _, p := range summary(l) {
 			got[p] = true
+		}
+		if i := slices.IndexFunc(l.Packages, func(p Package) bool { return p.Name == "extra-of-itself" }); i < 0 || l.Packages[i].SourceSHA256 != hashA {
+			t.Errorf("%s: no hash of the source: %+v", name, l.Packages)
 		}
 		want := map[string]bool{}
 		for _, p := range append(ordinary, c.more...) {

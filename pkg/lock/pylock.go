@@ -137,9 +137,9 @@ func (p pylockPackage) chosen(o Options) (Package, error) {
 	case p.Archive != nil && strings.HasSuffix(lastPart(p.Archive.URL, p.Archive.Path), ".whl"):
 		files = []file{*p.Archive}
 	case p.Archive != nil:
-		chosen.Source = p.Archive.URL + p.Archive.Path
+		chosen.source(*p.Archive)
 	case p.Sdist != nil:
-		chosen.Source = p.Sdist.URL + p.Sdist.Path
+		chosen.source(*p.Sdist)
 	}
 	return chosen, chosen.choose(files, o)
 }

@@ -252,10 +252,13 @@ func (w *uvWalk) add(p uvPackage) error {
 	case p.Source.Git != "":
 		chosen.Source = gitSource(p.Source.Git)
 	case p.Source.URL != "" && len(files) == 0:
-		chosen.Source = p.Source.URL
+		from := file{URL: p.Source.URL}
+		if p.Sdist != nil { // it has the hash alone
+			from.Hash = p.Sdist.Hash
+		}
+		chosen.source(from)
 	case p.Sdist != nil:
-		sdist := p.Source.located([]file{*p.Sdist})[0]
-		chosen.Source = sdist.URL + sdist.Path
+		chosen.source(p.Source.located([]file{*p.Sdist})[0])
 	}
 	if err := chosen.choose(files, w.options); err != nil {
 		return err

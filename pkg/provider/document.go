@@ -150,6 +150,9 @@ func lockedLines(plan environment.Plan, packages []lock.Package) ([]string, erro
 			line = p.Name + " @ " + deps.WithoutUsers(p.Wheel.URL) + "#sha256=" + p.Wheel.SHA256
 		} else {
 			line = p.Name + " @ " + deps.WithoutUsers(p.Source)
+			if p.SourceSHA256 != "" {
+				line += fragment(p.Source) + "sha256=" + p.SourceSHA256
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: package %s: %w", plan.Wanted.Source, p.Name, err)
@@ -157,6 +160,14 @@ func lockedLines(plan environment.Plan, packages []lock.Package) ([]string, erro
 		lines = append(lines, line)
 	}
 	return lines, nil
+}
+
+// fragment returns what stands before one more member of a URL's fragment.
+func fragment(address string) string {
+	if strings.Contains(address, "#") {
+		return "&"
+	}
+	return "#"
 }
 
 // fileOf returns the path of a package of a lock that is a file of the project, "" for others.

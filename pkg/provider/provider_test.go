@@ -302,11 +302,16 @@ wheels = [{name = "six-1.0-py3-none-any.whl", url = "%s/files/six-1.0-py3-none-a
 [[packages]]
 name = "ours"
 vcs = {type = "git", url = "https://me:secret@git.example/ours.git", commit-id = "abc"}
+[[packages]]
+name = "source"
+version = "3"
+sdist = {url = "https://files.example/source-3.tar.gz", hashes = {sha256 = "%[2]s"}}
 `, w.index.URL, sum(w.files["six-1.0-py3-none-any.whl"]))
 	plan := w.planOf("pylock.toml", text)
 	done := w.mustProvide(plan)
 	d := w.document(done.SHA256)
-	if want := []string{"ours @ git+https://git.example/ours.git@abc", "six @ " + w.index.URL + "/files/six-1.0-py3-none-any.whl#sha256=" + sum(w.files["six-1.0-py3-none-any.whl"])}; !slices.Equal(d.Requirements, want) || !d.Complete || done.Plan.Mode != environment.Prebuilt {
+	hash := sum(w.files["six-1.0-py3-none-any.whl"])
+	if want := []string{"ours @ git+https://git.example/ours.git@abc", "six @ " + w.index.URL + "/files/six-1.0-py3-none-any.whl#sha256=" + hash, "source @ https://files.example/source-3.tar.gz#sha256=" + hash}; !slices.Equal(d.Requirements, want) || !d.Complete || done.Plan.Mode != environment.Prebuilt {
 		t.Errorf("the pod gets %q, want %q", d.Requirements, want)
 	}
 	if !strings.Contains(done.Plan.Why, "ours") {
