@@ -257,7 +257,7 @@ version = "1.0"
 wheels = [{path = "wheels/six-1.0-py3-none-any.whl", hashes = {sha256 = %[1]q}}]
 `, sum(data))
 	plan := w.planOf("pylock.toml", text, func(in *environment.Input) {
-		in.Image, in.Root, in.Wanted.Dir, in.Images.Runtime = "prebuilt", root, root, "jax"
+		in.Image, in.Root, in.Wanted.Dir, in.Runtime = "prebuilt", root, root, "jax"
 	})
 	d := w.document(w.mustProvide(plan).SHA256)
 	if want := []string{"./ours-1.0.tar.gz", "./wheels/six-1.0-py3-none-any.whl"}; !slices.Equal(d.Requirements, want) || len(d.Options) > 0 {
