@@ -58,7 +58,7 @@ type LimitError struct {
 
 // Error says how much it is.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%d packages with %d bytes would have to be sent, more than the limit of %d: allow more with --image-upload-limit, or use --image prebuilt", e.Wheels, e.Bytes, e.Limit)
+	return fmt.Sprintf("%d packages with %d bytes would have to be sent, more than the limit of %d", e.Wheels, e.Bytes, e.Limit)
 }
 
 // Make makes sure that a repository has the image of an environment, under its tag. It makes

@@ -121,6 +121,10 @@ func (o *options) providerError(ctx context.Context, err error) error {
 		}
 		return process.Exit(process.ExitInterrupted)
 	}
+	var limit *image.LimitError
+	if errors.As(err, &limit) {
+		return process.Usagef("%w: allow more with --image-upload-limit, or use --image prebuilt", err)
+	}
 	if packages.Mistaken(err) {
 		return process.Usage(err)
 	}
