@@ -46,7 +46,7 @@ func causes() []cause {
 		{lacking(), 3,
 			"a package has to be built, and the base image lacks a program for that", "name a base image that has it, or a version of the package that has a wheel"},
 		{[]string{"401 Unauthorized", "HTTP Error 401", "status code: 401", "could not read Username"}, 2,
-			"a package index or repository needs credentials", "put the credentials into ~/.netrc, and use --image prebuilt, with which the pod gets them"},
+			"a package index or repository needs credentials", "put the credentials into ~/.netrc, and use --image prebuilt: then the pod gets them"},
 	}, ofTheImage()...)
 }
 
@@ -61,9 +61,9 @@ func ofTheImage() []cause {
 		{[]string{"failed to calculate checksum of ref *: not found", "failed to compute cache key: *: not found"}, 1,
 			"the Dockerfile copies a file that the build doesn't have", "download it in the Dockerfile, or use a base image that has it"},
 		{[]string{"o space left on device"}, 1,
-			"the machine's disk is full", "install less, or use --image prebuilt, with which the pod installs the packages"},
+			"the machine's disk is full", "install less, or use --image prebuilt: then the pod installs the packages"},
 		{[]string{"exit code: 137", "signal: killed", "Cannot allocate memory"}, 1,
-			"the machine's memory is full", "install less, or use --image prebuilt, with which the pod installs the packages"},
+			"the machine's memory is full", "install less, or use --image prebuilt: then the pod installs the packages"},
 		{[]string{"Failed to build", "build backend returned an error", "metadata-generation-failed", "Failed building wheel"}, 8,
 			"a package could not be built", "name a version of it that has a wheel, or a base image with what it needs"},
 	}

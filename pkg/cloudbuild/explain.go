@@ -43,7 +43,7 @@ func failed(build Build, account string, b *cloudbuildpb.Build, log []string) *F
 	switch b.GetStatus() {
 	case cloudbuildpb.Build_TIMEOUT:
 		e.Reason = fmt.Sprintf("it took longer than %s", b.GetTimeout().AsDuration())
-		e.Advice = "install less, or use --image prebuilt, with which the pod installs the packages"
+		e.Advice = "install less, or use --image prebuilt: then the pod installs the packages"
 		e.Lines = last(clean(log))
 	case cloudbuildpb.Build_CANCELLED:
 		e.Reason, e.Advice = "it was cancelled", "run it again to build the image after all"

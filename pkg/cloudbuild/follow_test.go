@@ -200,7 +200,7 @@ func TestFailures(t *testing.T) {
 			r.Status = cloudbuildpb.Build_FAILURE
 			r.FailureInfo = &cloudbuildpb.Build_FailureInfo{Type: cloudbuildpb.Build_FailureInfo_FETCH_SOURCE_FAILED, Detail: "the account may not read the source"}
 		}}, "it failed:\n  the account may not read the source\n"},
-		"timeout":        {ended(cloudbuildpb.Build_TIMEOUT), "it took longer than 30m0s:\n  one\n  two\ninstall less, or use --image prebuilt, with which the pod installs the packages; "},
+		"timeout":        {ended(cloudbuildpb.Build_TIMEOUT), "it took longer than 30m0s:\n  one\n  two\ninstall less, or use --image prebuilt: then the pod installs the packages; "},
 		"cancelled":      {ended(cloudbuildpb.Build_CANCELLED), "it was cancelled; run it again to build the image after all; "},
 		"expired":        {[]cloudbuildtest.Event{cloudbuildtest.Queued, cloudbuildtest.Ends(cloudbuildpb.Build_EXPIRED)}, "it waited for longer than 30m0s for a machine; try again later, or ask for quota for more builds at a time; "},
 		"internal error": {ended(cloudbuildpb.Build_INTERNAL_ERROR), "Cloud Build itself failed:\n  one\n  two\ntry again; "},

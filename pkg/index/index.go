@@ -92,7 +92,10 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 		if errors.As(err, &inner) {
 			err = inner.Err
 		}
-		return nil, err
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%w: check the network, and the address of the index", err)
 	}
 	defer answer.Body.Close()
 	if err := checkAnswer(answer, login != nil || request.Header.Get("Authorization") != ""); err != nil {

@@ -45,7 +45,7 @@ func (w Wish) incomplete(packages []lock.Package) []string {
 		for _, name := range needs {
 			has := slices.ContainsFunc(packages, func(p lock.Package) bool { return p.Name == name || p.Name == name+"-nightly" })
 			if !has {
-				warnings = append(warnings, fmt.Sprintf("%s has no %s, and nothing is added to a lock file: add %s to the project and lock it again, or say --runtime none", w.Source, name, text))
+				warnings = append(warnings, fmt.Sprintf("%s has no %s, and nothing is added to a lock file: add %s to the project and lock it again, or use --runtime none", w.Source, name, text))
 				break
 			}
 		}

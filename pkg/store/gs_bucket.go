@@ -27,9 +27,6 @@ func OpenBucket(name, create string) (*Bucket, error) {
 	return &Bucket{&gsStore{bucket: name, create: create, batchWithin: answerWithin}}, nil
 }
 
-// Name returns the bucket's name.
-func (b *Bucket) Name() string { return b.gs.bucket }
-
 // Close closes connections. The bucket must not be used afterwards.
 func (b *Bucket) Close() error { return b.gs.Close() }
 

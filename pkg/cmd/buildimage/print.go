@@ -21,11 +21,11 @@ func (o *options) print(all []built) error {
 	}
 	t := ui.NewTable(o.streams.Out, "category", "image", "builder", "digest", "time")
 	for _, b := range all {
-		builder := b.Builder
+		digest := b.Digest
 		if b.err != nil {
-			builder = "failed"
+			digest = "failed"
 		}
-		t.Row(b.Category, b.Image, cmp.Or(builder, "-"), cmp.Or(b.Digest, "-"), ui.Took(time.Duration(b.Seconds*float64(time.Second))))
+		t.Row(b.Category, b.Image, cmp.Or(b.Builder, "-"), cmp.Or(digest, "-"), ui.Took(time.Duration(b.Seconds*float64(time.Second))))
 	}
 	return t.Flush()
 }
@@ -40,7 +40,7 @@ type progress struct {
 }
 
 func newProgress(u *ui.UI, categories []string) *progress {
-	return &progress{bar: u.ProgressText("images", "beginning"), categories: categories, steps: map[string]string{}}
+	return &progress{bar: u.ProgressText("images", "starting"), categories: categories, steps: map[string]string{}}
 }
 
 // step shows what is done for a category.
