@@ -34,11 +34,11 @@ func (c Client) Find(ctx context.Context, bases []string, pins []lock.Pin, targe
 }
 
 func (c Client) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
-	var missing []error
+	var why []error
 	for _, base := range bases {
 		files, err := c.Files(ctx, base, pin.Name)
 		if errors.Is(err, ErrNotFound) {
-			missing = append(missing, err)
+			why = append(why, err)
 			continue
 		}
 		if err != nil {
@@ -48,9 +48,25 @@ func (c Client) find(ctx context.Context, bases []string, pin lock.Pin, target w
 		if ok || err != nil {
 			return p, err
 		}
-		missing = append(missing, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
+		why = append(why, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
 	}
-	return lock.Package{}, fmt.Errorf("%s==%s: no file has one of its hashes: %w", pin.Name, pin.Version, errors.Join(missing...))
+	return lock.Package{}, &MissingError{pin, why}
+}
+
+// MissingError says that the indexes answer, and none has a file of a pinned package.
+type MissingError struct {
+	Pin lock.Pin
+	// Why says for each index what it has instead.
+	Why []error
+}
+
+// Error names the package and says what each index has instead.
+func (e *MissingError) Error() string {
+	text := fmt.Sprintf("%s==%s: no file has one of its hashes", e.Pin.Name, e.Pin.Version)
+	for _, err := range e.Why {
+		text += ": " + err.Error()
+	}
+	return text
 }
 
 // choose returns the package with the wheel that fits, or what it has to be built from. ok is

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 )
 
 // document is what the runner reads: the wheels to install, or what pip has to resolve.
@@ -83,7 +84,7 @@ func wishDocument(plan environment.Plan, packages []lock.Package) (document, err
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, " ")
 		if filepath.IsAbs(value) {
-			return d, fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)
+			return d, &resolver.MistakeError{Err: fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)}
 		}
 		d.Options = append(d.Options, deps.WithoutUsers(o))
 	}
@@ -94,8 +95,8 @@ func wishDocument(plan environment.Plan, packages []lock.Package) (document, err
 func (d document) checkSigned() error {
 	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
 		if deps.Signed(line) {
-			return fmt.Errorf("%q has a signature, which everyone with access to the store would see: download the file into the project, and name its path",
-				deps.Shown([]deps.Line{{Text: line}})[0])
+			return &resolver.MistakeError{Err: fmt.Errorf("%q has a signature, which everyone with access to the store would see: download the file into the project, and name its path",
+				deps.Shown([]deps.Line{{Text: line}})[0])}
 		}
 	}
 	return nil
@@ -131,7 +132,7 @@ func wantedLines(plan environment.Plan) ([]string, error) {
 func inRoot(plan environment.Plan, path string) (string, error) {
 	rel, err := filepath.Rel(plan.Root, path)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("the pod has only the files of %s: move it there", plan.Root)
+		return "", &resolver.MistakeError{Err: fmt.Errorf("the pod has only the files of %s: move it there", plan.Root)}
 	}
 	return "./" + filepath.ToSlash(rel), nil
 }

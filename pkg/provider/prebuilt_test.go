@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -177,7 +178,8 @@ func TestSignedURLs(t *testing.T) {
 		"pylock.toml":      text + "[[packages]]\nname = \"ours\"\nvcs = {type = \"git\", url = \"https://git.example/ours\", commit-id = \"abc\"}\n",
 		"requirements.txt": "x @ https://files.example/x.tar.gz?sig=hush\n",
 	} {
-		if _, err := w.provide(w.planOf(file, text, prebuilt)); err == nil || !strings.Contains(err.Error(), "has a signature") || strings.Contains(err.Error(), "hush") {
+		var mistake *resolver.MistakeError
+		if _, err := w.provide(w.planOf(file, text, prebuilt)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "has a signature") || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s, which the pod would resolve: %v", file, err)
 		}
 	}

@@ -40,9 +40,12 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 		}
 		return &NeedsBuildError{Packages: []lock.Package{p}}
 	}
-	if r, ok := missing(output); ok {
+	if r, text := missing(output); text != "" {
 		if err := j.why(ctx, r); err != nil {
 			return err
+		}
+		if !unreachable().MatchString(output) {
+			return j.absent(r.Name, text, important(output))
 		}
 	}
 	said := important(output)
@@ -56,9 +59,21 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 	return &FailedError{By: by, Lines: lines, Output: said, err: failed}
 }
 
-// missing returns the requirement of which the tool says that no wheel fits.
-func missing(output string) (requirement.Requirement, bool) {
-	text := ""
+// unreachable is what pip says of an index or a page of links that it goes on without.
+var unreachable = pattern.Lazy(`(?m)^WARNING: (?:Retrying|Could not fetch|Skipping page|.* is not a trusted or secure host)|^Could not fetch URL`)
+
+// absent returns the error about a requirement, the text, that no index has.
+func (j *job) absent(name, text, said string) error {
+	at := j.wish.Source
+	if lines := append(j.named(name), j.named(said)...); len(lines) > 0 {
+		at = lines[0].Place()
+	}
+	return &MistakeError{fmt.Errorf("%s: no index has %s for Python %s: correct its name or version, or name an index that has it; %s says:\n%s",
+		at, text, j.wish.Target.Python, j.tool.way(), said)}
+}
+
+// missing returns the requirement of which the tool says that no wheel fits, and its text, "" for none.
+func missing(output string) (r requirement.Requirement, text string) {
 	if m := pipMissing().FindStringSubmatch(output); m != nil {
 		text = m[1]
 	}
@@ -68,7 +83,10 @@ func missing(output string) (requirement.Requirement, bool) {
 		}
 	}
 	r, err := requirement.Parse(text)
-	return r, err == nil
+	if err != nil {
+		return r, ""
+	}
+	return r, text
 }
 
 // joined returns a message of uv on one line, without what it draws.

@@ -19,7 +19,7 @@ func (w Wish) hashed() bool {
 	return len(w.Requirements) > 0 && len(w.Added) == 0 && !slices.ContainsFunc(w.Requirements, func(l deps.Line) bool { return len(l.Hashes) == 0 })
 }
 
-// checkPinned returns an error if every requirement has hashes but one has no version: another
+// checkPinned returns a *MistakeError if every requirement has hashes but one has no version: another
 // version would have other hashes.
 func (w Wish) checkPinned() error {
 	if !w.hashed() {
@@ -31,13 +31,13 @@ func (w Wish) checkPinned() error {
 			continue
 		}
 		if wanted, err := r.Marker.Holds(w.lockOptions("").Environment()); err == nil && wanted {
-			return fmt.Errorf("%s: %q has hashes but no single version, as %s==VERSION would name: with hashes, every requirement needs one; lock the requirements again, or remove all hashes", l.Place(), l.Text, r.Name)
+			return &MistakeError{fmt.Errorf("%s: %q has hashes but no single version, as %s==VERSION would name: with hashes, every requirement needs one; lock the requirements again, or remove all hashes", l.Place(), l.Text, r.Name)}
 		}
 	}
 	return nil
 }
 
-// checkHash returns an error if requirements name other hashes than that of the chosen wheel, or
+// checkHash returns a *MistakeError if requirements name other hashes than that of the chosen wheel, or
 // none although all packages should have them.
 func (j *job) checkHash(p lock.Package) error {
 	found := false
@@ -53,14 +53,14 @@ func (j *job) checkHash(p lock.Package) error {
 			continue
 		}
 		if !slices.Contains(l.Hashes, "sha256:"+p.Wheel.SHA256) {
-			return fmt.Errorf("%s: %s has the SHA-256 %s, which is not among the hashes of %s: if the file changed on purpose, make them again",
-				l.Place(), p.Wheel.Name, p.Wheel.SHA256, p.Name)
+			return &MistakeError{fmt.Errorf("%s: %s has the SHA-256 %s, which is not among the hashes of %s: if the file changed on purpose, make them again",
+				l.Place(), p.Wheel.Name, p.Wheel.SHA256, p.Name)}
 		}
 		found = true
 	}
 	if !found && j.wish.hashed() {
-		return fmt.Errorf("%s needs %s %s, but has no line with its hash: with hashes, every package needs a line; lock the requirements again, or remove all hashes",
-			j.wish.Source, p.Name, p.Version)
+		return &MistakeError{fmt.Errorf("%s needs %s %s, but has no line with its hash: with hashes, every package needs a line; lock the requirements again, or remove all hashes",
+			j.wish.Source, p.Name, p.Version)}
 	}
 	return nil
 }

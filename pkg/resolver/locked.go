@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,6 +142,10 @@ func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
 		return nil, err
 	}
 	asked, err := index.Client{HTTP: r.HTTP}.Find(ctx, s.Bases(), rest, w.Target)
+	var missing *index.MissingError
+	if errors.As(err, &missing) {
+		return nil, &MistakeError{fmt.Errorf("%s: %w: correct its version, name an index that has it, or lock the requirements again", w.placeOf(missing.Pin.Name), err)}
+	}
 	if err == nil {
 		err = located(asked)
 	}
@@ -148,6 +153,16 @@ func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
 		return nil, fmt.Errorf("finding the wheels of %s: %w", w.Source, err)
 	}
 	return append(found, asked...), nil
+}
+
+// placeOf returns where the requirements name a package.
+func (w Wish) placeOf(name string) string {
+	for _, l := range w.Requirements {
+		if requirement.Normalize(l.Name()) == name {
+			return l.Place()
+		}
+	}
+	return w.Source
 }
 
 // checkConstraints returns a *ConflictError if a constraint excludes a pin.

@@ -107,6 +107,7 @@ func TestHashes(t *testing.T) {
 		netrc   string
 		want    []string
 		wantErr string
+		mistake bool
 	}{
 		"credentials in the URL": {lines: []string{"--index-url " + s.withLogin("me", secret), pinA, pinB}, want: []string{"a " + s.URL, "b " + s.URL}},
 		"credentials in .netrc":  {lines: []string{"--index-url " + s.URL + "/simple", pinA}, netrc: "machine 127.0.0.1 login me password " + secret, want: []string{"a " + s.URL}},
@@ -119,7 +120,7 @@ func TestHashes(t *testing.T) {
 		},
 		"pip's before uv's":         {lines: []string{pinA}, environ: []string{"UV_INDEX_URL=" + nobody, "PIP_INDEX_URL=" + s.withLogin("me", secret)}, want: []string{"a " + s.URL}},
 		"the file before variables": {lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, environ: []string{"PIP_INDEX_URL=" + nobody}, want: []string{"a " + s.URL}},
-		"a variable that is wrong":  {lines: []string{pinA}, environ: []string{"PIP_EXTRA_INDEX_URL=x"}, wantErr: "the variable PIP_EXTRA_INDEX_URL: x is not a URL"},
+		"a variable that is wrong":  {lines: []string{pinA}, environ: []string{"PIP_EXTRA_INDEX_URL=x"}, wantErr: "the variable PIP_EXTRA_INDEX_URL: x is not a URL", mistake: true},
 		"an index on this machine":  {lines: []string{"--index-url file://" + filepath.ToSlash(disk) + "/simple", pinA}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl")}},
 		"links on this machine": {
 			lines: []string{"--index-url " + nobody, "--find-links " + filepath.Join(disk, "f"), pinA}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl")},
@@ -127,16 +128,19 @@ func TestHashes(t *testing.T) {
 		"links and an index": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), "--find-links " + filepath.Join(disk, "f"), pinA, pinB}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl"), "b " + s.URL},
 		},
-		"no index":         {lines: []string{"--no-index", pinA}, wantErr: "a==1: no file has one of its hashes"},
+		"no index":         {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file has one of its hashes: correct its version", mistake: true},
 		"a source archive": {lines: []string{"--index-url " + s.withLogin("me", secret), "c==3 --hash=sha256:" + sum([]byte("c"))}, want: []string{"c from " + s.URL + "/files/c-3.tar.gz"}},
-		"another hash":     {lines: []string{"--index-url " + s.withLogin("me", secret), "a==1 --hash=sha256:" + hashA}, wantErr: "1 files of that version, with other hashes"},
+		"another hash":     {lines: []string{"--index-url " + s.withLogin("me", secret), "a==1 --hash=sha256:" + hashA}, wantErr: "1 files of that version, with other hashes", mistake: true},
+		"nowhere":          {lines: []string{"--index-url " + s.withLogin("me", secret), "nowhere==1 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: nowhere==1: no file has one of its hashes: asking the index " + s.URL + "/simple for nowhere: it has no such project: correct its version", mistake: true},
+		"no such version":  {lines: []string{"--index-url " + s.withLogin("me", secret), "a==2 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: a==2: no file has one of its hashes: the index " + s.URL + "/simple has 1 files of a, none of version 2: correct", mistake: true},
+		"nobody there":     {lines: []string{"--index-url " + nobody, pinA}, wantErr: "asking the index " + nobody},
 		"added and there":  {lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, added: []string{"A[x]>=1"}, want: []string{"a " + s.URL}},
 		"added":            {lines: []string{pinA}, added: []string{"jax"}, wantErr: "install uv"},
 		"added, newer":     {lines: []string{pinA}, added: []string{"a>1"}, wantErr: "install uv"},
 		"added, an extra":  {lines: []string{pinA}, added: []string{"a[y]"}, wantErr: "install uv"},
 		"links elsewhere":  {lines: []string{"--find-links " + s.URL, pinA}, wantErr: "install uv"},
 		"no hash":          {lines: []string{pinA, "b==2"}, wantErr: "install uv"},
-		"a bad hash":       {lines: []string{"a==1 --hash=sha256:x"}, wantErr: "requirements.txt:1: --hash=sha256:x"},
+		"a bad hash":       {lines: []string{"a==1 --hash=sha256:x"}, wantErr: "requirements.txt:1: --hash=sha256:x", mistake: true},
 		"a constraint":     {lines: []string{"-c limits.txt", pinA}, wantErr: "a<1 (limits.txt:1), a[x]==1 (requirements.txt:2) can't be met together"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,6 +154,9 @@ func TestHashes(t *testing.T) {
 			if err != nil {
 				if c.wantErr == "" || !strings.Contains(err.Error(), c.wantErr) || strings.Contains(err.Error(), "-pass") {
 					t.Errorf("got %v, want %q", err, c.wantErr)
+				}
+				if is[*resolver.MistakeError](err) != c.mistake {
+					t.Errorf("the error is a %T: %v", err, err)
 				}
 				return
 			}

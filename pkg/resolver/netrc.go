@@ -40,7 +40,7 @@ func (r Resolver) Netrc(ctx context.Context, w Wish, packages []lock.Package) (s
 		seen[host] = true
 		line, err := machineLine(host, user, password, w.Target.Python)
 		if err != nil {
-			return "", err
+			return "", &MistakeError{err}
 		}
 		text.WriteString(line)
 	}
@@ -101,7 +101,7 @@ func (r Resolver) direct(w Wish, packages []lock.Package) ([]index.Source, error
 		for _, address := range withLogin().FindAllString(l.Text, -1) {
 			s, err := r.access().Sources([]string{"--find-links " + address}, nil)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %q: %w", l.Place(), deps.WithoutUsers(l.Text), errors.Unwrap(err))
+				return nil, &MistakeError{fmt.Errorf("%s: %q: %w", l.Place(), deps.WithoutUsers(l.Text), errors.Unwrap(err))}
 			}
 			hosts = append(hosts, s.Links...)
 		}

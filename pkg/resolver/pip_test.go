@@ -115,6 +115,7 @@ func TestPipFails(t *testing.T) {
 		"b-1-py3-none-any.whl":            wheelOf(t, "b-1-py3-none-any.whl"),
 		"b-2-py3-none-any.whl":            wheelOf(t, "b-2-py3-none-any.whl"),
 		"needs_sdist-1-py3-none-any.whl":  wheelOf(t, "needs_sdist-1-py3-none-any.whl", "sdist"),
+		"needs_b-1-py3-none-any.whl":      wheelOf(t, "needs_b-1-py3-none-any.whl", "b>=9"),
 		"sdist-1.5.tar.gz":                []byte("never unpacked"),
 		foreign:                           wheelOf(t, foreign),
 		"both-1-cp27-cp27m-win_amd64.whl": wheelOf(t, "both-1-cp27-cp27m-win_amd64.whl"),
@@ -147,7 +148,16 @@ func TestPipFails(t *testing.T) {
 			lines: []string{"foreign"}, want: []string{"requirements.txt:2: no wheel of foreign 1 fits Python", "cp27-cp27m"}, check: is[*wheel.NoFitError],
 		},
 		"nowhere": {
-			lines: []string{"nowhere==4"}, want: []string{"pip could not resolve the requirements at requirements.txt:2", "No matching distribution found for nowhere==4"}, check: is[*resolver.FailedError],
+			lines: []string{"nowhere==4"}, want: []string{"requirements.txt:2: no index has nowhere==4 for Python " + target.Python + ": correct its name or version", "No matching distribution found for nowhere==4"}, check: is[*resolver.MistakeError],
+		},
+		"no such version": {
+			lines: []string{"a==7"}, want: []string{"requirements.txt:2: no index has a==7 for Python", "(from versions: 1)"}, check: is[*resolver.MistakeError],
+		},
+		"no such version of a dependency": {
+			lines: []string{"needs-b"}, want: []string{"requirements.txt:2: no index has b>=9 for Python"}, check: is[*resolver.MistakeError],
+		},
+		"an index that is down": {
+			lines: []string{"--index-url http://127.0.0.1:1/simple", "nowhere==4"}, want: []string{"127.0.0.1:1"}, check: isNot[*resolver.MistakeError],
 		},
 		"wrong credentials": {
 			lines: []string{"--index-url " + s.withLogin("me", "wr0ng-pass"), "b"}, want: []string{"asking the index " + s.URL + "/simple for b: it does not accept the credentials"}, check: isAny,
@@ -157,7 +167,7 @@ func TestPipFails(t *testing.T) {
 		},
 		"a host without TLS": {
 			lines: []string{"--index-url " + strings.Replace(s.withLogin("me", secret), "127.0.0.1", "0.0.0.0", 1), "b==1"}, want: []string{"0.0.0.0 is not a trusted or secure host", "--trusted-host 0.0.0.0", "No matching distribution found for b==1"},
-			check: is[*resolver.FailedError],
+			check: isNot[*resolver.MistakeError],
 		},
 		"repository": {
 			lines: []string{"x @ git+https://user:" + secret + "@example.com/x"}, want: []string{"x from git+https://***@example.com/x", "requirements.txt:2"}, check: is[*resolver.NeedsBuildError],
@@ -168,7 +178,7 @@ func TestPipFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, _ := pip(t)
+			r, _ := pip(t, "PIP_RETRIES=0")
 			w := requirements(t, append([]string{"--index-url " + s.withLogin("me", secret)}, c.lines...)...)
 			w.Target, w.Added = target, c.added
 			env, err := r.Resolve(t.Context(), w)
@@ -194,6 +204,8 @@ func TestPipFails(t *testing.T) {
 }
 
 func isAny(error) bool { return true }
+
+func isNot[E error](err error) bool { return !is[E](err) }
 
 func is[E error](err error) bool {
 	var e E
@@ -268,6 +280,9 @@ func TestPipNeedsAllHashes(t *testing.T) {
 		env, err := r.Resolve(t.Context(), w)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+		if err != nil && !is[*resolver.MistakeError](err) {
+			t.Errorf("%s: the error is a %T", name, err)
 		}
 		if err == nil && len(env.Packages) != 2 {
 			t.Errorf("%s: got %v", name, described(env.Packages))

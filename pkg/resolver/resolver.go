@@ -154,9 +154,12 @@ func (r Resolver) Client(w Wish) (*http.Client, error) {
 func (r Resolver) sources(w Wish) (index.Sources, error) {
 	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)
 	if err != nil && w.Source != "" {
-		return s, fmt.Errorf("%s: %w", w.Source, err)
+		err = fmt.Errorf("%s: %w", w.Source, err)
 	}
-	return s, err
+	if err != nil {
+		return s, &MistakeError{err}
+	}
+	return s, nil
 }
 
 // Way returns how a wish would be resolved, and why so. It contacts and runs nothing, so pip may

@@ -212,7 +212,7 @@ exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (--runtime) can't be met
 			`echo "  × No solution found when resolving dependencies:
   ╰─▶ Because gone was not found in the package registry and you require gone>5, we can
       conclude that your requirements are unsatisfiable." >&2; exit 1`,
-			[]string{"uv could not resolve the requirements (exit status 1):", "Because gone was not found"}, is[*resolver.FailedError],
+			[]string{"requirements.txt: no index has gone for Python 3.12: correct its name or version", "uv says:\n", "Because gone was not found"}, is[*resolver.MistakeError],
 		},
 		"no such version": {
 			`echo "  ╰─▶ Because there is no version of foreign>1 and you require it, we can conclude that your requirements are unsatisfiable" >&2; exit 1`,
@@ -327,7 +327,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		r, _ := uv(t, "exit 1")
 		r.Token = func(context.Context) (string, error) { return "", errors.New("no login") }
 		_, err := r.Resolve(t.Context(), requirements(t, option, "a"))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) || is[*resolver.MistakeError](err) == strings.Contains(want, "no login") {
 			t.Errorf("%s: got %v, want %q", option, err, want)
 		}
 	}
