@@ -245,26 +245,3 @@ func TestFindRejects(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestNetrc(t *testing.T) {
-	login := Netrc("# machine h login no\nmachine h login a password b\nmachine h login second\nmacdef x\nmachine m login no\n\nmachine n\n\tlogin c\n\taccount z\n\tpassword d\ndefault login e password f\nlogin")
-	for host, want := range map[string]string{"h": "a b", "n": "c d", "m": "e f", "": "e f"} {
-		user, password, ok := login(host)
-		if got := user + " " + password; got != want || !ok {
-			t.Errorf("%q: got %q, %v; want %q", host, got, ok, want)
-		}
-	}
-	if _, _, ok := Netrc("machine h")("other"); ok {
-		t.Error("a host that is not named has credentials")
-	}
-}
-
-func FuzzNetrc(f *testing.F) {
-	f.Add("machine h login a password b\ndefault login x\nmacdef y\nz\n\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		user, password, ok := Netrc(text)("h")
-		if !ok && user+password != "" {
-			t.Errorf("%q: %q, %q", text, user, password)
-		}
-	})
-}

@@ -2,41 +2,34 @@ package index
 
 import "strings"
 
-// Netrc returns the credentials in the text of a .netrc file, for Client.Login.
+// Netrc returns the credentials in the text of a .netrc file, for Client.Login. It reads the text as Python's
+// netrc module does, but of two lines for one host the first counts, and words that it does not know are ignored.
 func Netrc(text string) func(host string) (user, password string, ok bool) {
 	type login struct{ user, password string }
 	logins := map[string]*login{}
-	var current, fallback *login
-	words := strings.Fields(withoutMacros(text))
-	for i := 0; i < len(words); i++ {
-		if words[i] == "default" {
-			current = &login{}
-			fallback = current
+	current, fallback := &login{}, (*login)(nil)
+	for words := (netrcWords{text}); words.more(); {
+		if strings.HasPrefix(words.rest, "#") {
+			words.skipLine()
 			continue
 		}
-		if i+1 == len(words) {
-			break // the file ends too early
-		}
-		value := words[i+1]
-		switch words[i] {
+		switch words.next() {
+		case "default":
+			current = &login{}
+			fallback = current
 		case "machine":
 			current = &login{}
-			if logins[value] == nil { // the first one counts
-				logins[value] = current
+			if host := words.next(); logins[host] == nil {
+				logins[host] = current
 			}
-			i++
-		case "login":
-			if current != nil {
-				current.user = value
-			}
-			i++
+		case "login", "user":
+			current.user = words.next()
 		case "password":
-			if current != nil {
-				current.password = value
-			}
-			i++
+			current.password = words.next()
 		case "account":
-			i++
+			words.next()
+		case "macdef":
+			words.skipMacro()
 		}
 	}
 	return func(host string) (string, string, bool) {
@@ -51,21 +44,50 @@ func Netrc(text string) func(host string) (user, password string, ok bool) {
 	}
 }
 
-// withoutMacros returns the text without the macros of ftp, which end with an empty line, and
-// without comments.
-func withoutMacros(text string) string {
-	var kept []string
-	inMacro := false
-	for line := range strings.SplitSeq(text, "\n") {
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(trimmed, "macdef"):
-			inMacro = true
-		case inMacro:
-			inMacro = trimmed != ""
-		case !strings.HasPrefix(trimmed, "#"):
-			kept = append(kept, line)
+// netrcWords are the words of a .netrc file.
+type netrcWords struct{ rest string }
+
+// more reports whether there is another word.
+func (w *netrcWords) more() bool {
+	w.rest = strings.TrimLeft(w.rest, "\n\t\r ")
+	return w.rest != ""
+}
+
+// next returns the next word, "" at the end. Blanks count in quotes, and every character behind a backslash.
+func (w *netrcWords) next() string {
+	if !w.more() {
+		return ""
+	}
+	end := "\n\t\r "
+	if w.rest[0] == '"' {
+		w.rest, end = w.rest[1:], `"`
+	}
+	var word strings.Builder
+	for w.rest != "" && !strings.ContainsRune(end, rune(w.rest[0])) {
+		if w.rest[0] == '\\' {
+			w.rest = w.rest[1:]
+		}
+		if w.rest != "" {
+			word.WriteByte(w.rest[0])
+			w.rest = w.rest[1:]
 		}
 	}
-	return strings.Join(kept, "\n")
+	if end == `"` {
+		w.rest = strings.TrimPrefix(w.rest, end)
+	}
+	return word.String()
+}
+
+// skipLine leaves out what remains of a line.
+func (w *netrcWords) skipLine() { _, w.rest, _ = strings.Cut(w.rest, "\n") }
+
+// skipMacro leaves out a macro of ftp, which ends with an empty line.
+func (w *netrcWords) skipMacro() {
+	w.skipLine()
+	for w.rest != "" {
+		line, rest, _ := strings.Cut(w.rest, "\n")
+		if w.rest = rest; strings.TrimSpace(line) == "" {
+			return
+		}
+	}
 }

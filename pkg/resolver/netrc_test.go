@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/index"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 )
 
@@ -54,6 +55,14 @@ print(json.dumps({host: [login, password] for host, (login, _, password) in netr
 	}
 	if diff := cmp.Diff(logins, got); diff != "" {
 		t.Errorf("(-want +got)\n%s\n%s", diff, text)
+	}
+	ours := map[string][2]string{}
+	for host := range logins {
+		login, password, _ := index.Netrc(text)(host)
+		ours[host] = [2]string{login, password}
+	}
+	if diff := cmp.Diff(logins, ours); diff != "" {
+		t.Errorf("as it is read here: (-want +got)\n%s\n%s", diff, text)
 	}
 }
 
