@@ -95,6 +95,30 @@ func (a Access) login(ctx context.Context, u *url.URL, logins func(string) (stri
 	return url.UserPassword("oauth2accesstoken", token), nil
 }
 
+// WithLogins returns the sources of requirements with the credentials for their hosts, if there are any and
+// they use TLS.
+func (a Access) WithLogins(ctx context.Context, sources []Source) (_ []Source, err error) {
+	sources, logins := slices.Clone(sources), a.logins()
+	for i := range sources {
+		if s := &sources[i]; s.url != nil && s.url.Scheme == "https" && s.login == nil {
+			if s.login, err = a.login(ctx, s.url, logins); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sources, nil
+}
+
+// HasLogin returns what reports whether there are credentials for the host of a URL.
+func (a Access) HasLogin() func(*url.URL) bool {
+	logins, hasToken := a.logins(), a.Token != nil
+	a.Token = nil
+	return func(u *url.URL) bool {
+		login, _ := a.login(context.Background(), u, logins) // which needs no token
+		return login != nil || hasToken && isGoogle(u)
+	}
+}
+
 // isGoogle reports whether a URL is one of Artifact Registry's Python repositories.
 func isGoogle(u *url.URL) bool {
 	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), "-python.pkg.dev")

@@ -194,17 +194,16 @@ func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.
 			return unfitError(fmt.Sprintf("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value))
 		}
 	}
-	netrc, err := p.Resolver.Netrc(ctx, p.wish(plan, facts), packages)
-	if err != nil {
+	needed, possible, err := p.Resolver.Hosts(ctx, p.wish(plan, facts), packages)
+	switch asked := plan.Asked || plan.Settings.Builder == string(environment.BuilderCloudBuild); {
+	case err != nil:
 		return err
-	}
-	if netrc != "" {
-		var hosts []string
-		for line := range strings.Lines(netrc) {
-			hosts = append(hosts, strings.Fields(line)[1])
-		}
+	case len(needed) > 0:
 		return unfitError(fmt.Sprintf("the packages of %s need credentials, which everyone with access to the build would see: "+
-			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a fitting pip here", strings.Join(hosts, ", ")))
+			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a fitting pip here", strings.Join(needed, ", ")))
+	case len(possible) > 0 && !asked:
+		return unfitError(fmt.Sprintf("the packages of %s may need the credentials in ~/.netrc, which Cloud Build does not get; --image bundled tries without them",
+			strings.Join(possible, ", ")))
 	}
 	return nil
 }

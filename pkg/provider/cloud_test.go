@@ -253,6 +253,28 @@ func TestNotInCloudBuild(t *testing.T) {
 	}
 }
 
+// TestNetrcInCloudBuild: a repository that .netrc has credentials for may be public all the same, so it is
+// built there only if somebody asks for that.
+func TestNetrcInCloudBuild(t *testing.T) {
+	w := newCloudWorld(t, cloudbuildtest.Pushes)
+	netrc := filepath.Join(t.TempDir(), "netrc")
+	w.must(os.WriteFile(netrc, []byte("machine git.example login me password hush\n"), 0o600))
+	w.environ = []string{"NETRC=" + netrc}
+	done := w.mustProvide(w.cloudPlan(fromGit))
+	if want := "the packages of git.example may need the credentials in ~/.netrc, which Cloud Build does not get; --image bundled tries without them"; done.Plan.Mode != environment.Prebuilt || !strings.Contains(done.Plan.Why, want) || done.Netrc == "" {
+		t.Errorf("provided %+v, want %q", done, want)
+	}
+	if got := w.cloud.Called("CreateBuild"); len(got) > 0 {
+		t.Errorf("calls %q", got)
+	}
+	w.mustProvide(w.cloudPlan(fromGit, bundled))
+	for name, text := range w.built().Files {
+		if strings.Contains(text, "hush") {
+			t.Errorf("%s has the credentials:\n%s", name, text)
+		}
+	}
+}
+
 // TestCloudBuildUnusable: without the API or the permission, the pod installs the packages, which one
 // line says; where an image was asked for, the error names what is missing.
 func TestCloudBuildUnusable(t *testing.T) {

@@ -29,7 +29,7 @@ func (p *Provider) Foresee(ctx context.Context, plan environment.Plan) (environm
 	if way, _ := p.Resolver.Way(p.wish(plan, p.known(plan))); way != resolver.Pod {
 		return done, false, nil
 	}
-	done, err := look.unpinned(ctx, plan, "", nil, done)
+	done, err := look.unpinned(ctx, plan, p.known(plan), "", nil, done)
 	return done, err == nil, err
 }
 

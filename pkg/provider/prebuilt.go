@@ -34,7 +34,7 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 		return done, fmt.Errorf("choosing the files of %s, which depend on the base image's Python: %w; or use --python instead of an image that this machine can't read", plan.Wanted.Source, err)
 	}
 	if errors.As(err, &registry) {
-		return p.unpinned(ctx, plan, id, nil, done) // only the nodes know the base
+		return p.unpinned(ctx, plan, facts, id, nil, done) // only the nodes know the base
 	}
 	if err != nil {
 		return done, err
@@ -50,7 +50,7 @@ func (p *Provider) prebuilt(ctx context.Context, plan environment.Plan, id strin
 	var notHere *resolver.NotHereError
 	var build *resolver.NeedsBuildError
 	if errors.As(err, &notHere) || errors.As(err, &build) {
-		return p.unpinned(ctx, plan, id, r.packages, done)
+		return p.unpinned(ctx, plan, facts, id, r.packages, done)
 	}
 	if err != nil {
 		return done, err
@@ -267,13 +267,14 @@ func (p *Provider) storeDocument(ctx context.Context, d document) (string, error
 	return text.sha256, nil
 }
 
-// unpinned has the pod resolve the requirements.
-func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id string, packages []lock.Package, done environment.Provided) (environment.Provided, error) {
+// unpinned has the pod resolve the requirements. facts are those of the base, if they are known.
+func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, facts image.Facts, id string, packages []lock.Package, done environment.Provided) (environment.Provided, error) {
 	d, err := wishDocument(plan, packages)
 	if err != nil {
 		return done, err
 	}
-	variables, err := p.Resolver.FromVariables(p.wish(plan, image.Facts{}))
+	wish := p.wish(plan, facts)
+	variables, err := p.Resolver.FromVariables(wish)
 	if err != nil {
 		return done, err
 	}
@@ -284,7 +285,6 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, id strin
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
 	}
-	wish := p.wish(plan, image.Facts{})
 	if done.Netrc, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
 		return done, err
 	}

@@ -164,6 +164,42 @@ func TestCredentialsOfURLs(t *testing.T) {
 	}
 }
 
+// TestNetrcOfURLs: the pod gets what .netrc has for the very hosts of requirements.
+func TestNetrcOfURLs(t *testing.T) {
+	w := newWorld(t)
+	netrc := filepath.Join(t.TempDir(), "netrc")
+	text := "machine files.example login me password \"hush hush\"\nmachine plain.example login me password hush\ndefault login any password hush\n"
+	w.must(os.WriteFile(netrc, []byte(text), 0o600))
+	w.environ = []string{"NETRC=" + netrc}
+	text = "a @ https://files.example/a-1-py3-none-any.whl\nb @ git+https://files.example/b@v1\nc @ git+https://public.example/c\nd @ http://plain.example/d.tar.gz\n--index-url https://index.example/simple\n"
+	done := w.mustProvide(w.plan(text, prebuilt))
+	if want := "machine index.example login any password hush\nmachine files.example login me password \"hush hush\"\n"; done.Netrc != want {
+		t.Errorf("the pod gets the credentials %q, want %q", done.Netrc, want)
+	}
+	if d := fmt.Sprint(w.document(done.SHA256)); strings.Contains(d, "hush") || !strings.Contains(d, "a @ https://files.example/a-1") {
+		t.Errorf("the pod reads %s", d)
+	}
+	lock := fmt.Sprintf("lock-version = \"1.0\"\n[[packages]]\nname = \"a\"\nversion = \"1\"\nwheels = [{url = \"https://files.example/a-1-py3-none-any.whl\", hashes = {sha256 = %q}}]\n"+
+		"[[packages]]\nname = \"c\"\nvcs = {type = \"git\", url = \"https://public.example/c\", commit-id = \"abc\"}\n", strings.Repeat("a", 64))
+	if done = w.mustProvide(w.planOf("pylock.toml", lock, prebuilt)); done.Netrc != "machine pypi.org login any password hush\nmachine files.example login me password \"hush hush\"\n" {
+		t.Errorf("for a lock, the pod gets the credentials %q", done.Netrc)
+	}
+	private, err := resolver.Resolver{Environ: w.environ, Token: func(context.Context) (string, error) { return "", errors.New("not needed") }}.Private(t.Context(), resolver.Wish{})
+	w.must(err)
+	for address, want := range map[string]bool{
+		"https://files.example/a": true, "https://public.example/a": false, "http://files.example/a": true, "https://eu-python.pkg.dev/a": true, "https://public.example/a?sig=x": true,
+	} {
+		if private(address) != want {
+			t.Errorf("private %s: %v", address, !want)
+		}
+	}
+	old := func(in *environment.Input) { in.BaseImage, in.Images.Python = "", "3.10" }
+	var mistake *resolver.MistakeError
+	if _, err := w.provide(w.plan(text, prebuilt, old)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "pip of Python 3.10 can't read a password with a blank") {
+		t.Errorf("on Python 3.10: %v", err)
+	}
+}
+
 // TestSignedURLs: they are not in what the pod reads, since others can read it, too.
 func TestSignedURLs(t *testing.T) {
 	w := newWorld(t)

@@ -18,26 +18,13 @@ import (
 // if there are none: another machine that resolves the wish needs them. packages are those of a lock.
 // Google's token is not among them: it may do more than read packages.
 func (r Resolver) Netrc(ctx context.Context, w Wish, packages []lock.Package) (string, error) {
-	s, err := r.sources(w)
-	if err != nil {
-		return "", err
-	}
-	r.Token = nil
-	if err := r.access().Authorize(ctx, &s); err != nil {
-		return "", err
-	}
-	direct, err := r.direct(w, packages)
+	needed, possible, err := r.logins(ctx, w, packages)
 	if err != nil {
 		return "", err
 	}
 	var text strings.Builder
-	seen := map[string]bool{}
-	for _, source := range slices.Concat(s.All(), s.Others, direct) {
+	for _, source := range slices.Concat(needed, possible) {
 		host, user, password := source.Login()
-		if host == "" || seen[host] {
-			continue
-		}
-		seen[host] = true
 		line, err := machineLine(host, user, password, w.Target.Python)
 		if err != nil {
 			return "", &MistakeError{err}
@@ -45,6 +32,58 @@ func (r Resolver) Netrc(ctx context.Context, w Wish, packages []lock.Package) (s
 		text.WriteString(line)
 	}
 	return text.String(), nil
+}
+
+// Hosts returns the hosts for which there are credentials that a machine which resolves a wish needs, and
+// those for which it possibly needs them: .netrc has them, but a requirement's URL can be public.
+func (r Resolver) Hosts(ctx context.Context, w Wish, packages []lock.Package) (needed, possible []string, err error) {
+	n, p, err := r.logins(ctx, w, packages)
+	return hostsOf(n), hostsOf(p), err
+}
+
+func hostsOf(sources []index.Source) (hosts []string) {
+	for _, s := range sources {
+		host, _, _ := s.Login()
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// logins returns the sources for Hosts, one for each host.
+func (r Resolver) logins(ctx context.Context, w Wish, packages []lock.Package) (needed, possible []index.Source, err error) {
+	s, err := r.sources(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Token = nil
+	if err := r.access().Authorize(ctx, &s); err != nil {
+		return nil, nil, err
+	}
+	direct, err := r.direct(w, packages)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := map[string]bool{"": true}
+	isNew := func(s index.Source) bool {
+		host, _, _ := s.Login()
+		found := seen[host]
+		seen[host] = true
+		return !found
+	}
+	for _, source := range slices.Concat(s.All(), s.Others, direct) {
+		if isNew(source) {
+			needed = append(needed, source)
+		}
+	}
+	if direct, err = r.access().WithLogins(ctx, direct); err != nil {
+		return nil, nil, err
+	}
+	for _, source := range direct {
+		if isNew(source) {
+			possible = append(possible, source)
+		}
+	}
+	return needed, possible, nil
 }
 
 // machineLine returns the line of a netrc file for a host, as Python's netrc module reads it, which
@@ -83,23 +122,25 @@ func netrcWord(value string, old bool) (string, bool) {
 	return value, true
 }
 
-// withLogin matches the beginning of a URL that has credentials, up to its path.
-var withLogin = pattern.Lazy(`https?://[^/\s"]+@[^/\s"@?#;]+`)
+// address matches the beginning of a URL, up to its path.
+var address = pattern.Lazy(`https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`)
 
-// direct returns the hosts for which requirements, or packages of a lock, have credentials in their
-// URLs.
+// direct returns the hosts of the URLs of requirements, or of the packages of a lock.
 func (r Resolver) direct(w Wish, packages []lock.Package) ([]index.Source, error) {
 	lines := slices.Concat(w.Requirements, w.Constraints)
 	if w.Kind.IsLock() {
 		lines = nil
 		for _, p := range packages {
+			if p.Wheel != nil {
+				p.Source = p.Wheel.URL
+			}
 			lines = append(lines, deps.Line{Text: p.Source, File: w.Source})
 		}
 	}
 	var hosts []index.Source
 	for _, l := range lines {
-		for _, address := range withLogin().FindAllString(l.Text, -1) {
-			s, err := r.access().Sources([]string{"--find-links " + address}, nil)
+		for _, found := range address().FindAllString(l.Text, -1) {
+			s, err := r.access().Sources([]string{"--find-links " + found}, nil)
 			if err != nil {
 				return nil, &MistakeError{fmt.Errorf("%s: %q: %w", l.Place(), deps.WithoutUsers(l.Text), errors.Unwrap(err))}
 			}
@@ -109,8 +150,8 @@ func (r Resolver) direct(w Wish, packages []lock.Package) ([]index.Source, error
 	return hosts, nil
 }
 
-// Private returns what reports whether a URL has a signature, or is on a host that wants credentials
-// for the indexes of a wish, as far as that is known.
+// Private returns what reports whether a URL has a signature, or is on a host that there are credentials
+// for, so that a machine without them may not be able to fetch it.
 func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) bool, error) {
 	s, err := r.sources(w)
 	if err == nil {
@@ -121,9 +162,10 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 		host, _, _ := source.Login()
 		hosts[host] = host != ""
 	}
+	known := r.access().HasLogin()
 	return func(address string) bool {
 		u, err := url.Parse(address)
-		return err == nil && hosts[u.Hostname()] || deps.Signed(address)
+		return err == nil && (hosts[u.Hostname()] || known(u)) || deps.Signed(address)
 	}, err
 }
 
