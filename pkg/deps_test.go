@@ -80,7 +80,7 @@ var mayImport = map[string]string{
 	"outputs":     "api job nearest store",
 	"environment": "api deps image lock nearest requirement wheel",
 	"provider":    "api cloudbuild deps environment image lock records resolver store ui wheel",
-	"submit":      "accelerator api bundle call deps environment homedir job nearest pack pattern records render store target version /runner",
+	"submit":      "accelerator api bundle call deps environment homedir image job nearest pack pattern records render store target version /runner",
 
 	"forward": "",
 
@@ -90,7 +90,7 @@ var mayImport = map[string]string{
 	"cmd/connect":    "cmd/process profile shell table target ui version",
 	"cmd/packages":   "cloudbuild environment homedir image provider resolver version wheel",
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
-	"cmd/report":     "api cmd/process errno job mapresults screen store ui",
+	"cmd/report":     "api cmd/process errno job mapresults screen store ui wheel",
 	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
 	"cmd/run":        belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",

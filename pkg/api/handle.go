@@ -27,8 +27,14 @@ type Handle struct {
 	ImageURI    string  `json:"image_uri,omitempty"`
 	// ImageDigests are those that ImageURI had at submission: of an index and of the image in it.
 	ImageDigests []string `json:"image_digests,omitempty"`
+	// ImageMode says where the job's packages are: bundled, prebuilt or custom; "" for a local job,
+	// and for one of an older client.
+	ImageMode string `json:"image_mode,omitempty"`
 	// Packages are what was installed for the job, as far as the client knew.
-	Packages     []Package         `json:"packages,omitempty"`
+	Packages []Package `json:"packages,omitempty"`
+	// EnvironmentSHA256 names the blob that says what the job's pod installs, "" for nothing.
+	EnvironmentSHA256 string `json:"environment_sha256,omitempty"`
+
 	Accelerator  string            `json:"accelerator"`
 	FuncName     string            `json:"func_name"`
 	CreatedAt    time.Time         `json:"created_at"`
@@ -76,7 +82,7 @@ func NewHandle(s Spec) Handle {
 	h := Handle{
 		Version: HandleVersion, JobID: s.ID, Backend: s.Backend,
 		Project: s.Project, ClusterName: s.Cluster, Zone: s.Zone, Namespace: s.Namespace,
-		ImageURI: s.Image, Accelerator: s.AcceleratorText, FuncName: s.Name,
+		ImageURI: s.Image, EnvironmentSHA256: s.EnvironmentSHA256, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
 		Hosts: s.Hosts, Map: s.Map, Spot: s.Capacity.Kind == CapacitySpot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,

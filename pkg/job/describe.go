@@ -35,6 +35,8 @@ type Description struct {
 	// returned. They are deleted with the result.
 	Warnings []string
 	Timeline []Event
+	// Packages are what is installed for the job, as far as that is known.
+	Packages []api.Package
 	// Hosts are the hosts that have a pod; once the job has ended, only those that have
 	// ended too. A map has none.
 	Hosts []api.Host
@@ -80,6 +82,9 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 		}
 		d.collected = record
 	}
+	if d.Packages, err = j.packages(ctx); err != nil {
+		return d, err
+	}
 	attempts, err := j.attempts(ctx)
 	if err != nil {
 		return d, err
@@ -114,6 +119,21 @@ func optional[T any](doc T, err error) (*T, error) {
 		return nil, err
 	}
 	return &doc, nil
+}
+
+// packages returns what is installed for the job: what its client chose, or else its pod.
+func (j *Job) packages(ctx context.Context) ([]api.Package, error) {
+	if len(j.Handle.Packages) > 0 || j.Handle.EnvironmentSHA256 == "" {
+		return j.Handle.Packages, nil
+	}
+	type list struct {
+		Wheels []api.Package `json:"wheels"`
+	}
+	chosen, err := optional(records.Read[list](ctx, j.Store, store.Environment(j.ID())))
+	if chosen == nil || err != nil {
+		return nil, err
+	}
+	return chosen.Wheels, nil
 }
 
 // attempts returns the attempts of the job. A map has none: each of its pods starts by itself.

@@ -174,3 +174,25 @@ func TestDescribeReadsNoValue(t *testing.T) {
 		t.Errorf("%d bytes were read", read)
 	}
 }
+
+// What the client did not choose is what the pod has written down.
+func TestDescribeTellsPackages(t *testing.T) {
+	const list = `{"version":1,"python":"3.12","wheels":[{"file":"six-1.16.0-py2.py3-none-any.whl","sha256":"ab","size":11}]}`
+	six := []api.Package{{File: "six-1.16.0-py2.py3-none-any.whl", SHA256: "ab"}}
+	for name, tt := range map[string]struct {
+		handle  api.Handle
+		objects map[string]string
+		want    []api.Package
+	}{
+		"the client chose them":     {api.Handle{JobID: "a1", Packages: six, EnvironmentSHA256: "cd"}, nil, six},
+		"the pod chose them":        {api.Handle{JobID: "a1", EnvironmentSHA256: "cd"}, map[string]string{"a1/environment.json": list}, six},
+		"the pod has not begun":     {api.Handle{JobID: "a1", EnvironmentSHA256: "cd"}, nil, nil},
+		"nobody is known to choose": {api.Handle{JobID: "a1"}, map[string]string{"a1/environment.json": list}, nil},
+	} {
+		j := &Job{Handle: tt.handle, Store: storeWith(t, tt.objects), Backend: steps{{State: api.Running}}}
+		d, err := j.Describe(t.Context())
+		if diff := cmp.Diff(tt.want, d.Packages); diff != "" || err != nil {
+			t.Errorf("%s: %v, (-want +got)\n%s", name, err, diff)
+		}
+	}
+}

@@ -25,7 +25,9 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 		}
 		if digest != "" {
 			done.Digests = []string{digest}
-			p.Images.Memory.Load(wheelsKey(digest), &done.Wheels)
+			if !p.Images.Memory.Load(wheelsKey(digest), &done.Wheels) {
+				done.Wheels = plan.Locked // which name the image; others may have made it
+			}
 			if p.Look {
 				done.Phase, done.Detail = "image", plan.Image+" is there"
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -14,9 +15,9 @@ type Outlook struct {
 	Resolved string
 	// Why says why so.
 	Why string
-	// Wheels are how many packages there are, and Bytes what they have together, as far as that is
-	// known; 0 if it is not.
-	Wheels int
+	// Wheels are the packages, and Bytes is what they have together, as far as that is known; 0 if
+	// it is not.
+	Wheels []image.Wheel
 	Bytes  int64
 	// How says how the packages get to the job.
 	How string
@@ -35,20 +36,24 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	case resolver.Hashes:
 		o.Resolved = plan.Wanted.Source
 	}
-	wheels := plan.Locked
-	if found, ok := p.pinned(plan); ok && !plan.IsLock() {
-		wheels, o.Resolved, o.Why = found.Wheels, "an earlier run", "they stay until --refresh-deps"
+	o.Wheels = plan.Locked
+	if found, ok := p.pinned(plan); ok {
+		if !plan.IsLock() {
+			o.Resolved, o.Why = "an earlier run", "they stay until --refresh-deps"
+		}
+		if len(o.Wheels) == 0 {
+			o.Wheels = found.Wheels
+		}
 	}
-	for _, w := range wheels {
-		o.Wheels++
+	for _, w := range o.Wheels {
 		o.Bytes += w.Size
 	}
 	switch cloud := p.buildable(plan) && plan.Buildable() == nil && plan.Settings.Builder != string(environment.BuilderClient); {
 	case plan.Mode == environment.Prebuilt:
 		o.How = "the pod installs them"
-	case plan.Settings.Builder == string(environment.BuilderCloudBuild), way == resolver.Pod && len(wheels) == 0 && cloud:
+	case plan.Settings.Builder == string(environment.BuilderCloudBuild), way == resolver.Pod && len(o.Wheels) == 0 && cloud:
 		o.How = "Cloud Build makes the image, unless it is there"
-	case way == resolver.Pod && len(wheels) == 0:
+	case way == resolver.Pod && len(o.Wheels) == 0:
 		o.How = "the pod installs them, unless the image is there"
 	default:
 		o.How = fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", ui.Bytes(limit(plan)))

@@ -247,3 +247,18 @@ func TestOutlook(t *testing.T) {
 		})
 	}
 }
+
+// TestOutlookNamesVersions: what a run has chosen is known afterwards, also for a lock of an index.
+func TestOutlookNamesVersions(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "")))
+	maker := &provider.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolver.Resolver{LookPath: nowhere}}
+	if o := maker.Outlook(plan); len(o.Wheels) > 0 {
+		t.Errorf("before the first run it names %v", o.Wheels)
+	}
+	w.mustProvide(plan)
+	o := maker.Outlook(plan)
+	if len(o.Wheels) != 2 || o.Wheels[0].File != "attrs-2.0-py3-none-any.whl" || o.Resolved != "requirements.txt" {
+		t.Errorf("after it, the outlook is %+v", o)
+	}
+}

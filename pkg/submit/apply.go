@@ -127,10 +127,8 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 			return Submitted{}, &StoreError{fmt.Errorf("--output-dir %s: %w", s.Spec.OutputDir, err)}
 		}
 	}
-	j.Handle.ImageDigests = s.provided.Digests
-	for _, w := range s.provided.Wheels {
-		j.Handle.Packages = append(j.Handle.Packages, api.Package{File: w.File, SHA256: w.SHA256})
-	}
+	j.Handle.ImageMode, j.Handle.ImageDigests = string(s.Environment.Mode), s.provided.Digests
+	j.Handle.Packages = Packages(s.provided.Wheels)
 	adopted, stats, err := s.supply(ctx, j)
 	if err != nil {
 		return Submitted{}, err

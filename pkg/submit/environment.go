@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
@@ -47,6 +48,14 @@ func (p Planned) WithEnvironment(e environment.Provided) Planned {
 		p.Spec.SecretEnv = slices.Sorted(maps.Keys(p.Secrets))
 	}
 	return p
+}
+
+// Packages returns wheels as a handle names them.
+func Packages(wheels []image.Wheel) (all []api.Package) {
+	for _, w := range wheels {
+		all = append(all, api.Package{File: w.File, SHA256: w.SHA256})
+	}
+	return all
 }
 
 // needsPython reports whether the version of this machine's Python decides about the image.

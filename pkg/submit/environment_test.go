@@ -133,3 +133,17 @@ func TestWithEnvironment(t *testing.T) {
 		t.Errorf("the caller's secrets were changed: %q", secrets)
 	}
 }
+
+func TestHandleNamesThePackages(t *testing.T) {
+	p := planned(t, "{}").WithEnvironment(environment.Provided{Plan: environment.Plan{Mode: environment.Prebuilt}, Image: "i", SHA256: "s",
+		Digests: []string{"sha256:d"}, Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
+	sent, err := apply(t.Context(), p, registry(t, workload{start: well, ready: well}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sent.Job.Handle
+	if h.ImageMode != "prebuilt" || h.EnvironmentSHA256 != "s" || h.ImageURI != "i" || !slices.Equal(h.ImageDigests, []string{"sha256:d"}) ||
+		!slices.Equal(h.Packages, []api.Package{{File: "f", SHA256: "h"}}) {
+		t.Errorf("the handle has %+v", h)
+	}
+}

@@ -89,7 +89,10 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	w := printers.GetNewTabWriter(out)
 	row := func(key, format string, args ...any) {
-		fmt.Fprintf(w, "%s:\t%s\n", key, ui.Clean(fmt.Sprintf(format, args...)))
+		if key != "" { // else the line continues the one before
+			key += ":"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", key, ui.Clean(fmt.Sprintf(format, args...)))
 	}
 	h := d.Handle
 	row("ID", "%s", h.JobID)
@@ -157,12 +160,10 @@ func describeCall(row func(key, format string, args ...any), h api.Handle) {
 	}
 }
 
-// describeResources prints the image, the requests, the attempts, the labels and the pod,
+// describeResources prints the image with its packages, the requests, the attempts, the labels and the pod,
 // as far as they are known.
 func describeResources(row func(key, format string, args ...any), d job.Description) {
-	if d.Image != "" && d.Handle.Backend != api.BackendLocal {
-		row("Image", "%s", d.Image)
-	}
+	describeImage(row, d)
 	if d.CPU != "" || d.Memory != "" {
 		row("Requests", "cpu %s, memory %s", cmp.Or(d.CPU, "none"), cmp.Or(d.Memory, "none"))
 	}

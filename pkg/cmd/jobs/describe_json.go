@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 )
@@ -20,7 +21,13 @@ type description struct {
 	Created     time.Time    `json:"created"`
 	Store       string       `json:"store"`
 	api.JobDetails
-	Backend api.Backend `json:"backend"`
+	// ImageMode is bundled, prebuilt or custom.
+	ImageMode string `json:"imageMode,omitempty"`
+	// ImageDigest is that of the image that the pods run.
+	ImageDigest string `json:"imageDigest,omitempty"`
+	// Packages are what is installed for the job; null if that is not known.
+	Packages []report.Package `json:"packages"`
+	Backend  api.Backend      `json:"backend"`
 	// Workload is the name of the Job or LeaderWorkerSet.
 	Workload  string     `json:"workload,omitempty"`
 	Cluster   string     `json:"cluster,omitempty"`
@@ -62,7 +69,8 @@ type end struct {
 func describeJSON(d job.Description) description {
 	h := d.Handle
 	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
-		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails, Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
+		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails,
+		ImageMode: h.ImageMode, ImageDigest: digest(d), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
 		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
 		Outputs: d.Outputs, OutputBytes: d.OutputBytes}

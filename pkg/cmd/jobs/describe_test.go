@@ -175,3 +175,56 @@ func TestDescribeShowsWhatAJobIsMadeOf(t *testing.T) {
 		}
 	}
 }
+
+func TestDescribeShowsTheImageAndItsPackages(t *testing.T) {
+	const image, given = "python:3.12", "repo/env:r-1"
+	six := api.Package{File: "six-1.16.0-py2.py3-none-any.whl", SHA256: "ab"}
+	flask := api.Package{File: "Flask-3.0.3-py3-none-any.whl", SHA256: "cd"}
+	bundled := job.Description{Handle: api.Handle{ImageMode: "bundled", ImageDigests: []string{"sha256:index", "sha256:image"}},
+		JobDetails: api.JobDetails{Image: given}, Packages: []api.Package{six, flask}}
+	for name, tt := range map[string]struct {
+		d    job.Description
+		want string
+	}{
+		"bundled":                  {bundled, "Image: repo/env:r-1 Digest: sha256:image Mode: bundled Packages: 2: flask 3.0.3, six 1.16.0"},
+		"of an older client":       {job.Description{JobDetails: api.JobDetails{Image: image}}, "Image: python:3.12"},
+		"what the pod says":        {job.Description{JobDetails: api.JobDetails{Image: image}, Status: api.Status{ImageDigest: "sha256:pod"}}, "Image: python:3.12 Digest: sha256:pod"},
+		"a local job has no image": {job.Description{JobDetails: api.JobDetails{Image: image}, Handle: api.Handle{Backend: api.BackendLocal}}, ""},
+	} {
+		var out strings.Builder
+		describeImage(func(key, format string, args ...any) { fmt.Fprintf(&out, key+": "+format+" ", args...) }, tt.d)
+		if got := strings.TrimSpace(out.String()); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+	text, err := json.Marshal(describeJSON(bundled))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"imageMode":"bundled","imageDigest":"sha256:image"`, `"packages":[{"name":"flask","version":"3.0.3","file":"Flask-3.0.3-py3-none-any.whl","sha256":"cd"},{"name":"six",`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
+}
+
+// A list of packages that is longer than a line continues below its beginning.
+func TestDescribeWrapsPackages(t *testing.T) {
+	d := job.Description{JobDetails: api.JobDetails{Image: "i"}}
+	for i := range 8 {
+		d.Packages = append(d.Packages, api.Package{File: fmt.Sprintf("package_number_%d-1.0-py3-none-any.whl", i)})
+	}
+	kept, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := describeText(&out, &job.Job{Store: kept}, d); err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(out.String(), "Packages:")
+	indent := strings.Repeat(" ", len("Packages:")+strings.Index(list, "8: "))
+	if _, more, _ := strings.Cut(list, "\n"); !strings.HasPrefix(more, indent+"package-number-") {
+		t.Errorf("the second line does not continue the list:\n%s", &out)
+	}
+}

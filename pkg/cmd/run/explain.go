@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
@@ -110,6 +111,8 @@ type explainedImage struct {
 	// known once they are resolved.
 	Packages *int   `json:"packages"`
 	Bytes    *int64 `json:"bytes"`
+	// Chosen are the packages in their versions, null if that is only known once they are resolved.
+	Chosen []report.Package `json:"chosen"`
 	// How says how the packages get to the job, null if there is nothing to install.
 	How *string `json:"how"`
 	why string
@@ -126,8 +129,8 @@ func explainImage(p submit.Planned, o provider.Outlook) *explainedImage {
 	if e.How != nil {
 		e.Base = &plan.Base.Ref
 	}
-	if o.Wheels > 0 {
-		e.Packages = &o.Wheels
+	if number := len(o.Wheels); number > 0 {
+		e.Packages, e.Chosen = &number, report.Packages(submit.Packages(o.Wheels))
 	}
 	if o.Bytes > 0 {
 		e.Bytes = &o.Bytes

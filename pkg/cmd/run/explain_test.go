@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -130,5 +131,26 @@ func TestExplanationAsJSON(t *testing.T) {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)
 		}
+	}
+}
+
+// What was chosen before is listed.
+func TestExplainedVersions(t *testing.T) {
+	p := elsewhere()
+	p.Environment.Base.Ref = "python:3.12-slim"
+	outlook := provider.Outlook{Resolved: "an earlier run", How: "the pod installs them"}
+	if got := explain(p, outlook).sentences(size, count); strings.Contains(got, "versions") {
+		t.Errorf("versions that nobody knows:\n%s", got)
+	}
+	for i := range 12 {
+		outlook.Wheels = append(outlook.Wheels, image.Wheel{File: fmt.Sprintf("package_%02d-1.0-py3-none-any.whl", i), SHA256: "ab"})
+	}
+	got := explain(p, outlook)
+	if text := got.sentences(size, count); !strings.Contains(text, "\nversions     12: package-00 1.0, package-01 1.0,") || !strings.Contains(text, "\n             package-05 1.0,") {
+		t.Errorf("got\n%s", text)
+	}
+	data, err := json.Marshal(got)
+	if want := `"packages":12,"bytes":null,"chosen":[{"name":"package-00","version":"1.0","file":"package_00-1.0-py3-none-any.whl","sha256":"ab"},`; err != nil || !strings.Contains(string(data), want) {
+		t.Errorf("%v, got %s, want %s in it", err, data, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
@@ -59,6 +60,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	if installed := e.installed(size, count); installed != "" {
 		line("packages", "%s", installed)
+		e.versions(line)
 	}
 	for _, w := range e.Warnings {
 		line("warning", "%s", w)
@@ -100,6 +102,18 @@ func (e explanation) installed(size func(int64) string, count func(n int, noun s
 		text += ", with " + strings.Join(i.Added, " and ") + " added"
 	}
 	return fmt.Sprintf("%s; %s; on %s", text, *i.How, *i.Base)
+}
+
+// versions prints the packages that are chosen, nothing if they are not known yet.
+func (e explanation) versions(line func(what, format string, args ...any)) {
+	if len(e.Image.Chosen) == 0 {
+		return
+	}
+	what := "versions"
+	for _, list := range report.PackageLines(e.Image.Chosen) {
+		line(what, "%s", list)
+		what = ""
+	}
 }
 
 func (t explainedTarget) cluster() string {
