@@ -96,6 +96,8 @@ type Status struct {
 	Next string `json:"next,omitempty"`
 	// Unrecoverable means that a pending job will never start.
 	Unrecoverable bool `json:"unrecoverable,omitempty"`
+	// ImageLost means that the registry lacks the image of a pending job, or a part of it.
+	ImageLost bool `json:"imageLost,omitempty"`
 	// ImageDigest is the digest of the image that the job's first pod runs, "" until it is known.
 	ImageDigest string `json:"imageDigest,omitempty"`
 	// UnreleasedHosts is what the job still holds although it has ended, or may have: its

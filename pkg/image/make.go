@@ -26,6 +26,7 @@ type Options struct {
 	Base     string         // by which the base is read, such as its digest; "" for Env.Base
 	Compiler wheel.Compiler // for bytecode; there is none if its Python is ""
 	Verify   bool           // believe no note: convert every wheel here
+	Mend     bool           // look for every layer, even if the tag is there: the registry may have lost a part
 	Limit    int64          // the most bytes of wheels to convert and send; 0 is no limit
 	Progress func(Progress) // called for every change, not by several goroutines at once
 }
@@ -125,12 +126,15 @@ func (m *maker) forget() (err error) {
 	return err
 }
 
+// again reports whether the image is made although its tag is there.
+func (m *maker) again() bool { return m.options.Verify || m.options.Mend }
+
 func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 	before, err := m.digestOf(ctx, tag)
 	if err != nil {
 		return err
 	}
-	if before != "" && !m.options.Verify {
+	if before != "" && !m.again() {
 		made.There = true
 		made.Digest, err = m.alias(ctx, tag, before, nil)
 		return err
@@ -226,7 +230,7 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 	if err != nil {
 		return "", err
 	}
-	if faster != "" && !m.options.Verify {
+	if faster != "" && !m.again() {
 		return m.alias(ctx, tag, faster, nil)
 	}
 	if err := m.push.Put(ctx, tag, image); err != nil {
@@ -247,7 +251,7 @@ func (m *maker) alias(ctx context.Context, tag name.Tag, digest string, image re
 		return digest, nil
 	}
 	t := m.repo.Tag(m.options.Alias)
-	if !m.options.Move && !m.options.Verify {
+	if !m.options.Move && !m.again() {
 		if faster, err := m.digestOf(ctx, t); faster != "" || err != nil {
 			m.taken = faster != "" && faster != digest
 			return faster, err

@@ -108,7 +108,24 @@ func (m *maker) recall(ctx context.Context, k key) (layer, bool, error) {
 		m.warn("%s says that its layer is %s, and this machine made %s: the note is replaced; find out who may write to the repository", tag.Name(), n.Digest, known.Digest)
 		return layer{}, false, nil
 	}
+	if m.options.Mend {
+		there, err := m.has(ctx, n)
+		return layer{names: n}, there, err
+	}
 	return layer{names: n}, true, nil
+}
+
+// has reports whether the registry has a layer.
+func (m *maker) has(ctx context.Context, n names) (bool, error) {
+	l, err := m.pull.Layer(ctx, m.repo.Digest(n.Digest.String()))
+	if err != nil {
+		return false, err
+	}
+	there, err := partial.Exists(l)
+	if err != nil && !missing(err) {
+		return false, failed(ctx, "look for the layer "+n.Digest.String()+" in", m.repo, err)
+	}
+	return there, nil
 }
 
 // send sends a layer and its note. The layer is first: a registry refuses a note without.

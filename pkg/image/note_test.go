@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
@@ -156,4 +157,32 @@ func TestForgedNotes(t *testing.T) {
 			t.Errorf("%s: made again: %+v", name, again)
 		}
 	}
+}
+
+// TestMend: what the registry has lost of an image whose tag is there is made again, and nothing else.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	onEachRegistry(t, func(t *testing.T, s *server) {
+		x := newIndex(t)
+		e := small(t, s, x)
+		first := mustMake(t, client(t), s, e, image.Options{Alias: "r-1"})
+		m, err := s.image(t, "r-1").Manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lost := range []v1.Descriptor{m.Config, m.Layers[len(m.Layers)-4], m.Layers[len(m.Layers)-1]} {
+			if code := s.do(t, http.MethodDelete, "blobs/"+lost.Digest.String(), ""); code != http.StatusAccepted {
+				t.Fatalf("a part was not deleted: %d", code)
+			}
+		}
+		made := mustMake(t, client(t), s, e, image.Options{Alias: "r-1", Mend: true})
+		if made.Digest != first.Digest || made.Layers != 1 || !made.There {
+			t.Errorf("made %+v, want %s and one layer", made, first.Digest)
+		}
+		for _, tag := range []string{tagOf(t, e), "r-1"} {
+			if err := validate.Image(s.image(t, tag)); err != nil {
+				t.Errorf("%s: %v", tag, err)
+			}
+		}
+	})
 }

@@ -18,7 +18,7 @@ import (
 // bundled makes sure that the registry has the image.
 func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	if !plan.InBase && !plan.Settings.VerifyLayers && (!plan.Settings.RefreshDeps || plan.IsLock()) {
+	if !plan.InBase && !plan.Settings.VerifyLayers && !p.lost(plan) && (!plan.Settings.RefreshDeps || plan.IsLock()) {
 		digest, err := p.Images.Digest(ctx, plan.Image, plan.Arch)
 		if err != nil {
 			return done, err
@@ -102,7 +102,7 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 		return done, err
 	}
 	made, err := p.Images.Make(ctx, plan.Repository, env, image.Options{
-		Wheels: wheels, Alias: plan.Tag, Move: plan.Settings.RefreshDeps || plan.InBase, Base: base, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Limit: limit(plan), Progress: p.Show.Making,
+		Wheels: wheels, Alias: plan.Tag, Move: plan.Settings.RefreshDeps || plan.InBase, Base: base, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Mend: p.lost(plan), Limit: limit(plan), Progress: p.Show.Making,
 	})
 	done.Warnings = append(done.Warnings, made.Warnings...)
 	for _, o := range made.Overlaps {
@@ -119,7 +119,10 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 	}
 	done.Phase = "image"
 	done.Detail = fmt.Sprintf("%s, %s, %s sent", resolved, ui.Count(made.Layers, "new layer"), ui.Bytes(made.Sent))
-	if made.There {
+	switch {
+	case p.lost(plan):
+		done.Detail += "; the registry had lost a part of the image"
+	case made.There:
 		done.Detail = resolved.String() + ", the image was there"
 	}
 	return done, nil

@@ -37,6 +37,18 @@ func Unwritable(m image.Memory, repository string, now time.Time) string {
 	return r.Why
 }
 
+// Lost remembers that a node did not get all of an image: what the registry says of it is not true,
+// so the next job makes what is missing.
+func Lost(m image.Memory, ref string) { m.Save(lostKey(ref), true) }
+
+// lost reports whether the image of a plan has to be made although its tag may be there.
+func (p *Provider) lost(plan environment.Plan) bool {
+	missed := false
+	return p.Images.Memory.Load(lostKey(plan.Image), &missed) && missed
+}
+
+func lostKey(ref string) string { return "lost " + ref }
+
 // pins is what is remembered of a wish that was resolved.
 type pins struct {
 	Python string        `json:"python"`

@@ -61,6 +61,7 @@ func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string
 	made, err := p.bundled(ctx, plan)
 	if err == nil && made.Phase != "" && !p.Look {
 		forget(p.Images.Memory, plan.Repository, p.Now())
+		p.Images.Memory.Delete(lostKey(plan.Image))
 	}
 	why := notHere(err)
 	if plan.Asked || why == "" {
@@ -115,6 +116,9 @@ func notHere(err error) string {
 		if registry.Reading() {
 			return fmt.Sprintf("the base image can't be read from %s (%s); --image bundled tries again", registry.Repository, answer)
 		}
+		if registry.Status() == http.StatusNotFound {
+			return fmt.Sprintf("images can't be sent to %s (%s): create the repository, or name another with --image-repo", registry.Repository, answer)
+		}
 		return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
 	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build):
 		return firstLine(err)
@@ -127,8 +131,9 @@ func firstLine(err error) string {
 	return first
 }
 
-// unwritable reports whether a registry refused an image, and will again.
+// unwritable reports whether a registry refused an image, and will again. A repository that does not
+// exist may be created at any time.
 func unwritable(err error) bool {
 	var registry *image.RegistryError
-	return errors.As(err, &registry) && registry.Denied() && !registry.Reading()
+	return errors.As(err, &registry) && registry.Denied() && !registry.Reading() && registry.Status() != http.StatusNotFound
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
@@ -260,5 +261,69 @@ func TestOutlookNamesVersions(t *testing.T) {
 	o := maker.Outlook(plan)
 	if len(o.Wheels) != 2 || o.Wheels[0].File != "attrs-2.0-py3-none-any.whl" || o.Resolved != "requirements.txt" {
 		t.Errorf("after it, the outlook is %+v", o)
+	}
+}
+
+// TestLostImage: an image of which a node did not get all is made again, once.
+func TestLostImage(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "y = 1")))
+	first := w.mustProvide(plan)
+	ref, err := name.ParseReference(first.Image)
+	w.must(err)
+	made, err := remote.Image(ref)
+	w.must(err)
+	layers, err := made.Layers()
+	w.must(err)
+	lost, err := layers[len(layers)-1].Digest()
+	w.must(err)
+	request, err := http.NewRequest(http.MethodDelete, w.registry.URL+"/v2/acme/env/blobs/"+lost.String(), nil)
+	w.must(err)
+	answer, err := http.DefaultClient.Do(request)
+	w.must(err)
+	w.must(answer.Body.Close())
+	if err := validate.Image(made); err == nil {
+		t.Fatal("the registry has lost nothing")
+	}
+
+	w.mustProvide(plan)
+	if got := w.did(""); len(got) != 1 {
+		t.Errorf("nobody has missed anything yet, and it takes %q", got)
+	}
+	provider.Lost(image.Memory{Dir: w.memory}, plan.Image)
+	again := w.mustProvide(plan)
+	if again.Digests[0] != first.Digests[0] || !strings.Contains(again.Detail, "1 new layer, ") || !strings.Contains(again.Detail, "had lost a part") {
+		t.Errorf("provided %+v, want %s", again, first.Digests[0])
+	}
+	if made, err = remote.Image(ref); err == nil {
+		err = validate.Image(made)
+	}
+	w.must(err)
+	w.mustProvide(plan)
+	if got := w.did(""); len(got) != 1 {
+		t.Errorf("once it was made again, it takes %q", got)
+	}
+}
+
+// TestNoRepository: it can be created at any time, so that it is missing is not remembered.
+func TestNoRepository(t *testing.T) {
+	w := newWorld(t)
+	w.deny = func(r *http.Request) int {
+		if strings.Contains(r.URL.Path, "/acme/env/") {
+			return http.StatusNotFound
+		}
+		return 0
+	}
+	text := w.locked(w.wheel("six", "1.0", "x = 1"))
+	done := w.mustProvide(w.plan(text))
+	if why := "images can't be sent to " + w.host() + "/acme/env (404 Not Found): create the repository, or name another with --image-repo"; done.Plan.Why != why {
+		t.Errorf("prebuilt because %q, want %q", done.Plan.Why, why)
+	}
+	if why := provider.Unwritable(image.Memory{Dir: w.memory}, w.host()+"/acme/env", w.now); why != "" {
+		t.Errorf("remembered: %s", why)
+	}
+	w.deny = nil
+	if done := w.mustProvide(w.plan(text)); done.Plan.Mode != environment.Bundled {
+		t.Errorf("once the repository was created: %+v", done)
 	}
 }

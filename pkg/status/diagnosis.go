@@ -23,6 +23,8 @@ type Diagnosis struct {
 	// while. It is false for what others may still add: a service account, quota, a node,
 	// the right to pull.
 	Unrecoverable bool
+	// ImageLost means that the registry lacks the image, or a part of it.
+	ImageLost bool
 	// StartsAgain means that the attempt of a job on several hosts is over, and another
 	// one follows.
 	StartsAgain bool

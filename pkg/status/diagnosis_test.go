@@ -89,6 +89,9 @@ func TestWhyOfRecordedSituations(t *testing.T) {
 		if r.Unrecoverable {
 			fmt.Fprintln(&got, "  unrecoverable")
 		}
+		if r.ImageLost {
+			fmt.Fprintln(&got, "  the image is lost")
+		}
 	}
 	const golden = "testdata/why/golden.txt"
 	if *update {

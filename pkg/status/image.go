@@ -17,6 +17,7 @@ var (
 	address      = pattern.Lazy(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
 	wrongMachine = pattern.Lazy(`(?i)no match for platform|no matching manifest`)
 	denied       = pattern.Lazy(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
+	noPart       = pattern.Lazy(`(?i)content at +not found|blob[ _]unknown`)
 	noImage      = pattern.Lazy(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
 	artifactRepo = pattern.Lazy(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
 )
@@ -49,6 +50,7 @@ func pullCause(message string) string {
 	}
 	text := pullSteps().ReplaceAllString(message, "")
 	text = rpcStatus().ReplaceAllString(strings.TrimPrefix(text, "ErrImagePull: "), "")
+	text = strings.TrimPrefix(text, "failed to copy: httpReadSeeker: failed open: ")
 	return pulledName().ReplaceAllString(text, "")
 }
 
@@ -62,15 +64,17 @@ type pullFailure struct {
 	// that describes the pod.
 	next          string
 	unrecoverable bool
+	lost          bool
 }
 
 // pullFailures are tried in order.
 var pullFailures = []pullFailure{
-	{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true},
+	{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true, false},
 	{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
-		"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false},
+		"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false, false},
+	{noPart, "the registry has lost a part of image %[1]s: %[3]s", "", true, true},
 	{noImage, "image %[1]s does not exist: the registry says %[3]s",
-		"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true},
+		"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true, true},
 }
 
 // explainPull puts the registry's answer into our words.
@@ -80,7 +84,7 @@ func explainPull(p corev1.Pod, image, said string) Diagnosis {
 		if !f.pattern().MatchString(words) {
 			continue
 		}
-		d := Diagnosis{Sentence: fmt.Sprintf(f.sentence, image, p.Spec.NodeName, foreign(said)), Next: DescribePod(p), Unrecoverable: f.unrecoverable}
+		d := Diagnosis{Sentence: fmt.Sprintf(f.sentence, image, p.Spec.NodeName, foreign(said)), Next: DescribePod(p), Unrecoverable: f.unrecoverable, ImageLost: f.lost}
 		if repo := artifactRepo().FindStringSubmatch(image); repo != nil && f.next != "" {
 			d.Next = fmt.Sprintf(f.next, repo[2], repo[3], repo[1])
 		}

@@ -53,7 +53,7 @@ func imageDigest(pods []corev1.Pod) string {
 // addTo adds to a status why the job, or a part of it, waits: running hosts wait for the
 // others, and hold their accelerators meanwhile.
 func (d Diagnosis) addTo(s *api.WorkloadStatus) {
-	s.Message, s.Next, s.StartsAgain, s.Unrecoverable = d.Sentence, d.Next, d.StartsAgain, d.Unrecoverable
+	s.Message, s.Next, s.StartsAgain, s.Unrecoverable, s.ImageLost = d.Sentence, d.Next, d.StartsAgain, d.Unrecoverable, d.ImageLost
 }
 
 // isEnding reports whether a waiting job is being deleted, or its last attempt has ended.

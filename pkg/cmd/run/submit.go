@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
@@ -22,6 +23,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -258,7 +260,12 @@ func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 	if _, err := j.Cancel(ctx, 0, o.clock.Now(), "it could not start: "+s.Message); err != nil {
 		return err
 	}
-	return fmt.Errorf("job %s can't start: %s; the job was deleted", j.ID(), s.Message)
+	next := ""
+	if s.ImageLost && o.planned.Environment.Tag != "" { // else the image is not ours
+		provider.Lost(packages.Memory(o.machine.CacheDir), j.Handle.ImageURI)
+		next = "; the next run makes the image again"
+	}
+	return fmt.Errorf("job %s can't start: %s; the job was deleted%s", j.ID(), s.Message, next)
 }
 
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {

@@ -4,11 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -38,6 +45,37 @@ func TestInterruptedSubmit(t *testing.T) {
 			o := &options{streams: streams}
 			if code := process.CodeOf(o.applyError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
 				t.Errorf("exit code %d, said %q; want %d, %q", code, said, tt.code, tt.says)
+			}
+		})
+	}
+}
+
+// An image of ours that the registry has lost is made again by the next run.
+func TestGiveUpWithoutAnImage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tag        string
+		lost       bool
+		remembered int
+	}{
+		"lost":               {"r-1", true, 1},
+		"an image of others": {"", true, 0},
+		"another reason":     {"r-1", false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := &job.Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE, ImageURI: "repo/env:r-1"}, Store: kept, Backend: jobtest.Backend{State: api.Pending}}
+			o := &options{clock: clock.RealClock{}, machine: submit.Machine{CacheDir: t.TempDir()}}
+			o.planned.Environment.Tag = tt.tag
+			err = o.giveUp(t.Context(), j, api.Status{Message: "no image", ImageLost: tt.lost})
+			if said := strings.HasSuffix(err.Error(), "; the next run makes the image again"); said != (tt.remembered > 0) || !strings.HasPrefix(err.Error(), "job a1 can't start: no image") {
+				t.Errorf("got %v", err)
+			}
+			files, err := filepath.Glob(filepath.Join(o.machine.CacheDir, "images", "*"))
+			if err != nil || len(files) != tt.remembered {
+				t.Errorf("remembered %q, %v", files, err)
 			}
 		})
 	}
