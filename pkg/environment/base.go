@@ -30,8 +30,11 @@ type Base struct {
 
 // Facts returns what the image has for an architecture, without its digest.
 func (b Base) Facts(arch string) image.Facts {
-	return image.Facts{Arch: arch, Python: b.Python, Interpreter: "/usr/local/bin/python" + b.Python, Libc: b.libc}
+	return image.Facts{Arch: arch, Python: b.Python, FullPython: b.full(), Interpreter: "/usr/local/bin/python" + b.Python, Libc: b.libc}
 }
+
+// full returns the version of Python X.Y.Z.
+func (b Base) full() string { return fmt.Sprintf("%s.%d", b.Python, b.Patch) }
 
 // BaseName returns the name that build-image gives the image for a kind of accelerator, without its tag.
 func BaseName(repository string, kind api.AcceleratorKind) string {
@@ -84,16 +87,6 @@ func baseFor(python string) Base {
 		i = len(bases) - 1
 	}
 	return bases[i]
-}
-
-// patchOf returns the patch version to assume for a version of Python.
-func patchOf(python string) int {
-	for _, b := range Bases() {
-		if b.Python == python {
-			return b.Patch
-		}
-	}
-	return 0
 }
 
 // comparePythons compares versions X.Y.

@@ -57,10 +57,14 @@ func (p *Plan) key() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal([]any{
+	wish := []any{
 		format, wheel.Format, p.Base.Ref, p.Arch, p.System, p.Added, p.AddedOptions, requirements, constraints, options,
 		sorted(p.Wanted.Extras), sorted(p.Wanted.Groups), digest(p.Wanted.Lock), project,
-	})
+	}
+	if requires := p.Wanted.RequiresPython; requires != "" && !p.Base.Known {
+		wish = append(wish, requires) // whoever has made the image has compared it with the base's Python
+	}
+	text, err := json.Marshal(wish)
 	if err != nil {
 		return "", err
 	}
@@ -204,7 +208,7 @@ func (p *Plan) readLock() (err error) {
 	if !p.Wanted.Kind.IsLock() || !p.Base.Known {
 		return nil
 	}
-	o := lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), Patch: p.Base.Patch,
+	o := lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full(),
 		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups, Wanted: p.Wanted.Names()}
 	var l lock.Lock
 	if p.Wanted.Kind == deps.UVLock {

@@ -245,7 +245,7 @@ func (p *Plan) chooseBase(in Input) error {
 	}
 	p.Base = baseFor(python)
 	if !in.NoDeps && !fits(p.Base, in.Wanted.RequiresPython) {
-		return fmt.Errorf("%s requires Python %s, and the job would have Python %s.%d: choose another with --python or --base-image", in.Wanted.Source, in.Wanted.RequiresPython, p.Base.Python, p.Base.Patch)
+		return fmt.Errorf("%s requires Python %s, and the job would have Python %s: choose another with --python or --base-image", in.Wanted.Source, in.Wanted.RequiresPython, p.Base.full())
 	}
 	return nil
 }
@@ -276,9 +276,6 @@ func fits(b Base, requires string) bool {
 	if requires == "" || err != nil {
 		return true
 	}
-	v, err := requirement.ParseVersion(fmt.Sprintf("%s.%d", b.Python, b.Patch))
+	v, err := requirement.ParseVersion(b.full())
 	return err == nil && conditions.Contain(v)
 }
-
-// Patch returns the patch version to assume for a version of Python.
-func Patch(python string) int { return patchOf(python) }

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -19,6 +20,7 @@ type Facts struct {
 	Digest      string `json:"digest"`      // of the image for its architecture, not of an index
 	Arch        string `json:"arch"`        // "amd64"
 	Python      string `json:"python"`      // "3.12"
+	FullPython  string `json:"fullPython"`  // "3.12.7", "" if it is not known
 	Interpreter string `json:"interpreter"` // "/usr/local/bin/python3.12"
 	Libc        string `json:"libc"`        // "glibc 2.36" or "musl 1.2"
 }
@@ -93,7 +95,7 @@ func (s *session) facts(ctx context.Context, image v1.Image, arch string) (Facts
 	if err != nil {
 		return Facts{}, err
 	}
-	f, key := Facts{}, "base "+digest.String()
+	f, key := Facts{}, "facts "+digest.String()
 	if s.memory.Load(key, &f) && f.Digest == digest.String() && f.Arch == arch {
 		return f, nil
 	}
@@ -150,7 +152,7 @@ func inspect(ctx context.Context, image v1.Image, arch string) (Facts, error) {
 	}
 	f := Facts{Arch: arch}
 	files := findings{path: pathOf(config.Config), files: map[string]string{}}
-	if f.Python = official(config.Config); f.Python != "" {
+	if f.Python, f.FullPython = official(config.Config); f.Python != "" {
 		f.Interpreter, files.python = "/usr/local/bin/python"+f.Python, f.Python
 	} else {
 		slices.Reverse(layers) // a file of an upper layer replaces that of a lower one
@@ -174,18 +176,22 @@ func inspect(ctx context.Context, image v1.Image, arch string) (Facts, error) {
 	return f, nil
 }
 
-// official returns the version of Python X.Y if the configuration is that of one of Docker's
+// official returns the version of Python, X.Y and X.Y.Z, if the configuration is that of one of Docker's
 // official images, or of an image made from one. Others set PYTHON_VERSION too and have their
 // Python elsewhere, but not the hash or key of its source.
-func official(c v1.Config) string {
-	major, rest, _ := strings.Cut(variable(c.Env, "PYTHON_VERSION"), ".")
+func official(c v1.Config) (python, full string) {
+	full = release().FindString(variable(c.Env, "PYTHON_VERSION"))
+	major, rest, _ := strings.Cut(full, ".")
 	minor, _, ok := strings.Cut(rest, ".")
 	signed := variable(c.Env, "PYTHON_SHA256") != "" || variable(c.Env, "GPG_KEY") != ""
 	if version := major + "." + minor; ok && signed && versioned().MatchString("python"+version) && pathOf(c)[0] == "/usr/local/bin" {
-		return version
+		return version, full
 	}
-	return ""
+	return "", ""
 }
+
+// release is the version of a release, without what a prerelease has behind it.
+var release = pattern.Lazy(`^[0-9]+\.[0-9]+\.[0-9]+`)
 
 // defaultPath is what a container's PATH is if the image doesn't say.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

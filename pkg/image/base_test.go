@@ -28,9 +28,11 @@ func TestInspect(t *testing.T) {
 		want   image.Facts
 	}{
 		"Docker's": {official("3.13.1"), [][]file{{glibc}, {}},
-			image.Facts{Python: "3.13", Interpreter: "/usr/local/bin/python3.13", Libc: "glibc 2.36"}},
+			image.Facts{Python: "3.13", FullPython: "3.13.1", Interpreter: "/usr/local/bin/python3.13", Libc: "glibc 2.36"}},
+		"Docker's of a prerelease": {official("3.14.0rc2"), [][]file{{glibc}, {}},
+			image.Facts{Python: "3.14", FullPython: "3.14.0", Interpreter: "/usr/local/bin/python3.14", Libc: "glibc 2.36"}},
 		"Docker's on Alpine": {official("3.13.1"), [][]file{{musl}, {}},
-			image.Facts{Python: "3.13", Interpreter: "/usr/local/bin/python3.13", Libc: "musl 1.2"}},
+			image.Facts{Python: "3.13", FullPython: "3.13.1", Interpreter: "/usr/local/bin/python3.13", Libc: "musl 1.2"}},
 		"Debian's": {nil, [][]file{{glibc}, {interpreter, {name: "usr/bin/python3", link: "python3.11"}}},
 			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Libc: "glibc 2.36"}},
 		"alternatives": {nil, [][]file{{glibc, interpreter}, {{name: "./etc/alternatives/python3", link: "../../usr/bin/python3.11"}, {name: "./usr/bin/python3", link: "/etc/alternatives/python3"}}},
@@ -46,9 +48,9 @@ func TestInspect(t *testing.T) {
 		"a deleted one": {nil, [][]file{{glibc, interpreter, {name: "usr/local/bin/python3"}, {name: "usr/bin/python3", link: "python3.11"}}, {{name: "usr/local/bin/.wh.python3"}}},
 			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Libc: "glibc 2.36"}},
 		"musl beside glibc": {official("3.12.1"), [][]file{{musl}, {glibc}},
-			image.Facts{Python: "3.12", Interpreter: "/usr/local/bin/python3.12", Libc: "glibc 2.36"}},
+			image.Facts{Python: "3.12", FullPython: "3.12.1", Interpreter: "/usr/local/bin/python3.12", Libc: "glibc 2.36"}},
 		"conda's sysroot": {official("3.12.1"), [][]file{{{name: "opt/conda/x86_64-conda-linux-gnu/sysroot/lib64/libc.so.6", data: "GNU C Library stable release version 2.17."}}, {glibc}},
-			image.Facts{Python: "3.12", Interpreter: "/usr/local/bin/python3.12", Libc: "glibc 2.36"}},
+			image.Facts{Python: "3.12", FullPython: "3.12.1", Interpreter: "/usr/local/bin/python3.12", Libc: "glibc 2.36"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

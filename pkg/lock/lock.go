@@ -25,8 +25,10 @@ type Options struct {
 	// Root is the package root. Files outside both are not the project's to send.
 	Root   string
 	Target wheel.Target
-	// Patch is the patch version of Python, such as 7 of 3.12.7.
-	Patch int
+	// FullPython is the version of the target's Python with its patch version, such as 3.12.7, "" if that is
+	// not known. Markers are then evaluated for the first one, 3.12.0, as uv does: what only newer ones don't
+	// need is installed.
+	FullPython string
 	// Extras and Groups are the optional dependencies that are wanted.
 	Extras, Groups []string
 	// Wanted are the names of the packages that the project wants now, which a lock that is not out
@@ -68,7 +70,7 @@ type File struct {
 // Environment returns what markers are evaluated for.
 func (o Options) Environment() requirement.Environment {
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[o.Target.Arch]
-	return requirement.Environment{Python: o.Target.Python, FullPython: fmt.Sprintf("%s.%d", o.Target.Python, o.Patch), Machine: machine,
+	return requirement.Environment{Python: o.Target.Python, FullPython: cmp.Or(o.FullPython, o.Target.Python+".0"), Machine: machine,
 		Extras: o.Extras, Groups: o.Groups}
 }
 
@@ -82,7 +84,7 @@ func (o Options) holds(marker string, env requirement.Environment) (bool, error)
 }
 
 // CheckPython returns an error if the target's Python is not one that a project requires, as
-// requires-python says it.
+// requires-python says it. If its patch version is not known, it counts as one that fits.
 func (o Options) CheckPython(requires string) error {
 	if requires == "" {
 		return nil
@@ -91,16 +93,24 @@ func (o Options) CheckPython(requires string) error {
 	if err != nil {
 		return fmt.Errorf("requires-python: %w", err)
 	}
-	full := o.Environment().FullPython
-	v, err := requirement.ParseVersion(full)
-	if err != nil {
-		return err
+	possible := []string{o.FullPython}
+	if o.FullPython == "" {
+		possible = nil
+		for patch := range maxPatch + 1 {
+			possible = append(possible, fmt.Sprintf("%s.%d", o.Target.Python, patch))
+		}
 	}
-	if !allowed.Contain(v) {
-		return fmt.Errorf("it requires Python %s, but the job has Python %s: choose another with --python", requires, full)
+	for _, full := range possible {
+		v, err := requirement.ParseVersion(full)
+		if err != nil || allowed.Contain(v) {
+			return err
+		}
 	}
-	return nil
+	return fmt.Errorf("it requires Python %s, but the job has Python %s: choose another with --python or --base-image", requires, cmp.Or(o.FullPython, o.Target.Python))
 }
+
+// maxPatch is larger than the patch version of any Python.
+const maxPatch = 50
 
 // file is a wheel or a source archive as lock files name it.
 type file struct {

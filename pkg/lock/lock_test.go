@@ -20,7 +20,7 @@ var (
 
 // options are for an ordinary machine.
 func options() Options {
-	return Options{Name: "the.lock", Dir: "/project", Root: "/project", Target: wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}, Patch: 7}
+	return Options{Name: "the.lock", Dir: "/project", Root: "/project", Target: wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}, FullPython: "3.12.7"}
 }
 
 // summary returns a lock in a few words: of each package its version, and its wheel or source.

@@ -129,6 +129,9 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 	if err != nil {
 		return cloudbuild.Request{}, err
 	}
+	if err := p.wish(plan, facts).CheckPython(); err != nil {
+		return cloudbuild.Request{}, err
+	}
 	if plan.Wanted.Kind.IsLock() && packages == nil { // the lock names the versions
 		r, err := p.resolve(ctx, plan, facts)
 		var build *resolver.NeedsBuildError

@@ -35,15 +35,15 @@ type Wish struct {
 	// Root is the package root, and Dir the directory of the file in Wanted. Both are absolute.
 	Root, Dir string
 	Target    wheel.Target
-	// Patch is the patch version of the target's Python, such as 7 of 3.12.7.
-	Patch int
+	// FullPython is the version of the target's Python with its patch version, "" if that is not known.
+	FullPython string
 	// PythonHere is the version of this machine's python3, X.Y, "" if it is not known.
 	PythonHere string
 }
 
 // lockOptions returns the options for reading a lock, which has a name.
 func (w Wish) lockOptions(name string) lock.Options {
-	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, Patch: w.Patch, Extras: w.Extras, Groups: w.Groups, Wanted: w.Names()}
+	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Names()}
 }
 
 // lines returns all requirements. Those of the runtime have its name instead of a file's.
@@ -187,9 +187,9 @@ func (r Resolver) Way(w Wish) (way Way, why string) {
 func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 	way, _ := r.Way(w)
 	env := Env{By: way}
-	err := w.lockOptions("").CheckPython(w.RequiresPython)
-	if err != nil && !w.Kind.IsLock() { // locks say themselves what they are for
-		return env, &MistakeError{fmt.Errorf("%s: %w", w.Source, err)}
+	err := w.CheckPython()
+	if err != nil {
+		return env, err
 	}
 	switch way {
 	case Nothing:
@@ -213,6 +213,18 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 		}
 	}
 	return env, nil
+}
+
+// CheckPython returns a *MistakeError if the project is not for the target's Python. Locks say themselves what
+// they are for.
+func (w Wish) CheckPython() error {
+	if w.Kind.IsLock() {
+		return nil
+	}
+	if err := w.lockOptions("").CheckPython(w.RequiresPython); err != nil {
+		return &MistakeError{fmt.Errorf("%s: %w", w.Source, err)}
+	}
+	return nil
 }
 
 // Exposed returns a warning for every file that has credentials in it.

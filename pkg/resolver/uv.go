@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func (u uv) command(j *job) (string, []string) {
 	w := j.wish
 	args := []string{
 		"pip", "compile", j.requires, "--format", "pylock.toml", "--output-file", j.result, "--only-binary", ":all:",
-		"--python-version", fmt.Sprintf("%s.%d", w.Target.Python, w.Patch), "--python-platform", uvPlatform(w.Target), "--no-header", "--no-progress",
+		"--python-version", cmp.Or(w.FullPython, w.Target.Python), "--python-platform", uvPlatform(w.Target), "--no-header", "--no-progress",
 	}
 	if j.limits != "" {
 		args = append(args, "--constraints", j.limits)

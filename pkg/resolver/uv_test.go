@@ -337,7 +337,7 @@ func TestPythonThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	w := project(t, map[string]string{"pyproject.toml": "[project]\nrequires-python = '>=3.13'\ndependencies = ['a']\n"})
 	_, err := without(t).Resolve(t.Context(), w)
-	if want := "pyproject.toml: it requires Python >=3.13, but the job has Python 3.12.7: choose another with --python"; err == nil || err.Error() != want {
+	if want := "pyproject.toml: it requires Python >=3.13, but the job has Python 3.12.7: choose another with --python or --base-image"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
