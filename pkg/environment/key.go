@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -64,11 +65,40 @@ func (p *Plan) key() (string, error) {
 	if requires := p.Wanted.RequiresPython; requires != "" && !p.Base.Known {
 		wish = append(wish, requires) // whoever has made the image has compared it with the base's Python
 	}
+	linked, err := p.linkedWheels()
+	if err != nil {
+		return "", err
+	}
+	if len(linked) > 0 {
+		wish = append(wish, linked)
+	}
 	text, err := json.Marshal(wish)
 	if err != nil {
 		return "", err
 	}
 	return digest(text), nil
+}
+
+// linkedWheels returns the hashes of the wheels of a uv.lock that has none of them.
+func (p *Plan) linkedWheels() (sums []string, err error) {
+	if p.Wanted.Kind != deps.UVLock || !bytes.Contains(p.Wanted.Lock, []byte("path = ")) {
+		return nil, nil
+	}
+	paths, err := lock.Unhashed(p.Wanted.Lock, lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir})
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		sum, err := fileSum(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it may be for another target
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a wheel of %s for the name of the image: %w", p.Wanted.Source, err)
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
 }
 
 func digest(text []byte) string {

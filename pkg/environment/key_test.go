@@ -255,3 +255,36 @@ func TestLocksAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksOfALock: uv.lock has no hashes of wheels in a directory of links, so their content counts.
+func TestLinksOfALock(t *testing.T) {
+	for name, base := range map[string]string{"a base of the table": "", "a base of one's own": "me/base:1"} {
+		in := input(t, map[string]string{
+			"pyproject.toml": "[project]\nname = \"app\"\ndependencies = [\"x\"]\n", "x-1-py3-none-any.whl": "first",
+			"uv.lock": "version = 1\n[[package]]\nname = \"app\"\nsource = { virtual = \".\" }\ndependencies = [{ name = \"x\" }]\n" +
+				"[[package]]\nname = \"x\"\nversion = \"1\"\nsource = { registry = \".\" }\nwheels = [{ path = \"x-1-py3-none-any.whl\" }]\n",
+		})
+		in.BaseImage = base
+		first, err := New(in)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		wheel := filepath.Join(in.Root, "x-1-py3-none-any.whl")
+		if err := os.WriteFile(wheel, []byte("second"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		second, err := New(in)
+		if err != nil || first.Image == second.Image || first.Key == second.Key {
+			t.Errorf("%s: both are called %s, %v", name, first.Image, err)
+		}
+		if base == "" && (len(second.Locked) != 1 || second.Locked[0].SHA256 == "" || second.Locked[0].Path != wheel) {
+			t.Errorf("%s: %+v", name, second.Locked)
+		}
+		if err := os.Remove(wheel); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(in); (err == nil) != (base != "") { // what an own base needs is found out later
+			t.Errorf("%s, without the wheel: %v", name, err)
+		}
+	}
+}

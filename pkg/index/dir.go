@@ -1,11 +1,8 @@
 package index
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -70,7 +67,7 @@ func FindInDirs(dirs []string, pin lock.Pin, target wheel.Target) (lock.Package,
 // machine, at a path, with its size and hash. A hash that is known must be the right one.
 func Locate(f lock.File) (lock.File, error) {
 	if f.Path != "" {
-		return hashed(f)
+		return f.Hashed()
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil {
@@ -79,7 +76,7 @@ func Locate(f lock.File) (lock.File, error) {
 	switch {
 	case u.Scheme == "file":
 		f.URL, f.Path = "", LocalFile(u)
-		return hashed(f)
+		return f.Hashed()
 	case u.Scheme != "http" && u.Scheme != "https":
 		return f, fmt.Errorf("%s can't be fetched by %s", f.Name, u.Scheme)
 	case f.SHA256 == "":
@@ -87,25 +84,6 @@ func Locate(f lock.File) (lock.File, error) {
 	}
 	u.User, u.Fragment = nil, ""
 	f.URL = u.String()
-	return f, nil
-}
-
-// hashed returns a file on this machine with its size and hash.
-func hashed(f lock.File) (lock.File, error) {
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return f, fmt.Errorf("reading a wheel: %w", err)
-	}
-	defer file.Close()
-	h := sha256.New()
-	if f.Size, err = io.Copy(h, file); err != nil {
-		return f, fmt.Errorf("reading a wheel: %w", err)
-	}
-	sum := hex.EncodeToString(h.Sum(nil))
-	if f.SHA256 != "" && f.SHA256 != sum {
-		return f, fmt.Errorf("%s has the SHA-256 %s instead of %s", f.Path, sum, f.SHA256)
-	}
-	f.SHA256 = sum
 	return f, nil
 }
 

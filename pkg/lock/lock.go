@@ -4,9 +4,13 @@ package lock
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -121,6 +125,8 @@ type file struct {
 	Hash     string            // of uv: sha256:…
 	Hashes   map[string]string // of PEP 751
 	Size     int64
+	// linked means that it is in a directory of links, which the user has named.
+	linked bool
 }
 
 // sha256Form is the form of a hash.
@@ -145,23 +151,50 @@ func (p *Package) source(f file) {
 	}
 }
 
+// path returns where a file of the lock is.
+func (o Options) path(f file) string {
+	path := filepath.FromSlash(f.Path)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	return path
+}
+
 // checked returns the file with its name and its hash.
 func (f file) checked(o Options) (File, error) {
 	found := File{Name: f.name(), URL: f.URL, Size: f.Size}
 	if f.Path != "" {
-		found.URL, found.Path = "", filepath.FromSlash(f.Path)
-		if !filepath.IsAbs(found.Path) {
-			found.Path = filepath.Join(o.Dir, found.Path)
-		}
-		if !deps.Contains(o.Root, found.Path) && !deps.Contains(o.Dir, found.Path) {
+		found.URL, found.Path = "", o.path(f)
+		if !f.linked && !deps.Contains(o.Root, found.Path) && !deps.Contains(o.Dir, found.Path) {
 			return found, fmt.Errorf("%s is outside the package root %s", found.Path, o.Root)
 		}
 	}
-	found.SHA256 = f.sha256()
+	if found.SHA256 = f.sha256(); found.SHA256 == "" && f.linked {
+		return found.Hashed()
+	}
 	if !sha256Form().MatchString(found.SHA256) {
 		return found, fmt.Errorf("%s has no SHA-256: lock the project again with an index that has hashes", found.Name)
 	}
 	return found, nil
+}
+
+// Hashed returns a file on this machine with its size and hash. A hash that is known must be the right one.
+func (f File) Hashed() (File, error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return f, fmt.Errorf("reading a wheel: %w", err)
+	}
+	defer file.Close()
+	h := sha256.New()
+	if f.Size, err = io.Copy(h, file); err != nil {
+		return f, fmt.Errorf("reading a wheel: %w", err)
+	}
+	sum := hex.EncodeToString(h.Sum(nil))
+	if f.SHA256 != "" && f.SHA256 != sum {
+		return f, fmt.Errorf("%s has the SHA-256 %s instead of %s", f.Path, sum, f.SHA256)
+	}
+	f.SHA256 = sum
+	return f, nil
 }
 
 // lastPart returns the file name in a URL, or in a path.

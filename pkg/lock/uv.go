@@ -47,8 +47,11 @@ func (s uvSource) located(files []file) []file {
 		switch {
 		case s.Path != "" && f.URL == "":
 			f.Path = s.Path
-		case s.Registry != "" && f.Path != "" && !filepath.IsAbs(f.Path):
-			f.Path = path.Join(filepath.ToSlash(s.Registry), f.Path)
+		case s.Registry != "" && !strings.Contains(s.Registry, "://") && f.Path != "":
+			f.linked = true
+			if !filepath.IsAbs(f.Path) {
+				f.Path = path.Join(filepath.ToSlash(s.Registry), f.Path)
+			}
 		}
 	}
 	return files
@@ -72,6 +75,23 @@ func ReadUV(text []byte, project string, o Options) (Lock, error) {
 		return Lock{}, fmt.Errorf("%s: %w", o.Name, err)
 	}
 	return l.sorted(), nil
+}
+
+// Unhashed returns the paths of the wheels that a uv.lock names without their hashes: those in directories of
+// links.
+func Unhashed(text []byte, o Options) (paths []string, err error) {
+	var f uvLock
+	if err := tomlfile.Decode(text, o.Name, &f); err != nil {
+		return nil, err
+	}
+	for _, p := range f.Packages {
+		for _, w := range p.Source.located(p.Wheels) {
+			if w.linked && w.sha256() == "" {
+				paths = append(paths, o.path(w))
+			}
+		}
+	}
+	return paths, nil
 }
 
 func (f uvLock) read(project string, o Options) (Lock, error) {

@@ -1,6 +1,14 @@
 package lock
 
-import "testing"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestFilesOfUV: uv writes only the names of wheels that are files of the project.
 func TestFilesOfUV(t *testing.T) {
@@ -24,5 +32,55 @@ func TestFilesOfUV(t *testing.T) {
 		if got.Path != c.path || got.URL != "" || l.Packages[0].Source != c.source {
 			t.Errorf("%s: the wheel is %+v, the source %q; want %q and %q", name, got, l.Packages[0].Source, c.path, c.source)
 		}
+	}
+}
+
+// TestLinksOfUV: uv writes no hashes of files in a directory of links, which may be anywhere.
+func TestLinksOfUV(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, file := range []string{"links/x-1-py3-none-any.whl", "app/links/x-1-py3-none-any.whl"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := options()
+	o.Dir, o.Root = filepath.Join(dir, "app"), filepath.Join(dir, "app")
+	text := func(registry, files string) []byte {
+		return []byte("version = 1\n[[package]]\nname = 'app'\nsource = { virtual = '.' }\ndependencies = [{ name = 'x' }]\n[[package]]\nname = 'x'\nversion = '1'\n" +
+			"source = { registry = '" + registry + "' }\n" + files + "\n")
+	}
+	const one = "wheels = [{ path = 'x-1-py3-none-any.whl' }]"
+	for name, c := range map[string]struct{ registry, files, path, want string }{
+		"in the project":       {"links", one, "app/links/x-1-py3-none-any.whl", ""},
+		"elsewhere":            {"../links", one, "links/x-1-py3-none-any.whl", ""},
+		"absolute":             {filepath.Join(dir, "links"), one, "links/x-1-py3-none-any.whl", ""},
+		"gone":                 {"../nowhere", one, "", "package x: reading a wheel: open " + filepath.Join(dir, "nowhere", "x-1-py3-none-any.whl")},
+		"of an index":          {"https://pypi.org/simple", "wheels = [{ url = 'https://h/x-1-py3-none-any.whl' }]", "", "x-1-py3-none-any.whl has no SHA-256"},
+		"outside by path":      {"https://pypi.org/simple", "wheels = [{ path = '../links/x-1-py3-none-any.whl' }]", "", "is outside the package root"},
+		"another kind of hash": {"links", "wheels = [{ path = 'x-1-py3-none-any.whl', hash = 'md5:x' }]", "app/links/x-1-py3-none-any.whl", ""},
+	} {
+		l, err := ReadUV(text(c.registry, c.files), "app", o)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got %v, want %q", name, err, c.want)
+			}
+			continue
+		}
+		sum := sha256.Sum256([]byte(c.path))
+		if err != nil || len(l.Packages) != 1 || l.Packages[0].Wheel == nil {
+			t.Errorf("%s: %+v, %v", name, l, err)
+		} else if w := l.Packages[0].Wheel; w.Path != filepath.Join(dir, c.path) || w.SHA256 != hex.EncodeToString(sum[:]) || w.Size != int64(len(c.path)) {
+			t.Errorf("%s: %+v", name, w)
+		}
+		if found, err := Unhashed(text(c.registry, c.files), o); err != nil || !slices.Equal(found, []string{filepath.Join(dir, c.path)}) {
+			t.Errorf("%s: the wheels without hashes are %q, %v", name, found, err)
+		}
+	}
+	if found, err := Unhashed(text("links", "wheels = [{ path = 'x-1-py3-none-any.whl', hash = 'sha256:"+strings.Repeat("a", 64)+"' }]"), o); err != nil || len(found) > 0 {
+		t.Errorf("with a hash: %q, %v", found, err)
 	}
 }
