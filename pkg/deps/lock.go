@@ -1,7 +1,9 @@
 package deps
 
 import (
+	"bytes"
 	"path/filepath"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
 )
@@ -17,11 +19,13 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 		return err
 	}
 	if kind == UVLock {
-		project := filepath.Join(filepath.Dir(path), string(Project))
-		if !isFile(project) {
-			return nil
+		dir := filepath.Dir(path)
+		if project := filepath.Join(dir, string(Project)); isFile(project) {
+			if err := r.project(dir, r.name(project), r.Extras, r.Groups); err != nil {
+				return err
+			}
 		}
-		return r.project(filepath.Dir(path), r.name(project), r.Extras, r.Groups)
+		return r.members(dir)
 	}
 	var f lockFile
 	if err := tomlfile.Decode(r.wanted.Lock, r.shown, &f); err != nil {
@@ -33,6 +37,37 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 			l.Text += "==" + p.Version
 		}
 		r.wanted.Requirements = append(r.wanted.Requirements, l)
+	}
+	return nil
+}
+
+// uvLock is what is read of uv.lock.
+type uvLock struct {
+	Packages []struct {
+		Source struct{ Editable, Directory string }
+	} `toml:"package"`
+}
+
+// members adds the directories of the projects that a uv.lock in a directory names, such as those of a workspace.
+func (r *reader) members(dir string) error {
+	if !bytes.Contains(r.wanted.Lock, []byte("editable = ")) && !bytes.Contains(r.wanted.Lock, []byte("directory = ")) {
+		return nil
+	}
+	var f uvLock
+	if err := tomlfile.Decode(r.wanted.Lock, r.shown, &f); err != nil {
+		return err
+	}
+	for _, p := range f.Packages {
+		member := filepath.FromSlash(p.Source.Editable + p.Source.Directory)
+		if member == "" {
+			continue
+		}
+		if !filepath.IsAbs(member) {
+			member = filepath.Join(dir, member)
+		}
+		if !slices.Contains(r.wanted.LocalDirs, member) {
+			r.wanted.LocalDirs = append(r.wanted.LocalDirs, member)
+		}
 	}
 	return nil
 }

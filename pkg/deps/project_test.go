@@ -1,6 +1,7 @@
 package deps
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,5 +20,24 @@ func TestNamesOfProjectsAndIndexes(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"https://one/simple": "inner"}, w.IndexNames); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestMembersOfAWorkspace: their code is found as that of the project is, if uv would install them.
+func TestMembersOfAWorkspace(t *testing.T) {
+	dir := project(t, "-- pyproject.toml --\n[project]\nname = 'app'\n-- uv.lock --\nversion = 1\n"+
+		"[[package]]\nname = 'app'\nsource = { editable = '.' }\n[[package]]\nname = 'lib'\nsource = { editable = 'packages/lib' }\n"+
+		"[[package]]\nname = 'copied'\nsource = { directory = 'copied' }\n[[package]]\nname = 'tools'\nsource = { virtual = 'tools' }\n"+
+		"[[package]]\nname = 'x'\nsource = { registry = 'https://pypi.org/simple' }\n")
+	w, err := Find(at(dir, "."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{dir, filepath.Join(dir, "packages", "lib"), filepath.Join(dir, "copied")}
+	if diff := cmp.Diff(want, w.LocalDirs); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Find(at(project(t, "-- pyproject.toml --\n-- uv.lock --\n[[package]]\nname = 'x'\nsource = { editable = 3 }\n"), ".")); err == nil {
+		t.Error("a lock that can't be read gives no error")
 	}
 }
