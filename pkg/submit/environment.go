@@ -142,21 +142,26 @@ func withProfile(i api.Images, t target.Target) api.Images {
 // kerasBackend is the variable that tells Keras what computes.
 const kerasBackend = "KERAS_BACKEND"
 
-// checkUnused rejects flags about packages that the user's own image makes meaningless.
+// checkUnused rejects flags that the mode of the image makes meaningless.
 func (p *Planned) checkUnused(r api.Request) error {
-	if p.installs() {
+	type flag struct {
+		name string
+		set  bool
+	}
+	unused := []flag{{"--builder", r.Images.Builder != ""}, {"--verify-layers", r.Images.VerifyLayers}}
+	why := "the pod installs the packages, and no image is made; use --image bundled"
+	switch {
+	case !p.installs():
+		unused = append(unused, flag{"--requirements", r.Images.Requirements != ""}, flag{"--extra", len(r.Images.Extras) > 0},
+			flag{"--group", len(r.Images.Groups) > 0}, flag{"--runtime", r.Images.Runtime != ""}, flag{"--python", r.Images.Python != ""},
+			flag{"--refresh-deps", r.Images.RefreshDeps}, flag{"--image-upload-limit", r.Images.UploadLimit > 0})
+		why = "nothing is installed in an image of your own; use --image bundled or prebuilt"
+	case r.Image != string(environment.Prebuilt):
 		return nil
 	}
-	for _, f := range []struct {
-		flag string
-		set  bool
-	}{
-		{"--requirements", r.Images.Requirements != ""}, {"--extra", len(r.Images.Extras) > 0}, {"--group", len(r.Images.Groups) > 0},
-		{"--runtime", r.Images.Runtime != ""}, {"--python", r.Images.Python != ""}, {"--refresh-deps", r.Images.RefreshDeps},
-		{"--builder", r.Images.Builder != ""}, {"--verify-layers", r.Images.VerifyLayers},
-	} {
+	for _, f := range unused {
 		if f.set {
-			return fmt.Errorf("%s cannot be combined with --image %s (or KINETIC_IMAGE): nothing is installed in an image of your own; use --image bundled or prebuilt", f.flag, r.Image)
+			return fmt.Errorf("%s cannot be combined with --image %s (or KINETIC_IMAGE): %s", f.name, r.Image, why)
 		}
 	}
 	return nil
