@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"latest":      "",
 	"backoff":     "",
 	"image":       "backoff pattern wheel",
-	"cloudbuild":  "pattern store transport wheel",
+	"cloudbuild":  "deps pattern store transport wheel",
 	"fanout":      "",
 	"logs":        "api backoff latest records screen store",
 	"local":       "api homedir logs records screen store /runner",

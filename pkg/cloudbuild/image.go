@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
@@ -66,10 +67,7 @@ var (
 	// reference is what a name of an image consists of. (What it may not have are the blanks
 	// and quotes with which it could be more than a name in a Dockerfile.)
 	reference = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`)
-	// password matches the credentials in a URL. A user without a password, as in
-	// git+ssh://git@github.com, is none.
-	password = pattern.Lazy(`(?i)(https?://)[^/\s"'@]*@|(://[^/\s"'@:]*:)[^/\s"'@]+@|([?&](?:[a-z-]*signature|sig|[a-z_]*token|password|key)=)[^&#\s"']+`)
-	git      = pattern.Lazy(`\bgit\+`)
+	git       = pattern.Lazy(`\bgit\+`)
 )
 
 // check reports what can't be built.
@@ -84,8 +82,8 @@ func (i Image) check() error {
 		if strings.ContainsAny(line, "\r\n\x00") {
 			return fmt.Errorf("the requirement %q has more than one line", line)
 		}
-		if password().MatchString(line) {
-			return &CredentialsError{password().ReplaceAllString(line, "$1$2$3***")}
+		if deps.HasCredentials(line) {
+			return &CredentialsError{deps.Hidden(line)}
 		}
 	}
 	if len(i.Requirements) == 0 {

@@ -143,13 +143,13 @@ func TestSourceRefuses(t *testing.T) {
 // the error about them.
 func TestCredentials(t *testing.T) {
 	for line, shown := range map[string]string{
-		"--index-url https://me:hunter2@acme.example/simple":             "--index-url https://***acme.example/simple",
-		"--extra-index-url https://hunter2@acme.example/simple":          "--extra-index-url https://***acme.example/simple",
-		"x @ git+https://hunter2@github.com/acme/x":                      "x @ git+https://***github.com/acme/x",
-		"x @ git+ssh://git:hunter2@github.com/acme/x":                    "x @ git+ssh://git:***github.com/acme/x",
-		"--find-links HTTPS://${HUNTER2}@acme.example/":                  "--find-links HTTPS://***acme.example/",
-		"x @ https://acme.example/x.whl?X-Goog-Signature=hunter2":        "x @ https://acme.example/x.whl?X-Goog-Signature=***",
-		"x @ https://acme.example/x.whl?a=b&private_token=hunter2#egg=x": "x @ https://acme.example/x.whl?a=b&private_token=***#egg=x",
+		"--index-url https://me:hunter2@acme.example/simple":             "--index-url https://***@acme.example/simple",
+		"--extra-index-url https://hunter2@acme.example/simple":          "--extra-index-url https://***@acme.example/simple",
+		"x @ git+https://hunter2@github.com/acme/x":                      "x @ git+https://***@github.com/acme/x",
+		"x @ git+ssh://git:hunter2@github.com/acme/x":                    "x @ git+ssh://***@github.com/acme/x",
+		"--find-links HTTPS://${HUNTER2}@acme.example/":                  "--find-links HTTPS://***@acme.example/",
+		"x @ https://acme.example/x.whl?X-Goog-Signature=hunter2":        "x @ https://acme.example/x.whl?***",
+		"x @ https://acme.example/x.whl?a=b&private_token=hunter2#egg=x": "x @ https://acme.example/x.whl?***#egg=x",
 	} {
 		for _, change := range []func(*cloudbuild.Image){
 			func(i *cloudbuild.Image) { i.Requirements = []string{line} },

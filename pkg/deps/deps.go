@@ -109,7 +109,7 @@ func place(file string, number int) string {
 func Shown(lines []Line) []string {
 	texts := make([]string, 0, len(lines))
 	for _, l := range lines {
-		texts = append(texts, hidden(l.Text))
+		texts = append(texts, Hidden(l.Text))
 	}
 	return texts
 }
@@ -121,8 +121,8 @@ var (
 	query       = pattern.Lazy(`(://[^?\s"]*)\?[^#\s"]+`)
 )
 
-// hidden returns a text without the credentials in its URLs.
-func hidden(text string) string {
+// Hidden returns a text for people, without the credentials in its URLs.
+func Hidden(text string) string {
 	return query().ReplaceAllString(credentials().ReplaceAllString(text, "://***@"), "$1?***")
 }
 
@@ -145,5 +145,8 @@ var signature = pattern.Lazy(`(?i)://[^\s"]*[?&](?:[a-z-]*signature|sig|[a-z_-]*
 // Signed reports whether a URL in a text has a signature, or another secret, behind its path.
 func Signed(text string) bool { return signature().MatchString(text) }
 
+// HasCredentials reports whether a URL in a text has credentials.
+func HasCredentials(text string) bool { return Signed(text) || WithoutUsers(text) != text }
+
 // wrong returns an error about a place in a file.
-func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, hidden(err.Error())) }
+func wrong(at string, err error) error { return fmt.Errorf("%s: %s", at, Hidden(err.Error())) }

@@ -96,7 +96,7 @@ func (d document) checkSigned() error {
 	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
 		if deps.Signed(line) {
 			return &resolver.MistakeError{Err: fmt.Errorf("%q has a signature, which everyone with access to the store would see: download the file into the project, and name its path",
-				deps.Shown([]deps.Line{{Text: line}})[0])}
+				deps.Hidden(line))}
 		}
 	}
 	return nil
