@@ -1,17 +1,33 @@
 package api
 
-// IndexVersion is the version of Index that this code writes and reads.
-const IndexVersion = 1
+// IndexVersion is the version of Index that this code writes. It also reads version 1, which
+// has no parts, links or modes.
+const IndexVersion = 2
 
-// Index lists the contents of a bundle and where its bytes are. It is stored as a
-// gzip-compressed JSON blob and named in the manifest by the SHA-256 of those compressed
-// bytes; everything it refers to is named by SHA-256, too.
+// NamesBase64 is the value of Index.Names for names that JSON can't hold.
+const NamesBase64 = "base64"
+
+// DefaultMode is the mode of an IndexFile that names none.
+const DefaultMode = 0o644
+
+// MaxPartBytes is the size of the parts of a large file, all but the last, and the largest
+// blob of an index.
+const MaxPartBytes = 32 << 20
+
+// Index lists the contents of a bundle, or of a part of a data set, and where its bytes are.
+// It is stored as a gzip-compressed JSON blob and named in the manifest by the SHA-256 of
+// those compressed bytes; everything it refers to is named by SHA-256, too.
 type Index struct {
 	Version int `json:"version"`
+	// Names is NamesBase64 if a name isn't UTF-8 or has a backslash: then every path and
+	// target is the base64 of its bytes.
+	Names string `json:"names,omitempty"`
 	// Blobs are the content-addressed objects the files are cut from.
 	Blobs []IndexBlob `json:"blobs"`
-	// Files are sorted by Path.
+	// Files are sorted by Path, before it is encoded.
 	Files []IndexFile `json:"files"`
+	// Links are the symlinks, sorted by Path. A bundle has none.
+	Links []IndexLink `json:"links,omitempty"`
 	// Dirs are the directories with no files below them, sorted.
 	Dirs []string `json:"dirs,omitempty"`
 }
@@ -22,21 +38,33 @@ type IndexBlob struct {
 	SHA256 string `json:"sha256"`
 	// Size is the number of bytes as stored.
 	Size int64 `json:"size"`
-	// Encoding is "gzip" for a pack of small files, "" for one large file
-	// stored as it is.
+	// Encoding is "gzip" for a pack of small files, "" for bytes that are stored as they
+	// are: one large file, a part of one, or a pack that compression doesn't make smaller.
 	Encoding string `json:"encoding,omitempty"`
 }
 
-// IndexFile is one regular file of the bundle.
+// IndexFile is one regular file.
 type IndexFile struct {
-	// Path is relative to the package root, with forward slashes.
+	// Path is relative to the root, with forward slashes.
 	Path string `json:"path"`
-	// Executable files have mode 0755, others 0644.
-	Executable bool `json:"executable,omitempty"`
+	// Mode is the permission bits; 0 means DefaultMode.
+	Mode uint32 `json:"mode,omitempty"`
 	// Size is in bytes.
 	Size int64 `json:"size"`
 	// Blob is an index into Index.Blobs. Offset is the position of the file's first byte in
 	// the decoded blob. A pack holds its files one after the other, in the order of Files.
-	Blob   int   `json:"blob"`
-	Offset int64 `json:"offset"`
+	Blob   int   `json:"blob,omitempty"`
+	Offset int64 `json:"offset,omitempty"`
+	// Parts are the blobs of a file of more than MaxPartBytes, one after the other. Such a
+	// file has no Blob and Offset.
+	Parts []int `json:"parts,omitempty"`
+}
+
+// IndexLink is one symlink.
+type IndexLink struct {
+	// Path is like that of a file.
+	Path string `json:"path"`
+	// Target is relative to the link's directory. It stays below the root: it has ".." only
+	// at its beginning.
+	Target string `json:"target"`
 }

@@ -11,13 +11,15 @@ import (
 )
 
 func TestRunnerHasTheSameNumbers(t *testing.T) {
-	runnertest.Compare(t, map[string][]int{"[VERSION] * 3": {EndVersion, CallVersion, IndexVersion}}, "documents")
+	runnertest.Compare(t, map[string][]int{"[VERSION] * 2": {EndVersion, CallVersion}}, "documents")
 	runnertest.Compare(t, map[string]int{
 		"CALL_LIMIT":                    MaxCallBytes,
 		"INDEX_LIMIT":                   MaxIndexBytes,
+		"INDEX_VERSION":                 IndexVersion,
+		"DEFAULT_MODE":                  DefaultMode,
 		"int(PORT)":                     DebugPort,
 		"FLAGS['--max-disruptions'][1]": DefaultMaxDisruptions,
-	}, "call", "bundle", "child.debug", "options")
+	}, "call", "tree", "child.debug", "options")
 }
 
 func TestRunnerHasTheSameNames(t *testing.T) {

@@ -11,11 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 )
 
 // cacheVersion changes with the format of the cache and with what decides a pack's bytes:
 // the compression level and the order of files.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // cache holds what is known about one root. The whole file is rewritten when any of it
 // changes, and holds what the last plan used.
@@ -27,16 +28,22 @@ type cache struct {
 	Packs      map[digest]knownPack // by contents
 }
 
-// knownFile is the digest of a file whose stamp had settled.
+// knownFile holds the digests of a file whose stamp had settled.
 type knownFile struct {
 	Stamp  stamp
 	Digest digest
+	Parts  []digest
 }
 
-// knownPack is a pack's digest and size after compression.
+// knownPack is a pack's digest and size as stored.
 type knownPack struct {
 	Digest digest
 	Size   int64
+	Stored bool
+}
+
+func (k knownFile) equal(other knownFile) bool {
+	return k.Stamp == other.Stamp && k.Digest == other.Digest && slices.Equal(k.Parts, other.Parts)
 }
 
 // CacheDir returns the directory of the cache: kinetic in $XDG_CACHE_HOME, or in ~/.cache
@@ -87,15 +94,15 @@ func saveCache(dir string, t *tree, sources []source, old cache) error {
 	c := newCache(t.root)
 	for _, f := range t.files {
 		if f.settled {
-			c.Files[f.rel] = knownFile{Stamp: f.stamp, Digest: f.digest}
+			c.Files[f.rel] = knownFile{Stamp: f.stamp, Digest: f.digest, Parts: f.parts}
 		}
 	}
 	for _, s := range sources {
 		if s.packed {
-			c.Packs[contents(t.files, s.members)] = knownPack{Digest: s.digest, Size: s.size}
+			c.Packs[contents(t.files, s.members)] = knownPack{Digest: s.digest, Size: s.size, Stored: s.stored}
 		}
 	}
-	if dir == "" || maps.Equal(c.Files, old.Files) && maps.Equal(c.Packs, old.Packs) {
+	if dir == "" || maps.EqualFunc(c.Files, old.Files, knownFile.equal) && maps.Equal(c.Packs, old.Packs) {
 		return nil
 	}
 	data, err := encodeCache(c)

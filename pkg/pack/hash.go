@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 )
@@ -14,18 +15,89 @@ import (
 // hashFiles fills in the digests. It takes those from known whose stamps have not
 // changed.
 func hashFiles(ctx context.Context, files []file, known map[string]knownFile) error {
-	var todo []*file
+	var todo []piece
 	for i := range files {
 		f := &files[i]
-		if k, ok := known[f.rel]; ok && k.Stamp == f.stamp {
-			f.digest, f.settled = k.Digest, true
-		} else {
-			todo = append(todo, f)
+		if k, ok := known[f.rel]; ok && k.Stamp == f.stamp && len(k.Parts) == f.partCount() {
+			f.digest, f.parts, f.settled = k.Digest, k.Parts, true
+			continue
+		}
+		f.parts = make([]digest, f.partCount())
+		todo = append(todo, piece{file: f})
+		for part := 1; part < len(f.parts); part++ {
+			todo = append(todo, piece{f, part})
 		}
 	}
-	return parallel(ctx, len(todo), func(ctx context.Context, i int, buf []byte) error {
-		return hashFile(ctx, todo[i], buf)
+	start := time.Now()
+	err := parallel(ctx, len(todo), func(ctx context.Context, i int, buf []byte) error {
+		p := todo[i]
+		if len(p.file.parts) > 0 {
+			return hashPart(ctx, p.file, p.part, buf)
+		}
+		return hashFile(ctx, p.file, buf)
 	})
+	for _, p := range todo {
+		if p.part == 0 && len(p.file.parts) > 0 {
+			p.file.sumParts(start)
+		}
+	}
+	return err
+}
+
+// piece is what is hashed at once: a file, or a part of one.
+type piece struct {
+	file *file
+	part int
+}
+
+// partCount returns the number of parts of a large file, 0 for others.
+func (f *file) partCount() int {
+	if f.stamp.Size <= partSize {
+		return 0
+	}
+	return int((f.stamp.Size + partSize - 1) / partSize)
+}
+
+// partRange returns where a part begins, and its length.
+func (f *file) partRange(part int) (offset, size int64) {
+	offset = int64(part) * partSize
+	return offset, min(partSize, f.stamp.Size-offset)
+}
+
+// sumParts sets the digest once all parts have been hashed, which began at start.
+func (f *file) sumParts(start time.Time) {
+	h := sha256.New()
+	for _, part := range f.parts {
+		if part == (digest{}) {
+			return // an error ended it
+		}
+		h.Write(part[:])
+	}
+	f.digest, f.settled = sum(h), f.stamp.settledAt(start)
+}
+
+// hashPart reads a part of a large file, and fails if the file has changed since the walk.
+func hashPart(ctx context.Context, f *file, part int, buf []byte) error {
+	r, err := openFile(f)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	offset, size := f.partRange(part)
+	h := sha256.New()
+	n, err := read(ctx, f, io.NewSectionReader(r, offset, size), buf, h)
+	if err != nil {
+		return err
+	}
+	after, err := r.Stat()
+	if err != nil {
+		return unreadable(f.rel, err)
+	}
+	if n != size || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
+		return changed(f.rel)
+	}
+	f.parts[part] = sum(h)
+	return nil
 }
 
 // hashFile reads a whole file and fails if the file is written to meanwhile.
@@ -50,7 +122,7 @@ func hashFile(ctx context.Context, f *file, buf []byte) error {
 	if err != nil {
 		return unreadable(f.rel, err)
 	}
-	if n != f.stamp.Size || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
+	if n != f.stamp.Size || n > partSize || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
 		return changed(f.rel)
 	}
 	h.Sum(f.digest[:0])
@@ -87,6 +159,23 @@ func openFile(f *file) (*os.File, error) {
 		return nil, unreadable(f.rel, err)
 	}
 	return r, nil
+}
+
+// openPart opens a part of a large file. The last one includes what was appended since, so
+// that the change is seen.
+func openPart(f *file, part int) (io.ReadCloser, error) {
+	r, err := openFile(f)
+	if err != nil {
+		return nil, err
+	}
+	offset, size := f.partRange(part)
+	if offset+size == f.stamp.Size {
+		size = math.MaxInt64 - offset
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(r, offset, size), r}, nil
 }
 
 // read copies r to w through buf. Only errors of r are reported as errors of the file.

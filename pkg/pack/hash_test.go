@@ -180,3 +180,18 @@ func TestSettledAt(t *testing.T) {
 		}
 	}
 }
+
+// The parts of a large file must all be of the file that the walk saw.
+func TestPartOfAChangedFile(t *testing.T) {
+	f := testFile(t, "some text")
+	f.parts = make([]digest, 1)
+	if err := hashPart(t.Context(), &f, 0, make([]byte, 4)); err != nil || f.parts[0] != sha256.Sum256([]byte("some text")) {
+		t.Errorf("hash %x, error %v", f.parts[0], err)
+	}
+	if err := os.Chtimes(f.abs, time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := hashPart(t.Context(), &f, 0, make([]byte, 4)); !isChanged(err) {
+		t.Errorf("error %v, want one that says that the file changed", err)
+	}
+}

@@ -136,7 +136,15 @@ func unpack(t testing.TB, s store.Store, sum string) (files map[string]string, i
 	}
 	files = map[string]string{}
 	for _, f := range index.Files {
-		files[f.Path] = string(blobs[f.Blob][f.Offset : f.Offset+f.Size])
+		if len(f.Parts) == 0 {
+			files[f.Path] = string(blobs[f.Blob][f.Offset : f.Offset+f.Size])
+			continue
+		}
+		var whole bytes.Buffer
+		for _, part := range f.Parts {
+			whole.Write(blobs[part])
+		}
+		files[f.Path] = whole.String()
 	}
 	return files, index
 }

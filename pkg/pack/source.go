@@ -5,26 +5,36 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"io"
 	"slices"
 	"sync/atomic"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 const (
 	// largeFile is the size in bytes from which a file is a blob of its own.
 	largeFile = 1 << 20
+	// partSize is the size in bytes above which a file is several blobs, of this size.
+	partSize = api.MaxPartBytes
 	// packSize limits the content of a pack, in bytes before compression.
 	packSize = 4 << 20
+	// sampleSize is how many bytes of a pack are tried, to see whether they can be
+	// compressed.
+	sampleSize = 256 << 10
 	// keptPacks limits the compressed packs, in bytes, that a plan keeps in memory so
 	// that the upload need not compress them again.
 	keptPacks = 32 << 20
 )
 
-// source is what a blob is made from: one large file, or a pack.
+// source is what a blob is made from: one large file, a part of one, or a pack.
 type source struct {
 	// members are indices of files, in path order.
 	members []int
-	packed  bool
+	// part is the number of the part of a file that has parts.
+	part   int
+	packed bool
+	// stored is true for a pack that compression doesn't make smaller.
+	stored bool
 	// digest and size are those of the blob as stored.
 	digest digest
 	size   int64
@@ -33,7 +43,7 @@ type source struct {
 }
 
 func (s source) encoding() string {
-	if s.packed {
+	if s.packed && !s.stored {
 		return "gzip"
 	}
 	return ""
@@ -45,9 +55,15 @@ func arrange(files []file) []source {
 	var sources []source
 	var small []int
 	for i, f := range files {
-		if f.stamp.Size >= largeFile {
+		switch {
+		case len(f.parts) > 0:
+			for part, digest := range f.parts {
+				_, size := f.partRange(part)
+				sources = append(sources, source{members: []int{i}, part: part, digest: digest, size: size})
+			}
+		case f.stamp.Size >= largeFile:
 			sources = append(sources, source{members: []int{i}, digest: f.digest, size: f.stamp.Size})
-		} else {
+		default:
 			small = append(small, i)
 		}
 	}
@@ -59,7 +75,7 @@ func arrange(files []file) []source {
 	for _, members := range divide(files, hashes, small, 63) {
 		sources = append(sources, source{members: members, packed: true})
 	}
-	slices.SortFunc(sources, func(a, b source) int { return a.members[0] - b.members[0] })
+	slices.SortStableFunc(sources, func(a, b source) int { return a.members[0] - b.members[0] })
 	return sources
 }
 
@@ -105,7 +121,7 @@ func compressPacks(ctx context.Context, files []file, sources []source, known ma
 			continue
 		}
 		if k, ok := known[contents(files, s.members)]; ok {
-			s.digest, s.size = k.Digest, k.Size
+			s.digest, s.size, s.stored = k.Digest, k.Size, k.Stored
 		} else {
 			todo = append(todo, s)
 		}
@@ -113,26 +129,53 @@ func compressPacks(ctx context.Context, files []file, sources []source, known ma
 	var kept atomic.Int64
 	return parallel(ctx, len(todo), func(ctx context.Context, i int, buf []byte) error {
 		s := todo[i]
-		var blob bytes.Buffer
-		if err := writePack(ctx, &blob, files, s.members, buf); err != nil {
+		content, err := s.content(ctx, files, buf)
+		if err != nil {
 			return err
 		}
-		s.digest, s.size = sha256.Sum256(blob.Bytes()), int64(blob.Len())
+		if s.stored, err = incompressible(content); err != nil {
+			return err
+		}
+		blob, err := s.encode(content)
+		if err != nil {
+			return err
+		}
+		s.digest, s.size = sha256.Sum256(blob), int64(len(blob))
 		if kept.Add(s.size) <= keptPacks {
-			s.blob = blob.Bytes()
+			s.blob = blob
 		}
 		return nil
 	})
 }
 
-// writePack writes files one after the other, compressed.
-func writePack(ctx context.Context, w io.Writer, files []file, members []int, buf []byte) error {
-	return compress(w, func(gz io.Writer) error {
-		for _, i := range members {
-			if err := copyVerified(ctx, &files[i], gz, buf); err != nil {
-				return err
-			}
+// content returns the files of a pack, one after the other, after checking them.
+func (s *source) content(ctx context.Context, files []file, buf []byte) ([]byte, error) {
+	var size int64
+	for _, i := range s.members {
+		size += files[i].stamp.Size
+	}
+	var all bytes.Buffer
+	all.Grow(int(size))
+	for _, i := range s.members {
+		if err := copyVerified(ctx, &files[i], &all, buf); err != nil {
+			return nil, err
 		}
-		return nil
-	})
+	}
+	return all.Bytes(), nil
+}
+
+// encode returns the blob of a pack with this content.
+func (s *source) encode(content []byte) ([]byte, error) {
+	if s.stored {
+		return content, nil
+	}
+	return compress(content)
+}
+
+// incompressible reports whether compression saves less than a sixteenth of the beginning
+// of a pack.
+func incompressible(content []byte) (bool, error) {
+	head := content[:min(len(content), sampleSize)]
+	packed, err := compress(head)
+	return len(head) > 0 && len(packed) > len(head)-len(head)/16, err
 }

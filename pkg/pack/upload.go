@@ -90,7 +90,12 @@ func (u *upload) blob(ctx context.Context, i int) error {
 		return u.put(ctx, blob, func() (io.ReadCloser, error) { return u.pack(ctx, source) })
 	}
 	f := &u.plan.files[source.members[0]]
-	err := u.put(ctx, blob, func() (io.ReadCloser, error) { return openFile(f) })
+	err := u.put(ctx, blob, func() (io.ReadCloser, error) {
+		if len(f.parts) > 0 {
+			return openPart(f, source.part)
+		}
+		return openFile(f)
+	})
 	if errors.Is(err, store.ErrMismatch) {
 		return changed(f.rel)
 	}
@@ -103,12 +108,12 @@ func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
 	if s.blob != nil {
 		return io.NopCloser(bytes.NewReader(s.blob)), nil
 	}
-	var blob bytes.Buffer
-	blob.Grow(int(s.size))
-	if err := writePack(ctx, &blob, u.plan.files, s.members, make([]byte, bufferSize)); err != nil {
+	content, err := s.content(ctx, u.plan.files, make([]byte, bufferSize))
+	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(&blob), nil
+	blob, err := s.encode(content)
+	return io.NopCloser(bytes.NewReader(blob)), err
 }
 
 // put uploads one blob unless the store has it, and updates the counts.

@@ -164,8 +164,17 @@ func (w *walker) file(abs, rel string, info fs.FileInfo) error {
 	if err := checkName(rel); err != nil {
 		return err
 	}
-	w.files = append(w.files, file{rel: rel, abs: abs, executable: isExecutable(info.Mode(), rel, runtime.GOOS), stamp: stampOf(info)})
+	w.files = append(w.files, file{rel: rel, abs: abs, mode: bundleMode(info.Mode(), rel, runtime.GOOS), stamp: stampOf(info)})
 	return nil
+}
+
+// bundleMode returns the mode of a file of a bundle in the index, which is the same on every
+// machine: 0755 for an executable file, else 0, which means the default.
+func bundleMode(mode fs.FileMode, rel, goos string) uint32 {
+	if isExecutable(mode, rel, goos) {
+		return 0o755
+	}
+	return 0
 }
 
 // isExecutable reports whether a job may run the file. Files on Windows don't say so: there

@@ -6,7 +6,7 @@ import os
 import time
 
 from . import environment, losses
-from .bundle import empty_directory, fetch_bundle, read_index
+from .bundle import fetch_bundle
 from .call import CALL_LIMIT, Call, unlimited_integers
 from .documents import parse_document
 from .errands import Errands
@@ -25,6 +25,8 @@ from .store import directory_of, open_store, read_verified
 from .store.names import blob_name, job_name
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
+from .tree import read_index
+from .unpack import empty_directory
 
 # Kubernetes kills the runner at least three seconds after the end of --grace.
 PUBLISH_GRACE = 2.5
@@ -179,7 +181,7 @@ class Attempt:
         if options.function and call.kind != "function":
             raise RunnerError(f"{store.url(name)} has a {call.kind} call, but --function needs a function call")
         index = read_index(store, options.bundle)
-        more = self.provide(lambda: fetch_bundle(store, index, self.scratch, self.workspace))
+        more = self.provide(lambda: fetch_bundle(store, index, self.workspace))
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)

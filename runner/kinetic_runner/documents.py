@@ -7,11 +7,11 @@ import re
 
 from .errors import RunnerError
 
-VERSION = 1  # of every document that is read or written here
+VERSION = 1  # of every document but an index
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def parse_document(data, where):
+def parse_document(data, where, expected=VERSION):
     """Return the JSON object in data. Its version must be the one that this runner reads."""
     try:
         document = json.loads(data)
@@ -20,8 +20,8 @@ def parse_document(data, where):
     if not isinstance(document, dict):
         raise RunnerError(f"{where} is not a JSON object")
     version = document.get("version")
-    if version != VERSION:
-        raise RunnerError(f"{where} has version {version!r:.20}, but this runner reads version {VERSION}: submit again with a single version of the client")
+    if version != expected:
+        raise RunnerError(f"{where} has version {version!r:.20}, but this runner reads version {expected}: submit again with a single version of the client")
     return document
 
 
@@ -44,13 +44,17 @@ def strings(document, key, where):
     return values
 
 
-def check_path(path, where):
-    """Reject a path that could leave the workspace or is ambiguous."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts):
-        raise RunnerError(f"{where}: path {path!r:.200} must be relative, without empty parts, . or ..")
+def check_path(path, where, relative=True):
+    """Reject a path that has odd characters, that could leave the workspace or is ambiguous."""
     if any(char == "\\" or char == "\0" or "\ud800" <= char <= "\udfff" for char in path):
         raise RunnerError(f"{where}: path {path!r:.200} contains a character that is not allowed")
+    return check_relative(path, where) if relative else path
+
+
+def check_relative(path, where):
+    """Reject a path that could leave the workspace or is ambiguous."""
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        raise RunnerError(f"{where}: path {path!r:.200} must be relative, without empty parts, . or ..")
     return path
 
 

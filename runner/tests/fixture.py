@@ -32,12 +32,17 @@ def pack(files, executable=(), dirs=()):
     for path in sorted(files):
         data = files[path] if isinstance(files[path], bytes) else textwrap.dedent(files[path]).encode()
         entry = {"path": path, "size": len(data), "blob": 0, "offset": len(body)}
-        entries.append(dict(entry, executable=True) if path in executable else entry)
+        entries.append(dict(entry, mode=0o755) if path in executable else entry)
         body += data
     blob = gzip.compress(body, mtime=0)
-    index = {"version": 1, "files": entries, "dirs": list(dirs)}
+    index = {"version": 2, "files": entries, "dirs": list(dirs)}
     index["blobs"] = [{"sha256": sha256(blob), "size": len(blob), "encoding": "gzip"}]
     return index, [blob]
+
+
+def file_entry(path, **rest):
+    """A file of an index, empty and in the first blob unless the rest says otherwise."""
+    return dict({"path": path, "size": 0, "blob": 0, "offset": 0}, **rest)
 
 
 def function(name="f", file="train.py", module="train", **rest):

@@ -1,86 +1,13 @@
 """Nothing that was changed, cut off or made up is unpacked, and nothing leaves the workspace."""
 
+import base64
 import gzip
 import io
 import json
 import os
 import unittest
 
-from fixture import JOB, RunnerCase, command, function, pack, script, sha256
-from kinetic_runner.bundle import parse_index
-from kinetic_runner.errors import RunnerError
-
-
-def file_entry(path, **rest):
-    return dict({"path": path, "size": 0, "blob": 0, "offset": 0}, **rest)
-
-
-def index_of(*entries, dirs=()):
-    return {"version": 1, "blobs": [{"sha256": "0" * 64, "size": 10, "encoding": "gzip"}], "files": list(entries), "dirs": list(dirs)}
-
-
-def parse(document):
-    return parse_index(json.dumps(document).encode(), "the index")
-
-
-class HostileIndex(unittest.TestCase):
-    """parse_index, which decides before anything is written."""
-
-    def test_paths(self):
-        bad = ["", "/etc/passwd", "..", "../x", "a/../x", "a/..", ".", "./a", "a/./b", "a//b", "a/", "//a", "a\\b", "..\\x", "C:\\x", "a\0b", "\udc80"]
-        for path in bad:
-            for name, document in (("file", index_of(file_entry(path))), ("dir", index_of(dirs=[path]))):
-                with self.subTest(path=path, kind=name), self.assertRaises(RunnerError) as caught:
-                    parse(document)
-                self.assertIn("the index", str(caught.exception))
-
-    def test_good_paths(self):
-        good = ["top", "..a", "a..", "...", "a/b.c/d", "with space", "ünï", ".hidden/.x", "a:b", "-rf"]
-        index = parse(index_of(*(file_entry(path) for path in good), dirs=["empty/one"]))
-        self.assertEqual([file.path for file in index.files], good)
-        self.assertEqual(index.dirs, ["empty/one"])
-
-    def test_conflicts(self):
-        cases = {
-            "file twice": index_of(file_entry("a"), file_entry("a")),
-            "file below a file": index_of(file_entry("a"), file_entry("a/b/c")),
-            "file below a file, other order": index_of(file_entry("a/b/c"), file_entry("a")),
-            "directory below a file": index_of(file_entry("a"), dirs=["a/b"]),
-            "directory that is a file": index_of(file_entry("a/b"), dirs=["a/b"]),
-            "directory twice": index_of(dirs=["a", "a"]),
-        }
-        for name, document in cases.items():
-            with self.subTest(name), self.assertRaises(RunnerError):
-                parse(document)
-
-    def test_malformed(self):
-        blob = {"sha256": "0" * 64, "size": 10}
-        cases = {
-            "no object": [],
-            "newer version": {"version": 2},
-            "no version": {"blobs": [], "files": []},
-            "files no list": {"version": 1, "files": {}},
-            "file no object": {"version": 1, "blobs": [blob], "files": ["a"]},
-            "size is text": {"version": 1, "blobs": [blob], "files": [file_entry("a", size="1")]},
-            "size is true": {"version": 1, "blobs": [blob], "files": [file_entry("a", size=True)]},
-            "negative size": {"version": 1, "blobs": [blob], "files": [file_entry("a", size=-1)]},
-            "negative offset": {"version": 1, "blobs": [blob], "files": [file_entry("a", offset=-1)]},
-            "no such blob": {"version": 1, "blobs": [blob], "files": [file_entry("a", blob=1)]},
-            "negative blob": {"version": 1, "blobs": [blob], "files": [file_entry("a", blob=-1)]},
-            "outside of its blob": {"version": 1, "blobs": [blob], "files": [file_entry("a", size=6, offset=5)]},
-            "hash that is a path": {"version": 1, "blobs": [{"sha256": "../../../etc/passwd", "size": 1}], "files": []},
-            "upper-case hash": {"version": 1, "blobs": [{"sha256": "A" * 64, "size": 1}], "files": []},
-            "unknown encoding": {"version": 1, "blobs": [dict(blob, encoding="zstd")], "files": []},
-            "negative blob size": {"version": 1, "blobs": [dict(blob, size=-1)], "files": []},
-            "executable is a number": {"version": 1, "blobs": [blob], "files": [file_entry("a", executable=1)]},
-        }
-        for name, document in cases.items():
-            with self.subTest(name), self.assertRaises(RunnerError) as caught:
-                parse(document)
-            self.assertIn("the index", str(caught.exception))
-
-    def test_null_lists_are_empty(self):
-        self.assertEqual(parse({"version": 1, "blobs": None, "files": None, "dirs": None}), ([], [], []))
+from fixture import JOB, RunnerCase, command, file_entry, function, pack, script, sha256
 
 
 class Refused(RunnerCase):
@@ -135,6 +62,23 @@ class Refused(RunnerCase):
         ran = self.run_call(script(), bundle)
         self.assertEqual((ran.code, ran.out), (0, "it ran\n"))
         self.assertEqual(self.workspace(), ["data.txt", "train.py", "zz", "zz/large"])
+
+    def test_parts_in_which_one_is_not_as_it_was_made(self):
+        data = [os.urandom(100_000) for _ in range(4)]
+        index, blobs = pack(self.FILES)
+        index["blobs"] += [{"sha256": sha256(part), "size": len(part)} for part in data]
+        index["files"].append({"path": "zz/large", "size": 400_000, "parts": [1, 2, 3, 4]})
+        for number in range(4):
+            with self.subTest(part=number):
+                self.setUp()
+                bundle = self.put_index(index, blobs + data)
+                changed = self.put_blob(data[number][:-1] + b"x", name=sha256(data[number]))
+                self.refuse(script(), bundle, f"file://{changed}", "submit the job again")
+
+    def test_pack_too_large_for_memory(self):
+        index, blobs = pack(self.FILES)
+        index["files"][0]["offset"] = 33 << 20
+        self.refuse(script(), self.put_index(index, blobs), "holds several files and more than 33554432 bytes")
 
     def test_missing_blob(self):
         bundle, paths = self.bundle()
@@ -227,8 +171,8 @@ class Unpacked(RunnerCase):
     def test_equal_large_files_share_a_blob(self):
         data = os.urandom(3 << 20)
         blob = {"sha256": sha256(data), "size": len(data)}
-        files = [file_entry("a", size=len(data)), file_entry("b", size=len(data), executable=True), file_entry("tail", size=10, offset=len(data) - 10)]
-        self.check({"version": 1, "blobs": [blob], "files": files}, [data], {"a": data, "b": data, "tail": data[-10:]})
+        files = [file_entry("a", size=len(data)), file_entry("b", size=len(data), mode=0o755), file_entry("tail", size=10, offset=len(data) - 10)]
+        self.check({"version": 2, "blobs": [blob], "files": files}, [data], {"a": data, "b": data, "tail": data[-10:]})
 
     def test_files_of_a_pack_in_any_order(self):
         index, blobs = pack({"a": "1" * 10, "b": "", "c": "3" * 10, "d/e": "4"})
@@ -239,7 +183,45 @@ class Unpacked(RunnerCase):
         blobs = [gzip.compress(b"%d" % n) for n in range(20)] + [b""]
         files = [file_entry(f"f{n:02}", size=len(b"%d" % n), blob=n) for n in range(20)] + [file_entry("none", blob=20)]
         entries = [{"sha256": sha256(blob), "size": len(blob), "encoding": "gzip" if blob else ""} for blob in blobs]
-        self.check({"version": 1, "blobs": entries, "files": files}, blobs, {"f07": b"7", "f19": b"19", "none": b""})
+        self.check({"version": 2, "blobs": entries, "files": files}, blobs, {"f07": b"7", "f19": b"19", "none": b""})
+
+    def test_parts(self):
+        first, last = os.urandom(3 << 20), os.urandom(1000)
+        blobs = [{"sha256": sha256(data), "size": len(data)} for data in (first, last)]
+        files = [
+            {"path": "d/large", "size": 2 * len(first) + len(last), "parts": [0, 0, 1], "mode": 0o755},
+            {"path": "d/same", "size": len(first) + len(last), "parts": [0, 1]},
+            file_entry("part", size=len(last), blob=1),
+            file_entry("slice", size=5, blob=1, offset=7),
+        ]
+        want = {"d/large": first + first + last, "d/same": first + last, "part": last, "slice": last[7:12]}
+        self.check({"version": 2, "blobs": blobs, "files": files}, [first, last], want)
+        self.assertEqual(self.workspace(), ["d", "d/large", "d/same", "part", "slice"])
+        modes = {path: os.stat(os.path.join(self.work, "workspace", path)).st_mode & 0o777 for path in want}
+        self.assertEqual(modes, {"d/large": 0o755, "d/same": 0o644, "part": 0o644, "slice": 0o644})
+
+    def test_many_files_of_one_blob(self):
+        data = os.urandom(1 << 10)
+        files = [file_entry(f"f{number}", size=len(data)) for number in range(100)]
+        index = {"version": 2, "blobs": [{"sha256": sha256(data), "size": len(data)}], "files": files}
+        self.check(index, [data], {f"f{number}": data for number in range(100)})
+
+    def test_stored_pack(self):
+        data = b"abcdef"
+        files = [file_entry("a", size=2), file_entry("b", size=4, offset=2, mode=0o600), file_entry("none", offset=6)]
+        self.check({"version": 2, "blobs": [{"sha256": sha256(data), "size": 6}], "files": files}, [data], {"a": b"ab", "b": b"cdef", "none": b""})
+
+    def test_links_and_names_of_any_bytes(self):
+        def name(text):
+            return base64.b64encode(text).decode()
+
+        index, blobs = pack({"x": "data"})
+        index["files"][0]["path"] = name(b"d/\xff\\\n")
+        index.update(names="base64", dirs=[name(b"empty")], links=[{"path": name(b"e/link"), "target": name(b"../d/\xff\\\n")}, {"path": name(b"broken"), "target": name(b"no/where")}])
+        self.check(index, blobs, {"e/link": b"data", b"d/\xff\\\n".decode("utf-8", "surrogateescape"): b"data"})
+        workspace = os.path.join(self.work, "workspace")
+        self.assertEqual(os.readlink(os.path.join(workspace, "broken")), "no/where")
+        self.assertTrue(os.path.isdir(os.path.join(workspace, "empty")))
 
     def test_leftovers_of_an_earlier_attempt_are_removed_and_links_not_followed(self):
         outside = os.path.join(self.root, "outside")

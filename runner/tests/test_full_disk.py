@@ -5,7 +5,7 @@ import pickle
 import subprocess
 import unittest
 
-from fixture import RunnerCase, command, function, script
+from fixture import RunnerCase, command, function, pack, script, sha256
 
 MIB = 1 << 20
 SIZE = 4 * MIB  # of the disk
@@ -148,8 +148,12 @@ class NoRoomToBegin(SmallDisk):
         self.assertEqual((ran.code, ran.end["reason"]), (125, "RunnerFailure"))
         self.assertEqual(ran.end["message"], f"[Errno 28] No space left on device: '{self.work}/{name}': {ROOM}")
 
-    def test_blob(self):
-        self.refused(script(), {"train.py": "", "data": os.urandom(SIZE)}, "scratch/blob-0")
+    def test_large_file(self):
+        data = os.urandom(2 * SIZE)
+        index, blobs = pack({"train.py": ""})
+        index["blobs"].append({"sha256": sha256(data), "size": len(data)})
+        index["files"].append({"path": "large", "size": 2 * len(data), "parts": [1, 1]})
+        self.refused(script(), self.put_index(index, blobs + [data]), "workspace/large")
 
     def test_file(self):
         self.refused(script(), {"train.py": "", "data": bytes(2 * SIZE)}, "workspace/data")

@@ -135,7 +135,7 @@ class OutputDir(PodCase):
 class Bundles(PodCase):
     def bundle(self, count):
         """A bundle of so many blobs; returns its index's hash and those of the blobs."""
-        index, blobs = {"version": 1, "files": [], "blobs": []}, []
+        index, blobs = {"version": 2, "files": [], "blobs": []}, []
         for number in range(count):
             one, (blob,) = pack({f"f{number}": os.urandom(1000)})
             index["files"].append(dict(one["files"][0], blob=number))

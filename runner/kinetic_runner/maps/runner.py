@@ -11,7 +11,6 @@ import os
 
 from .. import publish
 from ..attempt import Attempt, JobEnded
-from ..bundle import empty_directory
 from ..documents import VERSION
 from ..errors import AlreadyExists, RunnerError
 from ..judge import Told, judge, outcome_of_status
@@ -21,6 +20,7 @@ from ..place import start_function
 from ..records import Records
 from ..supervisor import Supervisor
 from ..text import encode_json, file_blocks, timestamp
+from ..unpack import empty_directory
 from .inputs import fetch_inputs, find_done, find_tries, result_name
 from .results import Results
 
