@@ -96,7 +96,7 @@ func TestFind(t *testing.T) {
 				"torch @ https://h/torch-1-py3-none-any.whl#sha256=ab\ngit+https://github.com/google/jax\nmissing\\\n",
 			want: want{Kind: Requirements, Source: "requirements.txt",
 				Requirements: []string{"numpy >= 1.2", "pandas[excel]==2.0 ; python_version < '3.12'", "flask    >=2", "torch @ https://h/torch-1-py3-none-any.whl#sha256=ab", "git+https://github.com/google/jax", "missing"},
-				Options:      []string{"--index-url https://u:p@index/simple", "--extra-index-url https://other", "--no-binary :all:"}},
+				Options:      []string{"--index-url https://u:p@index/simple", "--extra-index-url https://other", "--no-binary :all:"}, Warnings: 1},
 		},
 		"included files": {
 			archive: "-- requirements.txt --\na\n-r reqs/base.txt\n-creqs/limits.txt\n--constraint=reqs/limits.txt\n-- reqs/base.txt --\nb\n-r ../requirements.txt\n-- reqs/limits.txt --\nb<3\n-r more.txt\n-- reqs/more.txt --\nc<1\n",

@@ -148,6 +148,7 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	if !kind.IsLock() { // which is complete as it is
 		r.filter()
 	}
+	r.warnExposed()
 	return r.wanted, err
 }
 

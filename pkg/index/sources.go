@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -176,7 +177,7 @@ func (a Access) addVariables(all *Sources) error {
 // source reads the value of an option.
 func (a Access) source(option, value, name string) (Source, error) {
 	s := Source{Option: option}
-	value, err := a.expand(value)
+	value, err := deps.Expand(value, a.getenv)
 	if err != nil {
 		return s, err
 	}
@@ -202,41 +203,6 @@ func (a Access) source(option, value, name string) (Source, error) {
 	}
 	return s, nil
 }
-
-// variable is the form of a variable in requirements files.
-var variable = pattern.Lazy(`\$\{[A-Z0-9_]+\}`)
-
-// expand replaces variables as pip and uv do.
-func (a Access) expand(text string) (string, error) {
-	var missing error
-	text = variable().ReplaceAllStringFunc(text, func(found string) string {
-		name := found[2 : len(found)-1]
-		value := a.getenv(name)
-		if value == "" {
-			missing = fmt.Errorf("the variable %s is not set", name)
-		}
-		return value
-	})
-	return text, missing
-}
-
-// HasSecret reports whether the URLs in a text have credentials, other than variables and the users of Git
-// over SSH.
-func HasSecret(text string) bool {
-	for _, m := range userinfo().FindAllStringSubmatch(text, -1) {
-		secret, password, _ := strings.Cut(m[2], ":")
-		if password != "" { // else the user is a token
-			secret = password
-		}
-		if !strings.HasSuffix(m[1], "ssh") && variable().ReplaceAllString(secret, "") != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// userinfo matches the scheme and the credentials of a URL.
-var userinfo = pattern.Lazy(`([a-z+]+)://([^/\s"@]+)@`)
 
 // LocalFile returns the path that a file: URL names.
 func LocalFile(u *url.URL) string {

@@ -12,25 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
-func TestHasSecret(t *testing.T) {
-	for text, want := range map[string]bool{
-		"--index-url https://me:pass@h/simple":          true,
-		"https://token@h/simple":                        true,
-		"https://token:@h/simple":                       true,
-		"https://${USER}:pass@h/simple":                 true,
-		"https://h https://me:pass@h/simple":            true,
-		"https://me:${PASSWORD}@h/simple":               false,
-		"https://${TOKEN}@h/simple":                     false,
-		"https://h/simple":                              false,
-		"x @ git+ssh://git@github.com/x/y@v1":           false,
-		"x @ git+https://github.com/x/y@v1#egg=me:pass": false,
-	} {
-		if got := HasSecret(text); got != want {
-			t.Errorf("%s: got %v", text, got)
-		}
-	}
-}
-
 func TestBases(t *testing.T) {
 	variables := map[string]string{"PIP_EXTRA_INDEX_URL": "https://extra/simple https://second/simple", "HOST": "h"}
 	a := Access{Getenv: func(name string) string { return variables[name] }}

@@ -288,7 +288,6 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, facts im
 	if done.Netrc, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
 		return done, err
 	}
-	done.Warnings = wish.Exposed()
 	if !p.Look {
 		// What was chosen before must not come back: the pod may choose newer versions.
 		p.Images.Memory.Delete(pinsKey(plan, ""))

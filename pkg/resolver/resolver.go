@@ -205,7 +205,6 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 	if err != nil {
 		return env, err
 	}
-	env.Warnings = append(env.Warnings, w.Exposed()...)
 	slices.SortFunc(env.Packages, func(a, b lock.Package) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range env.Packages {
 		if p.Wheel == nil && p.Source == "" {
@@ -225,25 +224,6 @@ func (w Wish) CheckPython() error {
 		return &MistakeError{fmt.Errorf("%s: %w", w.Source, err)}
 	}
 	return nil
-}
-
-// Exposed returns a warning for every file that has credentials in it.
-func (w Wish) Exposed() (warnings []string) {
-	var files []string
-	lines := slices.Concat(w.Requirements, w.Constraints)
-	for _, option := range w.Options {
-		lines = append(lines, deps.Line{Text: option, File: strings.Replace(w.Source, string(deps.UVLock), string(deps.Project), 1)})
-	}
-	for _, l := range lines {
-		if index.HasSecret(l.Text) {
-			files = append(files, l.File)
-		}
-	}
-	slices.Sort(files)
-	for _, file := range slices.Compact(files) {
-		warnings = append(warnings, file+" has credentials in a URL, which everyone with the file can read: put them into ~/.netrc, or into variables, such as https://${USER}:${PASSWORD}@HOST")
-	}
-	return warnings
 }
 
 // resolve lets uv or pip resolve.

@@ -111,7 +111,7 @@ func TestUVResolves(t *testing.T) {
 	if u := env.Packages[1].Wheel.URL; strings.Contains(u, "@") {
 		t.Error(u)
 	}
-	if env.By != resolver.UV || len(env.Warnings) != 1 || !strings.Contains(env.Warnings[0], "requirements.txt has credentials") || strings.Contains(env.Warnings[0], secret) {
+	if env.By != resolver.UV || len(env.Warnings) > 0 {
 		t.Errorf("by %s, warnings %q", env.By, env.Warnings)
 	}
 	dir := strings.TrimSpace(read(t, filepath.Join(kept, "pwd")))

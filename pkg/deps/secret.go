@@ -1,0 +1,70 @@
+package deps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+// variable is the form of a variable in requirements files.
+var variable = pattern.Lazy(`\$\{[A-Z0-9_]+\}`)
+
+// Expand replaces the variables in a line of a requirements file, as pip and uv do.
+func Expand(text string, getenv func(name string) string) (string, error) {
+	var missing error
+	text = variable().ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		value := getenv(name)
+		if value == "" {
+			missing = fmt.Errorf("the variable %s is not set", name)
+		}
+		return value
+	})
+	return text, missing
+}
+
+// userinfo matches the scheme and the credentials of a URL.
+var userinfo = pattern.Lazy(`([a-z+]+)://([^/\s"@]+)@`)
+
+// hasSecret reports whether the URLs in a text have credentials, other than variables and the users of Git
+// over SSH.
+func hasSecret(text string) bool {
+	if !strings.Contains(text, "://") {
+		return false
+	}
+	for _, m := range userinfo().FindAllStringSubmatch(text, -1) {
+		secret, password, _ := strings.Cut(m[2], ":")
+		if password != "" { // else the user is a token
+			secret = password
+		}
+		if !strings.HasSuffix(m[1], "ssh") && variable().ReplaceAllString(secret, "") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// warnExposed warns of every file that has credentials in it.
+func (r *reader) warnExposed() {
+	var files []string
+	for _, l := range slices.Concat(r.wanted.Requirements, r.wanted.Dropped, r.wanted.Constraints) {
+		if hasSecret(l.Text) {
+			files = append(files, l.File)
+		}
+	}
+	for _, option := range r.wanted.Options {
+		if hasSecret(option) {
+			files = append(files, strings.Replace(r.wanted.Source, string(UVLock), string(Project), 1)) // which has the settings
+		}
+	}
+	who := "which everyone with the file can read"
+	if Contains(r.Root, r.wanted.Dir) {
+		who = "and is uploaded with the code if it is not ignored"
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s has credentials in a URL, %s: put them into ~/.netrc, or into variables, such as https://${USER}:${PASSWORD}@HOST", file, who))
+	}
+}
