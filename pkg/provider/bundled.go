@@ -216,7 +216,9 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 	if way, _ := p.Resolver.Way(wish); way == resolver.UV || way == resolver.Pip {
 		p.Show.Step("resolving with " + string(way))
 	}
-	env, err := p.Resolver.Resolve(ctx, wish)
+	with := p.Resolver
+	with.Show = p.Show.Step
+	env, err := with.Resolve(ctx, wish)
 	if err != nil {
 		return resolved{}, err
 	}

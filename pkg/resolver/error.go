@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
@@ -64,11 +65,14 @@ func (e *ConflictError) Error() string {
 	for _, l := range e.Lines {
 		all = append(all, fmt.Sprintf("%s (%s)", hide(l.Text), l.Place()))
 	}
-	whose := "the requirements"
+	whose, advice := "the requirements", "change a version"
 	if len(all) > 0 {
 		whose = strings.Join(all, ", ")
 	}
-	return fmt.Sprintf("%s can't be met together: change a version; %s says:\n%s", whose, e.By, e.Output)
+	if slices.ContainsFunc(e.Lines, func(l deps.Line) bool { return l.File == runtimePlace }) {
+		advice += ", or leave out the runtime with --runtime none"
+	}
+	return fmt.Sprintf("%s can't be met together: %s; %s says:\n%s", whose, advice, e.By, e.Output)
 }
 
 // FailedError says that a resolver failed.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/index"
@@ -32,7 +33,7 @@ var (
 
 // explain returns why a tool failed.
 func (j *job) explain(ctx context.Context, output string, failed error) error {
-	by := j.tool.way()
+	by, down := j.tool.way(), unreachable().MatchString(output)
 	if strings.Contains(output, refused) {
 		p := lock.Package{Name: "a package", Why: lock.ErrNoWheel}
 		if all := collecting().FindAllStringSubmatch(output, -1); len(all) > 0 {
@@ -41,15 +42,18 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 		return &NeedsBuildError{Packages: []lock.Package{p}}
 	}
 	if r, text := missing(output); text != "" {
-		if err := j.why(ctx, r); err != nil {
+		if err := j.why(ctx, r, down); err != nil {
 			return err
 		}
-		if !unreachable().MatchString(output) {
+		if !down {
 			return j.absent(r.Name, text, important(output))
 		}
 	}
 	said := important(output)
 	lines := j.named(said)
+	if down {
+		return &FailedError{By: by, Output: said, err: failed}
+	}
 	if conflict().MatchString(said) && !uvAbsent().MatchString(joined(said)) {
 		return &ConflictError{By: by, Lines: lines, Output: said}
 	}
@@ -58,9 +62,6 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 	}
 	return &FailedError{By: by, Lines: lines, Output: said, err: failed}
 }
-
-// unreachable is what pip says of an index or a page of links that it goes on without.
-var unreachable = pattern.Lazy(`(?m)^WARNING: (?:Retrying|Could not fetch|Skipping page|.* is not a trusted or secure host)|^Could not fetch URL`)
 
 // absent returns the error about a requirement, the text, that no index has.
 func (j *job) absent(name, text, said string) error {
@@ -97,13 +98,30 @@ func joined(output string) string {
 // mostLines is how many lines of a tool's output are shown.
 const mostLines = 12
 
-// untrusted is what pip says of an index that it ignores, which is why it finds nothing.
-var untrusted = pattern.Lazy(`(?m)^WARNING: .* is not a trusted or secure host .*$`)
+// unreachable is what a tool says of a server that it could not ask. pip goes on without it, and finds nothing.
+var unreachable = pattern.Lazy(`(?m)^WARNING: (?:Retrying|Could not fetch|Skipping page|.* is not a trusted or secure host).*$|^Could not fetch URL.*$|^error: Request failed after.*$`)
+
+// retrying is what pip says before it asks a server again.
+var retrying = pattern.Lazy(`^WARNING: Retrying \(Retry\(total=(\d+)`)
+
+// line tells the user that a server does not answer.
+func (j *job) line(line string) {
+	m := retrying().FindStringSubmatch(line)
+	if m == nil || j.Show == nil {
+		return
+	}
+	host := "an index"
+	if bases := j.sources.Bases(); len(bases) == 1 && len(j.sources.Links) == 0 {
+		host = index.Shown(bases[0])
+	}
+	left, _ := strconv.Atoi(m[1])
+	j.Show(fmt.Sprintf("%s does not answer %s, tries left: %d", host, j.tool.way(), left+1))
+}
 
 // important returns the lines from the first error on.
 func important(output string) string {
 	if i := strings.Index("\n"+output, "\nERROR:"); i >= 0 {
-		output = strings.Join(append(untrusted().FindAllString(output[:i], 1), output[i:]), "\n")
+		output = strings.Join(append(unreachable().FindAllString(output[:i], 1), output[i:]), "\n")
 	}
 	if before, _, found := strings.Cut(output, "\nTo fix this you could try to:"); found {
 		output = before // advice about the package set, which our own sentence has
@@ -154,8 +172,8 @@ func (j *job) named(text string) []deps.Line {
 
 // why asks the indexes why no wheel of a requirement fits: it returns a *NeedsBuildError if there
 // is a source archive, a *wheel.NoFitError if all wheels are for other targets, what is wrong with
-// an index, or nil if the reason is another one.
-func (j *job) why(ctx context.Context, r requirement.Requirement) error {
+// an index, or nil if the reason is another one. down means that the tool could not ask a server.
+func (j *job) why(ctx context.Context, r requirement.Requirement, down bool) error {
 	lines := j.named(r.Name)
 	for _, l := range lines {
 		if own, err := requirement.Parse(l.Text); err == nil {
@@ -164,6 +182,8 @@ func (j *job) why(ctx context.Context, r requirement.Requirement) error {
 	}
 	p, err := index.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
 	switch {
+	case p.Why == nil && err != nil && down:
+		return fmt.Errorf("%w; %s has tried for %s", err, j.tool.way(), j.took.Round(time.Second))
 	case p.Why == nil:
 		return err
 	case p.Source != "":

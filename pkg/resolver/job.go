@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/index"
@@ -26,6 +27,7 @@ type job struct {
 	requires string // the paths of the files
 	limits   string // "" without constraints
 	result   string
+	took     time.Duration
 }
 
 // run lets the tool resolve, and checks what it has chosen.
@@ -41,7 +43,9 @@ func (j *job) run(ctx context.Context) ([]lock.Package, error) {
 	}
 	path, args := j.tool.command(j)
 	environ := append(slices.Clone(j.environ()), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir, "NO_COLOR=1", "PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0")
-	output, err := subprocess.Run(ctx, subprocess.Command{Path: path, Args: args, Dir: dir, Environ: environ})
+	began := time.Now()
+	output, err := subprocess.Run(ctx, subprocess.Command{Path: path, Args: args, Dir: dir, Environ: environ, Line: j.line})
+	j.took = time.Since(began)
 	output = j.clean(output)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s did not end: %w", j.tool.way(), context.Cause(ctx))

@@ -133,7 +133,7 @@ func TestPipFails(t *testing.T) {
 			check: is[*resolver.ConflictError],
 		},
 		"conflict with the runtime": {
-			lines: []string{"b==1"}, added: []string{"a"}, want: []string{"b==1 (requirements.txt:2)", "a (--runtime)"}, check: is[*resolver.ConflictError],
+			lines: []string{"b==1"}, added: []string{"a"}, want: []string{"b==1 (requirements.txt:2)", "a (the job's runtime)", "change a version, or leave out the runtime with --runtime none"}, check: is[*resolver.ConflictError],
 		},
 		"source archive": {
 			lines: []string{"sdist>=1"}, want: []string{"sdist 1.5 from " + s.URL + "/files/sdist-1.5.tar.gz", "it has no wheel"}, check: is[*resolver.NeedsBuildError],
@@ -157,7 +157,11 @@ func TestPipFails(t *testing.T) {
 			lines: []string{"needs-b"}, want: []string{"requirements.txt:2: no index has b>=9 for Python"}, check: is[*resolver.MistakeError],
 		},
 		"an index that is down": {
-			lines: []string{"--index-url http://127.0.0.1:1/simple", "nowhere==4"}, want: []string{"127.0.0.1:1"}, check: isNot[*resolver.MistakeError],
+			lines: []string{"--index-url http://127.0.0.1:1/simple", "nowhere==4"}, added: []string{"jax"},
+			want: []string{"asking the index http://127.0.0.1:1/simple for nowhere", "connection refused", "pip has tried for "}, check: isNot[*resolver.MistakeError],
+		},
+		"an index without what the runtime needs": {
+			lines: []string{"b"}, added: []string{"jax"}, want: []string{"the job's runtime: no index has jax for Python"}, check: is[*resolver.MistakeError],
 		},
 		"wrong credentials": {
 			lines: []string{"--index-url " + s.withLogin("me", "wr0ng-pass"), "b"}, want: []string{"asking the index " + s.URL + "/simple for b: it does not accept the credentials"}, check: isAny,
@@ -178,7 +182,7 @@ func TestPipFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, _ := pip(t, "PIP_RETRIES=0")
+			r, _ := pip(t, "PIP_RETRIES=1")
 			w := requirements(t, append([]string{"--index-url " + s.withLogin("me", secret)}, c.lines...)...)
 			w.Target, w.Added = target, c.added
 			env, err := r.Resolve(t.Context(), w)

@@ -46,11 +46,14 @@ func (w Wish) lockOptions(name string) lock.Options {
 	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Names()}
 }
 
-// lines returns all requirements. Those of the runtime have its name instead of a file's.
+// runtimePlace is where the requirements come from that no file has.
+const runtimePlace = "the job's runtime"
+
+// lines returns all requirements.
 func (w Wish) lines() []deps.Line {
 	all := slices.Clone(w.Requirements)
 	for _, text := range w.Added {
-		all = append(all, deps.Line{Text: text, File: "--runtime"})
+		all = append(all, deps.Line{Text: text, File: runtimePlace})
 	}
 	return all
 }
@@ -109,6 +112,8 @@ type Resolver struct {
 	Token func(context.Context) (string, error)
 	// TempDir is where private files are kept for a moment, "" means os.TempDir.
 	TempDir string
+	// Show tells the user what happens while a tool runs; nil tells nothing.
+	Show func(what string)
 	// Python is the interpreter whose pip may resolve, "" means python3 on PATH.
 	Python string
 }

@@ -198,7 +198,7 @@ cat >&2 <<'END'
   ╰─▶ Because b==1 depends on only-sdist>=2 and you require only-sdist<2, we can conclude
       that your requirements are unsatisfiable.
 END
-exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (--runtime) can't be met together", "uv says:", "╰─▶ Because b==1 depends"}, is[*resolver.ConflictError],
+exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (the job's runtime) can't be met together", "uv says:", "╰─▶ Because b==1 depends"}, is[*resolver.ConflictError],
 		},
 		"source archive": {
 			"cat >&2 <<'END'\n  × No solution found when resolving dependencies:\n  ╰─▶ Because all versions of only-sdist have no usable wheels\n      and you require\n" +
@@ -224,6 +224,10 @@ exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (--runtime) can't be met
 		},
 		"an old version": {
 			`echo "error: unexpected argument '--format' found" >&2; exit 2`, []string{"0.6.15", "update it", "unexpected argument"}, is[*resolver.FailedError],
+		},
+		"no answer": {
+			`echo "error: Request failed after 3 retries
+  Caused by: Failed to fetch: https://index.example/simple/b/" >&2; exit 2`, []string{"uv could not resolve the requirements (exit status 2):\nerror: Request failed after 3 retries", "Failed to fetch: https://index.example/simple/b/"}, isNot[*resolver.MistakeError],
 		},
 		"no words":          {"exit 3", []string{"uv could not resolve the requirements: exit status 3"}, is[*resolver.FailedError]},
 		"many words":        {"seq 100000 >&2; exit 1", []string{"\n99989\n", "\n100000"}, is[*resolver.FailedError]},

@@ -17,13 +17,15 @@ type Command struct {
 	Args    []string
 	Dir     string
 	Environ []string
+	// Line gets each line that is printed; nil for nobody.
+	Line func(line string)
 }
 
 // Run runs a program to its end, and returns the last 64 KiB of what it prints on both streams. It reads
 // nothing. If the context ends, the program and all that it started are killed.
 func Run(ctx context.Context, c Command) (output string, err error) {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
-	var printed tail
+	printed := tail{line: c.Line}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Environ, &printed, &printed
 	ownGroup(cmd)
 	cmd.WaitDelay = time.Second // for a child of it that keeps its pipes open
@@ -38,6 +40,8 @@ func Run(ctx context.Context, c Command) (output string, err error) {
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
+	line func(line string)
+	last []byte // the beginning of a line whose end was not printed yet
 }
 
 // mostKept is how many bytes of the output are kept.
@@ -51,7 +55,23 @@ func (t *tail) Write(b []byte) (int, error) {
 	if len(t.kept) > 2*mostKept {
 		t.kept = bytes.Clone(t.kept[len(t.kept)-mostKept:])
 	}
+	t.tell(b)
 	return len(b), nil
+}
+
+// tell passes on the lines that end in what was printed.
+func (t *tail) tell(b []byte) {
+	if t.line == nil {
+		return
+	}
+	for {
+		line, rest, ended := bytes.Cut(b, []byte("\n"))
+		if t.last = append(t.last, line[:min(len(line), mostKept-len(t.last))]...); !ended {
+			return
+		}
+		t.line(string(t.last))
+		t.last, b = t.last[:0], rest
+	}
 }
 
 func (t *tail) text() string {

@@ -19,6 +19,16 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestLines(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	_, err := Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "printf 'a\\nb'; sleep 0.01; printf 'c\\n\\nd'; yes | tr -d '\\n' | head -c 1000000; echo; echo e"},
+		Line: func(line string) { lines = append(lines, line) }})
+	if err != nil || len(lines) != 5 || strings.Join(lines[:3], "|") != "a|bc|" || len(lines[3]) != mostKept || lines[4] != "e" {
+		t.Errorf("got %d lines, %v", len(lines), err)
+	}
+}
+
 func TestRunKeepsTheEnd(t *testing.T) {
 	t.Parallel()
 	output, err := Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "yes | head -c 1000000; echo end"}})
