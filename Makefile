@@ -11,9 +11,10 @@ PKG := github.com/kubectl-kinetic/kinetic
 # their commit anyway.
 VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null)
 LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/version.linked=$(VERSION))
-# The Cloud Storage client uses HTTP here: without its gRPC, a binary is 13 MB smaller and
-# starts in half the time.
-TAGS := disable_grpc_modules
+# The Cloud Storage client uses HTTP here: without its gRPC, a binary is smaller and starts in
+# half the time. Without gRPC's tracing, which brings templates that call methods by name, the
+# linker leaves out all methods that nothing calls: 8 MB of 42.
+TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: they are also tested with the race detector.

@@ -94,6 +94,7 @@ type configuration struct {
 	Builds []struct {
 		Binary, Main string
 		Goos, Goarch []string
+		Tags         []string
 	}
 }
 
@@ -128,17 +129,23 @@ func TestEveryPluginIsReleased(t *testing.T) {
 	}
 }
 
-// What make cross compiles and make notices reads is what is released.
-func TestTheMakefileKnowsEveryPlatform(t *testing.T) {
+// variable returns the value of a variable of the Makefile.
+func variable(t *testing.T, name string) string {
+	t.Helper()
 	text, err := os.ReadFile("../../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "\nPLATFORMS := ")
+	_, rest, found := strings.Cut(string(text), "\n"+name+" := ")
 	if !found {
-		t.Fatal("the Makefile has no PLATFORMS")
+		t.Fatalf("the Makefile has no %s", name)
 	}
 	line, _, _ := strings.Cut(rest, "\n")
+	return line
+}
+
+// What make cross compiles and make notices reads is what is released.
+func TestTheMakefileKnowsEveryPlatform(t *testing.T) {
 	var want []string
 	build := readConfiguration(t).Builds[0] // the others are copies of it
 	for _, goos := range build.Goos {
@@ -146,8 +153,17 @@ func TestTheMakefileKnowsEveryPlatform(t *testing.T) {
 			want = append(want, goos+"/"+goarch)
 		}
 	}
-	if diff := cmp.Diff(want, strings.Fields(line)); diff != "" {
+	if diff := cmp.Diff(want, strings.Fields(variable(t, "PLATFORMS"))); diff != "" {
 		t.Errorf("(-.goreleaser.yaml +Makefile):\n%s", diff)
+	}
+}
+
+// What is tested is what is released.
+func TestTheMakefileHasTheTagsOfARelease(t *testing.T) {
+	for _, build := range readConfiguration(t).Builds {
+		if diff := cmp.Diff(build.Tags, strings.Split(variable(t, "TAGS"), ",")); diff != "" {
+			t.Errorf("%s (-.goreleaser.yaml +Makefile):\n%s", build.Binary, diff)
+		}
 	}
 }
 
