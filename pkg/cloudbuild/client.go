@@ -21,7 +21,7 @@ import (
 const (
 	// answerWithin limits the wait for an answer.
 	answerWithin = 30 * time.Second
-	// attempts limits how often Start asks a server that doesn't answer.
+	// attempts limits how often Start and Cancel ask a server that doesn't answer.
 	attempts = 3
 	// global is the location of projects that may not build in every region.
 	global = "global"
@@ -151,6 +151,18 @@ func started(parent string, b *cloudbuildpb.Build) Build {
 		name = parent + "/builds/" + b.GetId()
 	}
 	return Build{Name: name, URL: b.GetLogUrl()}
+}
+
+// Cancel ends a build, for all who wait for it. It does nothing if the build is over.
+func (c *Client) Cancel(ctx context.Context, b Build) error {
+	err := c.repeat(ctx, func() error {
+		_, err := c.builds.CancelBuild(ctx, &cloudbuildpb.CancelBuildRequest{Name: b.Name, ProjectId: c.place.Project, Id: b.ID()})
+		return err
+	})
+	if code(err) == codes.FailedPrecondition {
+		return nil
+	}
+	return c.explain(ctx, toCancel, err)
 }
 
 // repeat makes a request again that may succeed then.

@@ -6,8 +6,8 @@
 //	build, err := client.Start(ctx, cloudbuild.Request{Key: key, Image: image, Source: source})
 //	digest, err := client.Follow(ctx, build, os.Stderr)
 //
-// A build belongs to all who need its image: Start joins one that is under way, and the end of
-// a client does not end it. Its source is an object named by its hash, so that a client that
+// A build belongs to all who need its image: Start joins one that is under way, and nothing
+// but Cancel ends it early. Its source is an object named by its hash, so that a client that
 // was killed continues where it was.
 //
 // Errors are of three kinds: ErrUnusable says that Cloud Build can't be used as things are, a

@@ -32,6 +32,7 @@ type need struct{ verb, permission string }
 var (
 	toCreate = need{"starting a build", "cloudbuild.builds.create"}
 	toGet    = need{"following the build", "cloudbuild.builds.get"}
+	toCancel = need{"cancelling the build", "cloudbuild.builds.update"}
 )
 
 // code returns the status of an answer of Cloud Build, OK if err is no answer.

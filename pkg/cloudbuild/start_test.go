@@ -252,6 +252,30 @@ func TestStartRefusesRequests(t *testing.T) {
 	}
 }
 
+func TestCancel(t *testing.T) {
+	c := newCloud(t, cloudbuildtest.Works)
+	client := c.client()
+	b, err := client.Start(t.Context(), c.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Fail("CancelBuild", status.Error(codes.Unavailable, "down"))
+	for range 2 { // the second time, it is over
+		if err := client.Cancel(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = client.Follow(t.Context(), b, io.Discard)
+	var failed *cloudbuild.FailedError
+	if !errors.As(err, &failed) || failed.Status != "CANCELLED" || !strings.Contains(err.Error(), "it was cancelled; run it again") {
+		t.Errorf("error %v", err)
+	}
+	b.Name = "projects/acme/locations/europe-west4/builds/gone"
+	if err := client.Cancel(t.Context(), b); err == nil || !strings.Contains(err.Error(), "cancelling the build in Cloud Build of project acme: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Ctrl-C ends the client, and not the build: others may wait for it.
 func TestInterrupt(t *testing.T) {
 	c := newCloud(t, cloudbuildtest.Works, cloudbuildtest.Logs("one\n"), cloudbuildtest.Works, cloudbuildtest.Works, cloudbuildtest.Pushes)

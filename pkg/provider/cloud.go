@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
@@ -20,8 +21,9 @@ type CloudError struct {
 	// Because says why this machine does not make it, "" if Cloud Build was asked for.
 	Because string
 	Err     error
-	// Running is the build if it is still running.
-	Running cloudbuild.Build
+	// Running is the build if it is still running, or was cancelled after an interrupt.
+	Running   cloudbuild.Build
+	Cancelled bool
 }
 
 // Error says what is still running, and how to end it.
@@ -36,8 +38,11 @@ func (e *CloudError) Error() string {
 	return text
 }
 
-// Going says that the build is still running, and how to end it.
+// Going says that the build is still running, and how to end it, or that it was cancelled.
 func (e *CloudError) Going() string {
+	if e.Cancelled {
+		return fmt.Sprintf("the build of %s was cancelled: %s", e.Running.Image, e.Running.URL)
+	}
 	project, location := "", ""
 	if parts := strings.Split(e.Running.Name, "/"); len(parts) == 6 {
 		project, location = parts[1], parts[3]
@@ -242,7 +247,7 @@ func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.R
 	var ended *cloudbuild.FailedError
 	if err != nil {
 		if !errors.As(err, &ended) {
-			failed.Running = build
+			failed.Running, failed.Cancelled = build, ctx.Err() != nil && p.cancelled(ctx, client, build)
 		}
 		return how, nil, err
 	}
@@ -253,4 +258,18 @@ func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.R
 		err = fmt.Errorf("the build %s has ended well, but there is no image %s: see %s", build.ID(), r.Image, build.URL)
 	}
 	return how, []string{digest}, err
+}
+
+// cancelTime limits how long an interrupted run takes to cancel its build.
+const cancelTime = 10 * time.Second
+
+// cancelled cancels the build of an interrupted run, if that is wanted, and reports whether it did.
+func (p *Provider) cancelled(ctx context.Context, client *cloudbuild.Client, build cloudbuild.Build) bool {
+	if !p.CancelBuild || build.Joined {
+		return false
+	}
+	p.Show.Step("cancelling the build")
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer stop()
+	return client.Cancel(ctx, build) == nil // else the user is told how to
 }

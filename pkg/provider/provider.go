@@ -30,8 +30,11 @@ type Provider struct {
 	Python string
 	// Cloud opens Cloud Build; nil where the job has no project.
 	Cloud func(context.Context) (*cloudbuild.Client, error)
-	Now   func() time.Time
-	Show  Show
+	// CancelBuild means to cancel a build that an interrupt leaves running, unless someone else has
+	// started it.
+	CancelBuild bool
+	Now         func() time.Time
+	Show        Show
 	// Look means to find out what would be done, and to do nothing.
 	Look bool
 }

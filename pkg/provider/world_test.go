@@ -51,9 +51,11 @@ type world struct {
 	now      time.Time
 	memory   string
 	look     bool
-	cloud    *cloudbuildtest.Service // nil where the job has no project
-	shown    bytes.Buffer            // steps and logs
-	environ  []string
+	// cancelBuild means that an interrupt is to cancel a build.
+	cancelBuild bool
+	cloud       *cloudbuildtest.Service // nil where the job has no project
+	shown       bytes.Buffer            // steps and logs
+	environ     []string
 
 	mu       sync.Mutex
 	deny     func(*http.Request) int // the status with which the registry answers, 0 for its own answer
@@ -247,7 +249,7 @@ func (w *world) provideIn(ctx context.Context, p environment.Plan) (environment.
 		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Transport: w.transport(),
 			Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
 		Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere},
-		Store:    w.store, StoreURL: w.store.URL(), Now: func() time.Time { return w.now }, Look: w.look,
+		Store:    w.store, StoreURL: w.store.URL(), Now: func() time.Time { return w.now }, Look: w.look, CancelBuild: w.cancelBuild,
 		Show: provider.Show{Step: func(what string) { fmt.Fprintln(&w.shown, what) }, Making: func(image.Progress) {}, Log: &w.shown},
 	}
 	if w.cloud != nil {

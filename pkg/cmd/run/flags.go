@@ -170,7 +170,7 @@ func (f *flags) addOutcome(s process.Section) {
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
 	process.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
 	report.CleanupVar(s, &f.cleanup)
-	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "Cancel the job on Ctrl-C (local jobs always are).")
+	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "Cancel the job on Ctrl-C (local jobs always are), or the build of its image.")
 }
 
 // toRequest turns the flags into a Request, without looking at anything else.

@@ -69,7 +69,7 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 	}
 	log := o.ui.Lines(o.streams.ErrOut, "build")
 	maker := o.provider(ctx, p)
-	maker.Store, maker.Look = to, !o.mode.submits()
+	maker.Store, maker.Look, maker.CancelBuild = to, !o.mode.submits(), o.wait.cancel
 	maker.Show = provider.Show{
 		Step: show,
 		Making: func(m image.Progress) {

@@ -34,6 +34,8 @@ func TestExitCodesOfPackages(t *testing.T) {
 		"Ctrl-C":             {err: context.Canceled, interrupted: true, code: process.ExitInterrupted, said: "interrupted; no job was started\n"},
 		"Ctrl-C in a build": {err: &provider.CloudError{Err: context.Canceled, Running: running}, interrupted: true, code: process.ExitInterrupted,
 			said: "interrupted; no job was started\nthe build of r/env:r-1 is still running, and the next run uses it: https://console.example/b1; cancel it with: gcloud builds cancel b1 --project=acme --region=global\n"},
+		"Ctrl-C that cancels a build": {err: &provider.CloudError{Err: context.Canceled, Running: running, Cancelled: true}, interrupted: true, code: process.ExitInterrupted,
+			said: "interrupted; no job was started\nthe build of r/env:r-1 was cancelled: https://console.example/b1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said strings.Builder
