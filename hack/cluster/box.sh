@@ -29,6 +29,7 @@ image_repo=$registry/kinetic/env
 
 bucket=kinetic
 pause=localhost/pause:1
+sidecar=localhost/gcsfuse-sidecar:1
 
 export KUBECONFIG=$KUBEBOX_DIR/kubeconfig KUBECACHEDIR=$KUBEBOX_DIR/discovery
 

@@ -42,6 +42,10 @@ step "a Job completes, having read a bucket's object; its log can be read"
 in_check wait --for=condition=Complete job/reads --timeout=120s >/dev/null
 expect "^$greeting\$" in_check logs job/reads
 
+step "a Job mounts a folder of the bucket"
+in_check wait --for=condition=Complete job/mounts --timeout=120s >/dev/null
+expect "^$greeting\$" in_check logs job/mounts
+
 step "the base of clients' images can be pulled, and has the Python that its tag says"
 in_check wait --for=condition=Complete job/pulled --timeout=120s >/dev/null
 expect "^${image##*:}\$" in_check logs job/pulled

@@ -62,5 +62,6 @@ scratch=$(mktemp -d "$(dirname "$KUBEBOX_DIR")/kubebox-try.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 try "make cgroups" try_cgroup
 try "mount overlays" try_overlay
+try "open /dev/fuse" sh -c ': <>/dev/fuse'
 try "make network bridges" unshare --net ip link add "$bridge" type bridge
 try "rewrite addresses with iptables" unshare --net iptables -w -t nat -A PREROUTING -p tcp -m comment --comment kubebox -j DNAT --to-destination "$api"

@@ -105,7 +105,9 @@ write_kubelet_config
 start "containerd-$name" containerd -c "$dir/containerd.toml"
 await "containerd-$name" ctr -a "$containerd" version
 if [[ ! -e $dir/imported ]]; then
-	ctr -a "$containerd" -n k8s.io images import "$cache/images.tar" >>"log/containerd-$name.log" 2>&1
+	for images in images sidecar; do
+		ctr -a "$containerd" -n k8s.io images import "$cache/$images.tar" >>"log/containerd-$name.log" 2>&1
+	done
 	touch "$dir/imported"
 fi
 

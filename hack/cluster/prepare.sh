@@ -21,7 +21,7 @@ build_binaries() {
 	ldflags="-s -w -X $stamp.gitVersion=$version -X $stamp.gitMajor=1 -X $stamp.gitMinor=36 -X $stamp.gitTreeState=clean"
 	room "$(go env GOCACHE)" 6
 	rm -rf "$cache/new"
-	build kubebox . sigs.k8s.io/kwok/cmd/kwok github.com/fsouza/fake-gcs-server
+	build kubebox . ./gcsfuse/sidecar sigs.k8s.io/kwok/cmd/kwok github.com/fsouza/fake-gcs-server github.com/googlecloudplatform/gcsfuse/v3
 	build lws sigs.k8s.io/lws/cmd
 	mv "$cache/new/cmd" "$cache/new/lws"
 	printf '#!/bin/sh\nexec "%s" kubectl "$@"\n' "$kubebox" >"$cache/new/kubectl"
@@ -53,7 +53,16 @@ make_images() {
 	rm "$cache/rootfs.tar"
 }
 
+# The sidecar of pods with volumes from buckets.
+make_sidecar() {
+	[[ -e $cache/sidecar.tar ]] && return
+	tar -C "$cache/bin" -cf "$cache/rootfs.tar" sidecar gcsfuse
+	"$here/image/oci.py" "$cache/rootfs.tar" "$cache/sidecar.tar" "$sidecar=/sidecar"
+	rm "$cache/rootfs.tar"
+}
+
 mkdir -p "$cache"
 build_binaries
 copy_manifests
 make_images
+make_sidecar

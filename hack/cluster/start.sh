@@ -13,6 +13,7 @@ parallel=()
 "$here/storage.sh" & parallel+=($!)
 "$here/leaderworkerset.sh" & parallel+=($!)
 "$here/kwok.sh" & parallel+=($!)
+"$here/gcsfuse.sh" & parallel+=($!)
 for node in "${nodes[@]}"; do
 	"$here/node.sh" "$node" & parallel+=($!)
 done

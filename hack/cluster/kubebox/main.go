@@ -1,5 +1,5 @@
 // Command kubebox is what a Kubernetes cluster is made of, in one binary: etcd,
-// the control plane, kubelet, DNS, kubectl and an image registry. The first
+// the control plane, kubelet, DNS, kubectl, an image registry and a CSI driver. The first
 // argument chooses the part; the rest is that part's own command line.
 //
 // One binary because they share nearly all of their code: linked together they
@@ -23,6 +23,8 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
+	"github.com/kubectl-kinetic/kinetic/hack/cluster/kubebox/gcsfuse"
+
 	// What CoreDNS can do here: answer for the cluster, and for nothing else.
 	_ "github.com/coredns/coredns/core/dnsserver"
 	_ "github.com/coredns/coredns/plugin/bind"
@@ -42,6 +44,7 @@ var parts = map[string]func() int{
 	"kubectl":                 func() int { return cli.Run(kubectl.NewDefaultKubectlCommand()) },
 	"coredns":                 func() int { coremain.Run(); return 0 },
 	"registry":                serveRegistry,
+	"gcsfuse-driver":          gcsfuse.Main,
 }
 
 func main() {
