@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,6 +151,9 @@ func TestComponents(t *testing.T) {
 		"gpu+flex-start":                      {platforms: "cuda,cpu", nodes: []string{gpuNodes, flex}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
 		"cpu+compute-class":                   {platforms: "cpu", nodes: []string{class}, grace: 30},
 		"tpu+compute-class":                   {platforms: "tpu,cpu", nodes: []string{class}, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"cpu+gcsfuse":                         {platforms: "cpu", grace: 30},
+		"cpu+gcsfuse+gcsfuse-autopilot":       {platforms: "cpu", grace: 30},
+		"tpu+gcsfuse+leaderworkerset":         {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+restricted":                      {platforms: "cpu", grace: 30},
 		"gpu+spot+restricted+leaderworkerset": {platforms: "cuda,cpu", nodes: []string{gpuNodes, spot}, tolerations: []string{gpuTaint, spot}, resource: gpuTaint, grace: 15},
 		"cpu+indexedjob":                      {platforms: "cpu", grace: 30},
@@ -250,6 +254,32 @@ func TestSafeToEvict(t *testing.T) {
 		pod := build(t, filepath.Join("testdata", name)).job.Spec.Template
 		if got := pod.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"]; got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// GKE adds the sidecar to pods with these annotations, of a set too. 0 means no limit,
+// which Autopilot refuses.
+func TestGcsfuse(t *testing.T) {
+	standard := map[string]string{"volumes": "true", "cpu-request": "250m", "cpu-limit": "0", "memory-request": "512Mi", "memory-limit": "0", "ephemeral-storage-limit": "0"}
+	set := build(t, "testdata/tpu+gcsfuse+leaderworkerset").set.Spec.LeaderWorkerTemplate
+	for name, c := range map[string]struct {
+		pod  corev1.PodTemplateSpec
+		want map[string]string
+	}{
+		"a Job":     {build(t, "testdata/cpu+gcsfuse").job.Spec.Template, standard},
+		"a leader":  {set.LeaderTemplate, standard},
+		"a worker":  {set.WorkerTemplate, standard},
+		"Autopilot": {build(t, "testdata/cpu+gcsfuse+gcsfuse-autopilot").job.Spec.Template, map[string]string{"volumes": "true", "cpu-limit": "1", "memory-limit": "2Gi", "ephemeral-storage-limit": "5Gi"}},
+	} {
+		got := map[string]string{}
+		for key, value := range c.pod.Annotations {
+			if name, ok := strings.CutPrefix(key, "gke-gcsfuse/"); ok {
+				got[name] = value
+			}
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
 }
