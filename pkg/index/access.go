@@ -110,11 +110,11 @@ func (a Access) WithLogins(ctx context.Context, sources []Source) (_ []Source, e
 }
 
 // HasLogin returns what reports whether there are credentials for the host of a URL.
-func (a Access) HasLogin() func(*url.URL) bool {
+func (a Access) HasLogin(ctx context.Context) func(*url.URL) bool {
 	logins, hasToken := a.logins(), a.Token != nil
 	a.Token = nil
 	return func(u *url.URL) bool {
-		login, _ := a.login(context.Background(), u, logins) // which needs no token
+		login, _ := a.login(ctx, u, logins) // which needs no token
 		return login != nil || hasToken && isGoogle(u)
 	}
 }

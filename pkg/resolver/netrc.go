@@ -162,7 +162,7 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 		host, _, _ := source.Login()
 		hosts[host] = host != ""
 	}
-	known := r.access().HasLogin()
+	known := r.access().HasLogin(ctx)
 	return func(address string) bool {
 		u, err := url.Parse(address)
 		return err == nil && (hosts[u.Hostname()] || known(u)) || deps.Signed(address)
