@@ -104,6 +104,10 @@ test-quick: prepare ## Run all tests but those on a cluster: Go, race detector, 
 	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
 
+.PHONY: soak
+soak: prepare ## Kill programs, and the saving of their outputs, 100 times at random moments: what is restored must be whole
+	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" KINETIC_TEST_SEEDS=100 python3 -m unittest discover -s runner/tests -p test_kills.py
+
 # Packages whose tests need no paths, files or processes of Unix.
 PORTABLE := accelerator api backoff errno fanout forward homedir inventory itemlist latest nearest quota screen status transport version
 

@@ -34,12 +34,3 @@ def written_below_gs(folder):
         f"{files} file{'s' if files > 1 else ''} ({readable(size)}) below {folder} will be lost: KINETIC_OUTPUT_DIR is a gs:// URL, "
         "which open() and os.makedirs() treat as a local path: write with a library that supports gs://"
     ]
-
-
-def readable(size):
-    """Return a number of bytes for people: 12 B, 1.5 KiB, 3.0 MiB."""
-    if size < 1 << 10:
-        return f"{size} B"
-    if size < MIB:
-        return f"{size / (1 << 10):.1f} KiB"
-    return f"{size / MIB:.1f} MiB"

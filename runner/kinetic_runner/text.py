@@ -57,3 +57,14 @@ def tell(text):
         write_all(2, encode_text(text))
     except OSError:
         pass
+
+
+def readable(size):
+    """Return a number of bytes for people: 12 B, 1.5 KiB, 3.0 MiB, 2.5 GiB."""
+    if size < 1 << 10:
+        return f"{size} B"
+    if size < 1 << 20:
+        return f"{size / (1 << 10):.1f} KiB"
+    if size < 1 << 30:
+        return f"{size / (1 << 20):.1f} MiB"
+    return f"{size / (1 << 30):.1f} GiB"

@@ -54,6 +54,7 @@ class Bucket(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.lock = threading.Lock()
         self.objects, self.requests, self.faults = {}, [], []
+        self.sessions = []  # of resumable uploads: their query, fields and bytes
         self.connections = self.generation = 0
         self.tokens = None  # the valid ones; None: nobody is asked for one
         self.issued = self.refused = 0
@@ -131,7 +132,7 @@ class Handler(BaseHTTPRequestHandler):
             return what(self)
         return self.serve()
 
-    do_GET = do_POST = handle_request
+    do_GET = do_POST = do_PUT = handle_request
 
     def serve(self):
         if self.plain.startswith("/computeMetadata/"):
@@ -143,9 +144,10 @@ class Handler(BaseHTTPRequestHandler):
             self.server.refused += 1
             return self.error(401, "Invalid Credentials")
         if match := REWRITE.fullmatch(self.plain):
-            return self.rewrite(urllib.parse.unquote(match[2]))
+            return self.rewrite(urllib.parse.unquote(match[2]), urllib.parse.unquote(match[4]), json.loads(data or b"{}"))
         if match := UPLOAD.fullmatch(self.plain):
-            return self.upload(match[1], data)
+            upload = {"POST": self.open_session, "PUT": self.continue_session}[self.command] if self.query["uploadType"] == "resumable" else self.upload
+            return upload(match[1], data)
         if match := OBJECT.fullmatch(self.plain):
             return self.download(match[1], urllib.parse.unquote(match[2]))
         if LIST.fullmatch(self.plain):
@@ -201,7 +203,7 @@ class Handler(BaseHTTPRequestHandler):
         """A page of names. Pages are much smaller than asked for, as they may be."""
         names = sorted(self.server.names(self.query["prefix"]))
         begin = int(self.query.get("pageToken") or 0)
-        page = {"items": [{"name": name} for name in names[begin : begin + LIST_PAGE]]}
+        page = {"items": [self.server.objects[name].resource(name) for name in names[begin : begin + LIST_PAGE]]}
         if begin + LIST_PAGE < len(names):
             page["nextPageToken"] = str(begin + LIST_PAGE)
         self.answer(200, json.dumps(page).encode())
@@ -234,9 +236,11 @@ class Handler(BaseHTTPRequestHandler):
         assert end == b"--\r\n", end
         fields = json.loads(described.partition(b"\r\n\r\n")[2])
         content = content.partition(b"\r\n\r\n")[2][:-2]
-        stored = Stored(content, 0, fields.get("metadata"))
-        if fields["md5Hash"] != stored.resource("")["md5Hash"]:
+        if fields["md5Hash"] != Stored(content, 0).resource("")["md5Hash"]:
             return self.error(400, "Provided MD5 hash doesn't match calculated MD5 hash")
+        self.store(fields, content)
+
+    def store(self, fields, content):
         old = self.server.objects.get(fields["name"])
         if self.query.get("ifGenerationMatch", "") not in ("", str(old.generation if old else 0)):
             return self.error(412, "At least one of the pre-conditions you specified did not hold.")
@@ -256,16 +260,39 @@ class Handler(BaseHTTPRequestHandler):
             data, status = data[int(wanted[1]) :], 206
         self.answer(status, data, "application/octet-stream", [("x-goog-generation", str(stored.generation))])
 
-    def rewrite(self, name):
-        stored = self.server.objects.get(name)
+    def open_session(self, _, data):
+        self.server.sessions.append((self.query, json.loads(data), bytearray()))
+        place = f"http://{self.server.host}{self.plain}?uploadType=resumable&upload_id={len(self.server.sessions) - 1}"
+        self.answer(200, b"", headers=[("Location", place)])
+
+    def continue_session(self, _, data):
+        """Takes the next bytes, or says how many there are."""
+        self.query, fields, content = self.server.sessions[int(self.query["upload_id"])]
+        first, total = re.fullmatch(r"bytes (?:\*|(\d+)-\d+)/(\d+)", self.headers["Content-Range"]).groups()
+        if first is not None:
+            content[int(first) :] = data
+        if first is None and len(content) == int(total) and fields["name"] in self.server.objects:
+            return self.answer(200, json.dumps(self.server.objects[fields["name"]].resource(fields["name"])).encode())
+        if len(content) == int(total):
+            return self.store(fields, bytes(content))
+        self.answer(308, b"", headers=[("Range", f"bytes=0-{len(content) - 1}")] if content else [])
+
+    def keep_half(self):
+        """Takes the first half of the bytes, and breaks the connection."""
+        body = self.body
+        self.body = lambda: body()[: int(self.headers["Content-Length"]) // 2]
+        self.lose_answer()
+
+    def rewrite(self, name, target, fields):
+        stored, old = self.server.objects.get(name), self.server.objects.get(target)
         if stored is None:
             return self.error(404, "No such object")
-        if self.query["ifGenerationMatch"] != str(stored.generation):
+        if self.query["ifGenerationMatch"] != str(old.generation if old else 0):
             return self.error(412, "conditionNotMet")
         if "rewriteToken" not in self.query:
             return self.answer(200, json.dumps({"done": False, "rewriteToken": "more/of it"}).encode())
-        self.server.put(name, stored.data, stored.metadata)
-        self.answer(200, json.dumps({"done": True}).encode())
+        self.server.put(target, stored.data, fields.get("metadata") if fields else stored.metadata)
+        self.answer(200, json.dumps({"done": True, "resource": self.server.objects[target].resource(target)}).encode())
 
 
 class RealBucket:

@@ -11,7 +11,7 @@ import time
 import urllib.parse
 
 from ..errors import AlreadyExists, RunnerError, Transient, Unreachable
-from ..text import shorten
+from ..text import encode_json, shorten
 from .account import open_account
 from .http import REQUEST_SECONDS, RETRY_STATUS, Endpoint, Request, server_time
 from .reader import GCSReader
@@ -41,14 +41,14 @@ class GCSStore:
         match = re.fullmatch(GCS_URL, url.rstrip("/"))
         if not match:
             raise RunnerError(f"store {url}: expected gs://BUCKET or gs://BUCKET/PREFIX")
-        self._bucket, self._prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
+        self.bucket, self.prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
         self._server = Endpoint(emulator or GCS_ENDPOINT)
         self._account = None if emulator else open_account(credentials, metadata_host)
         self._until = math.inf  # time.monotonic() after which nothing is tried
 
     def url(self, name):
         """Return the full name of an object, for messages."""
-        return f"gs://{self._bucket}/{self._prefix}{name}"
+        return f"gs://{self.bucket}/{self.prefix}{name}"
 
     def outputs(self, job):
         """Return the default of KINETIC_OUTPUT_DIR."""
@@ -57,6 +57,10 @@ class GCSStore:
     def hurry(self, moment):
         """Do not wait for anything after this time.monotonic()."""
         self._until = min(self._until, moment)
+
+    def close(self):
+        """Close the connections that nothing uses."""
+        self._server.close()
 
     def open(self, name):
         """Return a binary file of the object's bytes. Raise NotFound if there is none."""
@@ -68,7 +72,7 @@ class GCSStore:
 
     def write(self, name, source, generation=None, metadata=None):
         """Write or replace an object. Raise AlreadyExists if it is not of the given generation."""
-        self._upload(name, source, {"metadata": metadata} if metadata else {}, generation)
+        self.upload(name, source, metadata, generation)
 
     def renew(self, name):
         """Rewrite an old object in place, before a lifecycle rule deletes it."""
@@ -76,40 +80,52 @@ class GCSStore:
         status, headers, data = self.ask(doing, Request("GET", path))
         if status == 404:
             return  # this attempt no longer needs it, and another one will report it
-        fields = self._expect(status, data, doing, "get")
+        fields = self.expect(status, data, doing, "get")
         if age_of(fields, headers) < RENEW_AGE:
             return
-        path += f"/rewriteTo{path[len('/storage/v1') :]}?ifGenerationMatch={fields['generation']}"
+        self.rewrite(doing, path, path, fields["generation"])  # unless another process renewed or removed it
+
+    def rewrite(self, doing, source, target, generation, fields=None):
+        """Copy an object on the server, between paths in the API. Return its new attributes.
+
+        Return None if there is no source, or no target of the given generation.
+        fields are the attributes to set, by default those of the source.
+        """
+        path = f"{source}/rewriteTo{target[len('/storage/v1') :]}?ifGenerationMatch={generation}"
+        body = encode_json(fields) if fields else b""
+        headers = (("Content-Type", "application/json"), ("Content-Length", str(len(body))))
         more = ""
-        while more is not None:
-            status, _, data = self.ask(doing, Request("POST", path + more, (("Content-Length", "0"),)))
+        while True:
+            status, _, data = self.ask(doing, Request("POST", path + more, headers, lambda: [body]))
             if status in (404, 412):
-                return  # another process renewed or removed it
-            fields = self._expect(status, data, doing, "create")
-            more = None if fields.get("done", True) else f"&rewriteToken={quote(fields['rewriteToken'])}"
+                return None
+            answer = self.expect(status, data, doing, "create")
+            if answer.get("done", True):
+                return answer.get("resource", {})
+            more = f"&rewriteToken={quote(answer['rewriteToken'])}"
 
     def exists(self, name):
         """Return whether there is such an object."""
-        return self._fields(name) is not None
+        return self.attributes(name) is not None
 
     def generation(self, name):
         """Return an object's generation, for write(), and its metadata; 0 and {} if there is none."""
-        fields = self._fields(name)
+        fields = self.attributes(name)
         return (0, {}) if fields is None else (fields["generation"], fields.get("metadata") or {})
 
     def list(self, folder):
         """Yield the names of the objects in a folder, relative to it."""
-        prefix, doing, more = quote(self._prefix + folder), f"list {self.url(folder)}", ""
+        prefix, doing, more = quote(self.prefix + folder), f"list {self.url(folder)}", ""
         while more is not None:
-            path = f"/storage/v1/b/{self._bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
+            path = f"/storage/v1/b/{self.bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
             status, _, data = self.ask(doing, Request("GET", f"{path}&pageToken={quote(more)}"))
-            page = self._expect(status, data, doing, "list")
+            page = self.expect(status, data, doing, "list")
             yield from (os.path.basename(item["name"]) for item in page.get("items", ()))
             more = page.get("nextPageToken")
 
     def path(self, name):
         """Return the path of an object in the API."""
-        return f"/storage/v1/b/{self._bucket}/o/{quote(self._prefix + name)}"
+        return f"/storage/v1/b/{self.bucket}/o/{quote(self.prefix + name)}"
 
     def ask(self, doing, request):
         """Return status, headers and content of the answer to a request."""
@@ -158,18 +174,19 @@ class GCSStore:
         said = shorten(" ".join(error_text(data).split()), 300)
         account = self._account.name() if self._account else "the emulator's user"
         if status in (401, 403):
-            text = f"{account} needs the permission {permission} on the bucket {self._bucket} ({status}: {said}): grant it {STORAGE_ROLE} there"
+            text = f"{account} needs the permission {permission} on the bucket {self.bucket} ({status}: {said}): grant it {STORAGE_ROLE} there"
         elif status == 404:
             text = (
-                f"there is no bucket {self._bucket} that {account} can see ({status}: {said}): "
-                f"create it with gcloud storage buckets create gs://{self._bucket}, "
+                f"there is no bucket {self.bucket} that {account} can see ({status}: {said}): "
+                f"create it with gcloud storage buckets create gs://{self.bucket}, "
                 f"grant {STORAGE_ROLE} on it, or submit with another --store"
             )
         else:
             text = f"{self._server.name} answered {status}: {said}"
         return RunnerError(f"cannot {doing}: {text}")
 
-    def _expect(self, status, data, doing, permission):
+    def expect(self, status, data, doing, permission):
+        """Return the JSON of a successful answer, or raise the error for another one."""
         if status != 200:
             raise self.refusal(status, data, doing, f"storage.objects.{permission}")
         try:
@@ -177,27 +194,40 @@ class GCSStore:
         except ValueError:
             raise RunnerError(f"cannot {doing}: the answer from {self._server.name} is not JSON: {data!r:.200}") from None
 
-    def _upload(self, name, source, fields, generation):
+    def upload(self, name, source, metadata, generation):
+        """Write or replace an object as write() does. Return its attributes."""
         size, md5 = measure(source)
-        kind = CONTENT_TYPES.get(os.path.splitext(name)[1], "application/octet-stream")
-        headers, body = multipart(dict(fields, name=self._prefix + name, contentType=kind, md5Hash=md5), source, size)
+        headers, body = multipart(dict(self.description(name, metadata), md5Hash=md5), source, size)
         condition = "" if generation is None else f"&ifGenerationMatch={generation}"
-        path = f"/upload/storage/v1/b/{self._bucket}/o?uploadType=multipart{condition}"
+        path = f"/upload/storage/v1/b/{self.bucket}/o?uploadType=multipart{condition}"
         doing = f"write {self.url(name)}"
         status, _, data = self.ask(doing, Request("POST", path, headers, body))
         if status == 412 and condition:
             # Our own upload may have arrived, now or earlier, although its answer did not.
-            if (self._fields(name) or {}).get("md5Hash") == md5:
-                return
+            found = self.attributes(name) or {}
+            if found.get("md5Hash") == md5:
+                return found
             raise AlreadyExists(f"{self.url(name)} already exists")
         permission = "create" if generation == 0 else "create and storage.objects.delete"
-        if self._expect(status, data, doing, permission).get("md5Hash") != md5:
-            raise RunnerError(f"cannot {doing}: it was corrupted in transit (its MD5 is not {md5}): submit the job again")
+        return self.intact(self.expect(status, data, doing, permission), md5, doing)
 
-    def _fields(self, name):
+    @staticmethod
+    def intact(attributes, md5, doing):
+        """Return the attributes of an object that was written, after comparing its MD5."""
+        if attributes.get("md5Hash") != md5:
+            raise RunnerError(f"cannot {doing}: it was corrupted in transit (its MD5 is not {md5}): submit the job again")
+        return attributes
+
+    def description(self, name, metadata=None):
+        """Return the attributes of an object to write."""
+        kind = CONTENT_TYPES.get(os.path.splitext(name)[1], "application/octet-stream")
+        return dict({"metadata": metadata} if metadata else {}, name=self.prefix + name, contentType=kind)
+
+    def attributes(self, name):
+        """Return the attributes of an object, or None if there is none."""
         doing = f"read {self.url(name)}"
         status, _, data = self.ask(doing, Request("GET", self.path(name)))
-        return None if status == 404 else self._expect(status, data, doing, "get")
+        return None if status == 404 else self.expect(status, data, doing, "get")
 
 
 def quote(name):

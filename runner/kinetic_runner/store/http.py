@@ -75,6 +75,11 @@ class Endpoint:
         """Keep a connection for reuse, after its answer was read to the end."""
         self._idle.append(connection)
 
+    def close(self):
+        """Close the connections that are kept."""
+        while self._idle:
+            self._idle.pop().close()
+
 
 def tls_context(authority=None):
     """Return a context that verifies certificates, with the authority's file or those of the image."""
