@@ -10,14 +10,20 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// uploads is how many blobs are uploaded at once. Each may hold one compressed pack
-// in memory, or what a bucket needs for retries.
-const uploads = 8
+// The memory of an upload is limited as a whole. A blob that is read from a file, or kept by
+// the plan, needs buffers on its way: 16 are sent at once. A pack that has to be made again
+// is in memory twice meanwhile, as files and as a blob.
+const (
+	uploadMemory = 96 << 20
+	sendMemory   = uploadMemory / 16
+	packMemory   = 3 * packSize
+)
 
 // Stats says what an upload did. Sizes are bytes as stored.
 type Stats struct {
@@ -34,7 +40,7 @@ type Stats struct {
 // blob, so that a blob that was deleted from the store is there again, and one that the
 // bucket would soon delete is renewed, before the job is started.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
-	u := &upload{plan: p, store: s, progress: progress, slots: make(chan struct{}, uploads), stats: Stats{Bytes: p.StoredBytes}}
+	u := &upload{plan: p, store: s, progress: progress, memory: semaphore.NewWeighted(uploadMemory), stats: Stats{Bytes: p.StoredBytes}}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(store.Parallel) // most blobs only take a round trip, to find that they are there
 	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
@@ -48,13 +54,13 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 	}
 	blobs := sync.OnceValue(group.Wait)
 	indexed := make(chan error, 1)
-	go func() { // put can look up the index in the store meanwhile
+	go func() { // put can look up the index in the store meanwhile; its bytes are in memory anyway
 		if there[index.SHA256] {
 			u.advance(index.Size)
 			indexed <- nil
 			return
 		}
-		indexed <- u.put(ctx, index, func() (io.ReadCloser, error) {
+		indexed <- u.put(ctx, index, 0, func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(p.IndexBlob)), blobs()
 		})
 	}()
@@ -73,7 +79,7 @@ type upload struct {
 	plan     *Plan
 	store    store.Store
 	progress func(doneBytes, totalBytes int64)
-	slots    chan struct{} // one for each blob that is being uploaded
+	memory   *semaphore.Weighted
 
 	mu    sync.Mutex // guards stats, done and calls of progress
 	stats Stats
@@ -86,11 +92,14 @@ func (u *upload) blob(ctx context.Context, i int) error {
 		return err
 	}
 	source, blob := u.plan.sources[i], u.plan.Index.Blobs[i]
+	if source.packed && source.blob == nil {
+		return u.put(ctx, blob, packMemory, func() (io.ReadCloser, error) { return u.pack(ctx, source) })
+	}
 	if source.packed {
-		return u.put(ctx, blob, func() (io.ReadCloser, error) { return u.pack(ctx, source) })
+		return u.put(ctx, blob, sendMemory, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(source.blob)), nil })
 	}
 	f := &u.plan.files[source.members[0]]
-	err := u.put(ctx, blob, func() (io.ReadCloser, error) {
+	err := u.put(ctx, blob, sendMemory, func() (io.ReadCloser, error) {
 		if len(f.parts) > 0 {
 			return openPart(f, source.part)
 		}
@@ -102,12 +111,8 @@ func (u *upload) blob(ctx context.Context, i int) error {
 	return err
 }
 
-// pack returns the bytes of a pack: from the plan if it kept them, else made again in
-// memory, since packs are small.
+// pack makes a pack again that the plan didn't keep.
 func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
-	if s.blob != nil {
-		return io.NopCloser(bytes.NewReader(s.blob)), nil
-	}
 	content, err := s.content(ctx, u.plan.files, make([]byte, bufferSize))
 	if err != nil {
 		return nil, err
@@ -116,13 +121,16 @@ func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(blob)), err
 }
 
-// put uploads one blob unless the store has it, and updates the counts.
-func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.ReadCloser, error)) error {
+// put uploads one blob unless the store has it, and updates the counts. It waits until there
+// is that much memory.
+func (u *upload) put(ctx context.Context, blob api.IndexBlob, memory int64, open func() (io.ReadCloser, error)) error {
 	var read int64
 	var travels bool
 	written, err := u.store.PutBlob(ctx, blob.SHA256, blob.Size, func() (io.ReadCloser, error) {
 		if !travels { // a store may have to open the blob again
-			u.slots <- struct{}{}
+			if err := u.memory.Acquire(ctx, memory); err != nil {
+				return nil, err
+			}
 			travels = true
 		}
 		r, err := open()
@@ -135,7 +143,7 @@ func (u *upload) put(ctx context.Context, blob api.IndexBlob, open func() (io.Re
 		}}, nil
 	})
 	if travels {
-		<-u.slots
+		u.memory.Release(memory)
 	}
 	if err != nil {
 		return err

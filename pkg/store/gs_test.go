@@ -27,8 +27,9 @@ var operations = map[string]func(t *testing.T, s store.Store){
 			t.Errorf("read %q", got)
 		}
 	},
-	"small blob": func(t *testing.T, s store.Store) { put(t, s, "a small blob, tail") },
-	"large blob": func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", 17<<20)+"tail") },
+	"small blob":  func(t *testing.T, s store.Store) { put(t, s, "a small blob, tail") },
+	"part's blob": func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", 2<<20)+"tail") },
+	"large blob":  func(t *testing.T, s store.Store) { put(t, s, strings.Repeat("x", 33<<20)+"tail") },
 	"read": func(t *testing.T, s store.Store) {
 		if got := read(t, s, "job/handle.json"); got != "a handle" {
 			t.Errorf("read %q", got)
@@ -122,6 +123,9 @@ func TestDamagedUpload(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 	b.fail(1, chunks, damage)
+	put(t, b.open(t), strings.Repeat("tail", 9<<20))
+	// A whole part is sent again.
+	b.fail(1, uploads, damage)
 	put(t, b.open(t), strings.Repeat("tail", 5<<20))
 }
 
@@ -130,7 +134,7 @@ func TestPutBlobNeverCompletesOtherBytes(t *testing.T) {
 	b := newBucket(t)
 	completed := false
 	b.fail(1, lastChunk, func(http.ResponseWriter, *http.Request, http.Handler) { completed = true })
-	promised := strings.Repeat("x", 17<<20)
+	promised := strings.Repeat("x", 33<<20)
 	if err := putBlob(t, promised, "y"+promised[1:])(b.open(t)); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("error %v, want ErrMismatch", err)
 	}

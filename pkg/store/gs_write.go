@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"cloud.google.com/go/storage"
+	"github.com/googleapis/gax-go/v2"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 const (
@@ -23,8 +26,11 @@ const (
 	renewAfter = 10 * 24 * time.Hour
 	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
-	// starts limits how often a resumable upload starts over.
+	// starts limits how often an upload starts over that was damaged, or that the server
+	// has forgotten.
 	starts = 3
+	// tries is how often a streamed upload is tried, however long each try takes.
+	tries = 5
 )
 
 var errDamaged = errors.New("the content was changed in transit")
@@ -168,18 +174,39 @@ type upload struct {
 	open     func() (io.ReadCloser, error)
 }
 
-// upload sends an object, and starts over if a resumable upload was lost.
+// streamed reports whether an object is sent in one request, straight from its source: it is
+// a blob as pack makes them, whose source can be opened again. Other objects pass through a
+// buffer, from which the library sends what was lost again.
+func (u upload) streamed() bool { return u.sha256 != "" && u.size <= api.MaxPartBytes }
+
+// upload sends an object, and starts over if it was damaged or a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {
 	var err error
 	for range starts {
 		r.reset()
-		err = r.send(ctx, o, u)
-		lost := isStatus(err, http.StatusNotFound) || isStatus(err, http.StatusGone) || errors.Is(err, errDamaged)
-		if u.size < chunk || !lost {
+		err = r.persist(ctx, o, u)
+		chunked := !u.streamed() && u.size >= chunk
+		lost := chunked && (isStatus(err, http.StatusNotFound) || isStatus(err, http.StatusGone))
+		if !lost && !errors.Is(err, errDamaged) {
 			break
 		}
 	}
 	return err
+}
+
+// persist makes one upload. It retries what is streamed itself: for as long as anything is
+// retried, and a few times more if that took longer.
+func (r *request) persist(ctx context.Context, o *storage.ObjectHandle, u upload) error {
+	pause := pauses
+	for try := 1; ; try++ {
+		err := r.send(ctx, o, u)
+		if err == nil || !u.streamed() || ctx.Err() != nil || !r.retry(err) && (try >= tries || !r.temporary(err)) {
+			return err
+		}
+		if err := gax.Sleep(ctx, pause.Pause()); err != nil {
+			return err
+		}
+	}
 }
 
 // send makes one upload. Bytes that are not the promised ones, or change on the way,
@@ -195,6 +222,10 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 	w := o.NewWriter(ctx)
 	w.Metadata = u.metadata
 	w.ChunkSize = int(min(u.size+1, chunk)) // the last chunk is one that is not full
+	if u.streamed() {
+		w.ChunkSize = 0
+		w.DisableAutoChecksum = true // verify does that, and removes what is damaged
+	}
 	w.ChunkRetryDeadline = retryTime
 	w.ProgressFunc = func(int64) { r.reset() }
 	checked := newVerifyReader(source, u.sha256, u.size)
