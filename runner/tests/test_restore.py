@@ -219,6 +219,16 @@ class Rounds(KeeperCase):
         keeper.round()
         self.assertEqual((self.listed(), self.stored("a")), (["a"], b"22"))
 
+    def test_a_unit_stays_one_in_the_index(self):
+        os.makedirs(os.path.join(self.root, "10/d"))
+        self.write("10/d/a", b"1")
+        self.write("10/b", b"1")
+        keeper = self.keeper()
+        for _ in range(5):
+            keeper.round()
+        self.assertEqual({one.unit for one in read_index(self.jobs, index_name(JOB, 0)).values()}, {"10"})
+        self.assertEqual(len(self.bucket.asked("POST .*ifGenerationMatch=0$")), 3, "the index is written once")
+
     def test_an_open_file_waits(self):
         keeper = self.keeper()
         self.write("a", b"1")

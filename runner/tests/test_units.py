@@ -65,10 +65,10 @@ DECISIONS = (  # what it is about, the scans, open files, what the index has, wh
     ("the Trainer has finished", [TRAINER + " checkpoint-5/trainer_state.json"] * 2, "", "", TRAINER + " checkpoint-5/trainer_state.json"),
     ("another program's checkpoint-5 waits", [ACCELERATE] * 4, "", "", ""),
     ("another program's checkpoint-5 is finished some time", [ACCELERATE] * 5, "", "", ACCELERATE),
-    ("what is still for long does not wait for the rest", ["a b", "a b:2", "a b:3", "a b:4", "a b:5"], "", "", "a"),
-    ("what is still for less waits", ["a b", "a b:2", "a b:3", "a b:4"], "", "", ""),
-    ("a directory that is still for long", ["d/1/a d/1/b d/x:1", "d/1/a d/1/b d/x:2", "d/1/a d/1/b d/x:3", "d/1/a d/1/b d/x:4", "d/1/a d/1/b d/x:5"], "", "", "d/1/a d/1/b"),
-    ("half of a directory is never still for long", ["d/1/a d/1/b:1", "d/1/a d/1/b:2", "d/1/a d/1/b:3"], "", "", ""),
+    ("a file that is still for long does not wait for the rest", ["a b", "a b:2", "a b:3", "a b:4", "a b:5"], "", "", "a"),
+    ("a file that is still for less waits", ["a b", "a b:2", "a b:3", "a b:4"], "", "", ""),
+    ("a part of several waits for long", [f"m-1-of-2 m-2-of-2:{n}" for n in range(1, 9)], "", "", ""),
+    ("half of a new directory waits for long", [f"d/1/a d/2/b:{n}" for n in range(1, 9)], "", "", ""),
 )  # fmt: skip
 
 

@@ -101,7 +101,8 @@ class Keeper:
             for path in unit.paths:
                 saved = self.saved.get(path)
                 if saved is not None and saved.entry is not None:
-                    entries[path] = saved.entry._replace(unit=names[path])
+                    name = entries[path].unit if path in entries else names[path]
+                    entries[path] = saved.entry._replace(unit=name)
         if time.monotonic() >= self._written_at + INDEX_SECONDS:
             self._write_index(entries)
 

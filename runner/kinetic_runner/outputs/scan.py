@@ -99,18 +99,24 @@ def being_written(root):
     found, root = set(), os.path.join(os.path.realpath(root), "")
     for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         try:
-            for fd in os.listdir(f"/proc/{pid}/fd"):
+            descriptors = os.listdir(f"/proc/{pid}/fd")
+        except OSError:
+            continue  # it has ended, or belongs to somebody else
+        for fd in descriptors:
+            try:
                 path = f"/proc/{pid}/fd/{fd}"
                 if os.readlink(path).startswith(root) and writable(f"/proc/{pid}/fdinfo/{fd}"):
                     found.add(os.stat(path).st_ino)
+            except OSError:
+                pass  # it was just closed
+        try:
             with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
-                for line in file:
-                    if root in line:
-                        _, rights, _, _, inode = line.split(None, 5)[:5]
-                        if rights[1] == "w" and rights[3] == "s":
-                            found.add(int(inode))
+                for line in filter(lambda line: root in line, file):
+                    _, rights, _, _, inode = line.split(None, 5)[:5]
+                    if rights[1] == "w" and rights[3] == "s":
+                        found.add(int(inode))
         except OSError:
-            continue  # it has ended, or belongs to somebody else
+            pass
     return found
 
 

@@ -18,12 +18,14 @@ Unit = namedtuple("Unit", "name paths")
 
 WRITING = -1
 STILL_SECONDS = 30.0  # before the first scan, for a file that needs no second one
-PATIENCE = 4  # scans after which what is still is saved although the rest of its unit moves
+PATIENCE = 4  # scans after which a file of a known directory no longer waits for its neighbours
 LOG_BYTES, LOG_ROUNDS = 64 << 20, 2
 SMALL_BYTES = 64 << 20  # of a unit that is saved before larger ones
 
 # Formats that are of no use before they are complete.
 NO_LOG = re.compile(r".*\.(pt|pth|ckpt|bin|safetensors|h5|hdf5|keras|npy|npz|zip|tar|gz|onnx|pkl|parquet|distcp)")
+# Parts of one thing, which are of no use without the others.
+SHARD = re.compile(r"\d+[-_]of[-_]\d+|rank|shard|\.distcp$")
 # The Trainer of Hugging Face writes TRAINER_LAST last. Other programs use such names, too, without that file.
 TRAINER_FOLDER, TRAINER_LAST, TRAINER_EARLIER = re.compile(r"checkpoint-\d+"), "trainer_state.json", ("training_args.bin", "optimizer.pt")
 
@@ -75,7 +77,7 @@ def decide(view, index, logs=frozenset(), everything=False, last=False):
         elif last and (not name or name in known):
             units += [Unit(name, [path]) for path in paths if steady[path] >= 1]
         else:
-            units += finished(name, paths, view, steady)
+            units += finished(name, paths, view, steady, known)
     units = [Unit(name, [path for path in paths if path in view.files]) for name, paths in units]
     return sorted(filter(lambda unit: unit.paths, units), key=lambda unit: urgency(unit, view.files))
 
@@ -110,20 +112,15 @@ def trainer_folders(files):
     return late - never, never
 
 
-def finished(name, paths, view, steady, need=1):
-    """Return the finished units among these paths: all of them, or else those parts that have been still for long."""
+def finished(name, paths, view, steady, known):
+    """Return the finished units among the paths of one: all of them, or else files of a known directory that have been still for long."""
     present = [path for path in paths if path in view.files]
-    if present and all(view.files[path].mode & 0o222 == 0 for path in present):
-        need = 0  # read-only: the program says that it has finished them
-    if all(steady[path] >= need for path in paths):
+    read_only = present and all(view.files[path].mode & 0o222 == 0 for path in present)  # so a program says that it has finished
+    if all(steady[path] >= (0 if read_only else 1) for path in paths):
         return [Unit(name, paths)]
-    parts = {}
-    for path in paths:
-        parts.setdefault(child_of(name, path), []).append(path)
-    units = [Unit(name, [path]) for path in parts.pop(name, ()) if steady[path] >= PATIENCE]
-    for child, some in parts.items():
-        units += finished(child, some, view, steady, PATIENCE)
-    return units
+    if name and name not in known:
+        return []
+    return [Unit(name, [path]) for path in paths if steady[path] >= PATIENCE and not SHARD.search(path)]
 
 
 def child_of(name, path):
