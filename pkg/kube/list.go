@@ -151,7 +151,8 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 // trimmedPod returns a copy without what does not matter for the pod's state.
 func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
-	t.ManagedFields, t.Spec.Volumes = nil, nil
+	t.ManagedFields = nil
+	t.Spec.Volumes = slices.DeleteFunc(slices.Clone(t.Spec.Volumes), func(v corev1.Volume) bool { return v.CSI == nil }) // whose driver has events
 	t.Spec.InitContainers, t.Spec.Containers = trimmedContainers(t.Spec.InitContainers), trimmedContainers(t.Spec.Containers)
 	return &t
 }

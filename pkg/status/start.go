@@ -17,7 +17,6 @@ var (
 	missingObject = pattern.Lazy(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
 	volumeFailed  = pattern.Lazy(`volume "([^"]*)"\s*: (.*)$`)
 	rpcStatus     = pattern.Lazy(`rpc error: code = \w+ desc = `)
-	gcsBucket     = pattern.Lazy(`^failed to get GCS bucket "([a-z0-9][a-z0-9._-]*)": (?:googleapi: )?(.*)$`)
 	noProgram     = pattern.Lazy(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
 )
 
@@ -79,11 +78,17 @@ func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w 
 	case "CreateContainerConfigError":
 		return configError(p, message)
 	case "CreateContainerError", "RunContainerError":
+		if strings.HasSuffix(message, deadMount) {
+			return s.explainDeadMount(p)
+		}
 		return startError(p, imageOf(p, c), message)
 	case "CrashLoopBackOff":
 		r := Diagnosis{Sentence: fmt.Sprintf("container %s keeps crashing", c.Name), Next: DescribePod(p)}
 		if t := c.LastTerminationState.Terminated; t != nil {
 			r.Sentence += fmt.Sprintf(": exit code %d%s", t.ExitCode, prefixed(", ", foreign(t.Reason)))
+			if c.Name == fuseSidecar && t.Reason == "OOMKilled" {
+				r.Sentence, r.Unrecoverable = r.Sentence+"; "+fuseMemory, true
+			}
 		}
 		return r
 	}
@@ -157,6 +162,9 @@ func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
 			e = cause
 		}
 	}
+	if r := s.explainFuse(p, e); r.Sentence != "" {
+		return r
+	}
 	message := oneLine(e.Message)
 	volume, text := "", message
 	if m := volumeFailed().FindStringSubmatch(message); m != nil {
@@ -165,13 +173,5 @@ func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
 	if m := missingObject().FindStringSubmatch(text); m != nil {
 		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" mounts"))
 	}
-	r := Diagnosis{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: DescribePod(p)}
-	if m := gcsBucket().FindStringSubmatch(text); m != nil {
-		r.Sentence = fmt.Sprintf("volume %scan't be mounted from gs://%s: %s", volume, m[1], foreign(m[2]))
-		r.Next = "gcloud storage buckets describe gs://" + m[1]
-		if strings.HasPrefix(m[2], "Error 403") {
-			r.Next = "gcloud storage buckets get-iam-policy gs://" + m[1]
-		}
-	}
-	return r
+	return Diagnosis{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: DescribePod(p)}
 }
