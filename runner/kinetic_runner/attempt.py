@@ -17,11 +17,12 @@ from .outcome import (
     BAD_ENVIRONMENT, DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED,
     Outcome,
 )  # fmt: skip
+from .outputs.directory import Outputs
 from .place import Place, program_command, start_function
 from .process import PYTHON, Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
-from .store import directory_of, open_store, read_verified
+from .store import open_store, read_verified
 from .store.names import blob_name, job_name
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
@@ -66,6 +67,7 @@ class Attempt:
         self.workspace, self.scratch = options.workspace, options.scratch
         self.tried_end = None  # end.json that may be stored although the store reported an error
         self.needed = []  # objects that must not expire while the call runs
+        self.outputs = None  # once there is a place for the call
 
     def guarded(self, action):
         """Return the outcome of action, or of its failure. SIGTERM raises nothing afterwards."""
@@ -200,17 +202,14 @@ class Attempt:
         fetch_package()
         return []
 
-    def place(self, variables=()):
-        """Return the place where the call runs, with its environment."""
+    def place(self, call, variables=()):
+        """Return the place where the call runs, with its environment and the outputs of earlier attempts."""
         options = self.options
-        output = options.output_dir or self.store.outputs(options.job)
-        if not output.startswith("gs://"):
-            output = directory_of(output, "--output-dir")
-            make_output(output)
-        environ = dict(os.environ, **dict(variables))
+        self.outputs = Outputs(self)
+        self.outputs.prepare(sorted({self.workspace, os.path.join(self.workspace, call.cwd).rstrip("/")}))
+        environ = dict(os.environ, **dict(variables), **self.outputs.environ)
         environ.update(
             KINETIC_JOB_ID=options.job,
-            KINETIC_OUTPUT_DIR=output,
             KINETIC_HOST=str(self.host),
             KINETIC_HOSTS=str(self.hosts),
             KINETIC_ATTEMPT=str(self.number),
@@ -225,7 +224,7 @@ class Attempt:
 
     def errands(self):
         """Return the errands to run while the call runs."""
-        return Errands(self.log.spool, self.parts, lambda _: [self.store.renew(name) for name in self.needed])
+        return Errands(self.log.spool, self.parts, lambda _: [self.store.renew(name) for name in self.needed], self.outputs)
 
     @property
     def deadline(self):
@@ -249,8 +248,14 @@ class Attempt:
 
         supervisor.run(start, group=call.kind == "command")
         outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
+        self.save_outputs(outcome, supervisor)
         self.tell_losses(place, call, errands, outcome)
         return outcome, supervisor
+
+    def save_outputs(self, outcome, supervisor):
+        """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
+        ended = supervisor is None or outcome.returned or os.WIFEXITED(supervisor.status)
+        outcome.unsaved = self.outputs.save(ended)
 
     def announce(self, outcome):
         """Print how the call ended, unless the call itself already did."""
@@ -259,15 +264,7 @@ class Attempt:
 
     def tell_losses(self, place, call, errands, outcome):
         """Report lost output and files in the log and in the result."""
-        found = losses.found(place, call, self.log, errands)
+        found = losses.found(place, self.log, errands) + losses.unsaved(outcome.unsaved)
         outcome.warnings += found
         for loss in found:
             self.say(f"warning: {loss}")
-
-
-def make_output(directory):
-    """Create the directory of --output-dir. Without it, the job would lose what it writes."""
-    try:
-        os.makedirs(directory, exist_ok=True)
-    except OSError as exc:
-        raise RunnerError(f"--output-dir {directory}: {exc.strerror}: name a directory that the pod can write to") from None

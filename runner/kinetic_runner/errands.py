@@ -13,14 +13,14 @@ RENEW_SECONDS = 86_400.0
 
 
 class Errands:
-    """Publishes full parts of the log and renews objects that must not expire.
+    """Publishes full parts of the log, renews objects that must not expire, and saves outputs.
 
-    A thread does this, because the supervisor must not wait for the store. It
-    exists only while there is something to send.
+    Threads do this, because the supervisor must not wait for the store. They
+    exist only while there is something to send.
     """
 
-    def __init__(self, spool, parts, renew):
-        self._spool, self._parts, self._renew = spool, parts, renew
+    def __init__(self, spool, parts, renew, outputs):
+        self._spool, self._parts, self._renew, self._outputs = spool, parts, renew, outputs
         self._changing = _thread.allocate_lock()
         self._asked, self._busy, self._threads = [], False, []
         now = time.monotonic()
@@ -32,7 +32,7 @@ class Errands:
     @property
     def next_at(self):
         """The time.monotonic() of the next timed errand."""
-        return min(self._part_at, self._renew_at)
+        return min(self._part_at, self._renew_at, self._outputs.next_at)
 
     def wake(self, fd):
         """Write a byte to the descriptor after each errand from now on; None to stop."""
@@ -48,6 +48,7 @@ class Errands:
         if now >= self._renew_at:
             self._renew_at = now + RENEW_SECONDS
             self._ask(self._renew)
+        self._outputs.tick(now)
 
     def behind(self):
         """Return whether too much of the log waits for the store to accept more output of the call."""
@@ -58,6 +59,7 @@ class Errands:
     def publish_all(self):
         """Publish everything now, because time is short."""
         self._ask(self._parts.publish_all)
+        self._outputs.hurry()
 
     def finish(self):
         """Wait for the errands in progress."""

@@ -4,6 +4,7 @@
 
 import signal
 import time
+from collections import namedtuple
 
 from .text import shorten
 
@@ -20,7 +21,11 @@ EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
 RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
 CRASHES = (EXIT_RUNNER, EXIT_KILLED)
 
+UNSAVED_LIMIT = 20  # outputs that end.json names
 MESSAGE_LIMIT = 1000  # characters of a message in end.json
+
+
+Unsaved = namedtuple("Unsaved", "path size why")  # an output that could not be saved
 
 
 class Outcome:
@@ -44,6 +49,7 @@ class Outcome:
         self.differs = False  # the value differs from what was returned, see warnings
         self.returned = False  # the function returned, rather than called sys.exit
         self.value = self.value_path = self.pickle_path = None
+        self.unsaved = []  # outputs that could not be saved
         self.host, self.at = 0, time.time()  # whose call it was, and when it ended
         self.started = self.finished = None  # only for an input of a map
 

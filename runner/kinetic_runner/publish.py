@@ -12,7 +12,7 @@ import time
 from .documents import VERSION
 from .errors import AlreadyExists, NotFound, RunnerError, Unreachable, explain
 from .options import TERMINATION_LOG
-from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE
+from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, UNSAVED_LIMIT
 from .records import create_or_read, read_document
 from .store.names import job_name
 from .text import encode_json, encode_text, file_blocks, shorten, timestamp
@@ -187,7 +187,15 @@ def end_document(attempt, outcome, finished):
         "started": attempt.job_started,
         "finished": finished,
         "by": "runner",
+        **unsaved_fields(outcome.unsaved),
     }
+
+
+def unsaved_fields(unsaved):
+    """Return the members that name outputs which could not be saved: the first ones, and how many there are."""
+    if not unsaved:
+        return {}
+    return {"unsaved": [item._asdict() for item in unsaved[:UNSAVED_LIMIT]], "unsaved_total": len(unsaved)}
 
 
 def write_termination_message(attempt, outcome, finished):
@@ -196,7 +204,8 @@ def write_termination_message(attempt, outcome, finished):
     if not path or path == TERMINATION_LOG and not os.path.exists(path):
         return
     fields = end_document(attempt, outcome, finished)
-    del fields["host"], fields["by"]
+    for name in ("host", "by", "unsaved"):
+        fields.pop(name, None)
     try:
         with open(path, "wb") as file:
             file.write(termination_message(fields, outcome))

@@ -28,6 +28,6 @@ def call(attempt, child):
     if spent is not None:
         return spent
     call = attempt.fetch()
-    outcome, _ = attempt.supervise(call, attempt.place(), child=child)
+    outcome, _ = attempt.supervise(call, attempt.place(call), child=child)
     attempt.announce(outcome)
     return outcome

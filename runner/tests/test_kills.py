@@ -100,13 +100,14 @@ class Kills(unittest.TestCase):
 
     def attempt(self, root, seed, choice, make_keeper):
         """Runs the writers and the copying until a random moment."""
-        steps, pids = Steps(len(WRITERS)), []
+        steps, pids = Steps(len(WRITERS) + 1), []
         for number, (name, kind) in enumerate(WRITERS.items()):
-            pids.append(child(lambda: write(kind(os.path.join(root, name), seed, lambda: (steps.count(number), time.sleep(0.001))))))
+            writer = kind(os.path.join(root, name), seed, lambda: (steps.count(number), time.sleep(0.001)), lambda: steps[-1])
+            pids.append(child(lambda: write(writer)))
         syncer = child(lambda: copy(make_keeper(), steps))
-        end = choice.randrange(100, 800)
-        while steps[0] < end:
-            time.sleep(0.001)
+        end = choice.randrange(3, 20)
+        while steps[-1] < end:
+            time.sleep(choice.random() * 0.01)
         victims = [syncer, *pids]
         choice.shuffle(victims)  # either may outlive the other for a moment
         for pid in victims:
@@ -127,7 +128,8 @@ def number_in(name):
 def copy(keeper, steps):
     while True:
         keeper.round()
-        seen = steps.all()
+        steps.count(-1)
+        seen = steps.all()[:-1]
         while any(now < then + STEPS for now, then in zip(steps.all(), seen)):
             time.sleep(0.001)
 

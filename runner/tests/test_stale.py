@@ -165,11 +165,11 @@ class StaleAttempt(PodCase):
 
 
 class Outputs(PodCase):
-    """A program that takes the URL in KINETIC_OUTPUT_DIR for a directory writes into the workspace."""
+    """A program that takes another gs:// URL for a directory writes into the workspace."""
 
     WRITE = """
         import os
-        folder = os.environ["KINETIC_OUTPUT_DIR"]
+        folder = "gs://other/model"
         os.makedirs(folder)
         with open(os.path.join(folder, "model.bin"), "wb") as file:
             file.write(bytes(3 << 20))
@@ -189,7 +189,7 @@ class Outputs(PodCase):
                 ran = self.run_call(call, files)
                 self.assertEqual((ran.code, ran.end["state"]), (0, "SUCCEEDED"), ran.err)
                 (warning,) = ran.result["warnings"]
-                self.assertIn(f"1 file (3.0 MiB) below {os.path.join(self.work, folder)}/gs: will be lost: KINETIC_OUTPUT_DIR is a gs:// URL", warning)
+                self.assertIn(f"1 file (3.0 MiB) below {os.path.join(self.work, folder)}/gs: will be lost: open() and", warning)
                 self.assertEqual(ran.stderr, f"kinetic: warning: {warning}\n")
                 self.assertIn(f"kinetic: warning: {warning}\n", ran.log)
 
@@ -202,7 +202,7 @@ class Outputs(PodCase):
                 self.assertIn(f"1 file ({want}) below {folder} will be lost", sentence)
 
     def test_directory_without_files_is_nothing_lost(self):
-        ran = self.call("import os\nos.makedirs(os.environ['KINETIC_OUTPUT_DIR'])\ndef f(): return 1")
+        ran = self.call("import os\nos.makedirs('gs://other')\ndef f(): return 1")
         self.assertEqual((ran.code, ran.result["warnings"], ran.out), (0, [], ""))
 
 

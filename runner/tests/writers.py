@@ -19,16 +19,16 @@ def content(name, number):
 
 
 class Steps:
-    """Counts the steps of processes."""
+    """Counts the steps of processes. The last of them is the copying, whose steps are its rounds."""
 
     def __init__(self, writers):
         self._memory, self._writers = mmap.mmap(-1, 8 * writers), writers
 
     def count(self, number):
-        struct.pack_into("Q", self._memory, 8 * number, self[number] + 1)
+        struct.pack_into("Q", self._memory, 8 * (number % self._writers), self[number] + 1)
 
     def __getitem__(self, number):
-        return struct.unpack_from("Q", self._memory, 8 * number)[0]
+        return struct.unpack_from("Q", self._memory, 8 * (number % self._writers))[0]
 
     def all(self):
         return [self[number] for number in range(self._writers)]
@@ -37,9 +37,15 @@ class Steps:
 class Writer:
     """One framework. Each write is a step, and none is without effect on the file that is being written."""
 
-    def __init__(self, root, seed, step):
-        self.root, self.random, self.step = root, random.Random(seed), step
+    def __init__(self, root, seed, step, rounds):
+        self.root, self.random, self.step, self.rounds = root, random.Random(seed), step, rounds
         os.makedirs(root, exist_ok=True)
+
+    def train(self):
+        """Writes nothing for some rounds of the copying."""
+        until = self.rounds() + self.random.randrange(5)
+        while self.rounds() < until:
+            self.step()
 
     def write(self, path, data):
         """Writes a file in place, in several steps."""
@@ -62,8 +68,7 @@ class Trainer(Writer):
         for name in HF_FILES:
             self.write(f"checkpoint-{number}/{name}", content(name, number))
         shutil.rmtree(os.path.join(self.root, f"checkpoint-{number - 3}"), ignore_errors=True)
-        for _ in range(self.random.randrange(60)):
-            self.step()  # it trains
+        self.train()
 
 
 class Orbax(Writer):
@@ -74,8 +79,7 @@ class Orbax(Writer):
         for name in ORBAX_FILES:
             self.write(f"{temporary}/{name}", content(name, number))
         os.rename(os.path.join(self.root, temporary), os.path.join(self.root, str(number)))
-        for _ in range(self.random.randrange(30)):
-            self.step()
+        self.train()
 
 
 class Keras(Writer):
@@ -88,8 +92,7 @@ class Keras(Writer):
             self.step()
         self.write("latest.weights.h5", content("weights", number))
         self.write("training_metadata.json", content("metadata", number))
-        for _ in range(self.random.randrange(30)):
-            self.step()
+        self.train()
 
 
 class Torch(Writer):
@@ -97,8 +100,7 @@ class Torch(Writer):
 
     def run(self, number):
         self.write(f"step-{number}.pt", content("torch", number))
-        for _ in range(self.random.randrange(30)):
-            self.step()
+        self.train()
 
 
 class Log(Writer):

@@ -80,7 +80,7 @@ class HostAttempt(Attempt):
         found = rendezvous(self.group, self.options.chips)
         variables = {name: value for name, value in found.items() if name not in os.environ}  # keep what the user has set
         variables.update(tpu_environment(self.group, self.options.chips, os.environ))
-        outcome, supervisor = self.supervise(call, self.place(variables), self.link)
+        outcome, supervisor = self.supervise(call, self.place(call, variables), self.link)
         if was_killed(supervisor):
             outcome.at -= CRASH_LEAD
         elif supervisor.stopped and not outcome.ok and outcome.reason != TERMINATED and outcome.at > supervisor.stopped_at:

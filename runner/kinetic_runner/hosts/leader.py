@@ -82,13 +82,14 @@ class LeaderAttempt(HostAttempt):
         until = time.monotonic() + RESTART_SECONDS
         self.wait(lambda: link.settled(self.signals.came) or link.gone and time.monotonic() >= until)
         agreed = verdict(link.outcomes, link.gone, self.hosts)
-        if agreed is outcome:
-            return outcome
+        unsaved = [file for told in link.outcomes.values() for file in told.unsaved]
         if agreed is None:
             agreed = self.broken(link.gone)
-        else:
+        elif agreed is not outcome:
             agreed.message = f"host {agreed.host}: {agreed.message}"
-        self.say(agreed.message)
+        if agreed is not outcome:
+            self.say(agreed.message)
+        agreed.unsaved = unsaved
         return agreed
 
     def broken(self, gone):

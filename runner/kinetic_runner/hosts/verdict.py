@@ -5,7 +5,7 @@
 import time
 
 from ..documents import field, strings
-from ..outcome import Outcome
+from ..outcome import UNSAVED_LIMIT, Outcome, Unsaved
 
 TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
 
@@ -26,7 +26,7 @@ def report(outcome):
     """Return a member's report of its call. The clocks of hosts may differ, so it says how long ago the call ended."""
     error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
     fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "warnings")}
-    return dict(fields, error=error, age=time.time() - outcome.at)
+    return dict(fields, error=error, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], age=time.time() - outcome.at)
 
 
 def reported(host, message):
@@ -38,5 +38,12 @@ def reported(host, message):
         error = field(message, "error", dict, where)
         outcome.error = {key: field(error, key, str, f"{where}: error") for key in ("type", "message", "traceback")}
     outcome.warnings = strings(message, "warnings", where)
+    outcome.unsaved = [unsaved(file, where) for file in field(message, "unsaved", list, where, [])]
     outcome.host, outcome.at = host, time.time() - field(message, "age", float, where)
     return outcome
+
+
+def unsaved(fields, where):
+    """Return an output that a member could not save."""
+    fields = fields if isinstance(fields, dict) else {}
+    return Unsaved(*(field(fields, name, kind, where) for name, kind in (("path", str), ("size", int), ("why", str))))

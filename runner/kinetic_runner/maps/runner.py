@@ -95,9 +95,10 @@ class MapAttempt(Attempt):
 
     def compute(self, call, path, numbers, done):
         """Compute the inputs that have no result yet."""
-        place, errands = self.place({}), self.errands()
+        place = self.place(call)
+        errands = self.errands()
         place.environ["KINETIC_HOST"] = "0"  # pods of a map are independent
-        killed_before = None
+        killed_before = supervisor = None
         while left := [number for number in numbers if number not in done]:
             empty_directory(os.path.join(self.scratch, "inputs"))
             told = Told(self.scratch)
@@ -127,6 +128,8 @@ class MapAttempt(Attempt):
                 break
             if supervisor.terminated or supervisor.timed_out or results.current is None or results.closed:
                 outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
+                self.save_outputs(outcome, supervisor)
+                self.tell_losses(place, call, errands, outcome)
                 self.announce(outcome)
                 return outcome
             killer, outcome = left[0], outcome_of_status(call.title, call.kind, supervisor.status, told)
@@ -135,7 +138,9 @@ class MapAttempt(Attempt):
                 self.give_up(killer, outcome)
                 done.add(killer)
             killed_before = killer
-        self.tell_losses(place, call, errands, outcome := Outcome(COMPLETED, 0))
+        outcome = Outcome(COMPLETED, 0)
+        self.save_outputs(outcome, supervisor)
+        self.tell_losses(place, call, errands, outcome)
         return outcome
 
     def mark(self, number):

@@ -8,6 +8,7 @@ import time
 from collections import namedtuple
 
 from ..errors import text_of
+from ..outcome import Unsaved
 from ..store import in_parallel
 from . import scan, units
 from .sender import Changed, Refused
@@ -21,7 +22,6 @@ SMALL_LOG = 1 << 20  # bytes of a log that is sent whenever it has grown
 
 # What the store has of a file. entry is None if somebody else wrote the object.
 Saved = namedtuple("Saved", "stamp entry generation")
-Unsaved = namedtuple("Unsaved", "path size why")
 
 
 class Keeper:

@@ -19,6 +19,7 @@ from .sender import marked
 
 PARALLEL = 6  # objects at a time
 SPARE_BYTES, SPARE_SHARE = 1 << 30, 10  # of the disk, which stay free: the kubelet evicts pods from a full one
+LITTLE_SHARE = 100  # of what is free, which may be used in any case
 TOLD = 3  # names in a message
 
 
@@ -81,7 +82,8 @@ class Restore:
     def _room(self):
         """Return how many bytes may be brought."""
         disk = os.statvfs(self._root)
-        return disk.f_bavail * disk.f_frsize - disk.f_blocks * disk.f_frsize // SPARE_SHARE - SPARE_BYTES
+        free = disk.f_bavail * disk.f_frsize
+        return max(free - disk.f_blocks * disk.f_frsize // SPARE_SHARE - SPARE_BYTES, free // LITTLE_SHARE)
 
     def _bring(self, source, items):
         """Write the files, then the links. Remove what belongs to a unit that was not complete after all."""
