@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-)
 
-// fuseDriver is the name of GKE's Cloud Storage FUSE driver.
-const fuseDriver = "gcsfuse.csi.storage.gke.io"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
+)
 
 // fuse is a bucket, or a directory in it, that the pods mount with Cloud Storage FUSE.
 type fuse struct {
@@ -54,7 +53,7 @@ func (f fuse) volume(name string) corev1.Volume {
 		attributes["skipCSIBucketAccessCheck"] = "true"
 	}
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{
-		Driver: fuseDriver, ReadOnly: new(!f.writable), VolumeAttributes: attributes,
+		Driver: gcsfuse.Driver, ReadOnly: new(!f.writable), VolumeAttributes: attributes,
 	}}}
 }
 

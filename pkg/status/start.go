@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -86,8 +87,8 @@ func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w 
 		r := Diagnosis{Sentence: fmt.Sprintf("container %s keeps crashing", c.Name), Next: DescribePod(p)}
 		if t := c.LastTerminationState.Terminated; t != nil {
 			r.Sentence += fmt.Sprintf(": exit code %d%s", t.ExitCode, prefixed(", ", foreign(t.Reason)))
-			if c.Name == fuseSidecar && t.Reason == "OOMKilled" {
-				r.Sentence, r.Unrecoverable = r.Sentence+"; "+fuseMemory, true
+			if c.Name == gcsfuse.Sidecar && t.Reason == "OOMKilled" {
+				r.Sentence, r.Unrecoverable = r.Sentence+"; "+gcsfuse.MoreMemory, true
 			}
 		}
 		return r
