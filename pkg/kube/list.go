@@ -137,7 +137,7 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 			Labels: j.Labels, Annotations: j.Annotations},
 		Spec: batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds,
 			Completions: j.Spec.Completions, Parallelism: j.Spec.Parallelism, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
-		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, FailedIndexes: j.Status.FailedIndexes},
+		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, CompletedIndexes: j.Status.CompletedIndexes, FailedIndexes: j.Status.FailedIndexes},
 	}
 	if j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit > 0 {
 		t.Spec.PodFailurePolicy = j.Spec.PodFailurePolicy // which says what is retried

@@ -101,6 +101,8 @@ func (w Workload) stateOfMap(pods []corev1.Pod) api.Status {
 	case last != nil:
 		s = w.endedBy(last, pods, 1)
 		s.Started = started
+	case !w.isDeleted() && w.allDone(pods):
+		s.State, s.Reason, s.Finished = api.Succeeded, api.Completed, lastFinish(pods)
 	case started.IsZero() && w.job.Status.Succeeded == 0: // else the next pods wait
 	case w.isDeleted():
 		s.State, s.Message = api.Running, ending

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -40,18 +41,57 @@ const indexesLimit = 60
 // countIndexes counts the indexes in a list such as 1,3-5.
 func countIndexes(list string) int {
 	n := 0
-	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		from, err1 := strconv.Atoi(first)
-		to, err2 := strconv.Atoi(last)
-		if err1 == nil && err2 == nil && to >= from {
-			n += to - from + 1
-		}
+	for from, to := range indexRanges(list) {
+		n += to - from + 1
 	}
 	return n
+}
+
+// hasIndex reports whether an index is in a list such as 1,3-5.
+func hasIndex(list string, index int) bool {
+	for from, to := range indexRanges(list) {
+		if from <= index && index <= to {
+			return true
+		}
+	}
+	return false
+}
+
+// indexRanges yields the first and the last index of each part of a list.
+func indexRanges(list string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for part := range strings.SplitSeq(list, ",") {
+			first, last, isRange := strings.Cut(part, "-")
+			if !isRange {
+				last = first
+			}
+			from, err1 := strconv.Atoi(first)
+			to, err2 := strconv.Atoi(last)
+			if err1 == nil && err2 == nil && to >= from && !yield(from, to) {
+				return
+			}
+		}
+	}
+}
+
+// allDone reports whether all chunks of a map are done. The Job counts a chunk when its
+// whole pod has ended, and some sidecars end seconds after the worker.
+func (w Workload) allDone(pods []corev1.Pod) bool {
+	if w.job.Spec.Completions == nil {
+		return false
+	}
+	counted, more := w.job.Status.CompletedIndexes, map[int]bool{}
+	left := int(*w.job.Spec.Completions) - countIndexes(counted)
+	if left > w.AtATime(pods) { // most of the time: then the pods need not be looked at
+		return false
+	}
+	for _, p := range pods {
+		t := WorkerOf(p).State.Terminated
+		if t != nil && t.ExitCode == 0 && !hasIndex(counted, HostOf(p)) {
+			more[HostOf(p)] = true
+		}
+	}
+	return len(more) == left
 }
 
 // firstFailed returns the last pod of the first failed chunk, nil if that pod is gone.

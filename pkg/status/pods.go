@@ -111,6 +111,17 @@ func firstStart(pods []corev1.Pod) time.Time {
 	return first
 }
 
+// lastFinish returns when the last of the existing pods' workers ended; zero if none has.
+func lastFinish(pods []corev1.Pod) time.Time {
+	var last time.Time
+	for _, p := range pods {
+		if t := WorkerOf(p).State.Terminated; t != nil && t.FinishedAt.After(last) {
+			last = t.FinishedAt.UTC()
+		}
+	}
+	return last
+}
+
 // newestCreation returns when the newest of the pods was made, the zero time if there are
 // none.
 func newestCreation(pods []corev1.Pod) (newest time.Time) {
