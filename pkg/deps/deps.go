@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
-	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
 // Kind is the kind of file that says what a project needs.
@@ -88,8 +87,8 @@ func (l Line) Place() string { return place(l.File, l.Number) }
 func (l Line) BesidePath() (extras, marker string) {
 	text, marker, _ := strings.Cut(l.Text, ";")
 	text = strings.TrimSpace(text)
-	if name, _, found := strings.Cut(text, "@"); found && requirement.LeadingName(name) != "" && !strings.ContainsAny(name, `/\`) {
-		text = strings.TrimSpace(name) // name[extra] @ PATH
+	if name, _, found := cutName(text); found {
+		text = name
 	}
 	if i := strings.LastIndexByte(text, '['); i >= 0 && strings.HasSuffix(text, "]") {
 		extras = text[i:]

@@ -99,11 +99,16 @@ func search(dir, home string) (string, Kind) {
 			}
 			return path, n.kind
 		}
-		_, err := os.Lstat(filepath.Join(dir, ".git"))
-		if err == nil || dir == home || dir == filepath.Dir(dir) {
+		if isTop(dir, home) {
 			return "", None
 		}
 	}
+}
+
+// isTop reports whether nothing above a directory belongs to the project.
+func isTop(dir, home string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil || dir == home || dir == filepath.Dir(dir)
 }
 
 func isFile(path string) bool {
@@ -117,12 +122,15 @@ type reader struct {
 	shown    string   // the first file's path as users know it, "" to compute it
 	trees    []string // what may be read
 	wanted   Wanted
-	files    []string // that were read, and whether for constraints
-	projects []string // directories, with extras, whose requirements are in wanted
+	files    []string          // that were read, and whether for constraints
+	projects []string          // directories, with extras, whose requirements are in wanted
+	local    map[string]string // the directories of local projects, by their normalized names
+
+	elsewhere []origin
 }
 
 func newReader(o Options) *reader {
-	return &reader{Options: o, trees: []string{filepath.Clean(o.Root)}}
+	return &reader{Options: o, trees: []string{filepath.Clean(o.Root)}, local: map[string]string{}}
 }
 
 // read reads a file.
@@ -146,7 +154,13 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 		err = r.lock(path, kind)
 	}
 	if !kind.IsLock() { // which is complete as it is
+		if err == nil {
+			err = r.leaveOutLocal()
+		}
 		r.filter()
+		if err == nil {
+			err = r.checkOrigins()
+		}
 	}
 	r.warnExposed()
 	return r.wanted, err

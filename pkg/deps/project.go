@@ -2,6 +2,7 @@ package deps
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -26,6 +27,7 @@ type projectFile struct {
 	Tool   struct {
 		UV     uvTable
 		Poetry struct {
+			Name         string
 			Dependencies map[string]any
 		}
 	}
@@ -40,6 +42,8 @@ type uvTable struct {
 	IndexURL      string   `toml:"index-url"`
 	ExtraIndexURL []string `toml:"extra-index-url"`
 	FindLinks     []string `toml:"find-links"`
+	Sources       map[string]any
+	Workspace     map[string]any
 }
 
 // project reads the pyproject.toml in a directory, with some of its extras and groups.
@@ -64,7 +68,13 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		r.wanted.ProjectName = p.Project.Name
 		r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	}
+	r.isProject(cmp.Or(p.Project.Name, p.Tool.Poetry.Name), dir)
 	t := table{reader: r, file: p, name: name, dir: dir, text: text}
+	if r.wanted.Kind != UVLock { // which says where packages come from
+		if t.origins, err = r.origins(p, dir); err != nil {
+			return err
+		}
+	}
 	if err := t.add(p.Project.Dependencies); err != nil {
 		return err
 	}
@@ -89,6 +99,7 @@ type table struct {
 	file      projectFile
 	name, dir string
 	text      []byte
+	origins   []origins
 	extras    []string // those that were added
 }
 
@@ -99,13 +110,17 @@ func (t *table) add(all []string) error {
 		if before, kept := strings.CutSuffix(text, keep); kept {
 			l.Text, l.kept = strings.TrimSpace(before), true
 		}
-		if own, err := requirement.Parse(l.Text); err == nil && t.isSelf(own) {
-			for _, extra := range own.Extras {
+		wanted, err := requirement.Parse(l.Text)
+		if err == nil && t.isSelf(wanted) {
+			for _, extra := range wanted.Extras {
 				if err := t.extra(extra); err != nil {
 					return err
 				}
 			}
 			continue
+		}
+		if err == nil && wanted.URL == "" {
+			l = t.place(l, wanted)
 		}
 		if slices.ContainsFunc(t.wanted.Requirements, func(o Line) bool { return o.Place() == l.Place() && o.Text == l.Text }) {
 			continue // the project is named twice

@@ -160,6 +160,8 @@ func (r *reader) add(l Line, dir string, constraint bool) error {
 	r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	file := filepath.Join(dir, string(Project))
 	if !isFile(file) {
+		name, _, _ := cutName(l.Text)
+		r.isProject(requirement.LeadingName(name), dir)
 		return nil // what a setup.py needs is only known when it runs
 	}
 	if err := r.project(dir, r.name(file), extras, nil); err != nil {
@@ -190,12 +192,24 @@ func (r *reader) addNamed(l Line, constraint bool) error {
 // archives are the ends of the names of packages.
 var archives = []string{".whl", ".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz"}
 
+// cutName cuts the name, with extras, off a requirement that is NAME @ PATH or NAME @ URL.
+func cutName(text string) (name, path string, found bool) {
+	name, path, found = strings.Cut(text, "@")
+	if !found || requirement.LeadingName(name) == "" || isURL(text) || strings.ContainsAny(name, `/\`) {
+		return "", text, false
+	}
+	return strings.TrimSpace(name), strings.TrimSpace(path), true
+}
+
 // localPath returns the path that a requirement names, "" if it names none, and the extras in
 // brackets behind it.
 func localPath(text string) (path string, extras []string, err error) {
 	path = text
-	if name, url, found := strings.Cut(text, "@"); found && requirement.LeadingName(name) != "" && !isURL(text) && !strings.ContainsAny(name, `/\`) {
-		path = strings.TrimSpace(url) // name @ PATH
+	if name, url, found := cutName(text); found {
+		path = url
+		if r, err := requirement.Parse(name); err == nil {
+			extras = r.Extras
+		}
 		if !isURL(path) && !looksLocal(path) {
 			return "", nil, nil
 		}
@@ -213,7 +227,7 @@ func localPath(text string) (path string, extras []string, err error) {
 		if err != nil {
 			return "", nil, fmt.Errorf("%q: %w", text, err)
 		}
-		path, extras = before, r.Extras
+		path, extras = before, append(extras, r.Extras...)
 	}
 	return path, extras, nil
 }

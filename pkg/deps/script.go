@@ -44,6 +44,7 @@ func (r *reader) script(path string) error {
 	}
 	r.wanted.RequiresPython = s.RequiresPython
 	t := table{reader: r, name: name, dir: filepath.Dir(path), text: text}
+	t.origins = []origins{{uvSources, s.Tool.UV.Sources, true}}
 	if err := t.add(s.Dependencies); err != nil {
 		return err
 	}

@@ -1,0 +1,219 @@
+package deps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
+)
+
+// origin says that a requirement comes from elsewhere than the indexes that are asked for all.
+type origin struct {
+	line  Line
+	from  string // such as "the index inner"
+	table string // which says so
+	byUV  bool
+}
+
+// origins are a table of a tool: where packages come from, by their names.
+type origins struct {
+	table string
+	of    map[string]any
+	byUV  bool
+}
+
+// origins returns the tables that say where the packages of a project come from. Those of uv's workspace are in
+// the pyproject.toml of its root.
+func (r *reader) origins(p projectFile, dir string) ([]origins, error) {
+	all := []origins{{uvSources, p.Tool.UV.Sources, true}}
+	if p.Tool.UV.Workspace == nil {
+		root, outer, err := r.workspace(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, origins{uvSources + " of " + root, outer.Tool.UV.Sources, true})
+	}
+	return append(all, origins{"[tool.poetry.dependencies]", p.Tool.Poetry.Dependencies, false}), nil
+}
+
+// uvSources is the table of uv.
+const uvSources = "[tool.uv.sources]"
+
+// workspace returns the pyproject.toml of the workspace of uv that is the nearest above a directory, and its name;
+// "" for none.
+func (r *reader) workspace(dir string) (name string, file projectFile, err error) {
+	for !isTop(dir, r.Home) {
+		dir = filepath.Dir(dir)
+		path := filepath.Join(dir, string(Project))
+		if !isFile(path) {
+			continue
+		}
+		text, err := readText(path, r.name(path))
+		if err != nil {
+			return "", file, err
+		}
+		var p projectFile
+		if err := tomlfile.Decode(text, r.name(path), &p); err != nil {
+			return "", file, err
+		}
+		if p.Tool.UV.Workspace != nil {
+			return r.name(path), p, nil
+		}
+	}
+	return "", file, nil
+}
+
+// place applies what the tables say about a requirement: a path in the package root becomes part of it,
+// everything else is remembered for checkOrigins.
+func (t *table) place(l Line, wanted requirement.Requirement) Line {
+	for _, all := range t.origins {
+		for name, source := range all.of {
+			if requirement.Normalize(name) != requirement.Normalize(wanted.Name) {
+				continue
+			}
+			if path, ok := onlyPath(source); ok && all.table == uvSources {
+				return atPath(l, wanted, path)
+			}
+			from := describe(source)
+			if from == "" && all.byUV {
+				from = "a source that is not known"
+			}
+			if from != "" {
+				t.elsewhere = append(t.elsewhere, origin{l, from, all.table, all.byUV})
+				return l
+			}
+		}
+	}
+	return l
+}
+
+// onlyPath returns the path of a source that is nothing else.
+func onlyPath(source any) (string, bool) {
+	s, _ := source.(map[string]any)
+	path, ok := s["path"].(string)
+	for key := range s {
+		ok = ok && slices.Contains([]string{"path", "editable", "package"}, key)
+	}
+	return path, ok
+}
+
+// atPath returns a requirement that is at a path.
+func atPath(l Line, wanted requirement.Requirement, path string) Line {
+	_, marker, marked := strings.Cut(l.Text, ";")
+	if !looksLocal(path) {
+		path = "./" + path
+	}
+	l.Text = wanted.Name
+	if len(wanted.Extras) > 0 {
+		l.Text += "[" + strings.Join(wanted.Extras, ",") + "]"
+	}
+	l.Text += " @ " + path
+	if marked {
+		l.Text += " ; " + strings.TrimSpace(marker)
+	}
+	return l
+}
+
+// describe returns where a source is, "" if it is none. Poetry's tables have versions as well.
+func describe(source any) string {
+	switch s := source.(type) {
+	case []any:
+		for _, one := range s {
+			if describe(one) != "" {
+				return "one of several sources"
+			}
+		}
+	case map[string]any:
+		for _, kind := range []struct{ key, what string }{
+			{"git", "the Git repository "}, {"url", ""}, {"path", "the path "}, {"index", "the index "}, {"source", "the index "},
+		} {
+			if value, ok := s[kind.key].(string); ok {
+				return kind.what + value
+			}
+		}
+		if s["workspace"] == true {
+			return "the workspace"
+		}
+	}
+	return ""
+}
+
+// checkOrigins returns an error about the first requirement that the indexes would be asked for, although it
+// comes from elsewhere: anybody may have put a package of that name there.
+func (r *reader) checkOrigins() error {
+	for _, o := range r.elsewhere {
+		isWanted := slices.ContainsFunc(r.wanted.Requirements, func(l Line) bool { return l.Text == o.line.Text && l.Place() == o.line.Place() })
+		isListed := r.wanted.Kind == Requirements && slices.ContainsFunc(r.wanted.Requirements, func(l Line) bool {
+			return l.File != o.line.File && requirement.Normalize(l.Name()) == requirement.Normalize(o.line.Name())
+		})
+		if isWanted && !isListed {
+			return wrong(o.line.Place(), fmt.Errorf("%q comes from %s, as %s says, %s", o.line.Text, o.from, o.table, r.insteadOf(o)))
+		}
+	}
+	return nil
+}
+
+// insteadOf says why an origin does not count, and what to do.
+func (r *reader) insteadOf(o origin) string {
+	switch {
+	case r.wanted.Kind == Requirements:
+		return "which does not count for " + r.wanted.Source + ": list the package there, too"
+	case r.wanted.Kind == Script:
+		return fmt.Sprintf("which is not read in scripts: write %q", o.line.Name()+" @ URL")
+	case !o.byUV:
+		return fmt.Sprintf("which is not read: write %q in [project].dependencies", o.line.Name()+" @ URL")
+	}
+	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); isFile(lock) {
+		return "which counts with its lock alone: use --requirements " + r.name(lock)
+	}
+	return "which counts with a lock alone: run uv lock"
+}
+
+// leaveOutLocal leaves out the requirements that local projects meet: the job has their code. What their
+// extras need is added.
+func (r *reader) leaveOutLocal() error {
+	var left []Line
+	for i := 0; i < len(r.wanted.Requirements); i++ { // which grow
+		l := r.wanted.Requirements[i]
+		dir := r.local[requirement.Normalize(l.Name())]
+		if dir == "" {
+			left = append(left, l)
+			continue
+		}
+		wanted, err := requirement.Parse(l.Text)
+		file := filepath.Join(dir, string(Project))
+		if err != nil || len(wanted.Extras) == 0 || !isFile(file) {
+			continue
+		}
+		if err := r.project(dir, r.name(file), wanted.Extras, nil); err != nil {
+			return wrong(l.Place(), err)
+		}
+	}
+	r.wanted.Requirements = left
+	return nil
+}
+
+// isProject remembers that the code of a project, whose name may be "", is in a directory of the package root.
+func (r *reader) isProject(name, dir string) {
+	for _, other := range []string{"setup.cfg", "setup.py"} {
+		if name != "" {
+			break
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, other)); err == nil {
+			if m := setupName().FindSubmatch(text); m != nil {
+				name = string(m[1])
+			}
+		}
+	}
+	if name != "" {
+		r.local[requirement.Normalize(name)] = dir
+	}
+}
+
+// setupName matches the name of a project that its setup.cfg or setup.py spells out.
+var setupName = pattern.Lazy(`(?m)^[ \t]*(?:setup\([ \t]*)?name[ \t]*=[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`)
