@@ -36,8 +36,8 @@ type projectFile struct {
 // uvTable is what is read of the settings of uv.
 type uvTable struct {
 	Index []struct {
-		Name, URL string
-		Default   bool
+		Name, URL         string
+		Default, Explicit bool
 	}
 	IndexURL      string   `toml:"index-url"`
 	ExtraIndexURL []string `toml:"extra-index-url"`
@@ -214,7 +214,7 @@ func (r *reader) settings(uv uvTable, dir string) {
 		}
 	}
 	for _, i := range uv.Index {
-		if i.URL == "" {
+		if i.URL == "" || i.Explicit && r.wanted.Kind != UVLock { // which alone says what is from it
 			continue
 		}
 		index(i.URL, i.Default)

@@ -41,3 +41,14 @@ func TestMembersOfAWorkspace(t *testing.T) {
 		t.Error("a lock that can't be read gives no error")
 	}
 }
+
+// TestExplicitIndexes: only packages that name such an index come from it, so that it is not asked for others.
+func TestExplicitIndexes(t *testing.T) {
+	const archive = "-- pyproject.toml --\n[project]\nname = 'app'\n[[tool.uv.index]]\nname = 'inner'\nurl = 'https://one'\nexplicit = true\n"
+	for lock, want := range map[string]int{"": 0, "-- uv.lock --\n": 1} {
+		w, err := Find(at(project(t, archive+lock), ""))
+		if err != nil || len(w.Options) != want || len(w.IndexNames) != want {
+			t.Errorf("with %q: %q, %v, %v", lock, w.Options, w.IndexNames, err)
+		}
+	}
+}
