@@ -127,6 +127,8 @@ type reader struct {
 	local    map[string]string // the directories of local projects, by their normalized names
 
 	elsewhere []origin
+
+	projectDir string // of the project that is wanted, which may be a member of the workspace of its lock
 }
 
 func newReader(o Options) *reader {
@@ -135,7 +137,17 @@ func newReader(o Options) *reader {
 
 // read reads a file.
 func (r *reader) read(path string, kind Kind) (Wanted, error) {
-	r.trees = append(r.trees, filepath.Dir(path)) // which may be above the package root
+	r.projectDir = filepath.Dir(path)
+	r.trees = append(r.trees, r.projectDir) // which may be above the package root
+	if kind == Project {
+		lock, err := r.workspaceLock(path)
+		if err != nil {
+			return Wanted{}, err
+		}
+		if lock != "" {
+			path, kind, r.shown = lock, UVLock, r.name(lock)
+		}
+	}
 	if r.shown == "" {
 		r.shown = r.name(path)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
-	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
 )
 
 // origin says that a requirement comes from elsewhere than the indexes that are asked for all.
@@ -27,46 +26,18 @@ type origins struct {
 	byUV  bool
 }
 
-// origins returns the tables that say where the packages of a project come from. Those of uv's workspace are in
-// the pyproject.toml of its root.
-func (r *reader) origins(p projectFile, dir string) ([]origins, error) {
+// origins returns the tables that say where the packages of a project in a directory come from. root is its
+// workspace.
+func (r *reader) origins(p projectFile, dir string, root workspace) []origins {
 	all := []origins{{uvSources, p.Tool.UV.Sources, true}}
-	if p.Tool.UV.Workspace == nil {
-		root, outer, err := r.workspace(dir)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, origins{uvSources + " of " + root, outer.Tool.UV.Sources, true})
+	if root.dir != dir {
+		all = append(all, origins{uvSources + " of " + r.name(filepath.Join(root.dir, string(Project))), root.uv.Sources, true})
 	}
-	return append(all, origins{"[tool.poetry.dependencies]", p.Tool.Poetry.Dependencies, false}), nil
+	return append(all, origins{"[tool.poetry.dependencies]", p.Tool.Poetry.Dependencies, false})
 }
 
 // uvSources is the table of uv.
 const uvSources = "[tool.uv.sources]"
-
-// workspace returns the pyproject.toml of the workspace of uv that is the nearest above a directory, and its name;
-// "" for none.
-func (r *reader) workspace(dir string) (name string, file projectFile, err error) {
-	for !isTop(dir, r.Home) {
-		dir = filepath.Dir(dir)
-		path := filepath.Join(dir, string(Project))
-		if !isFile(path) {
-			continue
-		}
-		text, err := readText(path, r.name(path))
-		if err != nil {
-			return "", file, err
-		}
-		var p projectFile
-		if err := tomlfile.Decode(text, r.name(path), &p); err != nil {
-			return "", file, err
-		}
-		if p.Tool.UV.Workspace != nil {
-			return r.name(path), p, nil
-		}
-	}
-	return "", file, nil
-}
 
 // place applies what the tables say about a requirement: a path in the package root becomes part of it,
 // everything else is remembered for checkOrigins.

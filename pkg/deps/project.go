@@ -43,7 +43,7 @@ type uvTable struct {
 	ExtraIndexURL []string `toml:"extra-index-url"`
 	FindLinks     []string `toml:"find-links"`
 	Sources       map[string]any
-	Workspace     map[string]any
+	Workspace     *workspaceTable
 }
 
 // project reads the pyproject.toml in a directory, with some of its extras and groups.
@@ -69,11 +69,15 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	}
 	r.isProject(cmp.Or(p.Project.Name, p.Tool.Poetry.Name), dir)
+	root := workspace{dir: dir, uv: p.Tool.UV}
+	if w, found, err := r.workspaceOf(dir); err != nil {
+		return err
+	} else if found {
+		root = w
+	}
 	t := table{reader: r, file: p, name: name, dir: dir, text: text}
 	if r.wanted.Kind != UVLock { // which says where packages come from
-		if t.origins, err = r.origins(p, dir); err != nil {
-			return err
-		}
+		t.origins = r.origins(p, dir, root)
 	}
 	if err := t.add(p.Project.Dependencies); err != nil {
 		return err
@@ -88,7 +92,7 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 			return err
 		}
 	}
-	r.settings(p.Tool.UV, dir)
+	r.settings(root.uv, root.dir)
 	r.warnUnread(p, name)
 	return nil
 }
@@ -205,7 +209,11 @@ func (t *table) groupEntry(group string, entry any, outer []string) error {
 
 // settings adds the indexes of uv.
 func (r *reader) settings(uv uvTable, dir string) {
-	add := func(option, value string) { r.wanted.Options = append(r.wanted.Options, option+" "+value) }
+	add := func(option, value string) {
+		if option += " " + value; !slices.Contains(r.wanted.Options, option) { // as several members of a workspace have it
+			r.wanted.Options = append(r.wanted.Options, option)
+		}
+	}
 	index := func(url string, isDefault bool) {
 		if isDefault {
 			add("--index-url", url)

@@ -2,6 +2,7 @@ package deps
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,16 +27,21 @@ func TestNamesOfProjectsAndIndexes(t *testing.T) {
 // TestMembersOfAWorkspace: their code is found as that of the project is, if uv would install them.
 func TestMembersOfAWorkspace(t *testing.T) {
 	dir := project(t, "-- pyproject.toml --\n[project]\nname = 'app'\n-- uv.lock --\nversion = 1\n"+
-		"[[package]]\nname = 'app'\nsource = { editable = '.' }\n[[package]]\nname = 'lib'\nsource = { editable = 'packages/lib' }\n"+
-		"[[package]]\nname = 'copied'\nsource = { directory = 'copied' }\n[[package]]\nname = 'tools'\nsource = { virtual = 'tools' }\n"+
+		"[[package]]\nname = 'app'\nsource = { editable = '.' }\ndependencies = [{ name = 'x' }, { name = 'lib' }]\n[[package]]\nname = 'lib'\nsource = { editable = 'packages/lib' }\noptional-dependencies.y = [{ name = 'copied' }, { name = 'app' }, { name = 'tools' }]\n"+
+		"[[package]]\nname = 'unused'\nsource = { editable = 'unused' }\n"+
+		"[[package]]\nname = 'copied'\nsource = { directory = 'copied' }\n[[package]]\nname = 'tools'\nsource = { virtual = 'tools' }\ndev-dependencies.d = [{ name = 'outer' }]\n"+
+		"[[package]]\nname = 'outer'\nsource = { editable = '../outer' }\n"+
 		"[[package]]\nname = 'x'\nsource = { registry = 'https://pypi.org/simple' }\n")
 	w, err := Find(at(dir, "."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{dir, filepath.Join(dir, "packages", "lib"), filepath.Join(dir, "copied")}
+	want := []string{dir, filepath.Join(dir, "packages", "lib"), filepath.Join(dir, "copied"), filepath.Join(filepath.Dir(dir), "outer")}
 	if diff := cmp.Diff(want, w.LocalDirs); diff != "" {
 		t.Error(diff)
+	}
+	if len(w.Warnings) != 1 || !strings.HasPrefix(w.Warnings[0], "uv.lock: the project outer in "+want[3]+" is outside the package root "+dir) {
+		t.Errorf("warnings: %q", w.Warnings)
 	}
 	if _, err := Find(at(project(t, "-- pyproject.toml --\n-- uv.lock --\n[[package]]\nname = 'x'\nsource = { editable = 3 }\n"), ".")); err == nil {
 		t.Error("a lock that can't be read gives no error")
@@ -49,6 +55,40 @@ func TestExplicitIndexes(t *testing.T) {
 		w, err := Find(at(project(t, archive+lock), ""))
 		if err != nil || len(w.Options) != want || len(w.IndexNames) != want {
 			t.Errorf("with %q: %q, %v, %v", lock, w.Options, w.IndexNames, err)
+		}
+	}
+}
+
+// TestLockOfAWorkspace: the root's lock counts for a member without one.
+func TestLockOfAWorkspace(t *testing.T) {
+	const archive = "-- pyproject.toml --\n[tool.uv]\nindex = [{name = 'inner', url = 'https://one'}]\n[tool.uv.workspace]\nmembers = ['./packages/*/', 'deep/**']\nexclude = ['packages/odd']\n" +
+		"-- packages/app/pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['lib']\n[tool.uv]\nsources.lib.workspace = true\nindex-url = 'https://ignored'\n" +
+		"-- packages/odd/pyproject.toml --\n[project]\nname = 'odd'\n-- deep/er/a/pyproject.toml --\n[project]\nname = 'deep'\n-- x.py --\n"
+	const lock = "-- uv.lock --\n[[package]]\nname = 'app'\nsource.editable = 'packages/app'\ndependencies = [{name = 'lib'}]\n[[package]]\nname = 'lib'\nsource.editable = 'packages/lib'\n"
+	for name, c := range map[string]struct{ entry, file, source, project, options string }{
+		"a member":          {"packages/app", "", "uv.lock", "app", "--extra-index-url https://one"},
+		"one that is named": {"", "packages/app/pyproject.toml", "uv.lock", "app", "--extra-index-url https://one"},
+		"one that is deep":  {"deep/er/a", "", "uv.lock", "deep", "--extra-index-url https://one"},
+		"no member":         {"packages/odd", "", "packages/odd/pyproject.toml", "odd", ""},
+		"the root":          {"", "", "uv.lock", "", "--extra-index-url https://one"},
+	} {
+		dir := project(t, archive+lock)
+		o := at(dir, c.entry)
+		o.File = c.file
+		w, err := Find(o)
+		if got := strings.Join(w.Options, " "); err != nil || w.Source != c.source || w.ProjectName != c.project || got != c.options {
+			t.Errorf("%s: got %s, %s, %s, %v", name, w.Source, w.ProjectName, got, err)
+		}
+		if w.Kind == UVLock && w.Dir != dir {
+			t.Errorf("%s: paths in the lock are relative to %s", name, w.Dir)
+		}
+	}
+	if _, err := Find(at(project(t, archive), "packages/app")); err == nil || !strings.Contains(err.Error(), `"lib" comes from the workspace`) {
+		t.Errorf("without a lock: %v", err)
+	}
+	for _, root := range []string{"x", "[tool.uv]\nworkspace = 1\n"} {
+		if _, err := Find(at(project(t, strings.Replace(archive, "[tool.uv]\n", root+"\n[tool.uv]\n", 1)), "packages/app")); err == nil {
+			t.Errorf("a root with %q gives no error", root)
 		}
 	}
 }
