@@ -68,3 +68,31 @@ type IndexLink struct {
 	// at its beginning.
 	Target string `json:"target"`
 }
+
+// SetVersion is the version of DataSet that this code writes and reads.
+const SetVersion = 1
+
+// MaxShardFiles limits the files, links and directories of one index of a data set.
+const MaxShardFiles = 32 << 10
+
+// DataSet describes a tree of data that may be too large for one Index. It is stored as a
+// JSON blob, whose SHA-256 names the data set.
+type DataSet struct {
+	Version int `json:"version"`
+	// Files and Bytes are those of all shards.
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+	// Shards hold the files, divided by the hash of their paths, so that an edit changes
+	// one of them.
+	Shards []SetShard `json:"shards"`
+}
+
+// SetShard is a part of a data set: an Index.
+type SetShard struct {
+	// SHA256 and Size are those of the stored index.
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+	// Files and Bytes count what is in it.
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+}

@@ -14,11 +14,11 @@ import (
 
 // hashFiles fills in the digests. It takes those from known whose stamps have not
 // changed.
-func hashFiles(ctx context.Context, files []file, known map[string]knownFile) error {
+func hashFiles(ctx context.Context, files []file, known known) error {
 	var todo []piece
 	for i := range files {
 		f := &files[i]
-		if k, ok := known[f.rel]; ok && k.Stamp == f.stamp && len(k.Parts) == f.partCount() {
+		if k, ok := known.file(f.rel); ok && k.Stamp == f.stamp && len(k.Parts) == f.partCount() {
 			f.digest, f.parts, f.settled = k.Digest, k.Parts, true
 			continue
 		}
@@ -133,6 +133,9 @@ func hashFile(ctx context.Context, f *file, buf []byte) error {
 // copyVerified copies a file's content to w, and fails if the content is not what was
 // hashed. However much a file grew, w gets at most one byte more.
 func copyVerified(ctx context.Context, f *file, w io.Writer, buf []byte) error {
+	if f.stamp.Size == 0 {
+		return nil
+	}
 	r, err := openFile(f)
 	if err != nil {
 		return err

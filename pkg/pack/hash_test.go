@@ -115,9 +115,10 @@ func TestOnlyAnEqualStampSavesReading(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := []file{testFile(t, "some text")}
-			known := knownFile{Stamp: files[0].stamp, Digest: remembered}
-			test.edit(&known.Stamp)
-			if err := hashFiles(t.Context(), files, map[string]knownFile{"data/x": known}); err != nil {
+			file := knownFile{Stamp: files[0].stamp, Digest: remembered}
+			test.edit(&file.Stamp)
+			known := known{{}, {Files: map[string]knownFile{"data/x": file}}}
+			if err := hashFiles(t.Context(), files, known); err != nil {
 				t.Fatal(err)
 			}
 			if files[0].digest != test.want {
@@ -138,20 +139,12 @@ func TestFreshFilesAreNotRemembered(t *testing.T) {
 	if err := hashFile(t.Context(), &f, make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	tree := &tree{root: "/r", files: []file{f}}
-	if err := saveCache(dir, tree, nil, newCache("/r")); err != nil {
-		t.Fatal(err)
+	if s := remember([]file{f}, nil, 0); len(s.Files) > 0 {
+		t.Errorf("a fresh file was remembered: %v", s.Files)
 	}
-	if c := loadCache(dir, "/r"); len(c.Files) > 0 {
-		t.Errorf("a fresh file was remembered: %v", c.Files)
-	}
-	tree.files[0].settled = true
-	if err := saveCache(dir, tree, nil, newCache("/r")); err != nil {
-		t.Fatal(err)
-	}
-	if c := loadCache(dir, "/r"); c.Files["data/x"].Digest != f.digest {
-		t.Errorf("a settled file was not remembered: %v", c.Files)
+	f.settled = true
+	if s := remember([]file{f}, nil, 0); s.Files["data/x"].Digest != f.digest {
+		t.Errorf("a settled file was not remembered: %v", s.Files)
 	}
 }
 

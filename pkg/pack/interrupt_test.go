@@ -60,11 +60,11 @@ type uploader interface {
 	Upload(ctx context.Context, s store.Store, progress func(done, total int64)) (pack.Stats, error)
 }
 
-// interruptEverywhere interrupts an upload in each of its blobs. What was written before is
-// not sent again, and the object that is called last is only there at the end.
-func interruptEverywhere(t *testing.T, u uploader, last string, blobs int) {
+// interrupt interrupts an upload in each of these blobs. What was written before is not sent
+// again, and the object that is called last is only there at the end.
+func interrupt(t *testing.T, u uploader, last string, blobs int, places ...int) {
 	t.Helper()
-	for at := 1; at <= blobs; at++ {
+	for _, at := range places {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -92,7 +92,7 @@ func TestInterruptedUpload(t *testing.T) {
 	randomFile(t, filepath.Join(root, "own.bin"), 2, 1<<20)
 	write(t, root, map[string]string{"a.py": "a"})
 	p := plan(t, pack.Options{Root: root})
-	interruptEverywhere(t, p, p.SHA256, 7) // four parts, a file, a pack and the index
+	interrupt(t, p, p.SHA256, 7, 1, 2, 3, 4, 5, 6, 7) // four parts, a file, a pack and the index
 }
 
 // gate is a store in which the first blobs wait for each other.

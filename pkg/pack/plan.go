@@ -9,8 +9,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -49,6 +51,8 @@ type Plan struct {
 	Warnings []string
 
 	files []file
+	links []api.IndexLink
+	dirs  []string // without files below them
 	// sources are parallel to Index.Blobs.
 	sources []source
 }
@@ -57,6 +61,7 @@ type Plan struct {
 type file struct {
 	rel     string
 	abs     string // to open the file: free of symlinks, or nearly
+	number  uint32 // in the list of a data set
 	mode    uint32 // as in the index
 	stamp   stamp
 	digest  digest
@@ -101,27 +106,33 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := loadCache(opts.CacheDir, tree.root)
-	if err := hashFiles(ctx, tree.files, old.Files); err != nil {
-		return nil, err
-	}
-	sources := arrange(tree.files)
-	if err := compressPacks(ctx, tree.files, sources, old.Packs); err != nil {
-		return nil, err
-	}
+	cache := openCache(opts.CacheDir, "pack", tree.root)
+	known := cache.upTo(math.MaxUint64)
+	p := &Plan{files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
+	sources, err := p.hash(ctx, known, keptPacks)
 	// A cache that cannot be written only costs time.
-	_ = saveCache(opts.CacheDir, tree, sources, old)
-
-	p := &Plan{files: tree.files, Warnings: tree.warnings}
-	p.fillIndex(tree.emptyDirs(), sources)
+	_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())
+	if err != nil {
+		return nil, err
+	}
+	p.fillIndex(sources)
 	return p, p.seal()
+}
+
+// hash fills in the digests of files and packs. After an error, it returns what it has.
+func (p *Plan) hash(ctx context.Context, known known, keep int64) ([]source, error) {
+	if err := hashFiles(ctx, p.files, known); err != nil {
+		return nil, err
+	}
+	sources := arrange(p.files)
+	return sources, compressPacks(ctx, p.files, sources, known, keep)
 }
 
 // fillIndex lists blobs in the order of their first files. Blobs with the same content are
 // one.
-func (p *Plan) fillIndex(dirs []string, sources []source) {
+func (p *Plan) fillIndex(sources []source) {
 	p.Index = api.Index{
-		Version: api.IndexVersion, Dirs: dirs,
+		Version: api.IndexVersion, Links: p.links, Dirs: p.dirs,
 		Blobs: []api.IndexBlob{}, Files: make([]api.IndexFile, len(p.files)),
 	}
 	for i, f := range p.files {
@@ -159,7 +170,7 @@ func (p *Plan) place(s source, number int) {
 
 // seal encodes the index and computes its hash, the plan's identity.
 func (p *Plan) seal() error {
-	text, err := json.Marshal(p.Index)
+	text, err := json.Marshal(encodeNames(p.Index))
 	if err != nil {
 		return fmt.Errorf("writing the index: %w", err)
 	}

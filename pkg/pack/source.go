@@ -69,14 +69,19 @@ func arrange(files []file) []source {
 	}
 	hashes := make([]uint64, len(files))
 	for _, i := range small {
-		h := sha256.Sum256([]byte(files[i].rel))
-		hashes[i] = binary.BigEndian.Uint64(h[:])
+		hashes[i] = pathHash([]byte(files[i].rel))
 	}
 	for _, members := range divide(files, hashes, small, 63) {
 		sources = append(sources, source{members: members, packed: true})
 	}
 	slices.SortStableFunc(sources, func(a, b source) int { return a.members[0] - b.members[0] })
 	return sources
+}
+
+// pathHash decides where a file belongs.
+func pathHash(rel []byte) uint64 {
+	h := sha256.Sum256(rel)
+	return binary.BigEndian.Uint64(h[:])
 }
 
 // divide puts files that fit together into one pack, and otherwise halves them by one bit
@@ -112,15 +117,15 @@ func contents(files []file, members []int) digest {
 }
 
 // compressPacks sets the digest and size of every pack. It compresses those that are not
-// in known.
-func compressPacks(ctx context.Context, files []file, sources []source, known map[digest]knownPack) error {
+// in known, and keeps that many bytes of them.
+func compressPacks(ctx context.Context, files []file, sources []source, known known, keep int64) error {
 	var todo []*source
 	for i := range sources {
 		s := &sources[i]
 		if !s.packed {
 			continue
 		}
-		if k, ok := known[contents(files, s.members)]; ok {
+		if k, ok := known.pack(contents(files, s.members)); ok {
 			s.digest, s.size, s.stored = k.Digest, k.Size, k.Stored
 		} else {
 			todo = append(todo, s)
@@ -141,7 +146,7 @@ func compressPacks(ctx context.Context, files []file, sources []source, known ma
 			return err
 		}
 		s.digest, s.size = sha256.Sum256(blob), int64(len(blob))
-		if kept.Add(s.size) <= keptPacks {
+		if kept.Add(s.size) <= keep {
 			s.blob = blob
 		}
 		return nil

@@ -139,6 +139,9 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 // HasBlobs leaves the check to PutBlob, which only has to look at a file.
 func (*fileStore) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
+// HasBlob leaves it to PutBlob.
+func (*fileStore) HasBlob(context.Context, api.IndexBlob) bool { return false }
+
 // publish gives a finished file its name. An error is fs.ErrExist only if the name is
 // taken. Delete, in this or another process, may meanwhile remove the empty directory;
 // then publish makes it again.

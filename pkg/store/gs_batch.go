@@ -52,6 +52,15 @@ func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[strin
 	return all // without the blobs of batches that failed
 }
 
+func (s *gsStore) HasBlob(ctx context.Context, blob api.IndexBlob) bool {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return false
+	}
+	found, err := s.askBatch(ctx, client, []api.IndexBlob{blob})
+	return err == nil && found[blob.SHA256]
+}
+
 // askBatch sends one request about blobs, and returns those that exist, have the right
 // size and are young. It gives up after batchWithin.
 func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.IndexBlob) (map[string]bool, error) {

@@ -271,12 +271,21 @@ func TestHasBlobs(t *testing.T) {
 	if diff := cmp.Diff([]string{"POST /batch/storage/v1", "POST /batch/storage/v1"}, b.asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
+	for _, i := range []int{0, 3, 7, 120} {
+		if got := s.HasBlob(t.Context(), blobs[i]); got != want[blobs[i].SHA256] {
+			t.Errorf("HasBlob of blob %d is %v", i, got)
+		}
+	}
 	for what, fault := range map[string]func(http.ResponseWriter, *http.Request, http.Handler){
 		"refused": answer(403, "no"), "cut": cutAnswer, "lost": lostAnswer, "a page": badGateway,
 	} {
 		b.fail(1, anything, fault)
 		if got := s.HasBlobs(t.Context(), blobs[:50]); len(got) >= 48 {
 			t.Errorf("%s: it knows %d blobs", what, len(got))
+		}
+		b.fail(1, anything, fault)
+		if s.HasBlob(t.Context(), blobs[0]) {
+			t.Errorf("%s: it knows a blob", what)
 		}
 	}
 	if got := s.HasBlobs(t.Context(), blobs[:3]); len(got) > 0 {

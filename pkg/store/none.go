@@ -28,6 +28,8 @@ func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, err
 	return false, n.err
 }
 
+func (none) HasBlob(context.Context, api.IndexBlob) bool { return false }
+
 func (none) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 
 func (n none) Open(context.Context, string) (io.ReadCloser, error) { return nil, n.err }

@@ -60,6 +60,10 @@ type Store interface {
 	// HasBlobs returns the SHA-256 of those blobs for which PutBlob would do nothing. It
 	// may omit some of them, or all if it can't find out quickly.
 	HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[string]bool
+	// HasBlob reports whether PutBlob would do nothing, in one request. It is false if that
+	// can't be found out, and for a store without ages, where a blob may be older than what
+	// it refers to.
+	HasBlob(ctx context.Context, blob api.IndexBlob) bool
 	// Open reads an object; ErrNotFound if it doesn't exist.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 	// List yields the objects whose names begin with prefix, sorted by name; start,

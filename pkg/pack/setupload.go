@@ -1,0 +1,52 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Upload makes sure that a store has the whole data set. The document is written last: if a
+// store has had it for a short time only, it has the rest too, which one request tells.
+// Otherwise each shard is uploaded like a Plan. A file that has changed is a *FileError.
+func (s *Set) Upload(ctx context.Context, to store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
+	document := api.IndexBlob{SHA256: s.SHA256, Size: int64(len(s.Document))}
+	stats := Stats{Bytes: s.StoredBytes}
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	if to.HasBlob(ctx, document) {
+		progress(s.StoredBytes, s.StoredBytes)
+		return stats, nil
+	}
+	var done int64
+	for i := range s.Shards {
+		p, err := s.remake(ctx, i)
+		if err != nil {
+			return Stats{}, err
+		}
+		shard, err := p.Upload(ctx, to, func(bytes, _ int64) { progress(done+bytes, s.StoredBytes) })
+		if err != nil {
+			return Stats{}, err
+		}
+		done += shard.Bytes
+		stats.NewBytes += shard.NewBytes
+		stats.NewBlobs += shard.NewBlobs
+	}
+	written, err := to.PutBlob(ctx, s.SHA256, document.Size, func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(s.Document)), nil
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("uploading the data set to %s: %w", to.URL(), err)
+	}
+	if written {
+		stats.NewBytes += document.Size
+		stats.NewBlobs++
+	}
+	progress(s.StoredBytes, s.StoredBytes)
+	return stats, nil
+}
