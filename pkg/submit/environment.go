@@ -84,14 +84,16 @@ func (p *Planned) findDeps(root, entryDir string, c api.Call, m Machine) (deps.W
 	return found, err
 }
 
-// sources returns the directories src of projects that travel with the job, relative to the package
-// root, without those that are known already. Installing such a project has the same effect.
-func sources(projects []string, root string, known []string) []string {
+// moduleDirs returns the directories with the modules of projects that travel with the job, relative to the
+// package root, without those that are known already: src, or that of the project. Installing it has the same effect.
+func moduleDirs(projects []string, root string, known []string) []string {
 	var found []string
 	for _, dir := range projects {
-		rel, err := filepath.Rel(root, filepath.Join(dir, "src"))
-		info, missing := os.Stat(filepath.Join(root, rel))
-		if err != nil || !filepath.IsLocal(rel) || missing != nil || !info.IsDir() {
+		if src := filepath.Join(dir, "src"); isDir(src) {
+			dir = src
+		}
+		rel, err := filepath.Rel(root, dir)
+		if err != nil || !filepath.IsLocal(rel) || !isDir(dir) {
 			continue
 		}
 		if rel = filepath.ToSlash(rel); !slices.Contains(known, rel) && !slices.Contains(found, rel) {
@@ -99,6 +101,11 @@ func sources(projects []string, root string, known []string) []string {
 		}
 	}
 	return found
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // chooseEnvironment decides where the job's packages come from.

@@ -78,16 +78,16 @@ func TestPlanOfPackages(t *testing.T) {
 	}
 }
 
-// TestSourcesOfProjects: installing a project makes its directory src importable; so does the plan.
-func TestSourcesOfProjects(t *testing.T) {
+// TestModulesOfProjects: installing a project makes its modules importable; so does the plan.
+func TestModulesOfProjects(t *testing.T) {
 	p, err := planOf(t, map[string]string{
-		"requirements.txt": "-e .\n-e ./libs/a\n", "pyproject.toml": "[project]\nname = \"p\"\n", "src/p/__init__.py": "",
+		"requirements.txt": "-e .\n-e ./libs/a\n-e ./flat", "flat/flat.py": "", "pyproject.toml": "[project]\nname = \"p\"\n", "src/p/__init__.py": "",
 		"libs/a/pyproject.toml": "[project]\nname = \"a\"\n", "libs/a/src/a.py": "",
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"src", "libs/a/src"} {
+	for _, want := range []string{"src", "libs/a/src", "flat"} {
 		if !slices.Contains(p.call.SysPath, want) {
 			t.Errorf("sys.path %q lacks %s", p.call.SysPath, want)
 		}
@@ -145,5 +145,26 @@ func TestHandleNamesThePackages(t *testing.T) {
 	if h.ImageMode != "prebuilt" || h.EnvironmentSHA256 != "s" || h.ImageURI != "i" || !slices.Equal(h.ImageDigests, []string{"sha256:d"}) ||
 		!slices.Equal(h.Packages, []api.Package{{File: "f", SHA256: "h"}}) {
 		t.Errorf("the handle has %+v", h)
+	}
+}
+
+// TestModuleDirs: what an editable installation would put on the path.
+func TestModuleDirs(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"a/src/a", "b/b", "known/src", "src"} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(dir)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var projects []string
+	for _, dir := range []string{".", "a", "b", "a", "known", "missing", "../outside"} {
+		projects = append(projects, filepath.Join(root, filepath.FromSlash(dir)))
+	}
+	got := moduleDirs(projects, root, []string{".", "known/src"})
+	if want := []string{"src", "a/src", "b"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := moduleDirs([]string{filepath.Join(root, "b")}, filepath.Join(root, "b"), []string{"."}); len(got) > 0 {
+		t.Errorf("got %q", got)
 	}
 }

@@ -256,7 +256,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		return err
 	}
 	if c.Kind != api.CallCommand {
-		c.SysPath = append(c.SysPath, sources(p.Deps.LocalDirs, layout.Root, c.SysPath)...)
+		c.SysPath = append(c.SysPath, moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)...)
 	}
 	p.Root, p.Entry, p.call = layout.Root, c.File, c
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
