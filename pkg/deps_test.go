@@ -89,7 +89,7 @@ var mayImport = map[string]string{
 
 	"cmd/process":    "errno nearest",
 	"cmd/connect":    "cmd/process profile shell table target ui version",
-	"cmd/packages":   "cloudbuild environment homedir image provider resolver version wheel",
+	"cmd/packages":   "cloudbuild environment homedir image provider resolver transport version wheel",
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
 	"cmd/report":     "api cmd/process errno job mapresults screen store ui wheel",
 	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",

@@ -4,18 +4,21 @@ package packages
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
@@ -31,14 +34,20 @@ func Memory(cacheDir string) image.Memory {
 	return image.Memory{Dir: filepath.Join(cacheDir, "images")}
 }
 
+// silence is how long a registry or an index may send nothing while it answers.
+const silence = 30 * time.Second
+
 // Provider returns what provides packages, without a store and without what shows it. It contacts
 // nothing.
 func Provider(ctx context.Context, p Place, cacheDir string, now func() time.Time) *provider.Provider {
 	token := googleToken()
+	limited := func(base http.RoundTripper) http.RoundTripper {
+		return transport.SilenceLimit{Base: base, Within: silence}
+	}
 	return &provider.Provider{
 		Images: &image.Client{Keys: image.Keychain(ctx, token, authn.DefaultKeychain), UserAgent: "kubectl-kinetic/" + version.String(),
-			Memory: Memory(cacheDir)},
-		Resolver: resolver.Resolver{Home: homedir.Dir(os.Getenv), Token: token},
+			Memory: Memory(cacheDir), Transport: limited(remote.DefaultTransport)},
+		Resolver: resolver.Resolver{HTTP: &http.Client{Transport: limited(http.DefaultTransport)}, Home: homedir.Dir(os.Getenv), Token: token},
 		Python:   pythonHere(), Now: now,
 		Cloud: cloudBuild(p),
 	}
