@@ -152,9 +152,21 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
 	t.ManagedFields = nil
-	t.Spec.Volumes = slices.DeleteFunc(slices.Clone(t.Spec.Volumes), func(v corev1.Volume) bool { return v.CSI == nil }) // whose driver has events
+	t.Spec.Volumes = csiVolumes(p.Spec.Volumes)
 	t.Spec.InitContainers, t.Spec.Containers = trimmedContainers(t.Spec.InitContainers), trimmedContainers(t.Spec.Containers)
 	return &t
+}
+
+// csiVolumes returns the volumes of CSI drivers, whose events name the volume only. Most
+// pods have none: a slice of their own takes less memory than a cut one.
+func csiVolumes(all []corev1.Volume) []corev1.Volume {
+	var kept []corev1.Volume
+	for _, v := range all {
+		if v.CSI != nil {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 func trimmedContainers(all []corev1.Container) []corev1.Container {

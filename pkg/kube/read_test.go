@@ -94,11 +94,16 @@ func TestReadKeepsWhatIsWanted(t *testing.T) {
 func TestTrimmedLeavesTheObjectAsItIs(t *testing.T) {
 	p := pod("kinetic-a1-x", 1, running(2))
 	p.Spec.Containers = []corev1.Container{{Name: "worker", Args: []string{"--call"}}}
-	if kept := trimmedPod(&p); kept.Spec.Containers[0].Args != nil || kept.Spec.Containers[0].Name != "worker" {
+	p.Spec.Volumes = []corev1.Volume{{Name: "scratch"}, {Name: "data", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}}}
+	kept := trimmedPod(&p)
+	if kept.Spec.Containers[0].Args != nil || kept.Spec.Containers[0].Name != "worker" {
 		t.Errorf("kept %v", kept.Spec.Containers)
 	}
-	if p.Spec.Containers[0].Args == nil {
-		t.Error("the pod itself has lost its arguments")
+	if v := kept.Spec.Volumes; len(v) != 1 || v[0].Name != "data" {
+		t.Errorf("kept the volumes %v, want that of a CSI driver", v)
+	}
+	if p.Spec.Containers[0].Args == nil || len(p.Spec.Volumes) != 2 || p.Spec.Volumes[0].Name != "scratch" {
+		t.Error("the pod itself has changed")
 	}
 }
 
