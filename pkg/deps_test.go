@@ -79,6 +79,7 @@ var mayImport = map[string]string{
 	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest store",
+	"prune":       "api pattern records store",
 	"environment": "api deps image lock nearest requirement wheel",
 	"provider":    "api cloudbuild deps environment image lock records resolver store ui wheel",
 	"submit":      "accelerator api bundle call deps environment homedir image job nearest pack pattern records render store target version /runner",
@@ -95,15 +96,16 @@ var mayImport = map[string]string{
 	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
 	"cmd/run":        belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
+	"cmd/files":      "cmd/choice cmd/process cmd/report job outputs ui",
 	"cmd/version":    "cmd/process cmd/connect inventory target ui version /runner",
-	"cmd/jobs":       belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice cmd/version forward",
+	"cmd/jobs":       belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/choice cmd/files cmd/version forward",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/buildimage cmd/process cmd/run",
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call deps environment errno fanout image job kube local logs mapresults nearest outputs pack pattern profile provider render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call deps environment errno fanout image job kube local logs mapresults nearest outputs pack pattern profile provider prune render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -111,8 +111,8 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	if err != nil {
 		return false, err
 	}
-	if info, err := os.Lstat(target); err == nil && info.Mode().IsRegular() && info.Size() == size {
-		return false, nil
+	if found, err := s.has(target, size); found || err != nil {
+		return false, err
 	}
 	r, err := open()
 	if err != nil {
@@ -132,6 +132,26 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	}
 	if err := s.publish(os.Rename, temp, target); err != nil {
 		return false, fmt.Errorf("writing %s: %w", s.full(name), err)
+	}
+	return true, nil
+}
+
+// has reports whether there is a file of this size, which it renews if need be.
+func (s *fileStore) has(file string, size int64) (bool, error) {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != size {
+		return false, nil
+	}
+	now := s.Now()
+	if now.Sub(info.ModTime()) < s.PruneAge()-SubmitTime {
+		return true, nil
+	}
+	err = os.Chtimes(file, now, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // it has just been deleted
+	}
+	if err != nil {
+		return false, fmt.Errorf("renewing %s: %w", file, s.explain(err))
 	}
 	return true, nil
 }
@@ -258,7 +278,7 @@ func object(name, file string, info fs.FileInfo) Object {
 	if target, err := os.Stat(file); err == nil && target.Mode().IsRegular() {
 		info = target
 	}
-	return Object{Name: name, Size: info.Size(), Updated: info.ModTime()}
+	return Object{Name: name, Size: info.Size(), Updated: info.ModTime(), Generation: info.ModTime().UnixNano()}
 }
 
 func (s *fileStore) Dirs(_ context.Context, prefix string) ([]string, error) {
@@ -276,53 +296,4 @@ func (s *fileStore) Dirs(_ context.Context, prefix string) ([]string, error) {
 		}
 	}
 	return dirs, nil
-}
-
-// Delete also removes the directories that are left without any file.
-func (s *fileStore) Delete(_ context.Context, name string) error {
-	file, err := s.path(name)
-	if err != nil {
-		return err
-	}
-	info, err := os.Lstat(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
-		return nil
-	}
-	if err == nil {
-		err = os.Remove(file)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("deleting %s: %w", s.full(name), err)
-	}
-	for dir := filepath.Dir(file); dir != s.dir; dir = filepath.Dir(dir) {
-		if !prune(dir) {
-			break
-		}
-	}
-	return nil
-}
-
-// prune removes a directory without files in it or its subdirectories: a directory that a
-// job made for outputs and never used is not an object.
-func prune(dir string) bool {
-	if os.Remove(dir) == nil {
-		return true
-	}
-	var dirs []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			return fs.ErrExist // one file is enough to know
-		}
-		dirs = append(dirs, path)
-		return err
-	})
-	if err != nil {
-		return false
-	}
-	for _, d := range slices.Backward(dirs) {
-		if os.Remove(d) != nil {
-			return false // written to meanwhile
-		}
-	}
-	return true
 }

@@ -149,13 +149,14 @@ func (s *gsStore) List(ctx context.Context, prefix, start string) iter.Seq2[Obje
 		query.StartOffset = s.prefix + start
 	}
 	return func(yield func(Object, error) bool) {
-		for a, err := range s.list(ctx, prefix, query, "Name", "Size", "Updated", "CRC32C", "Metadata") {
+		for a, err := range s.list(ctx, prefix, query, "Name", "Size", "Updated", "Generation", "CRC32C", "Metadata") {
 			if err != nil {
 				yield(Object{}, err)
 				return
 			}
 			delete(a.Metadata, writerKey)
-			if !yield(Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, CRC32C: &a.CRC32C, Metadata: a.Metadata}, nil) {
+			if !yield(Object{Name: strings.TrimPrefix(a.Name, s.prefix), Size: a.Size, Updated: a.Updated, Generation: a.Generation,
+				CRC32C: &a.CRC32C, Metadata: a.Metadata}, nil) {
 				return
 			}
 		}
@@ -205,18 +206,4 @@ func (s *gsStore) list(ctx context.Context, prefix string, query storage.Query, 
 			}
 		}
 	}
-}
-
-func (s *gsStore) Delete(ctx context.Context, name string) error {
-	if name == "" {
-		return checkName(name)
-	}
-	req, err := s.begin(ctx, toDelete, name)
-	if err != nil {
-		return err
-	}
-	if err := req.explain(ctx, req.object().Delete(ctx)); !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	return nil
 }

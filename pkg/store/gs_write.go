@@ -21,9 +21,9 @@ const (
 	// chunk is how much of a large object is sent in one request, and is held in memory
 	// for retries. Smaller objects are sent whole.
 	chunk = 16 << 20
-	// renewAfter is a third of the time for which the buckets of the Python package keep
-	// an object.
-	renewAfter = 10 * 24 * time.Hour
+	// renewAfter is the age from which a blob is renewed: some time before PruneAge, so that
+	// it is not deleted before the job that is being submitted names it.
+	renewAfter = (9*24 + 12) * time.Hour
 	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
 	// starts limits how often an upload starts over that was damaged, or that the server

@@ -13,6 +13,7 @@ import (
 // The runner has the same table.
 const (
 	blobPrefix      = "blobs/sha256/"
+	dataPrefix      = "data/"
 	handleName      = "handle.json"
 	callName        = "call.json"
 	resultName      = "result.json"
@@ -23,15 +24,49 @@ const (
 	resultsDir      = "results/"
 	logsDir         = "logs/"
 	outputsDir      = "outputs/"
+	syncDir         = "sync/"
 	// The Python tool's jobs are in the same place, with these names instead.
 	pythonResultName = "result.pkl"
 	pythonOutputsDir = "outputs/"
 )
 
-var sha256Pattern = pattern.Lazy(`^[0-9a-f]{64}$`)
+var (
+	sha256Pattern = pattern.Lazy(`^[0-9a-f]{64}$`)
+	dataPattern   = pattern.Lazy(`^[0-9a-f]{16,64}$`)
+)
 
 // Blob returns the name of the content-addressed object with a SHA-256 in lower-case hex.
 func Blob(sha256 string) string { return blobPrefix + sha256[:2] + "/" + sha256 }
+
+// Blobs is the prefix of the content-addressed objects.
+const Blobs = blobPrefix
+
+// BlobOf returns the SHA-256 of the content-addressed object with a name, "" if the name is
+// not that of such an object.
+func BlobOf(name string) string {
+	sha256 := name[strings.LastIndexByte(name, '/')+1:]
+	if !sha256Pattern().MatchString(sha256) || name != Blob(sha256) {
+		return ""
+	}
+	return sha256
+}
+
+// Data is the prefix of the directories that pods mount.
+const Data = dataPrefix
+
+// DataOf returns the hash of the directory that an object below Data belongs to: one of its
+// files, or its record, which is written last. It is "" for any other name.
+func DataOf(name string) (hash string, record bool) {
+	rest, _ := strings.CutPrefix(name, dataPrefix)
+	hash, _, below := strings.Cut(rest, "/")
+	if !below {
+		hash, record = strings.CutSuffix(rest, ".json")
+	}
+	if len(rest) == len(name) || !below && !record || !dataPattern().MatchString(hash) {
+		return "", false
+	}
+	return hash, record
+}
 
 // Handle returns the name of the persisted description of a job.
 func Handle(id string) string { return path.Join(id, handleName) }
@@ -88,6 +123,18 @@ func LogPart(id string, host, attempt, part int) string {
 
 // Outputs returns the prefix of what the job wrote to KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return id + "/" + outputsDir }
+
+// SyncDir returns the prefix of the records of which outputs are complete, one for each host.
+func SyncDir(id string) string { return id + "/" + syncDir }
+
+// writerOfOutputs is the metadata key of outputs that a runner has written: JOB/HOST/ATTEMPT.
+const writerOfOutputs = "kinetic-sync"
+
+// WrittenBy returns the ID of the job whose runner has written an output, "" if it was a program.
+func WrittenBy(o Object) string {
+	id, _, _ := strings.Cut(o.Metadata[writerOfOutputs], "/")
+	return id
+}
 
 // PythonResult returns the name of the result of a job of the Python package.
 func PythonResult(id string) string { return path.Join(id, pythonResultName) }

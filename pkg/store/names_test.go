@@ -140,3 +140,29 @@ func TestRecords(t *testing.T) {
 		t.Error("a record of another job is taken for this one's")
 	}
 }
+
+func TestNamesOfSharedObjects(t *testing.T) {
+	sha := strings.Repeat("ab", 32)
+	for name, want := range map[string][3]string{ // the blob, the directory, whether it is its record
+		store.Blob(sha):                   {sha},
+		"blobs/sha256/aa/" + sha:          {},
+		"blobs/sha256/ab/" + sha + ".tmp": {},
+		"blobs/md5/ab/" + sha:             {},
+		"data/" + sha + "/a/b":            {"", sha},
+		"data/" + sha + ".json":           {"", sha, "record"},
+		"data/" + sha:                     {},
+		"data/notes.json":                 {},
+		"data/my-own-set/x":               {},
+		"blobs/" + sha + ".json":          {},
+	} {
+		var got [3]string
+		var record bool
+		got[0] = store.BlobOf(name)
+		if got[1], record = store.DataOf(name); record {
+			got[2] = "record"
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -29,6 +30,11 @@ func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, err
 }
 
 func (none) HasBlob(context.Context, api.IndexBlob) bool { return false }
+
+func (n none) DeleteListed(context.Context, Object) (bool, error) { return false, n.err }
+
+func (none) Now() time.Time          { return time.Now() }
+func (none) PruneAge() time.Duration { return 0 }
 
 func (none) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 

@@ -36,6 +36,8 @@ type Object struct {
 	Name    string
 	Size    int64
 	Updated time.Time
+	// Generation is another one after every change of the object.
+	Generation int64
 	// CRC32C is the checksum of the bytes (Castagnoli), which a bucket knows; nil for a
 	// directory.
 	CRC32C *uint32
@@ -75,9 +77,23 @@ type Store interface {
 	Dirs(ctx context.Context, prefix string) ([]string, error)
 	// Delete deletes an object; it is not an error if the object doesn't exist.
 	Delete(ctx context.Context, name string) error
+	// DeleteListed deletes an object that List yielded, unless it was replaced or renewed
+	// since. It reports whether it deleted the object.
+	DeleteListed(ctx context.Context, o Object) (deleted bool, err error)
+	// Now returns the time by the clock that Updated is from, which is known from the first
+	// answer of the store on.
+	Now() time.Time
+	// PruneAge returns how old a blob without a name must be to be deleted. PutBlob and
+	// HasBlobs find only blobs that reach this age no sooner than SubmitTime later: PutBlob
+	// renews the others.
+	PruneAge() time.Duration
 	// Close closes connections. The store must not be used afterwards.
 	Close() error
 }
+
+// SubmitTime is how long the first record that names a blob may take, from the moment when
+// the blob was found.
+const SubmitTime = 30 * time.Minute
 
 // Open opens the store at a URL like file:///home/me/store, gs://bucket or
 // gs://bucket/prefix. It contacts nothing and reads no credentials until the first use.

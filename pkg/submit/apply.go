@@ -108,7 +108,7 @@ type Submitted struct {
 // running. progress is called with how many bytes of the bundle are stored. If the ID is
 // taken, Apply returns an ExistsError.
 func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, progress func(done, total int64)) (Submitted, error) {
-	return submission{Planned: p, registry: registry, steps: steps, progress: progress}.carryOut(ctx)
+	return submission{Planned: p, registry: registry, steps: steps, progress: progress, now: time.Now}.carryOut(ctx)
 }
 
 // submission is a plan that is being carried out.
@@ -117,10 +117,12 @@ type submission struct {
 	registry job.Registry
 	steps    Steps
 	progress func(done, total int64)
+	now      func() time.Time
 }
 
 // carryOut stores what the job needs, and then starts it.
 func (s submission) carryOut(ctx context.Context) (Submitted, error) {
+	began := s.now()
 	j := s.registry.NewJob(s.Spec)
 	if s.Spec.Backend == api.BackendLocal && s.Spec.OutputDir != "" {
 		if err := os.MkdirAll(s.Spec.OutputDir, 0o777); err != nil {
@@ -136,7 +138,10 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err := describe(ctx, j, s.Call, adopted); err != nil {
 		return Submitted{}, storeError(err)
 	}
-	err = s.inherit(ctx, j)
+	err = s.askAgain(ctx, began)
+	if err == nil {
+		err = s.inherit(ctx, j)
+	}
 	if err != nil && !adopted { // else the records of the first submit stay
 		err = errors.Join(err, withdraw(ctx, j))
 	}

@@ -43,16 +43,7 @@ func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 	if err := o.show(found); err != nil {
 		return err
 	}
-	yes, err := process.Ask(ctx, o.streams, question+". Continue?")
-	if err != nil {
-		fmt.Fprintln(o.streams.ErrOut, "\nnothing was cleaned up")
-		return process.Exit(process.ExitInterrupted)
-	}
-	if !yes {
-		fmt.Fprintln(o.streams.ErrOut, "nothing was cleaned up")
-		return process.Exit(process.ExitFailed)
-	}
-	return nil
+	return process.Confirm(ctx, o.streams, question, "nothing was cleaned up")
 }
 
 // show lists the jobs that the question is about, unless there is only one, which the question names.

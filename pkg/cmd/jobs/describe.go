@@ -51,7 +51,7 @@ func (c *command) describe() *cobra.Command {
 			}
 			defer report.Remember(ctx, c.streams.ErrOut, j, d.Status) // after the output, which shows the state before
 			if output == "json" {
-				return printJSON(c.streams.Out, describeJSON(d))
+				return report.PrintJSON(c.streams.Out, describeJSON(d))
 			}
 			return describeText(c.streams.Out, j, d)
 		}),
@@ -79,7 +79,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 		}
 	}
 	if output == "json" {
-		if err := printJSON(c.streams.Out, map[string]any{"items": items}); err != nil {
+		if err := report.PrintJSON(c.streams.Out, map[string]any{"items": items}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/files"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/version"
 )
@@ -38,7 +39,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), c.outputs(), c.debug(),
+		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), files.NewCommand(streams, now, &c.choice), c.prune(), c.debug(),
 	} {
 		root.AddCommand(sub)
 	}

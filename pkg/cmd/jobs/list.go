@@ -3,7 +3,6 @@ package jobs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -195,11 +194,4 @@ func localHint(registry job.Registry) string {
 	default:
 		return fmt.Sprintf("; %s exist: add --local", ui.Count(n, "local job"))
 	}
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

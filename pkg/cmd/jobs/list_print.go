@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -38,7 +39,7 @@ func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wi
 func (p *entryPrinter) print(entries []api.JobSummary) error {
 	switch p.output {
 	case "json":
-		return printJSON(p.out, map[string]any{"items": listed(entries)})
+		return report.PrintJSON(p.out, map[string]any{"items": listed(entries)})
 	case "yaml":
 		data, err := yaml.Marshal(map[string]any{"items": listed(entries)})
 		if err != nil {

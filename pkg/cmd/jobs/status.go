@@ -74,7 +74,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.json {
-		return printJSON(o.streams.Out, status)
+		return report.PrintJSON(o.streams.Out, status)
 	}
 	_, err = fmt.Fprintln(o.streams.Out, status.State)
 	return err
@@ -94,7 +94,7 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 	}
 	write := table.Flush
 	if o.json {
-		write = func() error { return printJSON(o.streams.Out, map[string]any{"items": items}) }
+		write = func() error { return report.PrintJSON(o.streams.Out, map[string]any{"items": items}) }
 	}
 	if err := write(); err != nil {
 		return err

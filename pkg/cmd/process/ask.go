@@ -26,6 +26,21 @@ func Ask(ctx context.Context, streams genericiooptions.IOStreams, question strin
 	return answer == "y" || answer == "yes", err
 }
 
+// Confirm asks whether to do what would be done. Unless the answer is yes, it prints what that means,
+// and returns an exit code.
+func Confirm(ctx context.Context, streams genericiooptions.IOStreams, would, otherwise string) error {
+	yes, err := Ask(ctx, streams, would+". Continue?")
+	if err != nil {
+		fmt.Fprintln(streams.ErrOut, "\n"+otherwise)
+		return Exit(ExitInterrupted)
+	}
+	if !yes {
+		fmt.Fprintln(streams.ErrOut, otherwise)
+		return Exit(ExitFailed)
+	}
+	return nil
+}
+
 // readLine reads a line, "" at the end of the input. The error is that of ctx.
 func readLine(ctx context.Context, r io.Reader) (string, error) {
 	lines := make(chan string, 1)

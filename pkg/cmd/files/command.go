@@ -1,4 +1,6 @@
-package jobs
+// Package files is the command `kubectl kinetic jobs outputs`, and what run has in common with it:
+// it lists, copies and prints the files that jobs wrote.
+package files
 
 import (
 	"context"
@@ -13,9 +15,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -32,13 +37,22 @@ var outputVerbs = map[string]struct {
 	"cat": {1, 1 << 20, "PATH…"},
 }
 
-func (c *command) outputs() *cobra.Command {
+// command is the command, and where it looks for jobs.
+type command struct {
+	streams genericiooptions.IOStreams
+	clock   clock.PassiveClock
+	choice  *choice.Flags
+}
+
+// NewCommand returns `kubectl kinetic jobs outputs`. flags choose the job. The clock is used for ages.
+func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flags *choice.Flags) *cobra.Command {
+	c := &command{streams: streams, clock: now, choice: flags}
 	var output string
 	var parsed outputArgs
 	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT` of ls: wide, json or name.")
 	own.Offer("output", "wide", "json", "name")
-	return c.finish(&cobra.Command{
+	sub := &cobra.Command{
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
 		Short: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR",
 		Long: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
@@ -52,13 +66,15 @@ func (c *command) outputs() *cobra.Command {
 			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
 		Args: func(sub *cobra.Command, args []string) error {
 			var err error
-			parsed, err = parseOutputArgs(sub, args, &c.choice)
+			parsed, err = parseOutputArgs(sub, args, c.choice)
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
 		RunE: process.RunE(func(ctx context.Context, _ []string) error {
-			if err := checkFormat(output, "wide", "json", "name"); err != nil {
-				return err
+			if output != "" {
+				if err := process.OneOf("--output", output, []string{"wide", "json", "name"}); err != nil {
+					return err
+				}
 			}
 			j, err := c.choice.One(ctx, parsed.ids)
 			var left *job.CleanedUpError
@@ -74,7 +90,9 @@ func (c *command) outputs() *cobra.Command {
 			}
 			return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
 		}),
-	}, own, c.choice.Section())
+	}
+	process.AddSections(sub, own, c.choice.Section(), c.choice.ConnectionSection())
+	return sub
 }
 
 // outputArgs are the arguments of outputs: an ID, unless flags choose the job, a verb, and
@@ -167,7 +185,7 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir,
 		return err
 	}
 	if format == "json" {
-		return printJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
+		return report.PrintJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
 	}
 	if len(files) == 0 {
 		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s\n", j.ID(), dir.URL())
@@ -284,7 +302,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		}
 		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), &c.choice) // x stands for the path that is being typed
+	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), c.choice) // x stands for the path that is being typed
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Delete also removes the directories that are left without any file.
+func (s *fileStore) Delete(_ context.Context, name string) error {
+	file, err := s.path(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("deleting %s: %w", s.full(name), err)
+	}
+	s.tidy(file)
+	return nil
+}
+
+// DeleteListed takes the object's name away before it looks at it: another process that
+// renews it at this moment either changes its time before, or finds that it is gone.
+func (s *fileStore) DeleteListed(_ context.Context, o Object) (bool, error) {
+	file, err := s.path(o.Name)
+	if err != nil {
+		return false, err
+	}
+	aside, err := s.temp()
+	if err != nil {
+		return false, err
+	}
+	defer aside.discard()
+	if err := aside.close(false); err != nil {
+		return false, fmt.Errorf("deleting %s: %w", s.full(o.Name), err)
+	}
+	err = os.Rename(file, aside.file.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("deleting %s: %w", s.full(o.Name), err)
+	}
+	info, err := os.Lstat(aside.file.Name())
+	if err == nil && object(o.Name, aside.file.Name(), info).Generation == o.Generation {
+		s.tidy(file)
+		return true, nil
+	}
+	back := s.publish(os.Link, aside, file)
+	if err = errors.Join(err, back); err != nil && !errors.Is(back, fs.ErrExist) {
+		return false, fmt.Errorf("deleting %s: %w", s.full(o.Name), err)
+	}
+	return false, nil
+}
+
+// Now returns this machine's time.
+func (*fileStore) Now() time.Time { return time.Now() }
+
+// PruneAge is short: submitting a local job takes no time.
+func (*fileStore) PruneAge() time.Duration { return time.Hour }
+
+// tidy removes the directories that are left without any file after a deletion.
+func (s *fileStore) tidy(file string) {
+	for dir := filepath.Dir(file); dir != s.dir; dir = filepath.Dir(dir) {
+		if !prune(dir) {
+			break
+		}
+	}
+}
+
+// prune removes a directory without files in it or its subdirectories: a directory that a
+// job made for outputs and never used is not an object.
+func prune(dir string) bool {
+	if os.Remove(dir) == nil {
+		return true
+	}
+	var dirs []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			return fs.ErrExist // one file is enough to know
+		}
+		dirs = append(dirs, path)
+		return err
+	})
+	if err != nil {
+		return false
+	}
+	for _, d := range slices.Backward(dirs) {
+		if os.Remove(d) != nil {
+			return false // written to meanwhile
+		}
+	}
+	return true
+}
