@@ -151,22 +151,14 @@ func trimmedJob(j *batchv1.Job) *batchv1.Job {
 // trimmedPod returns a copy without what does not matter for the pod's state.
 func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
-	t.ManagedFields = nil
-	t.Spec.Volumes = csiVolumes(p.Spec.Volumes)
-	t.Spec.InitContainers, t.Spec.Containers = trimmedContainers(t.Spec.InitContainers), trimmedContainers(t.Spec.Containers)
-	return &t
-}
-
-// csiVolumes returns the volumes of CSI drivers, whose events name the volume only. Most
-// pods have none: a slice of their own takes less memory than a cut one.
-func csiVolumes(all []corev1.Volume) []corev1.Volume {
-	var kept []corev1.Volume
-	for _, v := range all {
-		if v.CSI != nil {
-			kept = append(kept, v)
+	t.ManagedFields, t.Spec.Volumes = nil, nil
+	for _, v := range p.Spec.Volumes {
+		if v.CSI != nil { // events about it name the volume, not the driver
+			t.Spec.Volumes = append(t.Spec.Volumes, v)
 		}
 	}
-	return kept
+	t.Spec.InitContainers, t.Spec.Containers = trimmedContainers(t.Spec.InitContainers), trimmedContainers(t.Spec.Containers)
+	return &t
 }
 
 func trimmedContainers(all []corev1.Container) []corev1.Container {
