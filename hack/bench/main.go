@@ -69,6 +69,7 @@ var benchmarks = []benchmark[*bench]{
 	{"memory", (*bench).memory},
 	{"packaging", (*bench).packaging},
 	{"images", (*bench).images},
+	{"data", (*bench).data},
 }
 
 func names() string {

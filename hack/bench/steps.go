@@ -29,8 +29,10 @@ import (
 // steps are what this program does when it is started again, so that a process is measured
 // that does nothing else.
 var steps = map[string]func(ctx context.Context, args []string) error{
-	"provide": provide,
-	"append":  appendLayer,
+	"provide":   provide,
+	"append":    appendLayer,
+	"plan-data": planData,
+	"send-data": sendData,
 }
 
 // provided is what the step provide reports.
